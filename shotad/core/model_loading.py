@@ -89,10 +89,13 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     (docs/experiments.md); elsewhere bfloat16 is emulated, and slower than float32.
     """
     torch = need_torch("A model")
-    wanted = settings.precision
-    if wanted == "auto":
-        wanted = "bfloat16" if _gains(torch, device) else "float32"
-    return torch.bfloat16 if wanted == "bfloat16" else torch.float32
+    if settings.precision != "auto":
+        gains = settings.precision == "bfloat16"
+    elif device.type == "cuda":
+        gains = torch.cuda.get_device_capability(device) >= (8, 0)
+    else:
+        gains = device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
+    return torch.bfloat16 if gains else torch.float32
 
 
 def _check_present(torch: Any, name: str, kind: str, number: int) -> None:
@@ -104,12 +107,6 @@ def _check_present(torch: Any, name: str, kind: str, number: int) -> None:
     if number >= found:
         there = f"this machine shows {found} of that kind" if found else "torch finds none on this machine"
         raise ConfigError(f"compute.device = {name!r} cannot be used: {there}.", "Use auto or cpu.")
-
-
-def _gains(torch: Any, device: torch.device) -> bool:
-    if device.type == "cuda":
-        return bool(torch.cuda.get_device_capability(device) >= (8, 0))
-    return device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
 
 
 @cache

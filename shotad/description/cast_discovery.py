@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,6 @@ from shotad.description.cast_recognition import (
     DISCOVERED,
     FaceSearch,
     ShotFaces,
-    Source,
     known_faces,
     read_faces,
     ticks_in,
@@ -102,10 +102,10 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
         for shot in shots
         if shot.interval.end > given.start and shot.interval.start < until
     ]
-    source = Source(lambda seconds: film.pictures(seconds, max_pixels=PIXELS), [context.film_key, PIXELS])
+    pictures, shown = partial(film.pictures, max_pixels=PIXELS), [context.film_key, PIXELS]
     log = context.folder.log_of_records(DISCOVERED)
     whole = len(wanted) == len(shots)
-    faces = list(read_faces(wanted, source, models, log, context.progress, tidy=whole))
+    faces = list(read_faces(wanted, pictures, shown, models, log, context.progress, tidy=whole))
     seen = {one.shot.index for one in faces}
     others = {one.shot.index: one for one in known_faces(log, shots, models) if one.shot.index not in seen}
     return sorted([*faces, *others.values()], key=lambda one: one.shot.index)

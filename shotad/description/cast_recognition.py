@@ -96,13 +96,13 @@ class FaceMatcher:
     def _faces(self, plans: Sequence[SlotPlan], log: RecordLog) -> list[ShotFaces]:
         """The faces in the parts of shots that the clips show."""
         context, given = self._context, self._context.given
-        source = Source(context.frames.pictures, [context.film_key, context.frames.key])
+        pictures, shown = context.frames.pictures, [context.film_key, context.frames.key]
         whole = self._run is None and given.start <= 0 and given.end is None
         wanted = wanted_of(plans, self._settings)
         if self._run is None:
-            every, missing = moments_of(wanted), moments_of(missing_of(wanted, source, self.models, log))
-            context.frames.expect("faces", every, read=missing)
-        return list(read_faces(wanted, source, self.models, log, context.progress, tidy=whole))
+            missing = [want for want in wanted if log.get(_key(want, shown, self.models)) is None]
+            context.frames.expect("faces", moments_of(wanted), read=moments_of(missing))
+        return list(read_faces(wanted, pictures, shown, self.models, log, context.progress, tidy=whole))
 
 
 def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
@@ -142,17 +142,13 @@ class Named:
         if shown is None:
             return
         for track, verdict in self.tracks:
-            box, name = track.box_at(shown), _name_at(track, verdict, shown)
+            box, name = track.box_at(shown), verdict.member
+            if verdict.looks:
+                near = min(range(len(track.faces)), key=lambda i: abs(track.faces[i].seconds - shown))
+                known = abs(track.faces[near].seconds - shown) < _SAME_FRAME
+                name = verdict.at(near) if known else None
             if box is not None and name is not None and name in ids:
                 yield Sighting(name, box, shown, round(verdict.likeness or 0.0, 4))
-
-
-def _name_at(track: FaceTrack, verdict: Verdict, shown: float) -> str | None:
-    """Whose the track's face is in the frame of second ``shown``."""
-    if not verdict.looks:
-        return verdict.member
-    near = min(range(len(track.faces)), key=lambda i: abs(track.faces[i].seconds - shown))
-    return verdict.at(near) if abs(track.faces[near].seconds - shown) < _SAME_FRAME else None
 
 
 _SAME_FRAME = 1e-3
@@ -329,17 +325,10 @@ class ShotFaces:
     came_up: Mapping[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where the pictures come from, and all that changes them."""
-
-    pictures: Pictures
-    key: object
-
-
 def read_faces(
     wanted: Sequence[FaceSearch],
-    source: Source,
+    pictures: Pictures,
+    shown: object,
     models: FaceModels,
     log: RecordLog,
     progress: Progress,
@@ -348,12 +337,13 @@ def read_faces(
 ) -> Iterator[ShotFaces]:
     """The faces of each shot, oldest first, one shot at a time; those in ``log`` are not looked for again.
 
-    ``tidy``: when all have been handed out, ``log`` holds just these.
+    ``shown`` is all that changes the ``pictures``. ``tidy``: when all have been handed out, ``log`` holds
+    just these.
     """
-    keys = {w.shot.index: _key(w, source, models) for w in wanted}
+    keys = {w.shot.index: _key(w, shown, models) for w in wanted}
     missing = [w for w in wanted if log.get(keys[w.shot.index]) is None]
     with reported(progress, "Looking for faces", len(missing), "shots") as task:
-        fresh = _looked(missing, source.pictures, models)
+        fresh = _looked(missing, pictures, models)
         for want in wanted:
             key = keys[want.shot.index]
             if log.get(key) is None:
@@ -362,13 +352,6 @@ def read_faces(
             yield _faces_of(want.shot, log.record(key))
     if tidy:
         log.keep(keys.values())
-
-
-def missing_of(
-    wanted: Sequence[FaceSearch], source: Source, models: FaceModels, log: RecordLog
-) -> list[FaceSearch]:
-    """Those of ``wanted`` that ``log`` does not hold."""
-    return [want for want in wanted if log.get(_key(want, source, models)) is None]
 
 
 def moments_of(wanted: Sequence[FaceSearch]) -> list[float]:
@@ -394,10 +377,10 @@ def ticks_in(start: float, end: float, rate: float) -> list[float]:
     return [moment for moment in moments if start <= moment < end]
 
 
-def _key(want: FaceSearch, source: Source, models: FaceModels) -> str:
+def _key(want: FaceSearch, shown: object, models: FaceModels) -> str:
     interval = want.shot.interval
     moments = [want.looks, want.frames]
-    return key_of("faces", REVISION, source.key, models.identity, [interval.start, interval.end], moments)
+    return key_of("faces", REVISION, shown, models.identity, [interval.start, interval.end], moments)
 
 
 def _looked(wanted: Sequence[FaceSearch], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:

@@ -57,9 +57,18 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
     found: dict[str, list[Finding]] = {}
     for finding in check_line(line, language=language, limits=_ASKED):
         found.setdefault(finding.rule, []).append(finding)
-    about_rules = [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
-    about_task = _of_the_task(line) if is_english(language) else _of_the_language(line, language)
-    return (*_over_budget(line, budget, language), *about_rules, *about_task)
+    wrong = []
+    if (number := spoken_words(line, language)) > budget:
+        has = f"It has {number} words; at most {budget} may be used."
+        if not is_english(language):
+            has = f"It takes too long to say. At most {budget_in(language, budget)} may be used, short ones."
+        wrong.append(Complaint("budget", f"{has} Keep who does what, and leave out the rest."))
+    wrong += [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
+    if is_english(language):
+        wrong += _of_the_task(line)
+    elif (other := other_language(line, language)) is not None:
+        wrong.append(Complaint("language", f"It is in {other}. Write it in {language_of(language).name}."))
+    return tuple(wrong)
 
 
 def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ...]:
@@ -167,21 +176,6 @@ def missing(steps: Sequence[str], wanted: Sequence[str]) -> tuple[Complaint, ...
     """Complaint about steps of a description that were asked for and are not there."""
     absent = [step for step in wanted if step not in steps]
     return (Complaint("missing", f"Nothing stands under {_listed(absent)}."),) if absent else ()
-
-
-def _over_budget(line: str, budget: int, language: str) -> Iterator[Complaint]:
-    number = spoken_words(line, language)
-    if number > budget:
-        has = f"It has {number} words; at most {budget} may be used."
-        if not is_english(language):
-            has = f"It takes too long to say. At most {budget_in(language, budget)} may be used, short ones."
-        yield Complaint("budget", f"{has} Keep who does what, and leave out the rest.")
-
-
-def _of_the_language(line: str, language: str) -> Iterator[Complaint]:
-    if (found := other_language(line, language)) is not None:
-        wanted = language_of(language).name
-        yield Complaint("language", f"It is in {found}. Write it in {wanted}.")
 
 
 def _of_the_task(line: str) -> Iterator[Complaint]:
@@ -370,13 +364,26 @@ def name_complaints(
         return ()
     found = cast_mentions(line, presence.cast)
     by_id = {character.id: character for character in presence.cast}
-    english = is_english(language)
-    return (
-        *_too_early(found, by_id),
-        *_not_described(found, by_id, description),
-        *(_from_nowhere(line, presence.cast, f"{description}\n{told}", heard) if english else ()),
-        *_other_names(found, by_id),
-    )
+    may_say = _each(found, by_id, hidden=False)
+    described = {mention.id for mention in cast_mentions(description, presence.cast)}
+    small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
+    wrong = [
+        Complaint("L7", f'"{name}" may not be named yet. Write {_instead(character)} instead.')
+        for name, character in _each(found, by_id, hidden=True).items()
+    ]
+    for name, character in may_say.items():
+        if character.id not in described and name.lower() not in small:
+            pronoun = f'"{character.pronoun}"' if character.pronoun else _ANY_PRONOUN
+            text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
+            wrong.append(Complaint("L7", text))
+    if is_english(language):
+        wrong += _from_nowhere(line, presence.cast, f"{description}\n{told}", heard)
+    wrong += [
+        Complaint("L8", f'Write "{character.called}" instead of "{name}".')
+        for name, character in may_say.items()
+        if keys_of(name) != keys_of(character.called)
+    ]
+    return tuple(wrong)
 
 
 def names_untold(description: str, told: str, presence: Presence) -> tuple[str, ...]:
@@ -400,21 +407,6 @@ def names_untold(description: str, told: str, presence: Presence) -> tuple[str, 
 _ByID = dict[str, Character]
 
 
-def _too_early(found: Sequence[CastMention], by_id: _ByID) -> Iterator[Complaint]:
-    for name, character in _each(found, by_id, hidden=True).items():
-        yield Complaint("L7", f'"{name}" may not be named yet. Write {_instead(character)} instead.')
-
-
-def _not_described(found: Sequence[CastMention], by_id: _ByID, description: str) -> Iterator[Complaint]:
-    described = {mention.id for mention in cast_mentions(description, tuple(by_id.values()))}
-    small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
-    for name, character in _each(found, by_id, hidden=False).items():
-        if character.id not in described and name.lower() not in small:
-            pronoun = f'"{character.pronoun}"' if character.pronoun else '"he", "she" or "they"'
-            text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
-            yield Complaint("L7", text)
-
-
 def _from_nowhere(
     line: str, cast: Sequence[Character], told: str, heard: Sequence[Heard]
 ) -> Iterator[Complaint]:
@@ -425,17 +417,12 @@ def _from_nowhere(
         remedy = f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
         yield Complaint(
             "L7",
-            f'"{line[start:end]}" is not in the description. {remedy} write "he", "she" or "they".',
+            f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.',
         )
 
 
 _MISSPELT = 0.75
-
-
-def _other_names(found: Sequence[CastMention], by_id: _ByID) -> Iterator[Complaint]:
-    for name, character in _each(found, by_id, hidden=False).items():
-        if keys_of(name) != keys_of(character.called):
-            yield Complaint("L8", f'Write "{character.called}" instead of "{name}".')
+_ANY_PRONOUN = '"he", "she" or "they"'
 
 
 def _each(found: Sequence[CastMention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
@@ -446,4 +433,4 @@ def _each(found: Sequence[CastMention], by_id: _ByID, *, hidden: bool) -> dict[s
 def _instead(character: Character) -> str:
     """``"the woman in red" or "she"``, as far as it is known."""
     choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
-    return " or ".join(choice) or '"he", "she" or "they"'
+    return " or ".join(choice) or _ANY_PRONOUN

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -215,7 +216,17 @@ def is_near_copy(one: str, other: str) -> bool:
     """
     if similarity(one, other) < NEAR:
         return False
-    return not _another_verb(one, other) and not _another_subject(one, other)
+    (who, verb), (second, deed) = head_of(one), head_of(other)
+    mine, theirs = ([word.lemma for word in words_of(line)] for line in (one, other))
+    if verb and deed and verb != deed and (verb not in theirs or deed not in mine):
+        return False
+    if not who or not second or who == second:
+        return True
+    if who not in theirs or second not in mine:
+        return False
+    # Both lines have both words. They changed places only if nothing but their order differs.
+    turned = (mine.index(who) < mine.index(second)) != (theirs.index(who) < theirs.index(second))
+    return not turned or content_of(one) != content_of(other)
 
 
 def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], number: int) -> tuple[str, ...]:
@@ -229,34 +240,6 @@ def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], numb
     by_faults = sorted(range(len(pool)), key=lambda i: (counted[pool[i]], i))
     chosen = [by_faults[k] for k in distinct([pool[i] for i in by_faults])][:number]
     return tuple(pool[i] for i in sorted(chosen))
-
-
-def _another_verb(one: str, other: str) -> bool:
-    """Whether a main verb is one that the other line does not have at all."""
-    (_, verb), (_, second) = head_of(one), head_of(other)
-    if not verb or not second or verb == second:
-        return False
-    return verb not in _lemmas(other) or second not in _lemmas(one)
-
-
-def _another_subject(one: str, other: str) -> bool:
-    (subject, _), (second, _) = head_of(one), head_of(other)
-    if not subject or not second or subject == second:
-        return False
-    if subject not in _lemmas(other) or second not in _lemmas(one):
-        return True
-    # Both lines have both words. They changed places only if nothing but their order differs.
-    turned = _order(one, subject, second) != _order(other, subject, second)
-    return turned and content_of(one) == content_of(other)
-
-
-def _order(line: str, one: str, other: str) -> bool:
-    lemmas = _lemmas(line)
-    return lemmas.index(one) < lemmas.index(other)
-
-
-def _lemmas(line: str) -> list[str]:
-    return [word.lemma for word in words_of(line)]
 
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -431,12 +414,13 @@ class _Lazy:
 
     def __init__(self, config: Config, progress: Progress | None) -> None:
         self._config, self._progress = config, progress
-        self._embedder: Embedder | None = None
         self._made: dict[str, npt.NDArray[np.float32]] = {}
 
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return make_embedder(compute=self._config.compute, progress=self._progress)
+
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        if self._embedder is None:
-            self._embedder = make_embedder(compute=self._config.compute, progress=self._progress)
         new = [text for text in dict.fromkeys(texts) if text not in self._made]
         if new:
             self._made.update(zip(new, self._embedder.of(new), strict=True))

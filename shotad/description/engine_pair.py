@@ -49,10 +49,8 @@ class Engines:
     def of(config: Config) -> Engines:
         """The engines that the settings name."""
         names = stage_engines(config)
-        looks, writes = (
-            make_engine(names.stage1, config, "stage1"),
-            make_engine(names.stage2, config, "stage2"),
-        )
+        looks = make_engine(names.stage1, config, "stage1")
+        writes = make_engine(names.stage2, config, "stage2")
         return Engines(looks, writes).with_measures(config)
 
     def with_measures(self, config: Config) -> Engines:
@@ -128,25 +126,16 @@ class Engines:
 
     def scheduler(self, config: Config, clip_of: ClipOf) -> Scheduler:
         """Who asks them; ``clip_of`` reads clips for a second look."""
-        return Scheduler(
-            self.all,
-            clip_of=clip_of,
-            share=_one_server(self.looks, self.writes, config),
-            alternate=self.alternate,
-        )
+        usual = config.openai.base_url
+        one_server = (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
+        share = one_server and self.looks.identity.engine == self.writes.identity.engine
+        return Scheduler(self.all, clip_of=clip_of, share=share, alternate=self.alternate)
 
 
 def _is_model(engine: Engine) -> bool:
     """Whether it is a model in this very process that reads prompts: rules and measures are small."""
     able = engine.abilities
     return able.converses and not able.sends_to and able.in_flight == 1
-
-
-def _one_server(looks: Engine, writes: Engine, config: Config) -> bool:
-    if looks.identity.engine != writes.identity.engine:
-        return False
-    usual = config.openai.base_url
-    return (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
 
 
 EMBEDDED = (

@@ -143,47 +143,29 @@ def _stage(stage: Stage, questions: Sequence[OpenQuestion], terms: Terms) -> Sta
     return StageEstimate(
         stage,
         terms,
-        sum((_likely(question, terms) for question in mine), Count()),
-        sum((_most(question, terms) for question in mine), Count()),
+        sum((_count(question, terms) for question in mine), Count()),
+        sum((_count(question, terms, most=True) for question in mine), Count()),
         assumed=sum(question.awaited_tokens > 0 for question in mine),
     )
 
 
-def _likely(question: OpenQuestion, terms: Terms) -> Count:
-    calls = question.calls
+def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count:
+    """What is likely; or the ``most``: every attempt is made, each answer is as long as it may be, and
+    repairs repeat what was answered."""
+    calls = question.calls * (question.attempts if most else 1)
+    frames = calls * question.frames
     if not terms.reads:
-        return Count(calls, calls * question.frames)
-    return Count(
-        calls,
-        calls * question.frames,
-        calls * prompt_tokens(question),
-        _frame_tokens(question, terms, calls),
-        calls * question.usual_answer,
-    )
-
-
-def _most(question: OpenQuestion, terms: Terms) -> Count:
-    """Every attempt is made, each answer is as long as it may be, and repairs repeat what was answered."""
-    calls = question.calls * question.attempts
-    if not terms.reads:
-        return Count(calls, calls * question.frames)
-    repeats = question.calls * question.attempts * (question.attempts - 1) // 2
-    prompt = math.ceil(words_of(question) * MARGIN) + question.awaited_tokens
-    return Count(
-        calls,
-        calls * question.frames,
-        calls * prompt + repeats * (question.answer_tokens + COMPLAINT_TOKENS),
-        _frame_tokens(question, terms, calls),
-        calls * question.answer_tokens,
-    )
-
-
-def _frame_tokens(question: OpenQuestion, terms: Terms, calls: int) -> int | None:
-    if not question.frames:
-        return 0
-    if terms.image_tokens is None:
-        return None
-    return calls * terms.image_tokens(question.width, question.height, question.frames)
+        return Count(calls, frames)
+    prompt, answer, repeated = prompt_tokens(question), question.usual_answer, 0
+    if most:
+        prompt = math.ceil(words_of(question) * MARGIN) + question.awaited_tokens
+        answer = question.answer_tokens
+        repeated = calls * (question.attempts - 1) // 2 * (answer + COMPLAINT_TOKENS)
+    of_frames: int | None = 0
+    if frames:
+        each = terms.image_tokens
+        of_frames = None if each is None else calls * each(question.width, question.height, question.frames)
+    return Count(calls, frames, calls * prompt + repeated, of_frames, calls * answer)
 
 
 def prompt_tokens(question: OpenQuestion) -> int:

@@ -224,7 +224,9 @@ def _times(
     """T1 to T4 and the times of T6, on the line as it is heard."""
     heard, voiced = line.heard, line.voiced
     around = max(
-        (gap for gap in free if gap.overlaps(heard)), key=lambda gap: _shared(gap, heard), default=None
+        (gap for gap in free if gap.overlaps(heard)),
+        key=lambda gap: min(gap.end, heard.end) - max(gap.start, heard.start),
+        default=None,
     )
     measured = voiced.interval.duration - voiced.pause if voiced and voiced.interval else None
     found = check_line(
@@ -252,11 +254,6 @@ def _room(line: TrackLine, gap: Interval | None, fit: FitSettings) -> Interval |
     wide = Interval(line.slot.start - fit.earlier, line.slot.end + fit.later)
     part = wide.clip(gap) if gap is not None else None
     return line.slot if part is None or part.duration < line.slot.duration else part
-
-
-def _shared(one: Interval, other: Interval) -> float:
-    part = one.clip(other)
-    return 0.0 if part is None else part.duration
 
 
 def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
@@ -358,9 +355,9 @@ def checked_paths(
     checkers: list[Checker] = []
     for path in paths:
         try:
-            report = _checked_path(path, settings, checkers, asked, progress or NoProgress())
+            file, folder = _found(path)
+            report = _checked(file, folder, settings, checkers, asked, progress or NoProgress())
             if wishes:
-                file, folder = _found(path)
                 report = _accepting(report, wishes, folder or file.parent)
         except ShotadError as error:
             if len(paths) == 1:
@@ -368,17 +365,6 @@ def checked_paths(
             yield Failed(str(path), error)
         else:
             yield report
-
-
-def _checked_path(
-    path: Path, settings: SettingsOf, checkers: list[Checker], asked: LintTargets, progress: Progress
-) -> Report:
-    file, folder = _found(path)
-    beside = folder or (work_folder_of(asked.film) if asked.film is not None else None)
-    run = run_of(beside)
-    config = settings(run.config if run else None)
-    checker = _checker(checkers, config)
-    return _wanted(_checked(file, folder, checker, config, asked, progress), asked)
 
 
 def _checker(made: list[Checker], config: Config) -> Checker:
@@ -393,11 +379,14 @@ def _checker(made: list[Checker], config: Config) -> Checker:
 def _checked(
     file: Path,
     folder: Path | None,
-    checker: Checker,
-    config: Config,
+    settings: SettingsOf,
+    checkers: list[Checker],
     asked: LintTargets,
     progress: Progress,
 ) -> Report:
+    """The report on one path, with the rules that were asked for."""
+    run = run_of(folder or (work_folder_of(asked.film) if asked.film is not None else None))
+    config = settings(run.config if run else None)
     if _is_track(file):
         track = load_track(file)
         material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)
@@ -412,7 +401,15 @@ def _checked(
         material = beside_film(material, asked.film)
     if asked.screen:
         material = _with_screen(material, folder, config, asked, progress)
-    return lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
+    checker = _checker(checkers, config)
+    report = lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
+
+    def is_wanted(finding: Finding) -> bool:
+        named = not asked.only or any(covers(rule, finding.rule) for rule in asked.only)
+        return named and not any(covers(rule, finding.rule) for rule in asked.skip)
+
+    found = tuple(filter(is_wanted, report.findings))
+    return replace(report, findings=found, accepted=tuple(filter(is_wanted, report.accepted)))
 
 
 def _with_screen(
@@ -444,13 +441,9 @@ def _found(path: Path) -> tuple[Path, Path | None]:
 def is_film(path: Path) -> bool:
     """Whether a file is none of text, and no package of documents: then it is taken for a film."""
     with path.open("rb") as file:
-        head = file.read(_HEAD)
+        head = file.read(4096)
     is_text = head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" not in head
     return not is_text and not head.startswith(b"PK\x03\x04")
-
-
-_HEAD = 4096
-"""Bytes that are looked at."""
 
 
 def _is_track(path: Path) -> bool:
@@ -462,17 +455,6 @@ def _is_track(path: Path) -> bool:
     except (OSError, ValueError):
         return path.name == TRACK
     return isinstance(head, dict) and "schema_version" in head and "film" in head
-
-
-def _wanted(report: Report, asked: LintTargets) -> Report:
-    """The report with the rules that were asked for."""
-
-    def is_wanted(finding: Finding) -> bool:
-        named = not asked.only or any(covers(rule, finding.rule) for rule in asked.only)
-        return named and not any(covers(rule, finding.rule) for rule in asked.skip)
-
-    found = tuple(filter(is_wanted, report.findings))
-    return replace(report, findings=found, accepted=tuple(filter(is_wanted, report.accepted)))
 
 
 def _accepting(report: Report, wishes: Sequence[AcceptWish], folder: Path) -> Report:

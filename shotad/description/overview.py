@@ -101,8 +101,8 @@ def as_seen(picture: Picture, piece: Piece, look: SlotView, config: Config) -> I
     return Image.fromarray(painted.images[0])
 
 
-def thumbnail(image: Image.Image, pixels: int = PIXELS) -> Image.Image:
-    """``image`` shrunk to about ``pixels`` in all, in its own shape; never enlarged."""
-    scale = min(1.0, (pixels / (image.width * image.height)) ** 0.5)
+def thumbnail(image: Image.Image) -> Image.Image:
+    """``image`` shrunk to about `PIXELS` in all, in its own shape; never enlarged."""
+    scale = min(1.0, (PIXELS / (image.width * image.height)) ** 0.5)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)

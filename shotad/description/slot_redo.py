@@ -10,7 +10,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -102,7 +101,11 @@ def redo(
     prepared = recorded(folder, film.info, config)
     own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):
-        track = _with_lines_of(names, _present(folder, own), prepared)
+        track = _present(folder, own)
+        # Slots that a person added while a run was under way have an empty line till then.
+        known = {cue.id for cue in track.cues}
+        bare = [slot for slot in prepared.added if slot.id in names and slot.id not in known]
+        track = track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
         if track != load_track(folder.path / TRACK):
             # Somebody changed a script beside it, which is written again with the first result.
             save_track(track, folder.path, film.info.name)
@@ -130,21 +133,16 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
     return track
 
 
-def _with_lines_of(names: Sequence[str], track: Track, prepared: Prepared) -> Track:
-    """The track with an empty line for each of these slots that a person added while a run was under way."""
-    known = {cue.id for cue in track.cues}
-    bare = [slot for slot in prepared.added if slot.id in names and slot.id not in known]
-    return track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
-
-
 def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Redone:
-    """``done`` and one more result. A new line is in the track and its scripts before the next is asked."""
+    """``done`` and one more result. A new line is in the track and its scripts before the next is asked,
+    unless somebody wrote, moved or accepted it since."""
     if result.after is None:
         return replace(done, results=(*done.results, result))
     with track_lock(folder.path):
         track = _present(folder, film)
-        now = next((cue for cue in track.cues if cue.id == result.after.id), None)
-        if now is None or not _is_as_asked(now, result.before):
+        before, now = result.before, next((cue for cue in track.cues if cue.id == result.after.id), None)
+        same = now is not None and review_stamp(now) == review_stamp(before)
+        if now is None or not same or (now.review is None) != (before.review is None):
             return _left(done, result, track, now, folder, film)
         merged = redone(track, [result.after])
         files = save_track(merged.track, folder.path, film.name)
@@ -152,11 +150,6 @@ def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Red
     kept = replace(result, after=lines[result.after.id])
     warnings = (*done.warnings, *merged.news)
     return replace(done, results=(*done.results, kept), files=files, warnings=warnings)
-
-
-def _is_as_asked(now: Cue, before: Cue) -> bool:
-    """Whether a line is still what was to be described again: nobody wrote, moved or accepted it since."""
-    return review_stamp(now) == review_stamp(before) and (now.review is None) == (before.review is None)
 
 
 def _left(
@@ -224,9 +217,14 @@ def _asks(
     """The plans of the lines' slots, each with the settings of its next try; and what could not be done."""
     wanted = {cue.slot_id: cue for cue in cues}
     some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
-    with _aside(context.folder) as aside:
+    grammar = context.folder.path / "grammar.json"
+    # Apart, so that what is written of these few slots takes nothing from the run's own grammar.
+    with tempfile.TemporaryDirectory(prefix="shotad-") as place:
+        if grammar.is_file():
+            shutil.copy(grammar, place)
+        apart = replace(context, folder=WorkFolder(Path(place)))
         density = engines.looks.abilities.frames_per_second
-        understood = understand(some, replace(context, folder=aside), density, run=context.folder)
+        understood = understand(some, apart, density, run=context.folder)
     tries = [row.get("slot") for row in rows_of(context.folder, LOG)]
     asks = []
     for plan in understood.plans:
@@ -235,15 +233,6 @@ def _asks(
         own = context.config.model_copy(update={"seed": seed})
         asks.append(Ask(wanted[plan.slot.id], plan, number, own))
     return tuple(asks), understood.warnings
-
-
-@contextmanager
-def _aside(folder: WorkFolder) -> Iterator[WorkFolder]:
-    """A folder for a while, in which film grammar may be written without loss to the run's."""
-    with tempfile.TemporaryDirectory(prefix="shotad-") as place:
-        if (folder.path / "grammar.json").is_file():
-            shutil.copy(folder.path / "grammar.json", place)
-        yield WorkFolder(Path(place))
 
 
 Record = Mapping[str, Any]

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,8 +23,6 @@ from shotad.core import (
     Interval,
     Presence,
     RecordLog,
-    Reply,
-    Request,
     Slot,
     Task,
     WorkFolder,
@@ -114,12 +113,8 @@ class SlotWriter:
     ) -> None:
         self.written = Written()
         self.scheduler = engines.scheduler(context.config, self._clip_of)
-        self._prepared, self._context, self._engines, self._config = (
-            prepared,
-            context,
-            engines,
-            context.config,
-        )
+        self._prepared, self._context = prepared, context
+        self._engines, self._config = engines, context.config
         self._looks, self._lines = (context.folder.log_of_records(name) for name in ("stage1", "stage2"))
         self._pixels = key_of(context.film_key, context.frames.key)
         self._sketches = {sketch.slot.id: sketch for sketch in sketches}
@@ -140,10 +135,9 @@ class SlotWriter:
         self._writing: Task | None = None
         who = engines.writes.identity
         choices, story = (Kept(context.folder, name, self.written.other) for name in ("choices", "story"))
-        self._chooser = make_chooser(
-            self._config, self._ask, choices.known, choices.keep, who, context.progress
-        )
-        self._telling = Telling(prepared.speech, self._config, who, self._ask, story.known, story.keep)
+        ask = partial(self.scheduler.ask, "writes")
+        self._chooser = make_chooser(self._config, ask, choices.known, choices.keep, who, context.progress)
+        self._telling = Telling(prepared.speech, self._config, who, ask, story.known, story.keep)
 
     def __enter__(self) -> Self:
         self._looking = self._task("Looking at the film", len(self._counted))
@@ -240,16 +234,19 @@ class SlotWriter:
         """Ask for the next line where it can be asked for by now; those that failed before come last."""
         if self._open >= self._room:
             return False
-        if self._passed == len(self._sketches):
-            if self._again:
-                self._begin(self._again.popleft())
-                return True
+        if self._passed == len(self._sketches) and self._again:
+            self._begin(self._again.popleft())
+            return True
+        # The next line waits for its description, and for all that it depends on.
+        after_lines = self._in_turn and len(self.written.cues) < self._passed
+        after_looks = self._engines.alternate and len(self._looked) < len(self._sketches)
+        if after_lines or after_looks or self._passed == len(self._places):
             return False
-        if not self._is_next():
+        place = self._places[self._passed]
+        if place.look.plan.slot.id not in self._looked:
             return False
         if self._writing is None:
             self._writing = self._task("Writing lines", len(self._sketches))
-        place = self._places[self._passed]
         self._passed += 1
         seen = self._looks.record(place.look.key)
         if seen["error"]:
@@ -263,16 +260,6 @@ class SlotWriter:
         else:
             self._again.append(question)
         return True
-
-    def _is_next(self) -> bool:
-        """Whether the description of the next slot is there, and all that its line depends on."""
-        if self._in_turn and len(self.written.cues) < self._passed:
-            return False
-        if self._engines.alternate and len(self._looked) < len(self._sketches):
-            return False
-        if self._passed == len(self._places):
-            return False
-        return self._places[self._passed].look.plan.slot.id in self._looked
 
     def _begin(self, question: stage2.Question) -> None:
         self._open += 1
@@ -322,9 +309,6 @@ class SlotWriter:
     def _last_lines(self) -> tuple[str, ...]:
         number = self._config.stage2.history
         return self._said()[-number:] if number else ()
-
-    def _ask(self, request: Request) -> Reply:
-        return self.scheduler.ask("writes", request)
 
     def _clip_of(self, who: Who, slot_id: str) -> Clip:
         """The clip for a second look at a line."""
@@ -394,7 +378,11 @@ def cue_of(
     drafts = _drafts(stage2)
     candidates = [draft.text for draft in drafts]
     if not candidates:
-        return _lineless(slot, answers, config)
+        reason = stage2["notes"].get("reason")
+        silent = stage2.get("finish") == "silent" or reason
+        trouble = "Stage II failed: its answer holds no line that can be spoken"
+        status, why = (CueStatus.SILENT, str(reason or SILENT)) if silent else (CueStatus.FAILED, trouble)
+        return _without_line(slot, answers, config, status, why)
     if (strange := _in_another_language(candidates, config)) is not None:
         return _without_line(slot, answers, config, CueStatus.FAILED, strange)
 
@@ -534,16 +522,6 @@ def _doubts(line: FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, An
     words = set(keys_of(line.text))
     if names := [name for name in stage1.get("invented", ()) if words & set(keys_of(name))]:
         yield f"named by the model alone: {one_line(', '.join(names))}"
-
-
-def _lineless(slot: Slot, answers: Answers, config: Config) -> Cue:
-    """Silent where the engine said so, failed where it only gave no line."""
-    record = answers[1] or {}
-    reason = record["notes"].get("reason")
-    if record.get("finish") == "silent" or reason:
-        return _without_line(slot, answers, config, CueStatus.SILENT, str(reason or SILENT))
-    trouble = "Stage II failed: its answer holds no line that can be spoken"
-    return _without_line(slot, answers, config, CueStatus.FAILED, trouble)
 
 
 def _without_line(slot: Slot, answers: Answers, config: Config, status: CueStatus, reason: str) -> Cue:

@@ -257,21 +257,16 @@ def _filled(name: str, **value: str) -> str:
 
 def _dialogue(slot: Interval, speech: Sequence[Utterance]) -> str:
     """The words spoken around a slot, in order, each with its place in time; the nearest are kept."""
-    near = [
-        (distance(utterance.interval, slot), utterance.interval, _spoken(slot, utterance))
-        for utterance in speech
-        if _words_of(utterance)
-    ]
-    near = sorted(row for row in near if row[0] <= REACH)
+    near = []
+    for said in speech:
+        away, words = distance(said.interval, slot), _words_of(said)
+        if words and away <= REACH:
+            side = "after" if said.interval.start >= slot.end else "before"
+            when = "during" if said.interval.overlaps(slot) else side
+            near.append((away, said.interval, render("story/spoken", when=when, words=words)))
+    near.sort()
     kept = _first_within((row for _, _, row in near), DIALOGUE_TOKENS)
     return "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[: len(kept)]))
-
-
-def _spoken(slot: Interval, utterance: Utterance) -> str:
-    when = "during" if utterance.interval.overlaps(slot) else "before"
-    if utterance.interval.start >= slot.end:
-        when = "after"
-    return render("story/spoken", when=when, words=_words_of(utterance))
 
 
 def _words_of(utterance: Utterance) -> str:

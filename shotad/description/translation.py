@@ -60,7 +60,6 @@ from shotad.script import (
     log_name,
     respeak,
     save_translation,
-    times_of,
     track_lock,
     track_name,
     with_edited_scripts,
@@ -310,7 +309,7 @@ def read_source(path: Path, cast: GivenCast | None = None) -> Source:
     if path.name == TRACK:
         track = with_edited_scripts(track, folder).track
     elif is_translation(path, track):
-        track = with_translation_scripts(track, folder, *times_of(folder)).track
+        track = with_translation_scripts(track, folder).track
     return Source(track, slots, names_of(cast))
 
 
@@ -360,7 +359,7 @@ def _previous(
     if not path.exists():
         return None
     track = load_track(path)
-    return track if discard_edits else with_translation_scripts(track, folder, rooms, pace).track
+    return track if discard_edits else with_translation_scripts(track, folder, (rooms, pace)).track
 
 
 def _own(previous: Track | None) -> dict[str, str]:

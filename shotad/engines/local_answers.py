@@ -260,6 +260,7 @@ class SeededChoice:
         self._rows = [row for row, request in enumerate(requests) if request.sampling.temperature > 0]
         self._drawing = [requests[row] for row in self._rows]
         self._here: tuple[torch.Tensor, torch.Tensor, torch.Tensor, list[torch.Generator]] | None = None
+        """Rows ``[n]``, temperatures and top-p ``[n, 1]``, and a generator for each row, on their device."""
 
     @property
     def draws(self) -> bool:
@@ -270,26 +271,21 @@ class SeededChoice:
         """``[rows, words]`` scores → scores whose greatest is the word drawn."""
         if not self._rows:
             return scores
-        # Once, not at each word: a copy to a GPU makes the program wait for all that is under way there.
-        self._here = self._here or self._put_on(scores.device)
+        if self._here is None:
+            # Once, not at each word: a copy to a GPU makes the program wait for all that is under way there.
+            device, samplings = scores.device, [request.sampling for request in self._drawing]
+            self._here = (
+                torch.tensor(self._rows, device=device),
+                torch.tensor([one.temperature for one in samplings], device=device)[:, None],
+                torch.tensor([one.top_p for one in samplings], device=device)[:, None],
+                [torch.Generator(device).manual_seed(request.seed) for request in self._drawing],
+            )
         rows, temperatures, top_ps, generators = self._here
         heated = scores[rows] / temperatures
         is_whole = all(request.sampling.top_p >= 1 for request in self._drawing)
         kept = heated if is_whole else _nucleus(heated, top_ps)
         waits = torch.stack([_waits(generator, scores) for generator in generators])
         return scores.index_copy(0, rows, kept - waits.log_())
-
-    def _put_on(
-        self, device: torch.device
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, list[torch.Generator]]:
-        """Rows ``[n]``, temperatures and top-p ``[n, 1]``, and a generator for each row."""
-        samplings = [request.sampling for request in self._drawing]
-        return (
-            torch.tensor(self._rows, device=device),
-            torch.tensor([one.temperature for one in samplings], device=device)[:, None],
-            torch.tensor([one.top_p for one in samplings], device=device)[:, None],
-            [torch.Generator(device).manual_seed(request.seed) for request in self._drawing],
-        )
 
 
 def _waits(generator: torch.Generator, scores: torch.Tensor) -> torch.Tensor:

@@ -113,7 +113,9 @@ class ChatModel(LocalModel[_Ready]):
             except (Refused, ValueError) as error:
                 replies[index] = Reply("", "error", error=str(error))
         asked = [requests[index] for index in lengths]
-        accepted = _accepted(loaded.model)
+        # Its ``generate`` refuses all others.
+        takes = (loaded.model.prepare_inputs_for_generation, loaded.model.forward)
+        accepted = {name for method in takes for name in inspect.signature(method).parameters}
 
         def collate(places: Sequence[int]) -> dict[str, Any]:
             made = ready.words.inputs([asked[place] for place in places])
@@ -136,7 +138,16 @@ class ChatModel(LocalModel[_Ready]):
         way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
         config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
         words = self._words(place, config, tokenizer)
-        self._check_context(place.label, local_loading.context_of(config), self._clip_tokens(words))
+        context, clip = local_loading.context_of(config), self._clip_tokens(words)
+        if context is not None and context < clip + self._answer + PROMPT_TOKENS:
+            takes = f"a clip takes about {clip} and " if clip else ""
+            hint = "Lower frames.inside and frames.outside, or n" if clip else "Lower that number, or n"
+            raise EngineError(
+                f"{place.label} takes {context} tokens; "
+                f"{takes}{self._stage}.sampling.max_tokens is {self._answer}.",
+                f"{hint}ame a model that takes more.",
+                again=False,
+            )
         timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
         shown = "video" if isinstance(words, VideoWords) else timed
         revision = " ".join(filter(None, [place.revision, shown, way.precision]))
@@ -150,17 +161,6 @@ class ChatModel(LocalModel[_Ready]):
 
     def _clip_tokens(self, words: Words) -> int:
         return 0
-
-    def _check_context(self, label: str, context: int | None, clip: int) -> None:
-        if context is not None and context < clip + self._answer + PROMPT_TOKENS:
-            takes = f"a clip takes about {clip} and " if clip else ""
-            hint = "Lower frames.inside and frames.outside, or n" if clip else "Lower that number, or n"
-            raise EngineError(
-                f"{label} takes {context} tokens; "
-                f"{takes}{self._stage}.sampling.max_tokens is {self._answer}.",
-                f"{hint}ame a model that takes more.",
-                again=False,
-            )
 
 
 class VisionModel(ChatModel):
@@ -197,12 +197,6 @@ class VisionModel(ChatModel):
         settings = self._config.frames
         two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
         return two * (settings.inside + settings.outside) // 2
-
-
-def _accepted(model: Any) -> set[str]:
-    """Names of what the model's ``generate`` takes; it refuses all others."""
-    named: set[str] = set(inspect.signature(model.prepare_inputs_for_generation).parameters)
-    return named | set(inspect.signature(model.forward).parameters)
 
 
 Words = TextWords | QwenWords | StillWords

@@ -125,8 +125,19 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
     is missing.
     """
     device = device_of(compute)
-    if local.quantise != "none":
-        _check_quantise(device, local)
+    if local.quantise == "none":
+        return device
+    if device.type != "cuda":
+        raise ConfigError(
+            f"local.quantise = {local.quantise!r} cannot be used on {device.type}.",
+            "It needs a CUDA GPU; set it to none, or name a smaller model.",
+        )
+    missing = [name for name in ("bitsandbytes", "accelerate") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ShotadError(
+            f"local.quantise = {local.quantise!r} needs {' and '.join(missing)}, which is not installed.",
+            f"Install it: pip install {' '.join(missing)}. Or set local.quantise to none.",
+        )
     return device
 
 
@@ -211,14 +222,19 @@ def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
         if (part := config_of(way.place)).model_type.endswith("_thinker"):
             options["config"] = part
     if way.quantise != "none":
-        options["quantization_config"] = _bits(transformers, way)
+        options["quantization_config"] = transformers.BitsAndBytesConfig(
+            load_in_8bit=way.quantise == "8bit",
+            load_in_4bit=way.quantise == "4bit",
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_compute_dtype=way.dtype,
+            llm_int8_skip_modules=list(_WHOLE),
+        )
     if (device_map := _device_map(way)) is not None:
         options["device_map"] = device_map
     with loading_quiet(transformers):
-        made = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
+        model, report = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
             way.place.folder, output_loading_info=True, **options
         )
-        model, report = made
         if device_map is None:
             model = model.to(way.device)
     return model.eval(), report
@@ -241,31 +257,6 @@ def _device_map(way: Way) -> dict[str, torch.device] | str | None:
     if several and weight_bytes(way) > torch.cuda.mem_get_info(way.device)[1]:
         return "auto"
     return {"": way.device}
-
-
-def _bits(transformers: Any, way: Way) -> Any:
-    if way.quantise == "8bit":
-        return transformers.BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=list(_WHOLE))
-    return transformers.BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_compute_dtype=way.dtype,
-        llm_int8_skip_modules=list(_WHOLE),
-    )
-
-
-def _check_quantise(device: torch.device, local: LocalSettings) -> None:
-    if device.type != "cuda":
-        raise ConfigError(
-            f"local.quantise = {local.quantise!r} cannot be used on {device.type}.",
-            "It needs a CUDA GPU; set it to none, or name a smaller model.",
-        )
-    missing = [name for name in ("bitsandbytes", "accelerate") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ShotadError(
-            f"local.quantise = {local.quantise!r} needs {' and '.join(missing)}, which is not installed.",
-            f"Install it: pip install {' '.join(missing)}. Or set local.quantise to none.",
-        )
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from shotad.core import Message, Request
+from shotad.core import Request
 
 Turn = dict[str, Any]
 """``role``, and ``content``: parts with a ``type`` (``video``, ``image``, ``text``), or plain words."""
@@ -42,26 +42,19 @@ class Refused(Exception):  # noqa: N818  an answer of the template, not a fault
 def turns(request: Request, parts: Sequence[Turn] = ()) -> list[Turn]:
     """The messages as chat templates of image-text models want them: a list of parts for each turn.
 
-    ``parts``, what stands for the clip, come before the text of the first turn that is marked ``with_clip``
-    (of the first turn of the user where none is), as in the published prompts.
+    ``parts`` (a ``video``, an ``image``) stand for the clip before the text of the first turn that is marked
+    ``with_clip`` (of the first turn of the user where none is), as in the published prompts.
     """
-    place = _place(request.messages) if request.clip is not None else None
+    marked = [number for number, message in enumerate(request.messages) if message.with_clip]
+    user = [number for number, message in enumerate(request.messages) if message.role == "user"]
+    place = (marked or user or [0])[0] if request.clip is not None else None
     return [
         {
             "role": message.role,
-            "content": [
-                *(parts if number == place else ()),
-                {"type": "text", "text": message.text},
-            ],
+            "content": [*(parts if number == place else ()), {"type": "text", "text": message.text}],
         }
         for number, message in enumerate(request.messages)
     ]
-
-
-def _place(messages: Sequence[Message]) -> int:
-    marked = [number for number, message in enumerate(messages) if message.with_clip]
-    user = [number for number, message in enumerate(messages) if message.role == "user"]
-    return (marked or user or [0])[0]
 
 
 class Template:

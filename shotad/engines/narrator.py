@@ -13,7 +13,7 @@ from typing import Any
 from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
 from shotad.engines.narrator_phrases import Statement
 from shotad.engines.narrator_sentence import Memory, Sentence, Timing, lines, plans
-from shotad.engines.narrator_statements import Findings, find_statements
+from shotad.engines.narrator_statements import Unread, find_statements
 from shotad.engines.narrator_words import without_names
 from shotad.engines.table import ENGINES, stage_engines
 from shotad.script import check_line
@@ -32,10 +32,10 @@ _UNLIMITED = 60
 
 @dataclass(frozen=True, slots=True)
 class _Narration:
-    """The lines of an answer and, where there are none, why."""
+    """The lines of an answer and, where there are none, why; texts that nothing reads."""
 
     lines: tuple[Sentence, ...]
-    findings: Findings
+    unread: Sequence[Unread]
     reason: str = ""
 
 
@@ -86,17 +86,26 @@ class Narrator:
         memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
         timing = _timing(request, self._pace)
-        findings = find_statements(facts, memory, room, SURE, timing)
-        able = [s for s in findings.statements if s.worth >= LEAST_WORTH]
+        statements, unread = find_statements(facts, memory, room, SURE, timing)
+        able = [s for s in statements if s.worth >= LEAST_WORTH]
         found = self._lines(able, memory, request, timing, number)
         if not found and self._settings.always:
-            able = list(findings.statements)
+            able = statements
             found = self._lines(able, memory, request, timing, 1, again=True)
         if found:
-            return _Narration(tuple(found), findings)
+            return _Narration(tuple(found), unread)
         late = timing is not None and self._lines(able, memory, request, None, 1)
-        reason = _LATE if late else _silence(findings, able, memory, request)
-        return _Narration((), findings, reason)
+        if late:
+            reason = "what there is to tell comes too late in the slot for a line"
+        elif unread:
+            reason = f"text on screen is not read: {unread[0].reason}"
+        elif able:
+            reason = f"nothing that is new fits into {request.budget} words"
+        elif any(memory.lines_since_any(s.clauses) is not None for s in statements):
+            reason = "what can be said was said in the last lines"
+        else:
+            reason = "nothing was measured that is worth a line"
+        return _Narration((), unread, reason)
 
     def _lines(
         self,
@@ -120,9 +129,6 @@ class Narrator:
             if len(found) == number:
                 break
         return found
-
-
-_LATE = "what there is to tell comes too late in the slot for a line"
 
 
 def _timing(request: Request, pace: float) -> Timing | None:
@@ -171,17 +177,6 @@ def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple
             yield group
 
 
-def _silence(findings: Findings, able: Sequence[Statement], memory: Memory, request: Request) -> str:
-    """Why nothing is said, in words for a describer."""
-    if findings.unread:
-        return f"text on screen is not read: {findings.unread[0].reason}"
-    if able:
-        return f"nothing that is new fits into {request.budget} words"
-    if any(memory.lines_since_any(s.clauses) is not None for s in findings.statements):
-        return "what can be said was said in the last lines"
-    return "nothing was measured that is worth a line"
-
-
 def _notes(told: _Narration) -> dict[str, Any]:
     """What each line states, from which shot and how surely; texts that are not read; why silent."""
     notes: dict[str, Any] = {}
@@ -189,8 +184,8 @@ def _notes(told: _Narration) -> dict[str, Any]:
         notes["reason"] = told.reason
     if told.lines:
         notes["said"] = [[_said(statement, after) for statement, after in line.told] for line in told.lines]
-    if told.findings.unread:
-        notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.findings.unread]
+    if told.unread:
+        notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.unread]
     return notes
 
 

@@ -21,6 +21,7 @@ from shotad.engines.narrator_words import (
     counted,
     face_of,
     gerund,
+    listed,
     plural,
 )
 from shotad.sight import Level
@@ -208,12 +209,6 @@ def appear_clauses(
         appear,
         Clause("there", f"be {subject}", many and not subject.startswith(("a ", "an ")), where),
     )
-
-
-def listed(nouns: Iterable[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    *before, last = nouns
-    return f"{', '.join(before)} and {last}" if before else last
 
 
 _READ = {

@@ -99,7 +99,8 @@ def _go_together(one: Statement, other: Statement) -> bool:
         return True
     if one.heads and other.heads:
         apart = one.shot != other.shot and one.heads != other.heads
-        return (apart and not (one.names or other.names)) or _all_told_apart(one, other)
+        known = len(one.names) == one.heads and len(other.names) == other.heads
+        return (apart and not (one.names or other.names)) or (known and not {*one.names} & {*other.names})
     return True
 
 
@@ -128,12 +129,6 @@ def _in_order(group: Sequence[Statement]) -> list[Statement]:
         last = max(i for i, one in enumerate(found) if _is_company_of(several, one))
         found.insert(last + 1, several)
     return found
-
-
-def _all_told_apart(one: Statement, other: Statement) -> bool:
-    """True where all of both have names, and nobody is in both."""
-    known = len(one.names) == one.heads and len(other.names) == other.heads
-    return known and set(one.names).isdisjoint(other.names)
 
 
 def _two_singles(one: Statement, other: Statement) -> bool:
@@ -231,20 +226,16 @@ def _realise(
         before.append(spoken_words(text))
         extra = _not_again(clauses[at], [place for other in clauses[:at] for place in other.where])
         whole = extra.body(min(adverbials, 1), at == len(joints))
-        text = _joined(text, joint, extra.subject if _does_as(statements, clauses, at) else whole)
+        # "Thom appears, then Celia", where all who follow do the same.
+        alike = all(_does_the_same(statements, clauses, i) for i in range(at, len(clauses)))
+        text = _joined(text, joint, extra.subject if alike else whole)
     return capital(text) if text.endswith('"') else f"{capital(text)}.", before
 
 
-def _does_as(statements: Sequence[Statement], clauses: Sequence[Clause], at: int) -> bool:
-    """True where one with a name does after another what that one did, and so do all who follow: "Thom
-    appears, then Celia"."""
-    return all(
-        _does_the_same(statements[i - 1], statements[i], clauses[i - 1], clauses[i])
-        for i in range(at, len(clauses))
-    )
-
-
-def _does_the_same(before: Statement, after: Statement, one: Clause, other: Clause) -> bool:
+def _does_the_same(statements: Sequence[Statement], clauses: Sequence[Clause], at: int) -> bool:
+    """True where one with a name does after another what that one did."""
+    before, after = statements[at - 1 : at + 1]
+    one, other = clauses[at - 1 : at + 1]
     alike = (one.verb, one.where, one.tail) == (other.verb, other.where, "")
     if not (alike and before.precedes(after) and before.named and after.named):
         return False

@@ -12,14 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from shotad.core import (
-    Facts,
-    Interval,
-    Named,
-    PeopleFact,
-    TextFact,
-    ThingFact,
-)
+from shotad.core import Facts, Interval, Named, PeopleFact, TextFact, ThingFact
 from shotad.engines.narrator_phrases import (
     EVENTS,
     PRESENT,
@@ -169,37 +162,17 @@ _MISSED = 0.6
 """Share that an event keeps which is over before the slot begins; text keeps all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """All statements of a clip, the most worth first, and the texts that none of them reads."""
-
-    statements: tuple[Statement, ...]
-    unread: tuple[Unread, ...] = ()
-
-
 def find_statements(
     facts: Facts, memory: Memory, room: int, sure: float, timing: Timing | None = None
-) -> Findings:
-    """What can be said of a clip's current shots, in ``room`` spoken words, after what was said.
+) -> tuple[list[Statement], list[Unread]]:
+    """What can be said of a clip's current shots, in ``room`` spoken words, after what was said: the most
+    worth first, and the texts that none of it reads.
 
     Facts less sure than ``sure`` are left out. With ``timing`` each statement has the second from which it is
     true.
     """
-    facts = _certain(facts, sure)
-    texts, unread = text_statements(facts, memory, room, timing)
-    others = [] if facts.credits else picture_statements(facts)
-    slot = None if timing is None else timing.slot
-    weighed = [_weigh(statement, memory, slot) for statement in _unique([*texts, *others])]
-    if timing is not None:
-        weighed = [timing.placed(statement) for statement in weighed]
-    weighed.sort(key=lambda statement: (-statement.worth, statement.order, statement.key))
-    return Findings(tuple(weighed), tuple(unread))
-
-
-def _certain(facts: Facts, sure: float) -> Facts:
-    """The facts of current shots that are sure enough."""
     shots = set(facts.current)
-    return Facts(
+    facts = Facts(
         current=facts.current,
         people=tuple(f for f in facts.people if f.shot in shots and f.sure >= sure and f.count > 0),
         things=tuple(f for f in facts.things if f.shot in shots and f.sure >= sure and f.count > 0),
@@ -207,6 +180,14 @@ def _certain(facts: Facts, sure: float) -> Facts:
         light=tuple(f for f in facts.light if f.shot in shots and f.sure >= sure),
         credits=facts.credits,
     )
+    texts, unread = text_statements(facts, memory, room, timing)
+    others = [] if facts.credits else picture_statements(facts)
+    slot = None if timing is None else timing.slot
+    weighed = [_weigh(statement, memory, slot) for statement in _unique([*texts, *others])]
+    if timing is not None:
+        weighed = [timing.placed(statement) for statement in weighed]
+    weighed.sort(key=lambda statement: (-statement.worth, statement.order, statement.key))
+    return weighed, unread
 
 
 def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> Statement:
@@ -215,7 +196,7 @@ def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> State
     statement = _as_known(statement, memory)
     worth = (statement.worth + new) * (0.5 + 0.5 * statement.sure)
     ago = None if statement.reads else memory.lines_since_any(statement.clauses)
-    if since is not None and _is_there_still(statement):
+    if since is not None and statement.key in PRESENT and 0 < statement.heads == len(statement.names):
         ago = since + _shows_more(statement, memory)
     if statement.key == "people" and statement.names and ago is None:
         ago = memory.since_among(statement.names)
@@ -229,11 +210,6 @@ def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> State
     return replace(statement, worth=worth)
 
 
-def _is_there_still(statement: Statement) -> bool:
-    """True where it tells only that somebody is there, all of them named."""
-    return statement.key in PRESENT and 0 < statement.heads == len(statement.names)
-
-
 def _shows_more(statement: Statement, memory: Memory) -> bool:
     """True for somebody's face, of which no line has told yet."""
     return statement.key == "face" and statement.named is not None and not memory.saw_face(statement.named)
@@ -244,18 +220,15 @@ def _as_known(statement: Statement, memory: Memory) -> Statement:
     known = [name for name in statement.names if memory.since_named((name,)) is not None]
     if not known or statement.key not in PRESENT:
         return statement
-    if _shows_more(statement, memory) and statement.named:
-        return replace(statement, clauses=_of_face(statement, statement.named, memory))
+    if _shows_more(statement, memory) and (named := statement.named):
+        # Who was named in the last line does not appear, the face does.
+        faces = tuple(clause for clause in statement.clauses if clause.subject == face_of(named))
+        again = tuple(_among(c, statement, (named,)) for c in statement.clauses if c not in faces)
+        alone = faces and memory.since_named((named,)) == 0
+        return replace(statement, clauses=faces if alone else (*faces, *again))
     among = memory.since_among(statement.names) is not None
     clauses = tuple(_among(clause, statement, known, among) for clause in statement.clauses)
     return replace(statement, clauses=clauses)
-
-
-def _of_face(statement: Statement, named: Named, memory: Memory) -> tuple[Clause, ...]:
-    """The wordings for a face not told yet: who was named in the last line does not appear, the face does."""
-    faces = tuple(clause for clause in statement.clauses if clause.subject == face_of(named))
-    again = tuple(_among(c, statement, (named,)) for c in statement.clauses if c not in faces)
-    return faces if faces and memory.since_named((named,)) == 0 else (*faces, *again)
 
 
 def _among(clause: Clause, statement: Statement, known: Sequence[Named], among: bool = False) -> Clause:

@@ -8,7 +8,7 @@ person with whom the last line began, where nobody else in it could be meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shotad.core import Character, Named
@@ -253,7 +253,7 @@ _PRONOUN = re.compile(r"\b(?:(he|she|they|it)\b|(his|her|their|its) face\b)", re
 
 def called_together(names: Sequence[Named], unknown: int) -> str:
     """People of whom some are known: "Thom and Celia", "Thom and another person"."""
-    return _listed([*(name.called for name in names), *_others(len(names) + unknown, unknown)])
+    return listed([*(name.called for name in names), *_others(len(names) + unknown, unknown)])
 
 
 def face_of(named: Named) -> str:
@@ -322,7 +322,8 @@ def _others(count: int, unknown: int) -> list[str]:
     return ["many others" if count >= CROWD else "several others"]
 
 
-def _listed(nouns: Sequence[str]) -> str:
+def listed(nouns: Iterable[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
     *before, last = nouns
     return f"{', '.join(before)} and {last}" if before else last
 

@@ -37,7 +37,7 @@ from shotad.core import (
     WeightsError,
     key_of,
 )
-from shotad.engines.narrator_phrases import listed
+from shotad.engines.narrator_words import listed
 from shotad.engines.observer_sightings import (
     Eyes,
     Passage,
@@ -134,8 +134,7 @@ class Observer:
             raise
         except ShotadError as error:
             return Reply("", "error", error=str(error))
-        text = describe(facts)
-        return Reply(text, notes=facts.to_json())
+        return Reply(describe(facts), notes=facts.to_json())
 
     def observe(self, clip: Clip, scene: Scene | None = None) -> Facts:
         """The facts of the slot's shots. Without a scene every frame counts as the slot's."""
@@ -251,9 +250,7 @@ class Observer:
             FrameText(int(clip.shot_numbers[i]), float(clip.seconds[i]), found)
             for i, found in zip(chosen, lines, strict=True)
         ]
-        speech = scene.speech if scene else ()
-        texts = texts_of_shots(seen, speech=speech)
-        return texts, looks_like_credits(seen)
+        return texts_of_shots(seen, speech=scene.speech if scene else ()), looks_like_credits(seen)
 
 
 @dataclass(slots=True)

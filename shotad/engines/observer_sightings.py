@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -106,14 +107,10 @@ class Eyes:
 
     def __init__(self, names: Sequence[str] = (FIRST, *OTHERS)) -> None:
         self._names = names
-        self._models: tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder] | None = None
-        self._reader: FaceReader | None = None
-        self._poses: PoseReader | None = None
-        self._classifier: Classifier | None = None
 
     def look(self, image: Image, seconds: float) -> FrameSightings:
         """All that the models see in one frame (RGB, bars cut off)."""
-        first, second, faces = self._loaded()
+        first, second, faces = self._detectors
         seen_faces = faces.find(image, seconds)
         sure_faces = [face.box for face in seen_faces if face.score >= _PLAIN]
         whole, parts = first.find_all(image, seconds, faces=sure_faces)
@@ -127,32 +124,35 @@ class Eyes:
 
     def face_of(self, look: FrameSightings, glimpse: Glimpse) -> Embedding | None:
         """The embedding of a person's face; None where no face is seen."""
-        if glimpse.face is None:
-            return None
-        if self._reader is None:
-            self._reader = FaceReader(weights_file("sface"))
-        return self._reader.read(look.image, glimpse.face)
+        return None if glimpse.face is None else self._reader.read(look.image, glimpse.face)
 
     def shares(self, image: Image, sighting: Sighting) -> dict[str, float]:
         """How much the classifier takes what is in the sighting's box for each kind of thing."""
-        if self._classifier is None:
-            self._classifier = Classifier(weights_file("efficientnet-lite3"))
         return self._classifier.shares(image, sighting.box)
 
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
         """The joints of a person in each frame of their track; ``images`` are the frames by seconds."""
-        if self._poses is None:
-            self._poses = PoseReader(weights_file("movenet-lightning"))
         return [self._poses.read(images[g.seconds], g.box, g.seconds) for g in track.seen]
 
-    def _loaded(self) -> tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder]:
-        if self._models is None:
-            self._models = (
-                EfficientDet(weights_file(FIRST)) if FIRST in self._names else Blind(),
-                SsdMobileNet(weights_file("ssd-mobilenet-v2"), weights_file("ssd-mobilenet-v2-graph")),
-                FaceFinder(weights_file("yunet")),
-            )
-        return self._models
+    @cached_property
+    def _detectors(self) -> tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder]:
+        return (
+            EfficientDet(weights_file(FIRST)) if FIRST in self._names else Blind(),
+            SsdMobileNet(weights_file("ssd-mobilenet-v2"), weights_file("ssd-mobilenet-v2-graph")),
+            FaceFinder(weights_file("yunet")),
+        )
+
+    @cached_property
+    def _reader(self) -> FaceReader:
+        return FaceReader(weights_file("sface"))
+
+    @cached_property
+    def _classifier(self) -> Classifier:
+        return Classifier(weights_file("efficientnet-lite3"))
+
+    @cached_property
+    def _poses(self) -> PoseReader:
+        return PoseReader(weights_file("movenet-lightning"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

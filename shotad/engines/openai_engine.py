@@ -186,9 +186,12 @@ class OpenAI:
         model = own.model or settings.model or ""
         server = named(config.engine)
         video = stage == "stage1" and server is not None and server.kind.word == "vllm"
-        revision = _revision(settings, own.revision, stage)
-        more = [word for word, on in (("video", video), ("sound", cls.hears)) if on and stage == "stage1"]
-        identity = Identity(cls.name, model, " ".join(filter(None, [revision, *more])))
+        # All but the model's name that changes answers.
+        words = [] if own.revision is None else [own.revision]
+        if stage == "stage1":
+            words += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
+            words += [word for word, on in (("video", video), ("sound", cls.hears)) if on]
+        identity = Identity(cls.name, model, " ".join(words))
         return cls(settings, address, identity, sleep=sleep, clock=clock, video=video)
 
     def get_ready(self, progress: Progress) -> None:
@@ -372,14 +375,6 @@ class OpenAIWithSound(OpenAI):
     """The same for a model that hears: a clip's sound is sent with its frames, if it is named outright."""
 
     hears = True
-
-
-def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) -> str:
-    """All but the model's name that changes answers, in words; empty where nothing does."""
-    parts = [] if revision is None else [revision]
-    if stage == "stage1":
-        parts += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
-    return " ".join(parts)
 
 
 def notice(stage1: Engine, stage2: Engine) -> list[str]:

@@ -149,7 +149,8 @@ def answer_in(document: Any) -> Answer | None:
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
             return Answer(
-                text=_without_thought(_text(message.get("content"))),
+                # Servers leave out the opening mark of what was thought before, or never close it.
+                text=_UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", _text(message.get("content")))).strip(),
                 finish=str(choice.get("finish_reason") or "stop").lower(),
                 refusal=_text(message.get("refusal")).strip(),
                 usage=_usage(rest.get("usage")),
@@ -176,11 +177,6 @@ def _text(content: Any) -> str:
             texts = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
             return "".join(sound(text) for text in texts if isinstance(text, str))
     return ""
-
-
-def _without_thought(text: str) -> str:
-    """The answer without the thinking before it; servers leave out the opening mark, or never close it."""
-    return _UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", text)).strip()
 
 
 def _usage(said: Any) -> Usage:
@@ -276,14 +272,9 @@ class Dialect:
     """What one server was found to understand. May be used by several threads at once."""
 
     def __init__(self) -> None:
-        self._known: frozenset[str] = frozenset()
-        self._lock = threading.Lock()
-
-    @property
-    def known(self) -> frozenset[str]:
+        self.known: frozenset[str] = frozenset()
         """Names of the changes that every request gets."""
-        with self._lock:
-            return self._known
+        self._lock = threading.Lock()
 
     def said(self, body: Body, changes: frozenset[str]) -> Body:
         """The request with these changes, where they apply."""
@@ -304,4 +295,4 @@ class Dialect:
     def keep(self, changes: frozenset[str]) -> None:
         """These changes have led to an answer."""
         with self._lock:
-            self._known |= changes
+            self.known |= changes

@@ -392,13 +392,10 @@ def match(dataset: Dataset, predictions: Predictions) -> Matched:
 def _by_id(dataset: Dataset, predictions: Predictions) -> Matched:
     known = {ad.id for ad in dataset.ads}
     rows: dict[str, list[PredictionRow]] = defaultdict(list)
-    extra: list[PredictionRow] = []
     for row in predictions.rows:
-        name = row.id
-        if name in known:
-            rows[name].append(row)
-        else:
-            extra.append(row)
+        if row.id in known:
+            rows[row.id].append(row)
+    extra = [row for row in predictions.rows if row.id not in known]
     by = f"id (column {predictions.columns.get('id', 'id')})"
     return Matched(by, dict(rows), tuple(extra))
 

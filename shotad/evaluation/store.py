@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -239,21 +240,13 @@ class VectorService:
     def __init__(self, context: MetricContext) -> None:
         self._context = context
         self._settings = context.settings.embedding
-        self._embedder: Embedder | None = None
-        self._identity: Json | None = None
         check_installed()
 
-    @property
+    @cached_property
     def identity(self) -> Json:
         """The model, its revision and how long a text may be; without the instruction, which is a prompt."""
-        if self._identity is None:
-            found = embedding_model(self._settings.model, self._context.progress)
-            self._identity = {
-                **found,
-                "longest": LONGEST,
-                "precision": self._context.config.compute.precision,
-            }
-        return self._identity
+        found = embedding_model(self._settings.model, self._context.progress)
+        return {**found, "longest": LONGEST, "precision": self._context.config.compute.precision}
 
     @property
     def instruction(self) -> str:
@@ -284,19 +277,14 @@ class VectorService:
         with reported(self._context.progress, "Comparing by meaning", len(texts), "texts") as task:
             size = VECTORS_AT_ONCE * _GROUP
             for group in (texts[first : first + size] for first in range(0, len(texts), size)):
-                vectors = self._encoded(group, prompt)
+                vectors = self._embedder.of(group, prompt=prompt)
                 yield {text: vector.tobytes() for text, vector in zip(group, vectors, strict=True)}
                 task.advance(len(group))
 
-    def _encoded(self, texts: Sequence[str], prompt: str) -> Vectors:
-        if self._embedder is None:
-            self._embedder = make_embedder(
-                self._settings.model,
-                self._context.config.compute,
-                self._context.progress,
-                batch=VECTORS_AT_ONCE,
-            )
-        return self._embedder.of(texts, prompt=prompt)
+    @cached_property
+    def _embedder(self) -> Embedder:
+        compute, progress = self._context.config.compute, self._context.progress
+        return make_embedder(self._settings.model, compute, progress, batch=VECTORS_AT_ONCE)
 
 
 class ParseService:
@@ -305,13 +293,11 @@ class ParseService:
     def __init__(self, context: MetricContext) -> None:
         self._context = context
         self._settings = context.settings.parser
-        self._found: ParserModel | None = None
-        self._parser: Parser | None = None
 
     @property
     def identity(self) -> Json:
         """The model, its version and spaCy's."""
-        return dict(self._model().identity)
+        return dict(self._model.identity)
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
@@ -320,8 +306,6 @@ class ParseService:
         return {text: Parse.from_bytes(value) for text, value in kept.items()}
 
     def _count(self, texts: list[str]) -> Iterator[dict[str, bytes]]:
-        if self._parser is None:
-            self._parser = Parser(self._model(), PARSED_AT_ONCE)
         texts = sorted(texts)
         with reported(self._context.progress, "Parsing sentences", len(texts), "texts") as task:
             parses = zip(texts, self._parser.of(texts), strict=True)
@@ -329,10 +313,13 @@ class ParseService:
                 yield {text: parse.to_bytes() for text, parse in group.items()}
                 task.advance(len(group))
 
+    @cached_property
     def _model(self) -> ParserModel:
-        if self._found is None:
-            self._found = find_parser(self._settings.model, self._context.progress)
-        return self._found
+        return find_parser(self._settings.model, self._context.progress)
+
+    @cached_property
+    def _parser(self) -> Parser:
+        return Parser(self._model, PARSED_AT_ONCE)
 
 
 def vectors_of(context: MetricContext) -> VectorService:

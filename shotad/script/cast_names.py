@@ -176,17 +176,14 @@ def check_names(
     found: list[tuple[Finding, ...]] = []
     for (_, text), then, those in zip(lines, casts, named, strict=True):
         unknown = _nobodys(text, then, people) if people is not None and then else []
-        found.append((*_too_early(those), *unknown, *_two_names(those, usual, first)))
+        early = [
+            Finding("L7", Level.ERROR, f"named before the film reveals it: {m.text!r}", span=(m.start, m.end))
+            for m in those
+            if m.hidden
+        ]
+        found.append((*early, *unknown, *_two_names(those, usual, first)))
         first |= {mention.id for mention in those}
     return tuple(found)
-
-
-def _too_early(found: Sequence[CastMention]) -> list[Finding]:
-    return [
-        Finding("L7", Level.ERROR, f"named before the film reveals it: {m.text!r}", span=(m.start, m.end))
-        for m in found
-        if m.hidden
-    ]
 
 
 def _nobodys(text: str, cast: Sequence[Character], people: PeopleIn) -> list[Finding]:

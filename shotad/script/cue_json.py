@@ -227,7 +227,14 @@ def _differences(cue: Cue, stamp: Any, machine: Derived | None) -> tuple[Cue, tu
     """The cue and what a person changed since ``stamp``; another choice brings its candidate's text."""
     parts = stamp.split("-") if isinstance(stamp, str) else []
     if len(parts) != len(_stamp(cue)) + 1:
-        return cue, _differences_by_value(cue, machine)
+        if machine is None:
+            return cue, (EditField.ADDED,)
+        differs = {
+            EditField.TEXT: cue.text != machine.text,
+            EditField.TIME: _milliseconds(cue.interval) != _milliseconds(machine.interval),
+            EditField.STATUS: cue.status != machine.status,
+        }
+        return cue, tuple(field for field, is_so in differs.items() if is_so)
     found = tuple(
         field for part, (field, now) in zip(parts, _stamp(cue).items(), strict=False) if part != now
     )
@@ -236,17 +243,6 @@ def _differences(cue: Cue, stamp: Any, machine: Derived | None) -> tuple[Cue, tu
         text = clean_text(cue.candidates[cue.chosen or 0])
         return replace(cue, text=text), (EditField.TEXT, *found)
     return cue, found
-
-
-def _differences_by_value(cue: Cue, machine: Derived | None) -> tuple[EditField, ...]:
-    if machine is None:
-        return (EditField.ADDED,)
-    found = (
-        (EditField.TEXT, cue.text != machine.text),
-        (EditField.TIME, _milliseconds(cue.interval) != _milliseconds(machine.interval)),
-        (EditField.STATUS, cue.status != machine.status),
-    )
-    return tuple(field for field, differs in found if differs)
 
 
 T = TypeVar("T")

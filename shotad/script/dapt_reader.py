@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -95,12 +96,8 @@ def _text(element: etree._Element) -> str:
     return "".join(parts)
 
 
-def _keeps_space(element: etree._Element | None) -> bool:
-    while element is not None:
-        if (value := element.get(f"{{{XML}}}space")) is not None:
-            return value == "preserve"
-        element = element.getparent()
-    return False
+def _keeps_space(element: etree._Element) -> bool:
+    return inherited(element, f"{{{XML}}}space") == "preserve"
 
 
 def _on_one_line(text: str | None, *, keep: bool) -> str:
@@ -445,23 +442,15 @@ def parse_dapt(document: bytes) -> Element | Violation:
     for entry in parser.error_log:
         if entry.level_name != "WARNING" and not entry.type_name.startswith(("DTD_XMLID", "DTD_ID_")):
             return Violation(clause, f"the document is not well-formed XML: {entry.message}", entry.line)
-    return _serialization(root) or root
-
-
-def _serialization(root: Element) -> Violation | None:
     info = root.getroottree().docinfo
+    dtd: Any = info.internalDTD
     wrong = {
         f"the declared encoding is {info.encoding}, not UTF-8": (info.encoding or "UTF-8").upper() != "UTF-8",
         f"the document is XML {info.xml_version}, not 1.0": info.xml_version != "1.0",
-        "the document declares entities": info.internalDTD is not None
-        and _declares_entities(info.internalDTD),
+        "the document declares entities": dtd is not None and any(True for _ in dtd.iterentities()),
         "the document refers to an entity": any(isinstance(node, etree._Entity) for node in root.iter()),
     }
-    return next((Violation("#serialization", message, 1) for message, is_so in wrong.items() if is_so), None)
-
-
-def _declares_entities(dtd: etree.DTD) -> bool:
-    return any(True for _ in dtd.iterentities())  # type: ignore[attr-defined]  # missing in lxml-stubs
+    return next((Violation(clause, message, 1) for message, is_so in wrong.items() if is_so), root)
 
 
 def frame_rate(root: Element) -> Fraction | None:
@@ -481,12 +470,8 @@ def tick_rate(root: Element) -> int | None:
 
 def inherited(element: Element, name: str) -> str | None:
     """The attribute of the element or of its nearest ancestor that has it."""
-    at: Element | None = element
-    while at is not None:
-        if (value := at.get(name)) is not None:
-            return value
-        at = at.getparent()
-    return None
+    values = (at.get(name) for at in (element, *element.iterancestors()))
+    return next((value for value in values if value is not None), None)
 
 
 def is_script_event(div: Element) -> bool:

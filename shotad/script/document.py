@@ -388,7 +388,9 @@ def read_part(package: zipfile.ZipFile, part: str, name: str) -> bytes:
         raise ScriptError(f"{name} has no part {part}.", "Save it as DOCX or XLSX.") from None
     except _DAMAGE as error:
         raise ScriptError(f"{name} is damaged at {part}: {error}.") from None
-    if is_text and _declares(data):
+    # XML in any usual encoding; a text would have to escape the sign.
+    plain = data.replace(b"\x00", b"") if is_text else b""
+    if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
         raise ScriptError(f"{name} declares a document type in {part}, which no Office program writes.")
     return data
 
@@ -455,9 +457,3 @@ def core_properties(track: Track) -> bytes:
         'xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
         f'xmlns:dc="http://purl.org/dc/elements/1.1/">{body}</cp:coreProperties>'
     ).encode()
-
-
-def _declares(data: bytes) -> bool:
-    """Whether XML in any usual encoding declares a document type; its text would have to escape the sign."""
-    plain = data.replace(b"\x00", b"")
-    return b"<!DOCTYPE" in plain or b"<!ENTITY" in plain

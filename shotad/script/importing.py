@@ -72,7 +72,11 @@ def import_script(
     pairs = _match(track, script)
     matched = {id(line) for line in pairs.values()}
     if isinstance(script, FramedScript):
-        pairs = _off_frames(track, pairs, script.frame_rate)
+        # Lines keep the cues' own times wherever a file in frames shows these.
+        own, rate = {cue.id: cue.interval for cue in track.cues}, script.frame_rate
+        pairs = {
+            key: replace(line, interval=_exact(line.interval, own[key], rate)) for key, line in pairs.items()
+        }
     merge = _Merge(track, script, source, slots or {}, seconds_per_word, overwrite=overwrite)
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
     if merge.conflicts:
@@ -278,15 +282,6 @@ def _fits(cue: Cue, line: ScriptCue, script: Script, *, by_text: bool) -> bool:
         return cue.text == line.text
     shown = on_frames(cue.interval, script.frame_rate) if isinstance(script, FramedScript) else cue.interval
     return abs(milliseconds(shown.start) - milliseconds(line.interval.start)) <= 1
-
-
-def _off_frames(track: Track, pairs: Mapping[str, ScriptCue], frame_rate: Fraction) -> dict[str, ScriptCue]:
-    """The lines with the cues' own times wherever a file in frames shows these, which then are not moved."""
-    times = {cue.id: cue.interval for cue in track.cues}
-    return {
-        key: replace(line, interval=_exact(line.interval, times[key], frame_rate))
-        for key, line in pairs.items()
-    }
 
 
 def _exact(found: Interval, own: Interval, frame_rate: Fraction) -> Interval:

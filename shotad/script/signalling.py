@@ -150,7 +150,11 @@ def check_dash(document: bytes) -> tuple[Violation, ...]:
         root = etree.fromstring(document, parser)
     except etree.XMLSyntaxError as error:
         return (Violation("XML", f"the document is not well-formed XML: {error}", error.lineno or 0),)
-    sets = [node for node in root.iter("{*}AdaptationSet") if _is_sound(node)]
+    sets = [
+        node
+        for node in root.iter("{*}AdaptationSet")
+        if node.get("contentType") == "audio" or (node.get("mimeType") or "audio/").startswith("audio/")
+    ]
     marks = [
         {(str(a.get("schemeIdUri")), str(a.get("value"))) for a in s.iter("{*}Accessibility")} for s in sets
     ]
@@ -163,20 +167,11 @@ def check_dash(document: bytes) -> tuple[Violation, ...]:
     return (Violation("Accessibility", "no AdaptationSet of sound says that it is audio description"),)
 
 
-def _is_sound(node: etree._Element) -> bool:
-    return node.get("contentType") == "audio" or (node.get("mimeType") or "audio/").startswith("audio/")
-
-
 def _attributes(text: str) -> dict[str, str] | None:
-    values: dict[str, str] = {}
-    at = 0
-    while at < len(text):
-        match = _ATTRIBUTE.match(text, at)
-        if match is None:
-            return None
-        values[match["name"]] = match["value"].strip('"')
-        at = match.end()
-    return values
+    found = list(_ATTRIBUTE.finditer(text))
+    if "".join(match[0] for match in found) != text:
+        return None
+    return {match["name"]: match["value"].strip('"') for match in found}
 
 
 def _one_line(text: str) -> str:

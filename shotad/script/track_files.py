@@ -130,7 +130,7 @@ def import_into(
         if own:
             track = with_edited_scripts(track, folder, but=script).track
         else:
-            track = with_translation_scripts(track, folder, slots, pace, but=script).track
+            track = with_translation_scripts(track, folder, but=script).track
         done = import_script(
             track, read_script(script, form), script.name,
             slots=slots, seconds_per_word=pace, overwrite=overwrite,
@@ -321,19 +321,15 @@ def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
 def with_translation_scripts(
     track: Track,
     folder: WorkFolder,
-    rooms: Mapping[str, Interval],
-    seconds_per_word: float,
+    times: tuple[Mapping[str, Interval], float] | None = None,
     *,
     but: Path | None = None,
 ) -> Brought:
-    """A translation with what people changed in the scripts beside it, all ``but`` one; ``rooms`` are the
-    slots by id.
-
-    Raises as `bring_back`.
-    """
+    """A translation with what people changed in the scripts beside it, all ``but`` one; ``times`` are those
+    of other slots than the folder's, see `times_of`. Raises as `bring_back`."""
     places = zip(map(script_format, BESIDE_TRACK), translation_places(track, folder.path), strict=True)
     edited = _edited(places, _written(folder.path, f"scripts.{track.language}.json"), but)
-    return bring_back(track, edited, rooms, seconds_per_word) if edited else Brought(track, {})
+    return bring_back(track, edited, *(times or times_of(folder))) if edited else Brought(track, {})
 
 
 def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:

@@ -167,16 +167,15 @@ class _Check:
     def _length(self, read: dict[int, Read], target: Any, voice: Any) -> Iterator[Finding]:
         ends = [read[s.index].end for s in target.streams if s.type in ("video", "audio") and not is_cover(s)]
         frame = max((read[s.index].longest for s in target.streams.audio), default=0.0) or 0.025
-        want, have = self._film.info.duration, max(ends, default=0.0)
-        if abs(want - have) > frame + TOLERANCE and abs(self._last_second() - have) > frame + TOLERANCE:
+        media, info = self._film.media, self._film.info
+        want, have = info.duration, max(ends, default=0.0)
+        # Where the film's last packet ends: in MPEG-TS its sound may outlast what its container tells.
+        if abs(want - have) > frame + TOLERANCE and (
+            media is None or abs(last_second(media, info.start, near=want) - have) > frame + TOLERANCE
+        ):
             yield _error(f"it lasts {have:.3f} s, the film {want:.3f} s.")
         if voice is not None and abs(read[voice.index].end - want) > frame + TOLERANCE:
             yield _error(f"the AD track ends at {read[voice.index].end:.3f} s, the film at {want:.3f} s.")
-
-    def _last_second(self) -> float:
-        """Where the film's last packet ends: in MPEG-TS its sound may outlast what its container tells."""
-        media, info = self._film.media, self._film.info
-        return info.duration if media is None else last_second(media, info.start, near=info.duration)
 
 
 _Pair = tuple[Kept, Any]

@@ -17,7 +17,6 @@ from shotad.core import (
     NoProgress,
     Progress,
     SoundError,
-    Task,
     printable,
     reported,
 )
@@ -81,60 +80,43 @@ def write_copy(
     file that cannot be written.
     """
     progress = progress or NoProgress()
-    container, media, times = container_for(target), _media_of(film, settings), TimeMap(tuple(pauses))
-    length = film.info.duration + times.total
-    with (
-        reported(progress, "Writing the film with pauses", length, "s") as task,
-        being_written(target, "Try another container.") as part,
-        media.open() as source,
-    ):
-        _write(film, media, source, times, part, container, settings, progress, task)
-    return target
-
-
-def _media_of(film: Film, settings: ExtendedSettings) -> Media:
-    if film.media is None:
+    container, media, times = container_for(target), film.media, TimeMap(tuple(pauses))
+    if media is None:
         raise SoundError(f"{film.info.name} are numbered frames, which cannot pause.", "Give a film file.")
     if film.info.hdr and settings.picture == "encode":
         raise SoundError(
             f"{film.info.name} is HDR, which encoding the picture again would lose.",
             "Set extended.picture to copy, or give an SDR version.",
         )
-    return film.media
-
-
-def _write(
-    film: Film,
-    media: Media,
-    source: InputContainer,
-    times: TimeMap,
-    part: Path,
-    container: Container,
-    settings: ExtendedSettings,
-    progress: Progress,
-    task: Task,
-) -> None:
     import av
 
     start, length = film.info.start, film.info.duration + times.total
-    with av.open(str(part), "w", format=container.muxer) as out:
-        kind = PictureKept if settings.picture == "copy" else PictureCopy
-        with closing(kind(out, film, probe(media), times)) as picture:
-            _dress(picture.stream, source.streams.video[probe(media).stream], container)
-            packets = [picture.packets()]
-            for track in tracks_of(film):
+    kind = PictureKept if settings.picture == "copy" else PictureCopy
+    with (
+        reported(progress, "Writing the film with pauses", length, "s") as task,
+        being_written(target, "Try another container.") as part,
+        media.open() as source,
+        av.open(str(part), "w", format=container.muxer) as out,
+        closing(kind(out, film, probe(media), times)) as picture,
+    ):
+        _dress(picture.stream, source.streams.video[probe(media).stream], container)
+        packets = [picture.packets()]
+        for track in film.info.audio:
+            # What can be decoded.
+            if track.channels and choose_track(film.info, track.number):
                 sound = _sound(out, film, track, times, container)
                 _dress(sound.stream, source.streams.audio[track.number], container)
                 packets.append(sound.packets())
-            packets += _others(source, out, media, times, start, container, progress)
-            # Fonts and the like, which Matroska alone carries.
-            for kept in source.streams.attachments if container.attachments else ():
-                kind_of_file = kept.mimetype or "application/octet-stream"
-                out.add_attachment(kept.name or "attachment", kind_of_file, kept.data)
-            name = printable(film.info.name.rpartition(".")[0] or film.info.name)
-            out.metadata.update(film_tags(source.metadata, {}, container, name))
-            out.set_chapters(_chapters(source, times, start) if container.chapters else [])
-            write_woven(out, packets, length, task)
+        packets += _others(source, out, media, times, start, container, progress)
+        # Fonts and the like, which Matroska alone carries.
+        for kept in source.streams.attachments if container.attachments else ():
+            kind_of_file = kept.mimetype or "application/octet-stream"
+            out.add_attachment(kept.name or "attachment", kind_of_file, kept.data)
+        name = printable(film.info.name.rpartition(".")[0] or film.info.name)
+        out.metadata.update(film_tags(source.metadata, {}, container, name))
+        out.set_chapters(_chapters(source, times, start) if container.chapters else [])
+        write_woven(out, packets, length, task)
+    return target
 
 
 def _dress(stream: Any, like: Any, container: Container) -> None:
@@ -317,10 +299,3 @@ def _sound(
     sound = AdSound(blocks, coding.layout, coding.rate, "", "")
     length = film.info.duration + times.total
     return VoiceTrack(add_sound(out, coding), sound, coding, length, container.hides)
-
-
-def tracks_of(film: Film) -> tuple[AudioTrack, ...]:
-    """All tracks of sound that can be decoded."""
-    return tuple(
-        track for track in film.info.audio if track.channels and choose_track(film.info, track.number)
-    )

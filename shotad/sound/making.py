@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
@@ -232,11 +232,8 @@ class FileMaker:
         return AdText(scene.texts, language, TEXT_TITLE.format(track_title(language)))
 
     def _tags(self, kind: Kind) -> Mapping[str, str]:
-        return tags_of(self.materials.track, self._voice, kind)
-
-    @property
-    def _voice(self) -> str:
-        return "" if self.voicing is None else self.voicing.voice
+        voice = "" if self.voicing is None else self.voicing.voice
+        return tags_of(self.materials.track, voice, kind)
 
 
 def _better(mix: Mix, sound: FileSound | None) -> Mix | None:
@@ -314,7 +311,13 @@ class RenderRecord:
         self._materials, self._voicing = materials, voicing
         self._name = f"render.{materials.track.language}.json" if materials.is_translation else RECORD
         before = {} if force else materials.folder.read_json(self._name) or {}
-        self._rows: dict[str, Json] = {self._place(row): row for row in _rows_of(before)}
+        rows, shape = before.get("made"), {"path", "key", "state", "findings", "warnings", "sound", "told"}
+        # A damaged row is as if there were none.
+        self._rows: dict[str, Json] = {
+            self._place(row): row
+            for row in (rows if isinstance(rows, list) else ())
+            if isinstance(row, dict) and shape <= row.keys()
+        }
         beside = before.get("beside")
         self._beside: dict[str, Any] = dict(beside) if isinstance(beside, dict) else {}
         self._fresh: set[str] = set()
@@ -366,6 +369,15 @@ class RenderRecord:
         voicing, track = self._voicing, self._materials.track
         rows = [self._rows[str(one.path.absolute())] for one in wanted]
         findings = [finding_of(row) for made in rows for row in made["findings"]]
+        before, sound = self._voice_before, self.sound
+        if voicing is not None and isinstance(before, str) and before != voicing.voice:
+            notes = (*notes, f"The render before was spoken by {before}, this one by {voicing.voice}.")
+        if sound is not None:
+            # With the figures of the first file that has the mix.
+            sounds = (row["sound"] for row in rows if row["sound"] and row["sound"]["mix"])
+            first = next(sounds, {"loudness": None, "reached": None})
+            measures = {**sound.measures, "mix": first["loudness"], "reached": first["reached"]}
+            sound = replace(sound, measures=measures)
         done = Rendered(
             track=track,
             voice=None if voicing is None else voicing.voice,
@@ -375,32 +387,16 @@ class RenderRecord:
             ),
             anew=0 if voicing is None else voicing.anew,
             kept=0 if voicing is None else voicing.kept,
-            sound=self._sound_of(rows),
+            sound=sound,
             pauses=() if voicing is None else voicing.pauses,
-            findings=(*(self.sound.findings if self.sound else ()), *findings),
-            warnings=tuple(
-                dict.fromkeys((*notes, *self._other_voice(), *(t for made in rows for t in made["warnings"])))
-            ),
+            findings=(*(sound.findings if sound else ()), *findings),
+            warnings=tuple(dict.fromkeys((*notes, *(t for made in rows for t in made["warnings"])))),
             files=tuple(files),
             brought=dict(self._materials.brought),
             failures=tuple(failures),
         )
         self._write(done.as_json())
         return done
-
-    def _sound_of(self, rows: Sequence[Json]) -> Sound | None:
-        """How the mix came out, with the figures of the first file that has it."""
-        if self.sound is None:
-            return None
-        sounds = (row["sound"] for row in rows if row["sound"] and row["sound"]["mix"])
-        first = next(sounds, {"loudness": None, "reached": None})
-        measures = {**self.sound.measures, "mix": first["loudness"], "reached": first["reached"]}
-        return replace(self.sound, measures=measures)
-
-    def _other_voice(self) -> Iterator[str]:
-        before, voicing = self._voice_before, self._voicing
-        if voicing is not None and isinstance(before, str) and before != voicing.voice:
-            yield f"The render before was spoken by {before}, this one by {voicing.voice}."
 
     def _write(self, more: Json) -> None:
         present = [{**row, "path": path} for path, row in self._rows.items() if Path(path).exists()]
@@ -441,17 +437,6 @@ def _heard_key(materials: Materials, voicing: Voicing | None) -> str:
     speech = [[one.start, one.end] for one in materials.speech]
     film = [materials.prepared.info.fingerprint, config.film.audio_track]
     return key_of(FORMAT, film, takes, pauses, speech, config.mix)
-
-
-def _rows_of(record: Mapping[str, Any]) -> Iterable[Json]:
-    """Rows of an earlier run that can be read; a damaged one is as if there were none."""
-    rows = record.get("made")
-    wanted = {"path", "key", "state", "findings", "warnings", "sound", "told"}
-    return (
-        [row for row in rows if isinstance(row, dict) and wanted <= row.keys()]
-        if isinstance(rows, list)
-        else []
-    )
 
 
 def _state(path: Path) -> list[int] | None:

@@ -81,9 +81,20 @@ def write_film(
     target that cannot be written, FilmError for a film that cannot be read.
     """
     assert film.media is not None, "numbered frames have no tracks to copy"
+    import av
+
     with film.media.open() as source:
         recipe = _recipe(film, target, source, sound, text, settings, metadata)
-        assembly = _assemble(film.media, source, target, recipe, progress or NoProgress())
+        container = recipe.container
+        options = {**dict(container.options), "fflags": "+bitexact"}
+        hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
+        with being_written(target, hint) as part:
+            place = f"file:{part.absolute()}"
+            with av.open(place, "w", format=container.muxer, container_options=options) as output:
+                assembly = Assembly(film.media, source, output, recipe)
+                assembly.add_tracks()
+                assembly.run(progress or NoProgress())
+            assembly.finish(part)
     return Written(
         target,
         (*recipe.plan.warnings, *assembly.warnings),
@@ -185,23 +196,6 @@ def _language(stream: Any) -> str:
 def _made_here(stream: Any) -> bool:
     tags = {key.lower(): value for key, value in stream.metadata.items()}
     return bool(tags.get("comment") == MADE_HERE)
-
-
-def _assemble(media: Media, source: Any, target: Path, recipe: Recipe, progress: Progress) -> Assembly:
-    """Write everything, and put it in the place of ``target``."""
-    import av
-
-    container = recipe.container
-    options = {**dict(container.options), "fflags": "+bitexact"}
-    hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
-    with being_written(target, hint) as part:
-        place = f"file:{part.absolute()}"
-        with av.open(place, "w", format=container.muxer, container_options=options) as output:
-            assembly = Assembly(media, source, output, recipe)
-            assembly.add_tracks()
-            assembly.run(progress)
-        assembly.finish(part)
-    return assembly
 
 
 @dataclass(frozen=True, slots=True, eq=False)

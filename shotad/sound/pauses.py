@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -232,18 +232,15 @@ class _Planner:
         taken_until = 0.0
         for number, line in enumerate(self._lines):
             if (wish := by_id.get(line.id)) is not None:
-                place = self._place(wish, taken_until, self._next_start(number, by_id))
+                # Where the next line begins that needs no pause.
+                after = (self._spoken.get(one.id) for one in self._lines[number + 1 :] if one.id not in by_id)
+                next_start = next((one.start for one in after if one is not None), math.inf)
+                place = self._place(wish, taken_until, next_start)
                 places.append(place)
                 taken_until = max(taken_until, place.end)
             elif (spoken := self._spoken.get(line.id)) is not None:
                 taken_until = max(taken_until, spoken.interval.end)
         return tuple(places)
-
-    def _next_start(self, number: int, waited_for: Collection[str]) -> float:
-        """Where the next line begins that needs no pause."""
-        after = self._lines[number + 1 :]
-        later = (self._spoken.get(line.id) for line in after if line.id not in waited_for)
-        return next((line.start for line in later if line is not None), math.inf)
 
     def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _PausedLine:
         """One line between the last one before it and the next; the film goes on at ``end`` at the latest."""
@@ -268,11 +265,12 @@ class _Planner:
         for cut in self._cuts:
             options |= {second for second in (cut - AROUND_CUT, cut + AROUND_CUT) if low <= second <= high}
         rounded = sorted({min(high, max(low, round(option, 3))) for option in options})
-        return max(rounded, key=lambda second: (min(self._from_cut(second), AROUND_CUT), second))
 
-    def _from_cut(self, second: float) -> float:
-        """Seconds to the nearest cut, to the ms."""
-        return round(min((abs(second - cut) for cut in self._cuts), default=math.inf), 3)
+        def from_cut(second: float) -> float:
+            near = min((abs(second - cut) for cut in self._cuts), default=math.inf)
+            return min(round(near, 3), AROUND_CUT)
+
+        return max(rounded, key=lambda second: (from_cut(second), second))
 
     def extension(self, refused: Sequence[Unspoken]) -> Extension:
         reasons = {line.id: line for line in refused}

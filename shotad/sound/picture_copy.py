@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import SoundError
@@ -174,22 +174,19 @@ class _Upright:
         self._reel, self._probed = reel, probed
         self._graph: Graph | None = None
         self._graph_of: tuple[int, int, str] | None = None
-        self._waiting: deque[tuple[float, VideoFrame]] = deque()
         self._seconds: deque[float] = deque()
         self._scaler: VideoReformatter | None = None
         self._size: tuple[int, int] | None = None
-        self._ready = self._made()
+        self._ready: Iterator[tuple[float, VideoFrame]] = self._made()
 
     def first(self) -> VideoFrame:
         """The first frame, which comes again when it is iterated."""
         second, frame = next(self._ready)
-        self._waiting.append((second, frame))
+        self._ready = chain([(second, frame)], self._ready)
         return frame
 
     def __iter__(self) -> Iterator[tuple[float, VideoFrame]]:
-        while self._waiting:
-            yield self._waiting.popleft()
-        yield from self._ready
+        return self._ready
 
     def _made(self) -> Iterator[tuple[float, VideoFrame]]:
         for second, frame in self._reel:
@@ -255,7 +252,7 @@ def _graph(frame: VideoFrame, probed: Probed) -> Graph:
 
     turn = probed.turn
     graph = Graph()
-    chain: list[Any] = [
+    filters: list[Any] = [
         graph.add_buffer(
             width=frame.width,
             height=frame.height,
@@ -265,11 +262,11 @@ def _graph(frame: VideoFrame, probed: Probed) -> Graph:
         graph.add("bwdif", "mode=send_frame:deint=interlaced"),
     ]
     # ffmpeg's 0 is the mirror at the diagonal, nothing but x and y exchanged.
-    chain += [graph.add("transpose", "0")] if turn.transpose else []
-    chain += [graph.add("hflip")] if turn.mirror_x else []
-    chain += [graph.add("vflip")] if turn.mirror_y else []
-    chain += [graph.add("crop", "trunc(iw/2)*2:trunc(ih/2)*2:0:0:exact=1"), graph.add("buffersink")]
-    for before, after in pairwise(chain):
+    filters += [graph.add("transpose", "0")] if turn.transpose else []
+    filters += [graph.add("hflip")] if turn.mirror_x else []
+    filters += [graph.add("vflip")] if turn.mirror_y else []
+    filters += [graph.add("crop", "trunc(iw/2)*2:trunc(ih/2)*2:0:0:exact=1"), graph.add("buffersink")]
+    for before, after in pairwise(filters):
         before.link_to(after)
     graph.configure()
     return graph

@@ -193,30 +193,24 @@ def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
     on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
     if voicing is None:
         return ()
-    notes = [*_programme(materials), *_languages(materials, voicing)]
-    if (stale := outdated_note(materials.track, materials.folder)) is not None:
+    notes = []
+    track, own = materials.track, materials.track.language
+    programme = choose_track(materials.film.info, materials.config.film.audio_track)
+    if programme is not None and programme.descriptive:
+        notes.append(f"The film's sound under the lines is itself an audio description: track {programme}.")
+    others = Counter(
+        cue.language for cue in track.heard if plain_language(cue.language) != plain_language(own)
+    )
+    for language, count in sorted(others.items()):
+        lines = plural(count, "line is", "lines are")
+        notes.append(f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}.")
+    if (stale := outdated_note(track, materials.folder)) is not None:
         notes.append(stale)
     if cast_is_gone(materials.folder.path):
         notes.append("The cast of this run is gone, and with it how its names are said.")
     if voicing.late:
         notes.append(voicing.late)
     return tuple(notes)
-
-
-def _programme(materials: Materials) -> Iterator[str]:
-    track = choose_track(materials.film.info, materials.config.film.audio_track)
-    if track is not None and track.descriptive:
-        yield f"The film's sound under the lines is itself an audio description: track {track}."
-
-
-def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
-    own = materials.track.language
-    others = Counter(
-        cue.language for cue in materials.track.heard if plain_language(cue.language) != plain_language(own)
-    )
-    for language, count in sorted(others.items()):
-        lines = plural(count, "line is", "lines are")
-        yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
 
 
 def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, language: str) -> None:
@@ -248,17 +242,15 @@ def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, langu
 def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, language: str) -> None:
     """Raises SoundError for films that their containers cannot hold, FilmError for a track of sound that is
     not there."""
-    sound = _sound_to_be(film, config, language) if any(one.kind.is_heard for one in wanted) else None
+    sound = None
+    if any(one.kind.is_heard for one in wanted):
+        # What the track of sound will be, less its sound.
+        alone = config.container.sound == "alone"
+        layout = programme_of(film, config.film.audio_track, RATE).layout
+        sound = AdSound((), MONO if alone else layout, RATE, language, track_title(language))
     for one in wanted:
         if one.kind.is_film:
             _check_film(film, one, sound, config, language)
-
-
-def _sound_to_be(film: Film, config: Config, language: str) -> AdSound:
-    """What the track of sound will be, less its sound."""
-    alone = config.container.sound == "alone"
-    layout = programme_of(film, config.film.audio_track, RATE).layout
-    return AdSound((), MONO if alone else layout, RATE, language, track_title(language))
 
 
 def _check_film(film: Film, one: OutputFile, sound: AdSound | None, config: Config, language: str) -> None:

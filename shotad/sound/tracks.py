@@ -52,7 +52,15 @@ def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Coll
         track = "" if stream.index in without else _planned(stream, container)
         if isinstance(track, Kept):
             kept.append(track)
-            warnings += [*_styles_lost(track), *_language_lost(track, container)]
+            language = legible(stream.metadata).get("language", "und")
+            if track.how is How.CONVERTED and codec_of(stream) in ("ass", "ssa"):
+                warnings.append(
+                    f"{track_name(stream)} becomes {track.codec}: its words stay, most of its looks do not."
+                )
+            if stream.type == "subtitle" and not container.named_subtitles and language != "und":
+                warnings.append(
+                    f"{track_name(stream)} is copied, but {container.name} does not say its language."
+                )
         elif track:
             warnings.append(track)
     if not container.chapters and source.chapters():
@@ -72,8 +80,9 @@ def _planned(stream: Any, container: Container) -> Kept | str:
     if stream.type == "subtitle":
         if codec in TEXT_CODECS and container.text is not None:
             return Kept(stream, How.CONVERTED, container.text)
-        where = _elsewhere("subtitle", codec)
-        return f"{track_name(stream)} is left out: {container.name} cannot hold it{where}."
+        where = holders("subtitle", codec)
+        can = f" ({where} can)" if where else ""
+        return f"{track_name(stream)} is left out: {container.name} cannot hold it{can}."
     if stream.type in ("video", "audio") and not is_cover(stream):
         raise _refusal(stream, container)
     return "" if codec in _REMADE else f"{track_name(stream)} is left out: {container.name} cannot hold it."
@@ -87,21 +96,6 @@ def _fits(stream: Any, codec: str, container: Container) -> bool:
     return codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
 
 
-def _styles_lost(track: Kept) -> list[str]:
-    if track.how is How.CONVERTED and codec_of(track.stream) in ("ass", "ssa"):
-        return [
-            f"{track_name(track.stream)} becomes {track.codec}: its words stay, most of its looks do not."
-        ]
-    return []
-
-
-def _language_lost(track: Kept, container: Container) -> list[str]:
-    language = legible(track.stream.metadata).get("language", "und")
-    if track.stream.type == "subtitle" and not container.named_subtitles and language != "und":
-        return [f"{track_name(track.stream)} is copied, but {container.name} does not say its language."]
-    return []
-
-
 def _refusal(stream: Any, container: Container) -> SoundError:
     """What to say where picture or sound does not fit: which track, and what holds all of them."""
     tracks = [s for s in stream.container.streams if s.type in ("video", "audio") and not is_cover(s)]
@@ -112,11 +106,6 @@ def _refusal(stream: Any, container: Container) -> SoundError:
         f"{container.name} cannot hold {track_name(stream)} of the film.",
         f"Write {where} instead." if where else "Convert the film first: no container here holds all of it.",
     )
-
-
-def _elsewhere(kind: str, codec: str) -> str:
-    where = holders(kind, codec)
-    return f" ({where} can)" if where else ""
 
 
 def codec_of(stream: Any) -> str:

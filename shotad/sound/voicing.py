@@ -37,7 +37,6 @@ from shotad.script import (
     save_track,
     save_translation,
     script_places,
-    times_of,
     to_json,
     track_lock,
     translation_places as script_places_of,
@@ -136,7 +135,7 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
         return with_edited_scripts(track, folder), read
     if is_translation(file, track):
         read |= _contents(script_places_of(track, folder.path))
-        return with_translation_scripts(track, folder, *times_of(folder)), read
+        return with_translation_scripts(track, folder), read
     return Brought(track, {}), read
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Interval, NoProgress, RecordLog, Shot
-from shotad.description.cast_recognition import FaceSearch, Source, known_faces, read_faces, ticks_in
+from shotad.description.cast_recognition import FaceSearch, known_faces, read_faces, ticks_in
 from shotad.film import Picture, open_film
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
 
@@ -48,7 +48,7 @@ def test_each_shot_has_its_faces_and_the_moments_at_which_frames_came_up(film: P
 
         log = RecordLog(tmp_path / "faces.jsonl")
         wants = wanted(frames=(0.1, 0.53, 3.99))
-        found = list(read_faces(wants, Source(pictures, "film"), models, log, NoProgress()))
+        found = list(read_faces(wants, pictures, "film", models, log, NoProgress()))
     assert len(asked) == 1
     assert asked[0] == sorted(set(asked[0]))
     assert models.shown == 4 * 8  # the frames that are only shown are not looked at
@@ -62,15 +62,15 @@ def test_each_shot_has_its_faces_and_the_moments_at_which_frames_came_up(film: P
 def test_a_killed_run_goes_on_and_stale_records_go(film: Path, tmp_path: Path) -> None:
     log = tmp_path / "faces.jsonl"
     with open_film(film) as opened:
-        source = Source(opened.pictures, "film")
-        half = read_faces(wanted(), source, PaintedFaces(), RecordLog(log), NoProgress())
+        pictures = opened.pictures
+        half = read_faces(wanted(), pictures, "film", PaintedFaces(), RecordLog(log), NoProgress())
         next(half), next(half)
         half.close()
         models = PaintedFaces()
-        list(read_faces(wanted(), source, models, RecordLog(log), NoProgress()))
+        list(read_faces(wanted(), pictures, "film", models, RecordLog(log), NoProgress()))
         assert models.shown == 2 * 8
-        list(read_faces(wanted(2.0)[:1], source, models, RecordLog(log), NoProgress(), tidy=False))
+        list(read_faces(wanted(2.0)[:1], pictures, "film", models, RecordLog(log), NoProgress(), tidy=False))
         assert len(log.read_text().splitlines()) == 5
         assert len(known_faces(RecordLog(log), SHOTS, models)) == 5
-        list(read_faces(wanted(2.0)[:1], source, models, RecordLog(log), NoProgress()))
+        list(read_faces(wanted(2.0)[:1], pictures, "film", models, RecordLog(log), NoProgress()))
     assert len(log.read_text().splitlines()) == 1

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -226,16 +226,18 @@ def read_table(path: Path) -> Table:
     text, mended = decoded(data)
     if "\0" in text:
         raise DatasetError(f"{path} is no text: it has bytes that are 0.", "A CSV file is expected.")
-    with _long_cells():
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
-        try:
-            columns = tuple(name.strip() for name in next(reader, ()))
-            _check_header(path, columns)
-            rows = tuple(_rows(reader, columns, mended))
-        except csv.Error as error:
-            raise DatasetError(
-                f"{path}, line {reader.line_num}, is no CSV: {error}.", "Look for a quote that is not closed."
-            ) from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        columns = tuple(name.strip() for name in next(reader, ()))
+        _check_header(path, columns)
+        rows = tuple(_rows(reader, columns, mended))
+    except csv.Error as error:
+        raise DatasetError(
+            f"{path}, line {reader.line_num}, is no CSV: {error}.", "Look for a quote that is not closed."
+        ) from None
+    finally:
+        csv.field_size_limit(before)
     return Table(path, columns, rows)
 
 
@@ -282,15 +284,6 @@ def _rows(reader: Iterator[list[str]], columns: Sequence[str], mended: Collectio
         named = dict(zip(columns, cells, strict=False))
         wrong = "" if len(cells) == len(columns) else f"{len(cells)} cells for {len(columns)} columns"
         yield TableRow(first, named, bad, wrong)
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    before = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 def plain_id(cell: str | None) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -301,16 +302,13 @@ class PairScores:
     def __init__(self, context: MetricContext) -> None:
         self._context = context
         self._settings: RecallSettings = context.settings.recall
-        self._place: EncoderPlace | None = None
         self._encoder: TokenEncoder | None = None
         self._vectors: dict[str, TokenVectors] = {}
 
-    @property
+    @cached_property
     def place(self) -> EncoderPlace:
         """Where the model is, fetched if it is not here."""
-        if self._place is None:
-            self._place = locate(source_of(self._settings.model), self._context.progress)
-        return self._place
+        return locate(source_of(self._settings.model), self._context.progress)
 
     @property
     def layer(self) -> int:

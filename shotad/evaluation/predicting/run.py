@@ -89,7 +89,7 @@ class Ledger:
             if line is not None and line.terms == terms and line.id in self._order and not line.again:
                 self._lines[line.id] = line
         if path.exists():
-            self._tidy()
+            self.tidy()
 
     @property
     def lines(self) -> tuple[PredictedLine, ...]:
@@ -120,13 +120,10 @@ class Ledger:
             self._log.add(line.key, line.to_json())
             self._lines[line.id] = line
         if replaced:
-            self._tidy()
+            self.tidy()
 
-    def finish(self) -> None:
+    def tidy(self) -> None:
         """Put the lines into the dataset's order."""
-        self._tidy()
-
-    def _tidy(self) -> None:
         self._log.keep([line.key for line in self.lines], _spare)
 
 
@@ -253,7 +250,7 @@ class _Run:
 
     def finished(self, tasks: Sequence[ClipTask]) -> Predicted:
         """The file in its last order, and what came of the run."""
-        self._ledger.finish()
+        self._ledger.tidy()
         wanted = {ad.id for task in tasks for ad in task.ads}
         self._done.lines = tuple(line for line in self._ledger.lines if line.id in wanted)
         self._done.clips = len(tasks)
