@@ -67,8 +67,8 @@ unit_option = click.option(
     default="all",
     metavar="NAME,…",
     help="all (that can run here), or cider, cider-plain, bleu-1 to bleu-4, rouge-l, meteor, spice, "
-    "action, action-description, critic, recall, llm-ad-eval, llm-action, story-recall, repetition, "
-    "repetition-meaning, names-kept.",
+    "action, action-description, events, event-verbs, event-participants, critic, recall, llm-ad-eval, "
+    "llm-action, story-recall, repetition, repetition-meaning, names-kept.",
 )
 @measuring_options
 @click.option("--shard", metavar="K/N", help="Only part K of N of the films; join with evaluate merge.")

@@ -29,7 +29,7 @@ from shotad.evaluation import (
     score,
     store as room,
 )
-from shotad.evaluation.metrics import java as java_metrics, recall
+from shotad.evaluation.metrics import events, java as java_metrics, recall
 from shotad.evaluation.metrics.java import Spice
 from shotad.script import ParserModel
 from tests.evaluation.judges.judging import WORDS
@@ -171,6 +171,8 @@ def benches(folder: Path) -> Iterator[MakeBench]:
         patch.setattr(room, "find_parser", lambda name, *_: ParserModel(name, "1", "verbs"))
         patch.setattr(room, "Parser", Verbs)
         coco_files(folder, patch)
+        (folder / "data.verb").touch()
+        patch.setattr(events, "weights_file", lambda *_: folder / "data.verb")
         patch.setattr(java_metrics, "java_program", lambda _: Path("java"))
         patch.setattr(java_metrics, "java_version", lambda *_: 11)
         patch.setattr(java_metrics, "_run", matcher)
@@ -229,13 +231,16 @@ BOUNDS = {
     "meteor": 100.0,
     "spice": 100.0,
     "action-description": 150.0,
+    "events": 100.0,
+    "event-verbs": 100.0,
+    "event-participants": 100.0,
     "critic": 100.0,
     "recall": 100.0,
     "llm-ad-eval": 5.0,
     "llm-action": 3.0,
     "story-recall": 100.0,
 }
-"""Of every AD (reference-facts 5.4). The action score reaches its bound where the actions are told one by
+"""Of every AD (reference-facts 5.4). The action and event scores reach theirs where the actions are told one by
 one; the measures along a film have no bound but the human ADs' own."""
 
 

@@ -77,7 +77,9 @@ LISTED_IDS = 10
 """Ids that are named one by one."""
 
 
-_BY_ACTIONS = ("action", "action-description", "llm-action")
+_BY_ACTIONS = (
+    "action", "action-description", "llm-action", "events", "event-verbs", "event-participants"
+)  # fmt: skip
 _BY_CASTS = ("critic", "names-kept")
 
 

@@ -118,7 +118,7 @@ def _short(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-_LISTED = ("cider", "critic", "action", "llm-ad-eval", "llm-action", "action-description")
+_LISTED = ("cider", "critic", "action", "events", "llm-ad-eval", "llm-action", "action-description")
 """Metrics whose single lines are worth reading; recall's are right or wrong."""
 
 LISTED = 20

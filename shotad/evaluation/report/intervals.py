@@ -177,8 +177,8 @@ def basis_words(found: Collection[Span | None], unit: Unit) -> str:
 
 
 MAIN = (
-    "cider", "critic", "action", "recall", "llm-ad-eval", "llm-action", "rouge-l", "meteor", "spice",
-    "bleu-1", "story-recall", "action-description",
+    "cider", "critic", "action", "events", "recall", "llm-ad-eval", "llm-action", "rouge-l", "meteor",
+    "spice", "bleu-1", "story-recall", "action-description",
 )  # fmt: skip
 """Metrics that parts are shown for, the first of them that a report has."""
 
