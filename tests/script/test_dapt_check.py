@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import ScriptError
+from shotad.script import check_script
 from shotad.script.cue import is_language
 from shotad.script.dapt_reader import check_dapt, read_dapt
 
@@ -140,6 +141,12 @@ def test_violations_say_the_line() -> None:
     (found,) = check_dapt(document('\n<body>\n<div begin="x"/></body>'))
     assert found.line == document().count(b"\n") + 3
     assert str(found) == f"line {found.line}: begin is 'x': no media time, or its rate is missing [#timing]"
+
+
+def test_a_script_is_checked_by_what_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "movie.xml"
+    path.write_bytes(document("<body/><head/>"))
+    assert [str(one) for one in check_script(path)] == ["line 7: head stands after body [#structure]"]
 
 
 def test_an_event_without_an_end_is_no_line() -> None:
