@@ -123,9 +123,9 @@ def test_t6_order_and_zero() -> None:
     [
         ("The man walked slowly to the window.", True),
         ("They had left the house.", True),
-        ("The door was open.", True),
-        ("He opened the box.", True),
-        ("They moved by the river.", True),
+        ("Bells rang.", True),
+        ("A hand touched her face.", True),
+        ("The boat dragged by two men turns over.", False),
         ("He's tired and cut the rope.", False),
         ("The old woman will open the box.", True),
         ("He's knocked out by a ball.", True),

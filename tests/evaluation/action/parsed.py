@@ -40,7 +40,8 @@ def parse_of(*words: str) -> Parse:
 
 
 class RecordedParser:
-    """What the small model says of the texts in ``parses.jsonl``, each line of it a parse's bytes."""
+    """What the small model says of the texts in ``parses.jsonl``, each line of it a parse's bytes: add those of
+    another text with ``next(Parser(find_parser(SPACY_MODEL)).of([text])).to_bytes()``."""
 
     def __init__(self, *_: object) -> None:
         lines = (Path(__file__).parent / "parses.jsonl").read_bytes().splitlines()
