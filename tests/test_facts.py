@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
-from shotad.core import Facts, PeopleFact, ThingFact
+import numpy as np
+import pytest
+
+from shotad.core import (
+    Box,
+    Clip,
+    Facts,
+    FilmInfo,
+    FramePlan,
+    Grammar,
+    Interval,
+    Message,
+    Named,
+    PeopleFact,
+    Reply,
+    Role,
+    Slot,
+    ThingFact,
+    thread_number,
+)
+from shotad.script import Cue, Voiced
 
 
 def person(**more: Any) -> PeopleFact:
@@ -29,3 +53,47 @@ def test_deeds_postures_and_sizes_survive_and_older_records_have_none() -> None:
     older = Facts.from_json(notes)
     assert older.people == (person(), person())
     assert older.things[0].area is None
+
+
+PICTURE = np.zeros((1, 4, 4, 3), np.uint8)
+ONE = np.zeros(1)
+FIRST = np.zeros(1, np.int64)
+
+
+def film(width: int, duration: float) -> FilmInfo:
+    return FilmInfo("film", None, "x", duration, width, 2, None, None, "h264", Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (lambda: Interval(0, math.inf), "interval bounds must be finite"),
+        (lambda: Interval(2, 1), "interval must start before it ends"),
+        (lambda: Slot("s", Interval(0, 1), 0), "slot s must allow at least one word"),
+        (lambda: FramePlan(0, Role.PAST, np.zeros(0)), "must be float64[n], n > 0, got (0,)"),
+        (lambda: FramePlan(0, Role.PAST, np.array([2.0, 1.0])), "must ascend, got [2.0, 1.0]"),
+        (lambda: Clip(PICTURE[0], ONE, FIRST), "must be uint8[n, H, W, 3], got shape (4, 4, 3)"),
+        (lambda: Clip(PICTURE[:0], ONE[:0], FIRST[:0]), "at least one frame, got none"),
+        (lambda: Clip(PICTURE, np.zeros(2), FIRST), "1 images but seconds(2,)"),
+        (lambda: Grammar(threads=((1,),)), "a thread has two or more shots, got (1,)"),
+        (lambda: Box(0.5, 0, 0.5, 1), "positive size"),
+        (lambda: Message("robot", "Hi."), "must be system, user or assistant, got 'robot'"),
+        (lambda: film(0, 1), "a film must have a size, got 0x2"),
+        (lambda: film(2, -1), "duration must be 0 or more, got -1"),
+        (lambda: thread_number("a1"), "named by capitals A to Z, got 'a1'"),
+        (lambda: person(count=0, names=(Named("a", "Ann", "she"),)), "0 people cannot have 1 names"),
+        (lambda: Voiced("v", "Hi.", None, "x"), "what is spoken has a text and a time"),
+        (lambda: Cue("s00000000", None, Interval(0, 0.0001), "Hi."), "must last 1 ms or more"),
+        (lambda: Cue("s00000000", None, Interval(0, 1), "Hi.", seen_from=math.inf), "a second of the film"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(made: Callable[[], object], why: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(why)):
+        made()
+
+
+def test_an_answer_without_end_is_cut_and_says_so() -> None:
+    long, most = "a" * 100_001, "a" * 100_000
+    assert Reply(long) == Reply(most, "length")
+    assert Reply(long, "refused") == Reply(most, "refused")
+    assert Reply(most).finish == "stop"

@@ -17,7 +17,7 @@ from shotad.description import ADDED, in_words
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
-from shotad.script import REDO, Cue, CueStatus, EditField, Provenance
+from shotad.script import REDO, Cue, CueStatus, Edit, EditField, Provenance
 
 Note = dict[str, str]
 
@@ -79,8 +79,7 @@ def _grammar_notes(record: Record) -> Iterator[Note]:
     if record.get("factors"):
         asked = [_FACTORS.get(factor, factor) for factor in record["factors"]]
         told.append(f"At such a distance the engine is asked about {' and '.join(asked)} too.")
-    if told:
-        yield note("Film grammar", " ".join(told))
+    yield note("Film grammar", " ".join(told))
 
 
 def _shots(numbers: Sequence[int]) -> str:
@@ -271,7 +270,7 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     if edit is not None and edit.source == REDO:
         yield note("Described again", "Described again on request; later runs keep this line.")
     elif edit is not None:
-        yield note("Changed by a person", _changed(cue))
+        yield note("Changed by a person", _changed(edit))
     own = cue.edited.machine if cue.edited is not None else None
     if own is not None and own.text and own.text != cue.text:
         yield note("The machine's own line", own.text)
@@ -280,10 +279,7 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     yield from _as_spoken(cue)
 
 
-def _changed(cue: Cue) -> str:
-    edit = cue.edited
-    if edit is None:
-        return ""
+def _changed(edit: Edit) -> str:
     if EditField.ADDED in edit.fields:
         return f"A person added the line ({edit.source})."
     if EditField.REMOVED in edit.fields:

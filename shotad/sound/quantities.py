@@ -79,8 +79,6 @@ def _time(hours: str, minutes: str, half: str, words: Words, language: str) -> s
 
 
 def _money_said(text: str, words: Words) -> str:
-    if not words.money:
-        return text
     number, mark = _number(words), any_of(words.money)
     scale = rf"(?:\s?({any_of(words.scales)})(?!\w))?" if words.scales else "()"
 
@@ -110,8 +108,6 @@ def _with_cents(number: str, key: str, words: Words) -> str:
 
 
 def _units_said(text: str, words: Words) -> str:
-    if not words.units:
-        return text
     found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
 
     def said(match: re.Match[str]) -> str:
@@ -132,8 +128,6 @@ def _zeros_said(text: str, words: Words, language: str) -> str:
 
 
 def _ranges_said(text: str, words: Words) -> str:
-    if not words.range:
-        return text
     number = _number(words)
     return re.sub(
         rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)",
@@ -146,12 +140,11 @@ def _english_said(text: str, words: Words) -> str:
     def ranked(number: str) -> str:
         return ordinal(int(number), "en") or number
 
-    if words.months:
-        months = any_of(words.months)
-        found = rf"\b({months})\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.,]?\d)"
-        text = re.sub(found, lambda m: f"{m[1]} {ranked(m[2])}", text)
-        found = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({months})\b"
-        text = re.sub(found, lambda m: f"{ranked(m[1])} of {m[2]}", text)
+    months = any_of(words.months)
+    found = rf"\b({months})\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.,]?\d)"
+    text = re.sub(found, lambda m: f"{m[1]} {ranked(m[2])}", text)
+    found = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({months})\b"
+    text = re.sub(found, lambda m: f"{ranked(m[1])} of {m[2]}", text)
     text = _DECADE.sub(lambda m: _decade(int(m[1]), m[0]), text)
     text = _SHORT_DECADE.sub(lambda m: _decade(int(m[1]), m[0]), text)
     return _ORDINAL.sub(lambda m: ranked(m[1]), text)
@@ -169,9 +162,8 @@ def _numbers_said(text: str, words: Words, language: str) -> str:
         number = match[0].replace(words.thousands, "") if words.thousands else match[0]
         return cardinal(number.replace(words.decimal, "."), language, words.point) or match[0]
 
-    if words.point:
-        found = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
-        text = re.sub(found, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
+    found = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
+    text = re.sub(found, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
     # A full stop behind may be an ordinal's, as in German; such voices know it.
     ordinals = "" if plain_language(language) in ("en", "fr", "es", "it", "nl") else r"(?!\.(?:\s+\w|\d))"
     return re.sub(rf"(?<![\w.,/'’-])(?:{_number(words)})(?![\w/]|[.,-]\w){ordinals}", said, text)

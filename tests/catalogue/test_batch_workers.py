@@ -15,8 +15,6 @@ from shotad.batch import Terms
 from shotad.batch.batch import SAME
 from tests.catalogue.batch_workers import HOG, batch, planned, quiet_board, results
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -25,6 +23,7 @@ def begun(folder: Path, name: str) -> list[int]:
     return [int(line) for line in (folder / f"{name}.begun").read_text().split()]
 
 
+@pytest.mark.slow
 def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
     names = (
         "good-1", "kill", "good-2", "exit", "good-3", "crash", "killonce", "broken", "unforeseen", "unreached",
@@ -50,6 +49,18 @@ def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
     assert begun(tmp_path, "killonce")[0] != begun(tmp_path, "killonce")[1]
 
 
+def test_a_film_whose_worker_died_is_begun_again_in_another(tmp_path: Path) -> None:
+    found = results(batch(Terms(1, retries=1)).run(planned(tmp_path, "good", "killonce", "kill")))
+    assert {name: (one.state, one.attempts) for name, one in found.items()} == {
+        "good": ("done", 1), "killonce": ("done", 2), "kill": ("failed", 2)
+    }  # fmt: skip
+    first, second = begun(tmp_path, "killonce")
+    assert begun(tmp_path, "good") == [first] != [second]
+    assert found["kill"].error is not None
+    assert found["kill"].error[0] == "The process at work on it was killed (SIGKILL)."
+
+
+@pytest.mark.slow
 def test_a_worker_over_its_memory_is_ended_and_its_film_told(tmp_path: Path) -> None:
     # The first worker's first film is the hog: a fresh one would take as much.
     found = results(batch(Terms(1, memory=HOG // 2)).run(planned(tmp_path, "hog", "good")))
@@ -97,6 +108,7 @@ def test_an_interruption_ends_workers_tidily_and_keeps_what_came(
     assert not alive(begun(tmp_path, "hang")[0])
 
 
+@pytest.mark.slow
 def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 from collections.abc import Iterator
@@ -45,6 +46,53 @@ TREE = (
     "q[1]?.mp4",
 )
 FILMS = ["a film ü.MKV", "b.mp4", "q[1]?.mp4", "sub/c.webm", "sub/deep/d.ts"]
+
+
+class SaidError(Exception):
+    """An error of a store's library, which tells its code as boto's do, or as aiohttp's do."""
+
+    def __init__(self, code: str | int) -> None:
+        super().__init__("said so")
+        self.status = code
+        if isinstance(code, str):
+            self.response = {"Error": {"Code": code}}
+
+
+class NoCredentialsError(Exception):
+    """As boto calls its own."""
+
+
+class ParamValidationError(Exception):
+    """As boto calls its own."""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (NoCredentialsError(), "There are no credentials for memory://films/x (NoCredentialsError)."),
+        (SaidError("ExpiredToken"), "The credentials for memory://films/x are not accepted (ExpiredToken)."),
+        (SaidError("AccessDenied"), "memory://films/x may not be read or written: access is denied."),
+        (SaidError(403), "memory://films/x may not be read or written: access is denied."),
+        (PermissionError(), "memory://films/x may not be read or written: access is denied."),
+        (SaidError("NoSuchBucket"), "There is no bucket films (memory://films/x)."),
+        (SaidError(503), "memory://films/x cannot be reached (said so)."),
+        (OSError(errno.ECONNRESET, "reset"), "memory://films/x cannot be reached (reset)."),
+        (ParamValidationError("a b"), "memory://films/x cannot be used (a b). Check the name of the bucket."),
+        (ValueError("odd"), "memory://films/x cannot be used (odd). Check the address."),
+    ],
+)
+def test_what_a_store_answers_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    store = Store("memory://films/x", patience=0)
+    monkeypatch.setattr(type(fsspec.filesystem("memory")), "cat_file", refuse)
+    with pytest.raises(StorageError) as caught:
+        store.read("memory://films/x")
+    assert str(caught.value).startswith(told)
+    assert caught.value.again == ("reached" in told)
 
 
 @pytest.fixture

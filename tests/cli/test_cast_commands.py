@@ -136,6 +136,19 @@ def test_two_entries_become_one_person(shotad: Shotad, cast: Path) -> None:
         "    photos: [person-01, person-02, bo.png]\n  - id: person-03\n    nameless: true\n"
     )
     assert "itself" in shotad("cast", "merge", cast, "1", "ann").err
+    for words in ((), ("1",), ("1", "2", "--undo")):
+        said = shotad("cast", "merge", cast, *words)
+        assert (said.code, said.out) == (2, "")
+        assert "There is nobody to merge." in said.err
+
+
+def test_a_name_that_two_extras_share_is_nobodys(shotad: Shotad, cast: Path) -> None:
+    (cast / "cast.yaml").write_text(
+        f"{CAST}  - {{id: x-1, name: Guard, nameless: true}}\n  - {{id: x-2, name: Guard, nameless: true}}\n"
+    )
+    said = shotad("cast", "name", cast, "guard", "Bo")
+    assert (said.code, said.out) == (1, "")
+    assert "Several people of the cast are called 'guard'. Give the id: x-1, x-2." in said.err
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("", 2)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import tomllib
@@ -185,6 +186,30 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("megabytes", "fits"),
+    [
+        (81559, "paper (each of its models fits into 86 GB of the GPU)"),
+        (16384, "GB, the GPU has 17)"),
+        (2000, "of memory; "),
+    ],
+)
+def test_doctor_says_which_engine_the_gpu_can_run(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int, fits: str
+) -> None:
+    program = tmp_path / "nvidia-smi"
+    program.write_text(
+        f'#!/bin/sh\ncase "$1" in *name*) echo "NVIDIA H100, {megabytes} MiB";; *) echo {megabytes};; esac\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr("shotad.cli.doctor.memory_total", lambda: 1 << 40)
+    checks = {check["topic"]: check["finding"] for check in json.loads(shotad("doctor", "--json").out)}
+    assert checks["GPU"] == f"NVIDIA H100, {megabytes} MiB"
+    assert any(fits in finding for finding in checks.values())
+
+
 def test_doctor_names_the_extra_that_brings_what_is_missing(
     shotad: Shotad, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +272,13 @@ def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, 
         (("--subtitles", "none.srt"), 1, "none.srt"),
         (("--slots", "none.csv"), 1, "none.csv"),
         (("--shots", "none.csv"), 1, "none.csv"),
+        (("--shots", "empty.csv"), 1, "empty.csv holds no shots."),
+        (("--shots", "late.csv"), 1, "late.csv holds no shot inside the film"),
+        (
+            ("--shots", "mixed.csv"),
+            1,
+            "the shots [0.000, 2.000) and [1.000, 3.000) overlap or are out of order.",
+        ),
         (("--no-such-flag",), 2, "no-such-flag"),
     ],
 )
@@ -255,6 +287,9 @@ def test_mistakes_are_explained(
 ) -> None:
     path = tmp_path / "movie.mp4"
     shutil.copy(make_film(FilmSpec(frames=150, sounds=(SoundSpec(duration=6.0),))).path, path)
+    for name, rows in {"empty": "", "late": "90,91\n", "mixed": "0,2\n1,3\n"}.items():
+        (tmp_path / f"{name}.csv").write_text(f"start,end\n{rows}")
+    words = tuple(str(tmp_path / word) if (tmp_path / word).is_file() else word for word in words)
     base = ["--set", "slots.find_credits=false"]
     base += [] if "--engine" in words else ["--engine", "fake"]
     base += [] if "--audio-track" in words else ["--set", "speech.source=none"]

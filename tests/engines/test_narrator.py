@@ -91,6 +91,19 @@ GOLDEN = [
     (Facts((1,), people=(person(count=2, facing=True),)), {"Two people face each other."}),
     (Facts((1,), people=(person(enters=True, movement="right"),)), {"A person enters from the left.", "Someone enters from the left.", "A person comes in from the left.", "Someone comes in from the left."}),
     (Facts((1,), people=(person(movement="left", quick=True, hair="red"),)), {"A person with red hair rushes to the left.", "Someone with red hair rushes to the left.", "A person with red hair moves quickly to the left.", "Someone with red hair moves quickly to the left."}),
+    *(
+        (Facts((1,), people=(person(**how),)), {f"{who} {does}." for who in ("A person", "Someone") for does in ways})
+        for how, ways in (
+            ({"movement": "left", "enters": True, "leaves": True}, ("passes from right to left", "crosses from right to left", "passes by")),
+            ({"movement": "left", "enters": True, "leaves": True, "quick": True}, ("rushes past from right to left",)),
+            ({"movement": "left", "enters": True, "leaves": True, "walks": True}, ("walks past from right to left",)),
+            ({"movement": "left", "enters": True, "walks": True}, ("walks in from the right",)),
+            ({"movement": "left", "leaves": True, "walks": True}, ("walks off to the left",)),
+            ({"movement": "closer", "enters": True}, ("enters and comes closer", "enters and moves closer")),
+            ({"movement": "closer", "leaves": True}, ("comes closer, then leaves", "comes near, then leaves")),
+            ({"movement": "away", "leaves": True}, ("goes away", "moves away and leaves")),
+        )
+    ),
     (Facts((1,), people=(person(turns="left", clothes="blue"),)), {"A person in blue turns to the left.", "Someone in blue turns to the left."}),
     (Facts((1,), people=(person(),), things=(ThingFact(1, "dog", 2, "left", 0.9),)), {"A person and two dogs appear.", "There are a person and two dogs.", "There is a person and two dogs."}),
     (Facts((1,), things=(ThingFact(1, "umbrella", 1, "left", 0.9),)), {"An umbrella appears on the left.", "There is an umbrella on the left."}),

@@ -64,14 +64,15 @@ def test_a_track_without_such_lines_loads_no_parser(monkeypatch: pytest.MonkeyPa
         reader.read([line(1, "A dog ran.")], EVENTS)
 
 
-def test_auto_fetches_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        sentences.importlib.util, "find_spec", lambda name: "spaCy" if name == "spacy" else None
-    )
+@pytest.mark.parametrize(
+    ("here", "told"), [("spacy", "--set lint.parse=spacy gets it"), ("", "pip install 'shotad[evaluate]'")]
+)
+def test_auto_fetches_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch, here: str, told: str) -> None:
+    monkeypatch.setattr(sentences.importlib.util, "find_spec", lambda name: name if name == here else None)
     monkeypatch.setattr(sentences, "at_hand", lambda name: False)
     reader, note = reader_for(LintSettings())
     assert reader is None
-    assert "lint.parse=spacy" in note
+    assert told in note
 
 
 def test_the_checks_load_nothing_heavy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -140,6 +141,44 @@ def test_what_cannot_move_says_why() -> None:
         act(scene(first), "move", first.id, start=0.0)
 
 
+UNHEARD = line(1.0, "A cat sleeps.", status=CueStatus.DROPPED, reason="x", candidates=(" \n ",))
+EMPTY = line(1.0, "", status=CueStatus.DROPPED, reason="x")
+
+
+@pytest.mark.parametrize(
+    ("cue", "name", "args", "why"),
+    [
+        (UNHEARD, "choose", {"number": 1}, "Candidate 1 has no words."),
+        (TWO, "choose", {"number": 3}, "This line has no candidate 3: it has 2."),
+        (EMPTY, "restore", {}, "This line has no words."),
+        (UNHEARD, "split", {"at": 5}, "A line that is not heard cannot be split."),
+        (line(1.0, "A cat.", 1.06), "split", {"at": 2}, "The line is too short to be split."),
+        (TWO, "move", {}, "Neither a start nor an end was given."),
+        (line(1.0, "A cat.", 1.04), "move", {"end": 1.02}, "The line cannot be shorter: it lasts a frame"),
+    ],
+)
+def test_what_cannot_be_done_to_a_line_says_why(cue: Cue, name: str, args: dict[str, Any], why: str) -> None:
+    with pytest.raises(ReviewError, match=re.escape(why)):
+        act(scene(cue), name, cue.id, **args)
+
+
+@pytest.mark.parametrize(
+    ("cue", "name", "said"),
+    [
+        (UNHEARD, "drop", "It is left out already."),
+        (replace(UNHEARD, reason=REMOVED), "remove", "It is removed already."),
+        (TWO, "restore", "It is heard already."),
+        (TWO, "unaccept", "This line is not accepted, so there is nothing to take back."),
+    ],
+)
+def test_what_is_so_already_changes_nothing(cue: Cue, name: str, said: str) -> None:
+    assert act(scene(cue), name, cue.id) == Change(said, focus=cue.id)
+
+
+def test_a_line_moves_by_so_much() -> None:
+    assert one(act(scene(TWO), "move", TWO.id, start_by=0.5, end_by=0.25)).interval == Interval(1.5, 3.25)
+
+
 def test_where_speech_is_unknown_a_line_lies_between_its_neighbours() -> None:
     assert room_of(scene(TWO, free=None), TWO) == Interval(0.1, 20.0)
     later = line(7.0, "Rain.")
@@ -246,6 +285,7 @@ def test_a_line_of_ones_own() -> None:
         ({"start": 6.5, "end": 7.5, "text": "Smoke."}, "Somebody speaks"),
         ({"start": 1.5, "end": 2.5, "text": "Smoke."}, "s00001000 is spoken there"),
         ({"start": 9.0, "end": 10.0, "text": " "}, "needs words"),
+        ({"start": -1.0, "end": 1.0, "text": "Smoke."}, r"cannot start at -1\.000 s"),
         ({"start": 25.0, "end": 26.0, "text": "Smoke."}, "after the film's end"),
         ({"start": 9.0, "end": 9.0, "text": "Smoke."}, "cannot end"),
         ({"start": float("nan"), "end": 9.0, "text": "Smoke."}, "must be a number"),

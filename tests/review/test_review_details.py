@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Interval
+from shotad.core import Facts, Interval
 from shotad.review.details import RecordIndex, line_detail
 from shotad.review.session import Session
 from shotad.script import CueStatus, Maker, Provenance, Voiced, line_stamp
 from tests.redo.redoing import again, run
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 from tests.review.sessions import session_of
+from tests.test_facts import person
 
 STAGE1: dict[str, Any] = {
     "key": "k1", "slot": "s00009000", "start": 9.0, "end": 13.0,
@@ -96,6 +97,23 @@ def test_what_was_known_of_the_clip_is_told_in_words(session):
     assert "Stage II was asked once" not in told
 
 
+@pytest.mark.parametrize(
+    ("roles", "told"),
+    [
+        (("current",), "The clip shows shot 0, numbered from 0; the line is about shot 0."),
+        (("past", "past"), "The clip shows shots 0 and 1, numbered from 0; the line is about no shot."),
+    ],
+)
+def test_shots_are_counted_in_words(session, place, roles, told):
+    shots = [{"number": number, "shot": number, "role": role} for number, role in enumerate(roles)]
+    facts = Facts((0,), people=(person(shot=0, movement="left"),)).to_json()
+    more = {"shots": shots, "threads": [], "scales": {}, "factors": [], "notes": facts}
+    write(place, "stage1", {**STAGE1, **more})
+    found = notes(line_detail(session, "s00009000"))
+    assert found["Film grammar"] == told
+    assert found["Measured in the frames"].startswith("Shot 0: ")
+
+
 def test_what_is_not_recorded_is_said_to_be_so(session, place):
     detail = line_detail(session, "s00001000")
     assert (detail["stage1"], detail["stage2"]) == (None, None)
@@ -128,6 +146,11 @@ def test_what_a_person_did_is_told(session):
     assert told["Changed by a person"] == "A person changed its words (review page)."
     assert told["The machine's own line"] == "She opens the old door."
     assert told["Accepted"] == "By Ann."
+    session.act("accept", "s00001000", {})
+    session.act("remove", "s00020000", {})
+    accepted, removed = (notes(line_detail(session, name)) for name in ("s00001000", "s00020000"))
+    assert accepted["Changed by a person"] == "Nothing but that it was accepted; later runs keep this line."
+    assert removed["Changed by a person"] == "A person removed the line (review page)."
 
 
 def test_a_line_of_a_person_belongs_to_no_engine(session):

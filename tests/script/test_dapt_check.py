@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import ScriptError
+from shotad.script import check_script
 from shotad.script.cue import is_language
 from shotad.script.dapt_reader import check_dapt, read_dapt
 
@@ -26,6 +27,15 @@ ROOT = """<?xml version="1.0" encoding="UTF-8"?>
 
 def document(inner: str = "", attributes: str = "") -> bytes:
     return (ROOT % (attributes, inner)).encode()
+
+
+NAME = '<ttm:name type="full">A</ttm:name>'
+
+
+def agents(inner: str) -> str:
+    """A head with two agents, a and b; what the first of them has."""
+    first = f'<ttm:agent xml:id="a" type="person">{inner}</ttm:agent>'
+    return f'<head><metadata>{first}<ttm:agent xml:id="b" type="person">{NAME}</ttm:agent></metadata></head>'
 
 
 def clauses(found: bytes) -> list[str]:
@@ -69,6 +79,7 @@ def test_w3c_validation_documents(clause: str, verdict: str, name: str) -> None:
             'ttp:frameRate="60" ttp:frameRateMultiplier="1000 1001"',
         ),
         ('<body><div daptm:represents="visual.text.x-sign"/></body>', ""),
+        (agents(f'{NAME}<ttm:actor agent="b"/>') + '<body><div ttm:agent="a b"/></body>', ""),
         ('<body><div xml:id="a"><p><span>a<br/>b</span></p></div></body>', ""),
     ],
 )
@@ -99,6 +110,10 @@ def test_valid_documents(inner: str, attributes: str) -> None:
         ('<body><div daptm:descType="scene"/></body>', "", "#descType"),
         ('<body><div><p daptm:represents="audio"/></div></body>', "", "#represents"),
         ('<body><div><p><audio src="#x"/></p></div></body>', "", "#embedded-audio"),
+        ("<body/><head/>", "", "#structure"),
+        ('<body><div ttm:agent="b"/></body>', "", "#agent"),
+        (agents('<ttm:name type="nick">A</ttm:name>'), "", "#agent"),
+        (agents(NAME + 2 * '<ttm:actor agent="b"/>'), "", "#agent"),
         (
             '<head><metadata><ttm:agent xml:id="a" type="robot"><ttm:name type="full">A</ttm:name></ttm:agent>'
             "</metadata></head>",
@@ -126,6 +141,18 @@ def test_violations_say_the_line() -> None:
     (found,) = check_dapt(document('\n<body>\n<div begin="x"/></body>'))
     assert found.line == document().count(b"\n") + 3
     assert str(found) == f"line {found.line}: begin is 'x': no media time, or its rate is missing [#timing]"
+
+
+def test_a_script_is_checked_by_what_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "movie.xml"
+    path.write_bytes(document("<body/><head/>"))
+    assert [str(one) for one in check_script(path)] == ["line 7: head stands after body [#structure]"]
+
+
+def test_an_event_without_an_end_is_no_line() -> None:
+    event = '<body><div xml:id="s00001000" begin="1s"><p>A cat.</p></div></body>'
+    with pytest.raises(ScriptError, match="event 's00001000' has no end"):
+        read_dapt(document(event), "x")
 
 
 @pytest.mark.parametrize(

@@ -249,6 +249,29 @@ def test_tracked_changes_count_as_accepted() -> None:
     assert [line.text for line in script.cues] == ["A hound runs.", TRACK.cues[1].text]
 
 
+def test_tabs_hyphens_tables_in_cells_and_paragraphs_that_run_on_are_read() -> None:
+    words = b"<w:r><w:t>A</w:t><w:tab/><w:t>half</w:t><w:noBreakHyphen/><w:t>tame</w:t></w:r>"
+    inner = b"</w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>In 1</w:t></w:r></w:p></w:tc></w:tr></w:tbl><w:p>"
+    end = b'<w:pPr><w:rPr><w:del w:id="93" w:author="A"/></w:rPr></w:pPr><w:r><w:t>dog runs.</w:t></w:r>'
+    data = changed(DOCX.encode(TRACK), BODY, b"<w:r><w:t>A dog runs.</w:t></w:r>", words + inner + end)
+    script = read("docx", changed(data, BODY, b"<w:body>", b"<w:body><w:tbl/>"))
+    assert [line.text for line in script.cues] == [
+        "A half\u2011tame\ndog runs.",
+        TRACK.cues[1].text,
+        TRACK.cues[2].text,
+    ]
+
+
+def test_what_is_locked_or_has_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = bytearray(DOCX.encode(TRACK))
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(ScriptError, match="x is locked with a password"):
+        read("docx", bytes(data))
+    monkeypatch.setattr(document_package, "MOST_ROWS", 2)
+    with pytest.raises(ScriptError, match="table 1, has over 2 rows"):
+        read("docx", DOCX.encode(TRACK))
+
+
 @both
 def test_a_table_of_another_describer_is_read(name: str) -> None:
     rows: Sequence[Sequence[Any]] = (

@@ -113,6 +113,8 @@ def test_signs(text: str, spoken: str) -> None:
             "£20, $5m, $3.50, £1, $0.50",
             "twenty pounds, five million dollars, three dollars fifty, one pound, fifty cents",
         ),
+        ("$5.00, 1234567890123456.5", "five dollars, 1234567890123456.5"),
+        ("King Zog LX", "King Zog L.X."),
         ("50%, 5°C, 90°", "fifty per cent, five degrees Celsius, ninety degrees"),
         ("5 km, 1 km, a 6-ft fence", "five kilometres, one kilometre, a six foot fence"),
         ("10–15 men", "ten to fifteen men"),
@@ -163,7 +165,9 @@ def test_word_files_are_whole(language: str) -> None:
     words = words_of(language)
     assert {"&", "+", "@"} <= set(words.signs)
     assert "%" in words.units
-    assert all((words.range, words.dot, words.point, words.before_name, words.spoken, words.roman.names))
+    assert all(
+        (words.money, words.range, words.dot, words.point, words.before_name, words.spoken, words.roman.names)
+    )
     assert not words.spelled & words.spoken
     assert {word.upper() for word in words.spelled | words.spoken} == words.spelled | words.spoken
 

@@ -103,11 +103,17 @@ def test_lists_of_numbers_and_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["0", "", "nan", "[1, 2", "['a', 2]", "{'a': 1}", "__import__('os')", "['a'] + ['b']"]
+    "cell", ["0", "", "nan", "5", "[1, 2", "['a', 2]", "{'a': 1}", "__import__('os')", "['a'] + ['b']"]
 )
 def test_what_is_no_list_of_texts_is_refused(cell: str) -> None:
     with pytest.raises(ValueError, match=r"is no|empty cell"):
         texts(cell)
+
+
+@pytest.mark.parametrize("cell", ["5", "[]", "['9']", "[True]"])
+def test_what_is_no_list_of_numbers_is_refused(cell: str) -> None:
+    with pytest.raises(ValueError, match="is no list"):
+        numbers(cell)
 
 
 @pytest.mark.parametrize(
