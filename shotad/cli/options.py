@@ -188,7 +188,8 @@ def track_folder(path: Path) -> Path:
     for folder in (path, work_folder_of(path)):
         if (folder / TRACK).is_file():
             return folder
-    what = f"{path} has no track: there is no {TRACK} in it or in {work_folder_of(path)}."
+    beside = "" if (other := work_folder_of(path)) == path else f" or in {other}"
+    what = f"{path} has no track: there is no {TRACK} in it{beside}."
     raise WorkFolderError(what, "Run shotad describe first, or name the work folder.")
 
 

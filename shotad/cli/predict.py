@@ -20,7 +20,7 @@ from shotad.cli.options import (
     tell_failures,
     text_of,
 )
-from shotad.core import Config, UsageError, load_config
+from shotad.core import Config, UsageError, load_config, plural
 
 if TYPE_CHECKING:
     from shotad.evaluation import Bank, Dataset, Job, Selection
@@ -151,7 +151,7 @@ def _opening(job: Job, clips: int, options: dict[str, Any]) -> list[str]:
     """What is about to be done, and what is not there."""
     part = f", shard {options['shard']}" if options["shard"] else ""
     whose = "published shots" if job.published and job.dataset.shots else "shots found by the detector"
-    lines = [f"{job.dataset.title}: {clips:,} clips{part}, {whose}."]
+    lines = [f"{job.dataset.title}: {plural(clips, 'clip')}{part}, {whose}."]
     if job.bank is not None:
         films = {ad.film for ad in job.dataset.ads}
         without = len(films - set(job.bank.rows))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import Config, ConfigError, Interval, Stage, data_root, key_of, seconds
+from shotad.core import Config, ConfigError, Interval, Stage, data_root, key_of, plural, seconds
 from shotad.description import Engines, StageUsed, Used, identity_record, usage_as_json, usage_lines
 from shotad.evaluation.datasets.dataset import Ad
 
@@ -202,7 +202,7 @@ def prediction_text(done: Predicted, out: str) -> str:
     """Plain lines for people."""
     statuses = done.statuses
     heard = statuses.get("placed", 0) + statuses.get("shortened", 0)
-    lines = [f"{heard:,} of {len(done.lines):,} ADs in {done.clips:,} clips have a line."]
+    lines = [f"{heard:,} of {len(done.lines):,} ADs in {plural(done.clips, 'clip')} have a line."]
     if done.kept:
         lines.append(f"From earlier runs: {done.kept:,}.")
     lines += [
