@@ -20,7 +20,7 @@ from tests.bad_server import BadServer
 
 CONTENT = b"tiny weights" * 100
 OTHER = b"other weights" * 100
-FREE = {"MIT", "Apache-2.0", "BSD-3-Clause"}
+FREE = {"MIT", "WordNet", "Apache-2.0", "BSD-3-Clause"}
 RESEARCH = "non-commercial research only"
 
 
