@@ -6,11 +6,16 @@ import json
 import re
 from typing import Any, ClassVar
 
+import pytest
+
 from shotad.core import Abilities, EngineError, Identity, Reply, Request
+from shotad.evaluation import store as room
 from tests.evaluation.judges.judging import ScriptedEngine, lines_of, quotes
+from tests.evaluation.standins import Words
 
 HERE = "tests.evaluation.cml.script_reader"
 READER, STOPS, MUTE = f"{HERE}:ScriptReader", f"{HERE}:Stops", f"{HERE}:Mute"
+GEMMA, QWQ = f"{HERE}:Gemma", f"{HERE}:Qwq"
 
 SCRIPT = """<script>
 <scene>
@@ -41,6 +46,26 @@ SCRIPT = """<script>
 <scene_description>Mara sleeps beside the lens. Tom puts out the lamp.</scene_description>
 </scene>
 </script>"""
+
+
+PUBLISHED = {
+    "dc1_adjacent_similarity": 0.4150812,
+    "dc2_qa_relevance": 0.3380430,
+    "dc3_topic_concentration": 0.6877354,
+    "cc1_emotional_stability": 0.75,
+    "cc2_linguistic_consistency": 0.7287121,
+    "cc3_action_intention_alignment": 0.5830660,
+    "pr1_scene_similarity": 0.4057396,
+    "pr2_event_coherence": 0.2463183,
+}
+"""What the published code (364c744) gives for this script, told the same features and the same vectors."""
+
+
+def use_word_vectors(patch: pytest.MonkeyPatch) -> None:
+    """Vectors by words in common, in the place of an embedding model."""
+    patch.setattr(room, "check_installed", lambda: None)
+    patch.setattr(room, "embedding_model", lambda name, *_: {"model": name, "revision": "1"})
+    patch.setattr(room, "make_embedder", lambda *_, **__: Words())
 
 
 def keywords(line: str) -> list[str]:
@@ -116,3 +141,13 @@ class Mute(ScriptReader):
 
     def reply(self, request: Request) -> Reply:
         return Reply("Well, …")
+
+
+class Gemma(ScriptReader):
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("reader", "google/gemma-2-2b-it", "1")
+
+
+class Qwq(ScriptReader):
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("reader", "Qwen/QwQ-32B", "1")
