@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import cml_bench
 
-DATA = ROOT.parent / "shared" / "data" / "cml-bench"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "cml-bench"
 
 
 @pytest.fixture

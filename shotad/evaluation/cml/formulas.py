@@ -26,11 +26,7 @@ WEIGHT = 0.5
 
 
 def adjacent_similarity(vectors: Rows, *, clipped: bool = False) -> float | None:
-    """The mean cosine of each text and the next (1, 7). None for fewer than two texts.
-
-    >>> adjacent_similarity(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    0.5
-    """
+    """The mean cosine of each text and the next (1, 7). None for fewer than two texts."""
     units = _units(vectors)
     return None if len(units) < 2 else _mean((units[:-1] * units[1:]).sum(axis=1), clipped)
 
@@ -108,9 +104,6 @@ def topic_concentration(keywords: Sequence[Sequence[str]]) -> float | None:
     """1 minus the entropy of the keywords of all turns, over its largest value (2). None without keywords.
 
     One keyword alone is the highest concentration, 1; the paper leaves 0 / 0 open.
-
-    >>> topic_concentration([["ship"], ["ship"], ["ship", "ship"]]), topic_concentration([["a", "b"]])
-    (1.0, 0.0)
     """
     counts = Counter(word.casefold() for words in keywords for word in words)
     if not counts:

@@ -12,7 +12,14 @@ from shotad.core import EvaluationError, aligned, plural, reported
 from shotad.description import check_templates, prompt_hash, render
 from shotad.evaluation.cml.features import CML_TEMPLATES, ScriptFeatures, ScriptParts, extract_features
 from shotad.evaluation.cml.markup import ScriptForm, read_cml
-from shotad.evaluation.cml.scores import CML_METRICS, CmlScore, Needed, cml_scores, not_comparable, odd_models
+from shotad.evaluation.cml.scores import (
+    CML_METRICS,
+    CmlScore,
+    Needed,
+    cml_scores,
+    compared_texts,
+    differences,
+)
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import ASKED_AGAIN, Judge
@@ -139,12 +146,13 @@ class CmlReport:
         ]
         for kind, head in (("paper", "By the paper's text"), ("code", "By the published code")):
             lines += ["", *self._table(kind, head)]
-        lines += ["", odd_models(self.models)]
+        odd = "; ".join(differences(self.models).values())
+        lines += ["", f"* Not comparable with the paper: {odd}. All questions are in our own words."]
         for name, metric in CML_METRICS.items():
             reasons = [one.scores[name].reason for one in self.results if one.scores[name].reason]
             if reasons:
                 what = f"Counted as 0: {metric.title} ({metric.source}), {len(reasons)} of {count}"
-                lines.append(f"{what}: {'; '.join(dict.fromkeys(reasons))}.")
+                lines.append(f"{what}: {'; '.join(dict.fromkeys(reasons)).rstrip('.')}.")
         failures = [(one.script.id, *what) for one in self.results for what in one.features.failures.items()]
         lines += [f"Engine failed: {name}, {what}: {why}" for name, what, why in failures[:_SHOWN]]
         if failures:
@@ -164,8 +172,8 @@ class CmlReport:
                     "name": name,
                     "title": metric.title,
                     "definition": metric.source,
-                    "comparable": not (why := not_comparable(name, self.models)),
-                    **({"why_not": why} if why else {}),
+                    "comparable": not self._odd(name),
+                    "why_not": self._odd(name),
                 }
                 for name, metric in CML_METRICS.items()
             ],
@@ -188,10 +196,13 @@ class CmlReport:
             found.setdefault(result.script.source, []).append(result)
         return found
 
+    def _odd(self, name: str) -> list[str]:
+        """Why a metric's figures are not comparable with the paper's; empty where they are."""
+        return [why for need, why in differences(self.models).items() if need in CML_METRICS[name].needs]
+
     def _table(self, kind: str, head: str) -> list[str]:
         names = [name for name, metric in CML_METRICS.items() if metric.source == kind]
-        marks = ("*" if not_comparable(name, self.models) else "" for name in names)
-        heads = (f"{name[:3].upper()}{mark}" for name, mark in zip(names, marks, strict=True))
+        heads = (f"{name[:3].upper()}{'*' if self._odd(name) else ''}" for name in names)
         rows = [
             (source, f"{len(those):,}", *(f"{_mean(those, name):.3f}" for name in names))
             for source, those in self._sources().items()
@@ -217,15 +228,15 @@ def evaluate_cml(
     embedding = vectors.identity  # a model that is not here is said before any engine is asked
     finder = Judge(judge, context)
     sayer = finder if analyst == judge else Judge(analyst, context)
-    results = []
+    found: list[tuple[ScriptText, ScriptForm, ScriptParts, ScriptFeatures]] = []
     with reported(context.progress, "Reading screenplays", len(scripts), "screenplays") as task:
         for script in scripts:
             read = read_cml(script.text, script.title)
             parts = ScriptParts.of(read.screenplay)
-            features = extract_features(parts, finder, sayer)
-            scores = cml_scores(parts, features, vectors.of)
-            results.append(ScriptResult(script, read.form, parts, features, scores))
+            found.append((script, read.form, parts, extract_features(parts, finder, sayer)))
             task.advance(1)
+    vectors.of([text for _, _, parts, features in found for text in compared_texts(parts, features)])
+    results = [ScriptResult(*one, cml_scores(one[2], one[3], vectors.of)) for one in found]
     made_by: Json = {"judge": finder.identity, "analyst": sayer.identity, "embedding": embedding}
     models: dict[Needed, str] = {"embedding": embedding["model"]}
     models["judge"], models["analyst"] = (

@@ -100,28 +100,35 @@ Embed = Callable[[Sequence[str]], Rows]
 """A vector for each text: float[n, d]."""
 
 
-def not_comparable(name: str, models: Mapping[Needed, str]) -> str:
-    """Why a figure may not stand beside the paper's; empty where it may.
+def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
+    """What keeps a figure from standing beside the paper's, by what a metric needs.
 
     ``models`` are those of judge, analyst and embedding. The words of the questions differ in any case.
     """
-    return "; ".join(_why(need, models) for need in CML_METRICS[name].needs if _why(need, models))
+    found = {
+        need: f"{need} {models[need]}, the paper's is {paper}"
+        for need, (paper, pattern) in _PAPER.items()
+        if not pattern.search(models[need])
+    }
+    return {**found, "weights": "λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"}
 
 
-def odd_models(models: Mapping[Needed, str]) -> str:
-    """The same of all metrics, for people: what the marked figures were made with."""
-    told = [why for need in _PAPER if (why := _why(need, models))]
-    weights = "λ1 to λ4 of the paper's CC2 and PR3 are 0.5 here, and not published"
-    return (
-        f"* Not comparable with the paper: {'; '.join([*told, weights])}. All questions are in our own words."
+def compared_texts(parts: ScriptParts, found: ScriptFeatures) -> list[str]:
+    """All texts whose vectors `cml_scores` asks for, so that those of many scripts can be made together."""
+    listed = (
+        found.lists["events"],
+        found.lists["code events"],
+        *found.analyses.values(),
+        found.voices.values(),
     )
-
-
-def _why(need: Needed, models: Mapping[Needed, str]) -> str:
-    if need == "weights":
-        return "its weights are not published"
-    paper, pattern = _PAPER[need]
-    return "" if pattern.search(models[need]) else f"{need} {models[need]}, the paper's is {paper}"
+    spoken = (text for turn in parts.turns for text in (turn.text, turn.with_manner))
+    return [
+        *spoken,
+        *parts.actions,
+        *parts.headings,
+        *parts.scenes,
+        *(one for those in listed for one in those),
+    ]
 
 
 def cml_scores(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> dict[str, CmlScore]:
@@ -154,7 +161,7 @@ def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[
 
 
 def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[tuple[str, CmlScore]]:
-    texts = [f"{turn.text} ({turn.manner})" if turn.manner else turn.text for turn in parts.turns]
+    texts = [turn.with_manner for turn in parts.turns]
     spoken, few = embed(texts), "fewer than 2 turns"
     yield "dc1_adjacent_similarity", _score(adjacent_similarity(spoken, clipped=True), few)
     known = dict(found.known_turns())
