@@ -114,9 +114,9 @@ class ScriptFeatures:
     voices: dict[str, str] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
-    def known_turns(self) -> list[tuple[int, TurnFeatures]]:
-        """The turns whose answer could be read, with their numbers."""
-        return [(number, one) for number, one in enumerate(self.turns) if one is not None]
+    def known_turns(self) -> dict[int, TurnFeatures]:
+        """The turns whose answer could be read, by number, in order."""
+        return {number: one for number, one in enumerate(self.turns) if one is not None}
 
     def ask(self, judge: Judge, questions: Mapping[str, Sequence[Question[Any]]]) -> dict[str, list[Any]]:
         """What a judge answers to each question, asked together; None for what failed, which is noted."""

@@ -115,20 +115,10 @@ def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
 
 def compared_texts(parts: ScriptParts, found: ScriptFeatures) -> list[str]:
     """All texts whose vectors `cml_scores` asks for, so that those of many scripts can be made together."""
-    listed = (
-        found.lists["events"],
-        found.lists["code events"],
-        *found.analyses.values(),
-        found.voices.values(),
-    )
-    spoken = (text for turn in parts.turns for text in (turn.text, turn.with_manner))
-    return [
-        *spoken,
-        *parts.actions,
-        *parts.headings,
-        *parts.scenes,
-        *(one for those in listed for one in those),
-    ]
+    events = [*found.lists["events"], *found.lists["code events"]]
+    analyses = [one for those in (*found.analyses.values(), found.voices.values()) for one in those]
+    spoken = [text for turn in parts.turns for text in (turn.text, turn.with_manner)]
+    return [*spoken, *parts.actions, *parts.headings, *parts.scenes, *events, *analyses]
 
 
 def cml_scores(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> dict[str, CmlScore]:
@@ -145,13 +135,13 @@ def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[
     turns, known = parts.turns, found.known_turns()
     spoken = embed([turn.text for turn in turns])
     yield "dc1", _score(adjacent_similarity(spoken), "fewer than 2 turns")
-    yield "dc2", _score(topic_concentration([one.keywords for _, one in known]), "no keywords")
+    yield "dc2", _score(topic_concentration([one.keywords for one in known.values()]), "no keywords")
     yield "dc3", _score(creativity(embed(found.analyses["creative"])), "fewer than 2 creative features")
     yield "cc1", _stability(parts, found)
     own = [mutual_similarity(spoken[parts.characters()[name]]) for name in found.voices]
     voices = originality(embed(list(found.voices.values())), [one for one in own if one is not None])
     yield "cc2", _score(voices, f"fewer than 2 characters with {VOICE_TURNS} turns and a way of speaking")
-    meant = [number for number, one in known if one.intention]
+    meant = [number for number, one in known.items() if one.intention]
     first = [turns[number].before for number in meant]
     kept = alignment(embed([turns[number].text for number in meant]), embed(parts.actions), first)
     yield "cc3", _score(kept, "no intentions, or no actions")
@@ -164,23 +154,17 @@ def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[t
     texts = [turn.with_manner for turn in parts.turns]
     spoken, few = embed(texts), "fewer than 2 turns"
     yield "dc1_adjacent_similarity", _score(adjacent_similarity(spoken, clipped=True), few)
-    known = dict(found.known_turns())
-    pairs = [
-        (k, k + 1)
-        for k in range(len(texts) - 1)
-        if k in known and k + 1 in known and known[k].question and not known[k + 1].question
-    ]
-    asked, answered = ([pair[side] for pair in pairs] for side in (0, 1))
-    relevance = paired_similarity(spoken[asked], spoken[answered], clipped=True) if pairs else None
+    known = found.known_turns()
+    asked = [k for k in known if known[k].question and k + 1 in known and not known[k + 1].question]
+    relevance = paired_similarity(spoken[asked], spoken[[k + 1 for k in asked]], clipped=True)
     yield "dc2_qa_relevance", _score(relevance, "no question with an answer")
     centred = central_similarity(spoken) if len(spoken) > 1 else None
     yield "dc3_topic_concentration", _score(centred if centred is None else max(0.0, centred), few)
     yield "cc1_emotional_stability", _stability(parts, found, _CODE_EMOTIONS)
-    by_name = parts.characters(VOICE_TURNS).values()
-    styles = [central_similarity(spoken[numbers]) for numbers in by_name]
+    styles = [central_similarity(spoken[turns]) for turns in parts.characters(VOICE_TURNS).values()]
     style = _mean([max(0.0, one) for one in styles if one is not None])
     yield "cc2_linguistic_consistency", _score(style, f"no character with {VOICE_TURNS} turns")
-    meant = [number for number in sorted(known) if number < _CODE_INTENTIONS and known[number].intention]
+    meant = [number for number in known if number < _CODE_INTENTIONS and known[number].intention]
     actions = list(dict.fromkeys((*parts.headings, *parts.actions)))
     vectors = embed([texts[number] for number in meant])
     kept = alignment(vectors, embed(actions), [0] * len(meant), clipped=True)
@@ -193,7 +177,7 @@ def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[t
 
 def _stability(parts: ScriptParts, found: ScriptFeatures, most: int | None = None) -> CmlScore:
     """The mean over characters with two turns whose emotion is known, of the first ``most`` turns of each."""
-    known = dict(found.known_turns())
+    known = found.known_turns()
     steady = [
         emotional_stability([known[k].emotion for k in numbers[:most] if k in known])
         for numbers in parts.characters(2).values()
