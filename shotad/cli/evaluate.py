@@ -1,7 +1,7 @@
 """``shotad evaluate …``: how good the parts are, measured against what people say.
 
 One line in `_KINDS` for each kind of evaluation: predicted ADs, an expert's choice among candidates, two
-reports, reports of shards, threads, and the actions that the action score needs.
+reports, reports of shards, threads, screenplays, and the actions that the action score needs.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _KINDS = {
     ),
     "agreement": ("shotad.cli.evaluate:agreement_command", "Correlate metrics with human scores."),
     "assisted": ("shotad.cli.evaluate:assisted_command", "Score the best of several candidates per AD."),
+    "cml": ("shotad.cli.evaluate_cml:command", "Score screenplays by CML-Bench."),
     "compare": ("shotad.cli.evaluate:compare_command", "Compare two reports, film by film."),
     "inter-rater": ("shotad.cli.evaluate:interrater_command", "Compare two human ADs of the same film."),
     "merge": ("shotad.cli.evaluate:merge_command", "Merge the reports of shards."),

@@ -4,6 +4,27 @@ from .assisted_choice import (
     expert_words as expert_words,
     render as render,
 )
+from .cml.formulas import (
+    adjacent_similarity as adjacent_similarity,
+    alignment as alignment,
+    central_similarity as central_similarity,
+    creativity as creativity,
+    emotional_stability as emotional_stability,
+    innovation as innovation,
+    mutual_similarity as mutual_similarity,
+    originality as originality,
+    paired_similarity as paired_similarity,
+    topic_concentration as topic_concentration,
+)
+from .cml.markup import ReadScript as ReadScript, read_cml as read_cml, write_cml as write_cml
+from .cml.report import (
+    CmlReport as CmlReport,
+    ScriptText as ScriptText,
+    cml_instruction as cml_instruction,
+    evaluate_cml as evaluate_cml,
+    read_scripts as read_scripts,
+)
+from .cml.scores import CML_METRICS as CML_METRICS
 from .datasets.checking import check_dataset as check_dataset
 from .datasets.dataset import Dataset as Dataset
 from .datasets.loading import load_dataset as load_dataset
@@ -62,6 +83,7 @@ from .running import (
     read_inputs as read_inputs,
     report_input as report_input,
 )
+from .screenplay import Element as Element, Scene as Scene, Screenplay as Screenplay
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .thread_figures import TABLE as TABLE, Setup as Setup
 from .thread_labels import read_thread_labels as read_thread_labels
