@@ -62,6 +62,19 @@ from .running import (
     read_inputs as read_inputs,
     report_input as report_input,
 )
+from .screenplay import Element as Element, Scene as Scene, Screenplay as Screenplay
+from .screenplay_files import (
+    SCREENPLAY_FORMATS as SCREENPLAY_FORMATS,
+    read_screenplay as read_screenplay,
+    write_screenplay as write_screenplay,
+)
+from .screenplay_making import (
+    FilmSigns as FilmSigns,
+    described_elements as described_elements,
+    make_screenplay as make_screenplay,
+    recorded_speech as recorded_speech,
+    said_elements as said_elements,
+)
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .thread_figures import TABLE as TABLE, Setup as Setup
 from .thread_labels import read_thread_labels as read_thread_labels
