@@ -1,0 +1,114 @@
+"""What came of `evaluate_story`, for people and programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from shotad import __version__
+from shotad.core import aligned, plural, readable_json, write_text
+from shotad.evaluation.metric import Json
+from shotad.evaluation.report.intervals import FEWEST
+from shotad.evaluation.report.wording import percent, signed, span_words
+from shotad.evaluation.story import Story
+from shotad.evaluation.story_films import CONDITIONS
+
+
+def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
+    """Write ``story.json``; its path."""
+    files = {"story.json": readable_json(story_record(story))}
+    for name, text in files.items():
+        write_text(folder / name, text)
+    return tuple(folder / name for name in files)
+
+
+def story_record(story: Story) -> Json:
+    """``story.json``: figures, the examination of the questions, and every answer."""
+    told, why = story.verdict
+    return {
+        "schema": 1,
+        "shotad": __version__,
+        "identity": story.identity,
+        "examination": {**asdict(story.examination), "faults": story.examination.faults},
+        "conditions": {name: _condition(story, name) for name in story.answers},
+        "left_out": dict(story.left_out),
+        "tells_good_from_bad": {"answer": told, "why": why},
+        "questions": [_question(story, place) for place in range(story.examination.questions)],
+    }
+
+
+def _condition(story: Story, name: str) -> Json:
+    figures = {
+        "accuracy": story.accuracy(name),
+        f"pass@{story.tries}": story.passed(name),
+        "gain": story.gain(name),
+    }
+    found: Json = {"given": CONDITIONS[name]}
+    for key, result in figures.items():
+        span = story.span(result)
+        found[key] = result.value
+        found[f"{key}_interval"] = None if span is None else asdict(span)
+    failed = [one for each in story.answers[name] for one in each.tries if one.failure]
+    return {**found, "failed": len(failed)}
+
+
+def _question(story: Story, place: int) -> Json:
+    asked = story.answers["nothing"][place].question
+    tries = {name: [asdict(one) for one in those[place].tries] for name, those in story.answers.items()}
+    return {
+        "film": asked.film,
+        "id": asked.id,
+        "question": asked.text,
+        "answer": asked.answer,
+        "answers": tries,
+    }
+
+
+def story_text(story: Story) -> str:
+    """The figures for people, with what was found of the questions above them."""
+    rows = []
+    for name in story.answers:
+        accuracy, gain = story.accuracy(name), story.gain(name)
+        worth = f"{signed('', gain.value)} ({span_words('', story.span(gain))})"
+        average = f"{accuracy.value or 0:.1f} ({span_words('', story.span(accuracy))})"
+        passed = f"{story.passed(name).value or 0:.1f}"
+        rows.append((CONDITIONS[name], average, passed, "" if name in ("nothing", "dialogue") else worth))
+    heads = ("Given", "Average accuracy", f"Pass@{story.tries}", "Gain over dialogue")
+    lines = [*_opening(story), "", *aligned(heads, rows, [2]), "", *_verdict(story)]
+    lines += [f"Not asked: {CONDITIONS[name]}, {why}." for name, why in story.left_out.items()]
+    tries = (one for each in story.answers.values() for answered in each for one in answered.tries)
+    if failures := [one.failure for one in tries if one.failure]:
+        lines.append(f"{plural(len(failures), 'answer')} could not be had, and count as wrong: {failures[0]}")
+    return "\n".join(lines)
+
+
+def _opening(story: Story) -> list[str]:
+    found, reader = story.examination, story.identity["reader"]
+    lines = [
+        f"{plural(found.questions, 'question')} on {plural(len(story.films), 'film')}, answered by "
+        f"{reader['model'] or reader['engine']}, {plural(story.tries, 'try', 'tries')} each.",
+        "The questions:",
+        f"- answered from nothing: {percent(found.blind or 0)} (by chance {percent(found.chance)})",
+    ]
+    if found.with_options:
+        chance, places = percent(found.longest_chance), found.positions
+        which = ", ".join(f"{place} in {times}" for place, times in places)
+        lines += [
+            f"- the longest option is right: {percent(found.longest)} (by chance {chance})",
+            f"- the right option is number {which} questions; they are shuffled before each try",
+        ]
+    return [*lines, *(f"- FAULT: {fault}" for fault in found.faults)]
+
+
+def _verdict(story: Story) -> list[str]:
+    told, why = story.verdict
+    answer = {True: "Yes.", False: "No, it cannot.", None: "Not known."}[told]
+    span = story.span(story.accuracy("nothing"))
+    if span is None:
+        basis = "There are too few questions or films for intervals."
+    elif span.unit == "film":
+        few = " Of so few films they are wide, and rough." if span.units < FEWEST else ""
+        basis = f"Intervals (95 %) are over {span.units} films, each left out once with its questions.{few}"
+    else:
+        basis = "Intervals (95 %) are over the questions of one film, and say nothing of other films."
+    return [f"Does this set tell a good description from a bad one? {answer} {why}", basis]
