@@ -41,7 +41,7 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
 
     An engine answers questions about the film: from nothing, from the dialogue, from the dialogue and this AD
     (another film's, shuffled, human AD), and from the full script, as far as they are there. The report shows
-    what the AD adds to the dialogue, and whether the questions tell good AD from bad.
+    what the AD adds to the dialogue, whether the questions tell good AD from bad, and what the AD lacks.
 
     TABLE is a CSV file with the columns film, ad, subtitles, human, script. Questions are CSV or JSON Lines:
     film, question, answer, options, start, end; or STAGE's task_2_question_answering.csv.

@@ -12,18 +12,24 @@ from shotad.evaluation.report.intervals import FEWEST
 from shotad.evaluation.report.wording import percent, signed, span_words
 from shotad.evaluation.story import Story
 from shotad.evaluation.story_films import CONDITIONS
+from shotad.evaluation.story_missing import lost_csv, lost_questions
+
+_SHOWN = 10
+"""Lost questions that the terminal shows; the files have all."""
 
 
 def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
-    """Write ``story.json``; its path."""
+    """Write ``story.json``, and ``missing.csv`` where this AD was held against another. Their paths."""
     files = {"story.json": readable_json(story_record(story))}
+    if {"human", "script"} & set(story.answers) and "ad" in story.answers:
+        files["missing.csv"] = lost_csv(lost_questions(story))
     for name, text in files.items():
         write_text(folder / name, text)
     return tuple(folder / name for name in files)
 
 
 def story_record(story: Story) -> Json:
-    """``story.json``: figures, the examination of the questions, and every answer."""
+    """``story.json``: figures, the examination of the questions, every answer, and what was lost."""
     told, why = story.verdict
     return {
         "schema": 1,
@@ -33,6 +39,7 @@ def story_record(story: Story) -> Json:
         "conditions": {name: _condition(story, name) for name in story.answers},
         "left_out": dict(story.left_out),
         "tells_good_from_bad": {"answer": told, "why": why},
+        "missing": [one.record() for one in lost_questions(story)],
         "questions": [_question(story, place) for place in range(story.examination.questions)],
     }
 
@@ -79,7 +86,7 @@ def story_text(story: Story) -> str:
     tries = (one for each in story.answers.values() for answered in each for one in answered.tries)
     if failures := [one.failure for one in tries if one.failure]:
         lines.append(f"{plural(len(failures), 'answer')} could not be had, and count as wrong: {failures[0]}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_missing(story)])
 
 
 def _opening(story: Story) -> list[str]:
@@ -112,3 +119,12 @@ def _verdict(story: Story) -> list[str]:
     else:
         basis = "Intervals (95 %) are over the questions of one film, and say nothing of other films."
     return [f"Does this set tell a good description from a bad one? {answer} {why}", basis]
+
+
+def _missing(story: Story) -> list[str]:
+    lost = lost_questions(story)
+    lines = ["", f"Missing in this AD: {plural(len(lost), 'question')} lost."] if lost else []
+    for one in lost[:_SHOWN]:
+        at = f"{one.question.film} {one.time[:8] or 'at an unknown time'}"
+        lines.append(f"- {at}, {one.room}: {one.question.text} {one.question.answer}")
+    return [*lines, *([f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else [])]

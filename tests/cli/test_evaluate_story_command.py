@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -33,9 +34,27 @@ def test_a_table_of_films(told: Shotad, tmp_path: Path) -> None:
     assert "- the right option is number 1 in 2, 2 in 2, 3 in 4, 4 in 4 questions;" in said.out
     assert "dialogue + this AD            50.0 (−161.8 to 261.8)    50.0  +33.3 (−178.4 to 245.1)" in said.out
     assert "Not asked: full script, not there for 2 of 2 films (Anna, Bert)." in said.out
+    assert "Missing in this AD: 6 questions lost." in said.out
+    assert "- Anna 00:00:50, slot with a line: Where does Anna find the boat? place 5" in said.out
     record = json.loads((tmp_path / "films.story" / "story.json").read_text(encoding="utf-8"))
     assert record["conditions"]["ad"]["accuracy"] == 50
     assert record["tells_good_from_bad"]["answer"] is False
+    with (tmp_path / "films.story" / "missing.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(record["missing"]) == 6
+    assert rows[0] == {
+        "film": "Anna",
+        "time": "00:00:50.000",
+        "start": "50.0",
+        "end": "53.0",
+        "question": "Where does Anna find the boat?",
+        "answer": "place 5",
+        "said": "place 9",
+        "known_by": "human",
+        "room": "slot with a line",
+        "slots": "s00050000",
+        "lines": "Somebody stands there.",
+    }
     asked = len(Reader.asked)
     again = told(tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", "--tries", 2, "--json")
     assert json.loads(again.out)["conditions"] == record["conditions"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from shotad.evaluation import (
     estimate_story,
     evaluate_story,
     examine,
+    lost_questions,
     make_story_questions,
     read_film,
     read_films,
@@ -216,6 +218,37 @@ def test_an_examination_counts() -> None:
     five = [StoryQuestion("f", str(n), "What?", "a large dog", options) for n in range(5)]
     assert examine(five).rare == pytest.approx(3**-5)
     assert examine(five[:4]).faults == ()  # by chance one of 81 sets
+
+
+def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
+    lost = lost_questions(asked(tmp_path))
+    assert [(one.question.film, one.question.id) for one in lost] == [
+        ("Anna", "boat"),
+        ("Anna", "drum"),
+        *(("Bert", fact) for fact in ("cat", "lamp", "boat", "drum")),
+    ]
+    boat = lost[0]
+    assert boat.moment == Interval(50, 53)
+    assert (boat.room, boat.slots) == ("slot with a line", (("s00050000", "Somebody stands there."),))
+    assert (boat.said, boat.known_by) == ("place 9", "human")
+
+
+def test_room_for_a_missing_line(tmp_path: Path) -> None:
+    film = read_film(
+        "Anna", make_table(tmp_path, TOLD).parent / "Anna.shotad", human=tmp_path / "Anna.human.vtt"
+    )
+    text, right, options = "Where does Anna find the drum?", "place 6", ("place 6", "place 9")
+
+    def room(moment: Interval | None, *, slots: bool = True, told: bool = True) -> str:
+        here = replace(film, slots=film.slots if slots else None, ad=film.ad if told else film.ad[:1])
+        one = StoryQuestion("Anna", "drum", text, right, options, moment)
+        (lost,) = lost_questions(evaluate_story([here], [one], READER, context(), tries=1, anyway=True))
+        return lost.room
+
+    assert room(Interval(61, 62)) == "slot with a line"
+    assert room(Interval(61, 62), told=False) == "free slot"
+    assert room(Interval(300, 310)) == "no slot"
+    assert room(Interval(61, 62), slots=False) == "unknown"
 
 
 def test_made_questions_have_their_evidence_and_read_back_equal(tmp_path: Path) -> None:
