@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -126,34 +127,51 @@ def plain_line(element: Element) -> str:
 _NUMBER = re.compile(r"^\d+\s*[、.．]\s*")
 _SPOKEN = re.compile(r"([^\s:：.!?。！？，,△(（][^:：.!?。！？，,]{0,29})\s*[:：]\s*(\S.*)")
 _MANNER = re.compile(r"[(（](.*)[)）]")
-_WIDEST = 40
-"""Characters of a line of dialogue in a script that was typed: it fills 3.5 inches of ten characters each,
-and what is told 6. A longer line ends the dialogue; the files have no empty lines that would tell."""
+_EXTENSIONS = re.compile(r"(?:\s*\([^()]*\))+$")
+_NO_NAME = re.compile(
+    r" -|^\W|\b(?:SHOT|ANGLE|CLOSE|CLOSER|POV|INSERT|CUT|FADE|DISSOLVE|CONTINUED|OMITTED|LATER|INT|EXT)\b"
+)
+"""Of lines in capitals those that are of the camera, not of a speaker."""
+_WIDTHS = (40, 52, 64)
+"""Characters of a line at most: of dialogue in a script that was typed (3.5 inches of ten characters each),
+of dialogue in wider print, and of any line that was broken at the margin. The files have no empty lines that
+would tell where a dialogue ends; a line that is too wide for it does."""
+_MANY = 0.2
+"""Share of the lines under names that shows how wide dialogue is here."""
 
 
 def read_stage(text: str) -> Screenplay:
     """STAGE's ``script.json``: a list of scenes, each with ``title``, ``subtitle`` and ``content``.
 
-    In ``content`` a dialogue is ``NAME: words`` on one line, or a name in capitals above its lines. What is
-    told in short lines right after the latter cannot be told from it, and is read as dialogue.
+    In ``content`` a dialogue is ``NAME: words`` on one line, or a name in capitals above its lines. Where the
+    script is broken into lines, what is told in short ones right after a dialogue is read as part of it.
     """
     scenes = json.loads(text)
     if not isinstance(scenes, list) or not all(
         isinstance(one, Mapping) and "content" in one for one in scenes
     ):
         raise ValueError("it is no list of scenes with content")
-    return Screenplay("", tuple(_scene(number, one) for number, one in enumerate(scenes, 1)))
+    contents = [[line.strip() for line in str(one["content"] or "").split("\n")] for one in scenes]
+    width = _width([line for lines in contents for line in lines if line])
+    rows = enumerate(zip(scenes, contents, strict=True), 1)
+    return Screenplay("", tuple(_scene(number, row, lines, width) for number, (row, lines) in rows))
 
 
-def _scene(number: int, row: Mapping[str, Any]) -> Scene:
+def _width(lines: Sequence[str]) -> int:
+    """Characters of a line of dialogue; 0 where each paragraph is one line, however long."""
+    under = [len(line) for name, line in pairwise(lines) if _is_name(name) and not _MANNER.fullmatch(line)]
+    wider = [sum(size > width for size in under) > _MANY * len(under) for width in _WIDTHS]
+    return 0 if wider[2] else _WIDTHS[1] if wider[0] else _WIDTHS[0]
+
+
+def _scene(number: int, row: Mapping[str, Any], lines: Sequence[str], width: int) -> Scene:
     title = _NUMBER.sub("", str(row.get("title") or "").strip())
     subtitle = str(row.get("subtitle") or "").strip()
     heading = " - ".join(filter(None, (title, subtitle))) or f"SCENE {number}"
-    lines = (line.strip() for line in str(row["content"] or "").split("\n"))
-    return Scene(heading, tuple(_merged(_typed(line for line in lines if line))))
+    return Scene(heading, tuple(_merged(_typed([line for line in lines if line], width))))
 
 
-def _typed(lines: Iterable[str]) -> Iterator[Element]:
+def _typed(lines: Iterable[str], width: int) -> Iterator[Element]:
     """An element for each line: what is said by whom, or what is told."""
     speaker, manner = "", ""
     for line in lines:
@@ -163,11 +181,12 @@ def _typed(lines: Iterable[str]) -> Iterator[Element]:
             speaker = ""
             yield Element("dialogue", spoken[2], spoken[1].strip())
         elif _is_name(line):
-            speaker, manner = line, ""
+            speaker, manner = _EXTENSIONS.sub("", line), ""
         elif speaker and aside:
             manner = aside[1]
-        elif speaker and len(line) <= _WIDEST:
+        elif speaker and (not width or len(line) <= width):
             yield Element("dialogue", line, speaker, manner)
+            speaker = speaker if width else ""
         else:
             speaker = ""
             yield Element("action", line)
@@ -175,8 +194,8 @@ def _typed(lines: Iterable[str]) -> Iterator[Element]:
 
 def _is_name(line: str) -> bool:
     """Whether a line is a speaker's name in capitals: ``COMPUTER VOICE``, ``A CADET``."""
-    is_capital = line == line.upper() and line != line.lower()
-    return is_capital and len(line) <= _WIDEST and line[-1] not in ".!?:-,"
+    is_capital = line == line.upper() and line != line.lower() and line[-1] not in ".!?:-,"
+    return is_capital and len(line) <= _WIDTHS[0] and not _NO_NAME.search(line)
 
 
 def _merged(elements: Iterable[Element]) -> Iterator[Element]:

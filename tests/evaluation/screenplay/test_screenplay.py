@@ -166,6 +166,19 @@ def test_script_json_of_stage(tmp_path: Path) -> None:
     )
 
 
+def test_stage_where_a_paragraph_is_one_line(tmp_path: Path) -> None:
+    words = (
+        "I have been cutting you out of my life, and as a result we have not talked for what must be years."
+    )
+    content = f"TIFFANY (CONT'D)\n{words}\nThe phone rings.\nCLOSE SHOT\nThe phone.\nTED\n{words}"
+    (scene,) = read(json.dumps([{"title": "A", "content": content}]), tmp_path).scenes
+    assert scene.elements == (
+        Element("dialogue", words, "TIFFANY"),
+        Element("action", "The phone rings. CLOSE SHOT The phone."),
+        Element("dialogue", words, "TED"),
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
