@@ -49,7 +49,7 @@ def command(console: Console, path: Path, subtitles: Path | None, form: str | No
     play = make_screenplay(
         described_elements(track), dialogue, signs, Path(track.film.name).stem, track.language
     )
-    name = form or ("json" if out is not None and out.suffix == ".json" else "fountain")
+    name = form or {".json": "json", ".txt": "text"}.get(out.suffix if out else "", "fountain")
     text = write_screenplay(play, name)
     value = {
         "scenes": len(play.scenes),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,9 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class ScreenplayFormat:
-    """How a format is written and read; None where that is not possible. ``ending`` is that of its files.
+    """How a format is written and read; None where that is not possible. ``read`` raises ValueError with what
+    is wrong, and where."""
 
-    ``read`` raises ValueError with what is wrong, and where.
-    """
-
-    ending: str
     write: Callable[[Screenplay], str] | None = None
     read: Callable[[str], Screenplay] | None = None
 
@@ -89,7 +86,7 @@ def write_json(play: Screenplay) -> str:
 def read_json(text: str) -> Screenplay:
     """Back from `write_json`."""
     content = json.loads(text)
-    version = content.pop("schema_version", None)
+    version = content.pop("schema_version", None) if isinstance(content, dict) else None
     if version != SCHEMA_VERSION:
         raise ValueError(f"its schema_version is {version!r}, and {SCHEMA_VERSION} is read")
     try:
@@ -177,7 +174,7 @@ def _typed(lines: Iterable[str], width: int) -> Iterator[Element]:
     for line in lines:
         spoken = _SPOKEN.fullmatch(line)
         aside = _MANNER.fullmatch(line)
-        if spoken:
+        if spoken and spoken[1] == spoken[1].upper():  # "On the screen: a ship." is told
             speaker = ""
             yield Element("dialogue", spoken[2], spoken[1].strip())
         elif _is_name(line):
@@ -202,12 +199,8 @@ def _merged(elements: Iterable[Element]) -> Iterator[Element]:
     """Lines of one dialogue, and of one action, as one element."""
     last: Element | None = None
     for one in elements:
-        if last is not None and (last.kind, last.character, last.manner) == (
-            one.kind,
-            one.character,
-            one.manner,
-        ):
-            last = Element(one.kind, f"{last.text} {one.text}", one.character, one.manner)
+        if last is not None and replace(last, text=one.text) == one:
+            last = replace(one, text=f"{last.text} {one.text}")
             continue
         if last is not None:
             yield last
@@ -217,9 +210,9 @@ def _merged(elements: Iterable[Element]) -> Iterator[Element]:
 
 
 SCREENPLAY_FORMATS: Mapping[str, ScreenplayFormat] = {
-    "fountain": ScreenplayFormat("fountain", write_fountain, read_fountain),
-    "json": ScreenplayFormat("screenplay.json", write_json, read_json),
-    "text": ScreenplayFormat("screenplay.txt", write_plain),
-    "stage": ScreenplayFormat("json", read=read_stage),
+    "fountain": ScreenplayFormat(write_fountain, read_fountain),
+    "json": ScreenplayFormat(write_json, read_json),
+    "text": ScreenplayFormat(write_plain),
+    "stage": ScreenplayFormat(read=read_stage),
 }
 """Name → how it is written and read. A further format is a further row."""

@@ -175,10 +175,9 @@ def evaluate_story(
     reader = Judge(engine, context)
     checker = Judge(judge or engine, context)
     answers: dict[str, tuple[Answered, ...]] = {}
-    given, left_out = asked_conditions(films, questions, conditions, context.config.seed)
+    given, left_out = _given(films, questions, conditions, context.config.seed)
     blind: float | None = None
-    for name in given:
-        lines = lines_by_film(name, films, context.config.seed)
+    for name, lines in given.items():
         with reported(
             context.progress, f"Asking with {CONDITIONS[name]}", len(questions), "questions"
         ) as task:
@@ -199,7 +198,8 @@ def evaluate_story(
         "sampling": SAMPLING.model_dump() if tries > 1 else None,
     }
     unit = context.settings.report.unit
-    return Story(tuple(films), answers, examine(questions, blind), left_out, tries, unit, identity)
+    used = tuple(film for film in films if any(one.film == film.name for one in questions))
+    return Story(used, answers, examine(questions, blind), left_out, tries, unit, identity)
 
 
 _TOGETHER = 16
@@ -222,34 +222,26 @@ def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> t
     return tuple(questions)
 
 
-def asked_conditions(
+def _given(
     films: Sequence[StoryFilm], questions: Sequence[StoryQuestion], wanted: Sequence[str], seed: int
-) -> tuple[list[str], dict[str, str]]:
-    """The conditions that can be asked, in order, and of the others why not. Raises EvaluationError for an
-    unknown name."""
+) -> tuple[dict[str, dict[str, Elements]], dict[str, str]]:
+    """What is given of each film that is asked about, by condition and film; of conditions that cannot be
+    asked, why not. Raises EvaluationError for an unknown name."""
     strange = [name for name in wanted if name not in CONDITIONS]
     if strange:
         raise EvaluationError(
             f"There is no condition {strange[0]!r}.", f"Known: {', '.join(CONDITIONS)}.", usage=True
         )
     asked = {one.film for one in questions}
-    here, left_out = [], {}
-    for name in CONDITIONS:
-        if name not in ("nothing", "dialogue", *wanted):
-            continue
-        without = [
-            film.name for film in films if film.name in asked and given_lines(name, film, films, seed) is None
-        ]
+    here, left_out = {}, {}
+    for name in (name for name in CONDITIONS if name in ("nothing", "dialogue", *wanted)):
+        lines = {one.name: given_lines(name, one, films, seed) for one in films if one.name in asked}
+        without = [film for film, elements in lines.items() if elements is None]
         if without:
             left_out[name] = f"not there for {len(without)} of {len(asked)} films ({', '.join(without[:3])})"
         else:
-            here.append(name)
+            here[name] = {film: elements or () for film, elements in lines.items()}
     return here, left_out
-
-
-def lines_by_film(condition: str, films: Sequence[StoryFilm], seed: int) -> dict[str, Elements]:
-    """What is given of each film."""
-    return {film.name: given_lines(condition, film, films, seed) or () for film in films}
 
 
 def _answered(
@@ -269,11 +261,8 @@ def _answered(
     ]
     said = list(reader.answers(asked))
     of = [one for one in group for _ in range(tries)]
-    open_ones = [
-        (one, answer.value[0])
-        for one, answer in zip(of, said, strict=True)
-        if answer.value and not one.options
-    ]
+    both = zip(of, said, strict=True)
+    open_ones = ((one, answer.value[0]) for one, answer in both if answer.value and not one.options)
     pairs = list(dict.fromkeys(open_ones))
     verdicts = dict(zip(pairs, checker.answers([_judged(*pair) for pair in pairs]), strict=True))
     done = [
@@ -382,10 +371,9 @@ def estimate_story(
 ) -> StoryEstimate:
     """What `evaluate_story` would ask if nothing were kept. Asks nothing."""
     questions = matched(films, questions)
-    given, _ = asked_conditions(films, questions, conditions, seed)
+    given, _ = _given(films, questions, conditions, seed)
     characters = 0
-    for name in given:
-        lines = lines_by_film(name, films, seed)
+    for lines in given.values():
         size = {film: sum(len(plain_line(one)) for one in elements) for film, elements in lines.items()}
         characters += tries * sum(size[one.film] for one in questions)
     times = tries * len(given)

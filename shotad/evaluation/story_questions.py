@@ -1,8 +1,8 @@
 """Questions about films: from files, made by an engine, and examined before anybody is scored by them.
 
 A file is CSV or JSON Lines. Ours has ``film``, ``id``, ``question``, ``answer``, and where they are known
-``options`` (a list with the answer in it), ``start`` and ``end`` of the evidence, ``reason``, ``type``. That
-of STAGE (Tian et al., 2026), ``task_2_question_answering.csv``, has open questions without times.
+``options`` (a list with the answer in it), ``start`` and ``end`` of the evidence, and ``reason``. That of
+STAGE (Tian et al., 2026), ``task_2_question_answering.csv``, has open questions without times.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from shotad.evaluation.store import MetricContext
 from shotad.evaluation.story_films import StoryFilm
 from shotad.script import parse_time
 
-COLUMNS = ("film", "id", "question", "answer", "options", "start", "end", "reason", "type")
+COLUMNS = ("film", "id", "question", "answer", "options", "start", "end", "reason")
 """What `write_questions` writes."""
-FILM, START = ("film", "movie_id", "imdbid"), ("start", "evidence_start")
-END, REASON = ("end", "evidence_end"), ("reason", "evidence_or_reason", "evidence")
-KIND = ("type", "question_type")
+FILM, REASON = ("film", "movie_id", "imdbid"), ("reason", "evidence_or_reason")
+MOST_OPTIONS = 26
+"""Each is called by a letter."""
 _HINT = "Columns: film, id, question, answer, options, start, end."
 
 
@@ -61,13 +61,14 @@ class StoryQuestion:
     options: tuple[str, ...] = ()
     evidence: Interval | None = None
     reason: str = ""
-    kind: str = ""
 
     def __post_init__(self) -> None:
         if self.options and self.answer not in self.options:
             raise ValueError(f"the answer {self.answer!r} is none of the options {list(self.options)}")
-        if len(self.options) == 1 or len(set(self.options)) < len(self.options):
-            raise ValueError(f"options must be two or more, all different, got {list(self.options)}")
+        count = len(self.options)
+        if count == 1 or len(set(self.options)) < count or count > MOST_OPTIONS:
+            limits = f"options must be 2 to {MOST_OPTIONS}, all different"
+            raise ValueError(f"{limits}, got {count}: {list(self.options)[:5]}")
 
     @property
     def chance(self) -> float:
@@ -91,7 +92,7 @@ def read_questions(paths: Iterable[Path]) -> tuple[StoryQuestion, ...]:
 
 def _of_table(table: Table) -> Iterator[StoryQuestion]:
     text, answer = table.needed(("question",), "questions"), table.needed(("answer",), "answers")
-    film, reason, kind = table.column(FILM), table.column(REASON), table.column(KIND)
+    film, reason = table.column(FILM), table.column(REASON)
     for number, row in enumerate(table.rows, 1):
         said, right = table.text(row, text), table.text(row, answer)
         if not said or not right:
@@ -105,14 +106,13 @@ def _of_table(table: Table) -> Iterator[StoryQuestion]:
                 table.list(row, table.column(("options",))) or (),
                 _evidence(table, row),
                 table.text(row, reason) or "",
-                table.text(row, kind) or "",
             )
         except ValueError as error:
             raise table.error(row, str(error), 'Write a list of texts: ["…", "…"].') from None
 
 
 def _evidence(table: Table, row: TableRow) -> Interval | None:
-    start, end = (table.text(row, table.column(names)) for names in (START, END))
+    start, end = (table.text(row, name) for name in ("start", "end"))
     if start is None and end is None:
         return None
     return Interval(parse_time(start or "none"), parse_time(end or "none"))
@@ -126,7 +126,7 @@ def write_questions(questions: Iterable[StoryQuestion]) -> str:
     for one in questions:
         times = (repr(one.evidence.start), repr(one.evidence.end)) if one.evidence else ("", "")
         options = json.dumps(one.options, ensure_ascii=False) if one.options else ""
-        writer.writerow((one.film, one.id, one.text, one.answer, options, *times, one.reason, one.kind))
+        writer.writerow((one.film, one.id, one.text, one.answer, options, *times, one.reason))
     return out.getvalue()
 
 
@@ -178,9 +178,7 @@ def _made(
             options = [right, *wrong]
             random.Random(slot_seed(seed, f"{film}/q{number}")).shuffle(options)
             one = passage[place]
-            yield StoryQuestion(
-                film, f"q{number}", text, right, tuple(options), one.interval, one.text, "made"
-            )
+            yield StoryQuestion(film, f"q{number}", text, right, tuple(options), one.interval, one.text)
         task.advance(1)
 
 

@@ -286,7 +286,6 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
         (),
         None,
         "She finds it, [scene 1]",
-        "Scene Grounding",
     )
     film = read_film("en04", script=tmp_path / "script.json")
     story = evaluate_story([film], questions, READER, context(), tries=5)
@@ -308,7 +307,7 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
             'question,answer,options\nWhat?,a,"[""b"", ""c""]"\n',
             r"line 2: the answer 'a' is none of the options",
         ),
-        ('question,answer,options\nWhat?,a,"[""a""]"\n', "two or more"),
+        ('question,answer,options\nWhat?,a,"[""a""]"\n', "2 to 26, all different"),
         ("question,answer,start\nWhat?,a,soon\n", "'soon' is no time"),
         ("id,question,answer\n1,What?,a\n1,Who?,b\n", "stand several times: /1"),
     ],
