@@ -65,6 +65,9 @@ def read_film(
         record = read_record(folder / "slots.json")
         slots = None if record is None else slots_of(record["slots"])
     elif ad is not None:
+        if not ad.is_file() or ad.stat().st_size > _LARGEST:
+            what = f"{ad} is no script of AD, and has no track: there is no {TRACK} in {work_folder_of(ad)}."
+            raise EvaluationError(what, "Run shotad describe on the film first, or name a script.")
         told = _script_lines(ad)
     written: list[Element] = []
     for scene in read_screenplay(script).scenes if script else ():
@@ -76,6 +79,10 @@ def read_film(
     else:
         said = [one for one in written if one.kind == "dialogue"]
     return StoryFilm(name, told, tuple(said), _script_lines(human) if human else (), tuple(written), slots)
+
+
+_LARGEST = 16 << 20
+"""Bytes; the AD of a long film has about 0.2 MB. A larger file is the film itself."""
 
 
 def _work_folder(ad: Path | None) -> Path | None:

@@ -110,3 +110,19 @@ def test_what_cannot_be_meant(
     monkeypatch.chdir(tmp_path)
     said = told("films.csv", *words)
     assert (said.code, what in said.err) == (code, True), said.err
+
+
+def test_an_engine_that_is_unknown(told: Shotad, tmp_path: Path) -> None:
+    said = told(tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", engine="nobody")
+    assert said.code != 0
+    assert "nobody" in said.err
+
+
+def test_a_film_that_was_not_described(told: Shotad, tmp_path: Path) -> None:
+    film = tmp_path / "Cleo.mp4"
+    with film.open("wb") as file:
+        file.truncate(20 << 20)
+    said = told(film, "--questions", tmp_path / "q.jsonl")
+    assert said.code == 1
+    assert "Cleo.mp4 is no script of AD, and has no track" in said.err
+    assert "Run shotad describe on the film first" in said.err
