@@ -25,13 +25,8 @@ OPENING = "OPENING"
 """The heading of what stands before the first heading."""
 
 _HEADING = re.compile(r"(?:INT|EXT|EST|INT\.?/EXT|EXT\.?/INT|I/E)[. ]", re.IGNORECASE)
-_NUMBERED = re.compile(r"\s*#[^#\\]*#$")
-_EXTENSION = re.compile(r"\s*(?:(?<!\\)\([^()]*\))?\s*(?:(?<!\\)\^)?$")
-"""What stands after a speaker's name: ``(V.O.)``, and the sign of dialogues that are spoken at once."""
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_NOTE = re.compile(r"(?<!\\)\[\[.*?\]\]", re.DOTALL)
 _TITLE_KEY = re.compile(r"([^\W\d_][^:\n]*):(.*)")
-_SIGNS = re.compile(r"[\\*_#()^]|\[(?=\[)|\](?=\])")
+_SIGNS = re.compile(r"[\\*_#()^]|(?<=\[)\[|(?<=\])\]")
 """What would be read as a sign, within a text."""
 _WRITTEN = re.compile(r"\\(.)|((?<=\w)_(?=\w)|(?<!\S)[*_]+(?!\S))|[*_]+")
 
@@ -86,17 +81,20 @@ def _meant(text: str) -> str:
 
 def read_fountain(text: str) -> Screenplay:
     """The screenplay in a text of Fountain; every text can be read as one."""
-    text = _NOTE.sub("", _COMMENT.sub("", text.removeprefix("\ufeff")))
+    text = _without(_without(text.removeprefix("\ufeff"), "/*", "*/"), "[[", "]]")
     blocks = [block.split("\n") for block in re.split(r"\n[ \t]*\n", text.strip()) if block.strip()]
     head: dict[str, str] = {}
     if blocks and _TITLE_KEY.match(blocks[0][0]) and not _HEADING.match(blocks[0][0]):
         head = _head(blocks.pop(0))
     scenes: list[tuple[str, list[Element]]] = []
     for block in blocks:
-        lines = [line.strip() for line in block if line.strip()]
-        while lines and (heading := _heading(lines[0])) is not None:
-            scenes.append((heading, []))
-            lines = lines[1:]
+        lines: list[str] = []
+        for line in filter(None, map(str.strip, block)):
+            heading = None if lines else _heading(line)
+            if heading is not None:
+                scenes.append((heading, []))
+            elif lines or line[0] not in "#=":  # no section, synopsis or page break
+                lines.append(line)
         found = list(_elements(lines)) if lines else []
         if found and not scenes:
             scenes.append((OPENING, []))
@@ -104,6 +102,33 @@ def read_fountain(text: str) -> Screenplay:
             scenes[-1][1].extend(found)
     told = tuple(Scene(heading, tuple(elements)) for heading, elements in scenes)
     return Screenplay(head.get("title", ""), told, head.get("language", ""))
+
+
+def _without(text: str, opens: str, closes: str) -> str:
+    """A text without what stands between two signs; one that is not closed is text."""
+    parts, at = [], 0
+    while (begin := text.find(opens, at)) >= 0 and (end := text.find(closes, begin + len(opens))) >= 0:
+        parts.append(text[at:begin])
+        at = end + len(closes)
+    return "".join([*parts, text[at:]])
+
+
+def _unnumbered(heading: str) -> str:
+    """A heading without the number of its scene: ``INT. HALL #12A#``."""
+    rest, sign, number = heading.rstrip().removesuffix("#").rpartition("#")
+    is_number = heading.rstrip().endswith("#") and sign and "\\" not in rest[-1:] + number
+    return rest if is_number else heading
+
+
+def without_extension(name: str) -> str:
+    """A speaker's name without what stands behind it: ``ANN (V.O.)``; also without the sign of dialogues that
+    are spoken at once, ``^``."""
+    name = name.rstrip()
+    if name.endswith("^") and not name.endswith("\\^"):
+        name = name[:-1].rstrip()
+    begin = name.rfind("(")
+    is_extension = name.endswith(")") and begin >= 0 and "\\" not in name[begin - 1 : begin] + name[-2:]
+    return name[:begin].rstrip() if is_extension else name
 
 
 def _head(lines: Sequence[str]) -> dict[str, str]:
@@ -121,19 +146,16 @@ def _head(lines: Sequence[str]) -> dict[str, str]:
 def _heading(line: str) -> str | None:
     """The heading on a line, without scene number; None where there is none."""
     if _HEADING.match(line):
-        return _meant(_NUMBERED.sub("", line))
+        return _meant(_unnumbered(line))
     if line.startswith(".") and not line.startswith("..") and len(line) > 1:
-        return _meant(_NUMBERED.sub("", line[1:]))
+        return _meant(_unnumbered(line[1:]))
     return None
 
 
 def _elements(lines: Sequence[str]) -> Iterator[Element]:
     """The elements of a block that has no heading."""
     first = lines[0]
-    if first[0] in "#=":  # a section, a synopsis, a page break
-        if lines[1:]:
-            yield from _elements(lines[1:])
-    elif len(lines) > 1 and _is_cue(first):
+    if len(lines) > 1 and _is_cue(first):
         yield from _dialogue(first, lines[1:])
     else:
         sign = first[0] if first[0] in "!>~" else ""
@@ -146,14 +168,14 @@ def _elements(lines: Sequence[str]) -> Iterator[Element]:
 def _is_cue(line: str) -> bool:
     if line.startswith("@"):
         return True
-    name = _EXTENSION.sub("", line)
+    name = without_extension(line)
     is_plain = name == name.upper() and any(sign.isalpha() for sign in name)
     return is_plain and line[0] not in "!>~" and not _is_transition(line)
 
 
 def _dialogue(cue: str, lines: Sequence[str]) -> Iterator[Element]:
     """What is said under a cue: an element for each manner that it is said in."""
-    name = _EXTENSION.sub("", cue.removeprefix("@"))
+    name = without_extension(cue.removeprefix("@"))
     character = "" if cue == NOBODY else _meant(name)
     manner, said = "", list[str]()
     for line in [*lines, "()"]:

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from shotad.core import EvaluationError
-from shotad.evaluation.fountain import read_fountain, write_fountain
+from shotad.evaluation.fountain import read_fountain, without_extension, write_fountain
 from shotad.evaluation.screenplay import Element, Scene, Screenplay
 from shotad.script import timecode
 
@@ -124,7 +124,6 @@ def plain_line(element: Element) -> str:
 _NUMBER = re.compile(r"^\d+\s*[、.．]\s*")
 _SPOKEN = re.compile(r"([^\s:：.!?。！？，,△(（][^:：.!?。！？，,]{0,29})\s*[:：]\s*(\S.*)")
 _MANNER = re.compile(r"[(（](.*)[)）]")
-_EXTENSIONS = re.compile(r"(?:\s*\([^()]*\))+$")
 _NO_NAME = re.compile(
     r" -|^\W|\b(?:SHOT|ANGLE|CLOSE|CLOSER|POV|INSERT|CUT|FADE|DISSOLVE|CONTINUED|OMITTED|LATER|INT|EXT)\b"
 )
@@ -178,7 +177,7 @@ def _typed(lines: Iterable[str], width: int) -> Iterator[Element]:
             speaker = ""
             yield Element("dialogue", spoken[2], spoken[1].strip())
         elif _is_name(line):
-            speaker, manner = _EXTENSIONS.sub("", line), ""
+            speaker, manner = without_extension(without_extension(line)), ""  # ANN (V.O.) (CONT'D)
         elif speaker and aside:
             manner = aside[1]
         elif speaker and (not width or len(line) <= width):
