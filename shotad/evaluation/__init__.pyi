@@ -78,7 +78,6 @@ from .screenplay_making import (
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .story import Story as Story, estimate_story as estimate_story, evaluate_story as evaluate_story
 from .story_films import StoryFilm as StoryFilm, read_film as read_film, read_films as read_films
-from .story_missing import lost_questions as lost_questions
 from .story_questions import (
     StoryQuestion as StoryQuestion,
     examine as examine,
@@ -87,6 +86,7 @@ from .story_questions import (
     write_questions as write_questions,
 )
 from .story_report import (
+    lost_questions as lost_questions,
     story_record as story_record,
     story_text as story_text,
     write_story as write_story,

@@ -18,12 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import DatasetError, EvaluationError, Interval, Task, reported
+from shotad.core import DatasetError, EvaluationError, Interval, reported
 from shotad.description import check_templates, slot_seed
 from shotad.evaluation.datasets.tables import Table, TableRow, counted, read_records
 from shotad.evaluation.metrics.judge import (
     ASKED_AGAIN,
-    Answer,
     Judge,
     Question,
     Unreadable,
@@ -154,7 +153,7 @@ def make_story_questions(
     what stops an engine.
     """
     check_templates({**MAKING, **ASKED_AGAIN})
-    judge = Judge(engine, context)
+    judge, seed = Judge(engine, context), context.config.seed
     found: list[StoryQuestion] = []
     for film in films:
         passages = list(in_groups(film.human or film.script, STORY_LINES))
@@ -163,23 +162,17 @@ def make_story_questions(
                 f"{film.name} has no human AD and no script.", "Name one by --human or --script."
             )
         answers = judge.answers([_drafts(one) for one in passages])
+        number = 0
         with reported(context.progress, f"Questions on {film.name}", len(passages), "passages") as task:
-            found += _made(film.name, zip(passages, answers, strict=True), task, context.config.seed)
+            for passage, answer in zip(passages, answers, strict=True):
+                for text, right, wrong, place in answer.value or ():
+                    name, one = f"q{(number := number + 1)}", passage[place]
+                    options = [right, *wrong]
+                    random.Random(slot_seed(seed, f"{film.name}/{name}")).shuffle(options)
+                    made = (film.name, name, text, right, tuple(options), one.interval, one.text)
+                    found.append(StoryQuestion(*made))
+                task.advance(1)
     return found
-
-
-def _made(
-    film: str, passages: Iterable[tuple[Sequence[Element], Answer[Drafts]]], task: Task, seed: int
-) -> Iterator[StoryQuestion]:
-    number = 0
-    for passage, answer in passages:
-        for text, right, wrong, place in answer.value or ():
-            number += 1
-            options = [right, *wrong]
-            random.Random(slot_seed(seed, f"{film}/q{number}")).shuffle(options)
-            one = passage[place]
-            yield StoryQuestion(film, f"q{number}", text, right, tuple(options), one.interval, one.text)
-        task.advance(1)
 
 
 def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
@@ -215,12 +208,8 @@ def _draft(row: object, lines: int) -> tuple[str, str, tuple[str, ...], int]:
     others = tuple(sentence(one, "each of wrong") for one in wrong)
     if len({right, *others}) != _WRONG + 1:
         raise Unreadable(f"wrong must be {_WRONG} different answers, none of them the right one.")
-    return (
-        sentence(record["question"], "question"),
-        right,
-        others,
-        whole_number(record["line"], "line", 1, lines) - 1,
-    )
+    place = whole_number(record["line"], "line", 1, lines) - 1
+    return sentence(record["question"], "question"), right, others, place
 
 
 RARE = 0.01
