@@ -33,6 +33,10 @@ _KINDS = {
     "compare": ("shotad.cli.evaluate:compare_command", "Compare two reports, film by film."),
     "inter-rater": ("shotad.cli.evaluate:interrater_command", "Compare two human ADs of the same film."),
     "merge": ("shotad.cli.evaluate:merge_command", "Merge the reports of shards."),
+    "story": (
+        "shotad.cli.evaluate_story:story_command",
+        "Ask what can be followed of a film's story.",
+    ),
     "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 

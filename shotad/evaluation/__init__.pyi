@@ -84,7 +84,34 @@ from .running import (
     report_input as report_input,
 )
 from .screenplay import Element as Element, Scene as Scene, Screenplay as Screenplay
+from .screenplay_files import (
+    SCREENPLAY_FORMATS as SCREENPLAY_FORMATS,
+    read_screenplay as read_screenplay,
+    write_screenplay as write_screenplay,
+)
+from .screenplay_making import (
+    FilmSigns as FilmSigns,
+    described_elements as described_elements,
+    make_screenplay as make_screenplay,
+    recorded_speech as recorded_speech,
+    said_elements as said_elements,
+)
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
+from .story import Story as Story, estimate_story as estimate_story, evaluate_story as evaluate_story
+from .story_films import StoryFilm as StoryFilm, read_film as read_film, read_films as read_films
+from .story_questions import (
+    StoryQuestion as StoryQuestion,
+    examine as examine,
+    make_story_questions as make_story_questions,
+    read_questions as read_questions,
+    write_questions as write_questions,
+)
+from .story_report import (
+    lost_questions as lost_questions,
+    story_record as story_record,
+    story_text as story_text,
+    write_story as write_story,
+)
 from .thread_figures import TABLE as TABLE, Setup as Setup
 from .thread_labels import read_thread_labels as read_thread_labels
 from .thread_run import evaluate_threads as evaluate_threads, feature_maker as feature_maker

@@ -13,7 +13,8 @@ class Element:
     """What is told or said at once.
 
     An action has no ``character``; ``manner`` is how a dialogue is spoken, without brackets. ``interval`` is
-    its place in the film, ``cue`` the id of the AD line that it comes from; both only where they are known.
+    its place in the film, ``cue`` the id of the AD line or subtitle that it comes from; both only where they
+    are known.
     """
 
     kind: Literal["action", "dialogue"]

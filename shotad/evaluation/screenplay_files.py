@@ -1,0 +1,217 @@
+"""Screenplays from files and into files: one table of formats, by name.
+
+``json`` is our own and keeps everything, times in seconds. ``fountain`` says in its module what it loses.
+``text`` is for people and language models, and is not read back. ``stage`` is ``script.json`` of the
+benchmark STAGE (Tian et al., 2026), which is only read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from shotad.core import EvaluationError
+from shotad.evaluation.fountain import read_fountain, without_extension, write_fountain
+from shotad.evaluation.screenplay import Element, Scene, Screenplay
+from shotad.script import timecode
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenplayFormat:
+    """How a format is written and read; None where that is not possible. ``read`` raises ValueError with what
+    is wrong, and where."""
+
+    write: Callable[[Screenplay], str] | None = None
+    read: Callable[[str], Screenplay] | None = None
+
+
+def write_screenplay(play: Screenplay, name: str) -> str:
+    """The screenplay in the format of that name. Raises EvaluationError for one that cannot be written."""
+    form = SCREENPLAY_FORMATS.get(name)
+    if form is None or form.write is None:
+        known = ", ".join(key for key, one in SCREENPLAY_FORMATS.items() if one.write)
+        raise EvaluationError(f"No screenplay is written as {name!r}.", f"Choose {known}.", usage=True)
+    return form.write(play)
+
+
+def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
+    """The screenplay in a file; its format is found by content unless ``name`` gives it.
+
+    Raises EvaluationError for a format that is not read, a file that cannot be read, and one that is damaged
+    or holds no scene.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvaluationError(f"The screenplay {path} cannot be read: {error}.", _HINT) from None
+    form = SCREENPLAY_FORMATS.get(name or _format_of(text))
+    if form is None or form.read is None:
+        known = ", ".join(key for key, one in SCREENPLAY_FORMATS.items() if one.read)
+        raise EvaluationError(f"No screenplay is read as {name!r}.", f"Choose {known}.", usage=True)
+    try:
+        play = form.read(text)
+    except (ValueError, RecursionError) as error:
+        raise EvaluationError(f"The screenplay {path} is damaged: {error}.", _HINT) from None
+    if not play.scenes:
+        raise EvaluationError(f"The screenplay {path} has no scenes.", _HINT)
+    return play
+
+
+_HINT = "Give a screenplay in Fountain, JSON of shotad screenplay, or STAGE's script.json, in UTF-8."
+
+
+def _format_of(text: str) -> str:
+    first = text.lstrip()[:1]
+    return {"{": "json", "[": "stage"}.get(first, "fountain")
+
+
+_FORM = TypeAdapter(Screenplay)
+
+
+def write_json(play: Screenplay) -> str:
+    """Our own JSON; what is empty is left out."""
+    content = _FORM.dump_python(play, mode="json", exclude_defaults=True)
+    return json.dumps({"schema_version": SCHEMA_VERSION, **content}, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_json(text: str) -> Screenplay:
+    """Back from `write_json`."""
+    content = json.loads(text)
+    version = content.pop("schema_version", None) if isinstance(content, dict) else None
+    if version != SCHEMA_VERSION:
+        raise ValueError(f"its schema_version is {version!r}, and {SCHEMA_VERSION} is read")
+    try:
+        return _FORM.validate_python(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ", ".join(
+            f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"]
+        )
+        raise ValueError(f"{place}: {first['msg']}") from None
+
+
+def write_plain(play: Screenplay) -> str:
+    """A text for people: headings with their times, dialogue after its speaker, actions in brackets."""
+    blocks = [play.title] if play.title else []
+    for scene in play.scenes:
+        at = f"  ({timecode(scene.interval.start)[:8]})" if scene.interval else ""
+        blocks.append("\n".join([scene.heading + at, *map(plain_line, scene.elements)]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def plain_line(element: Element) -> str:
+    """``[Ann opens the door.]``, ``ANN (softly): Who is it?``, ``- Who is it?`` where nobody says who speaks.
+
+    >>> plain_line(Element("dialogue", "Who is it?", "Ann", "softly"))
+    'ANN (softly): Who is it?'
+    """
+    text = " ".join(element.text.split())
+    if element.kind == "action":
+        return f"[{text}]"
+    manner = f" ({element.manner})" if element.manner else ""
+    return f"{element.character.upper()}{manner}: {text}" if element.character else f"-{manner} {text}"
+
+
+_NUMBER = re.compile(r"^\d+\s*[、.．]\s*")
+_SPOKEN = re.compile(r"([^\s:：.!?。！？，,△(（][^:：.!?。！？，,]{0,29})\s*[:：]\s*(\S.*)")
+_MANNER = re.compile(r"[(（](.*)[)）]")
+_NO_NAME = re.compile(
+    r" -|^\W|\b(?:SHOT|ANGLE|CLOSE|CLOSER|POV|INSERT|CUT|FADE|DISSOLVE|CONTINUED|OMITTED|LATER|INT|EXT)\b"
+)
+"""Of lines in capitals those that are of the camera, not of a speaker."""
+_WIDTHS = (40, 52, 64)
+"""Characters of a line at most: of dialogue in a script that was typed (3.5 inches of ten characters each),
+of dialogue in wider print, and of any line that was broken at the margin. The files have no empty lines that
+would tell where a dialogue ends; a line that is too wide for it does."""
+_MANY = 0.2
+"""Share of the lines under names that shows how wide dialogue is here."""
+
+
+def read_stage(text: str) -> Screenplay:
+    """STAGE's ``script.json``: a list of scenes, each with ``title``, ``subtitle`` and ``content``.
+
+    In ``content`` a dialogue is ``NAME: words`` on one line, or a name in capitals above its lines. Where the
+    script is broken into lines, what is told in short ones right after a dialogue is read as part of it.
+    """
+    scenes = json.loads(text)
+    if not isinstance(scenes, list) or not all(
+        isinstance(one, Mapping) and "content" in one for one in scenes
+    ):
+        raise ValueError("it is no list of scenes with content")
+    contents = [[line.strip() for line in str(one["content"] or "").split("\n")] for one in scenes]
+    width = _width([line for lines in contents for line in lines if line])
+    rows = enumerate(zip(scenes, contents, strict=True), 1)
+    return Screenplay("", tuple(_scene(number, row, lines, width) for number, (row, lines) in rows))
+
+
+def _width(lines: Sequence[str]) -> int:
+    """Characters of a line of dialogue; 0 where each paragraph is one line, however long."""
+    under = [len(line) for name, line in pairwise(lines) if _is_name(name) and not _MANNER.fullmatch(line)]
+    wider = [sum(size > width for size in under) > _MANY * len(under) for width in _WIDTHS]
+    return 0 if wider[2] else _WIDTHS[1] if wider[0] else _WIDTHS[0]
+
+
+def _scene(number: int, row: Mapping[str, Any], lines: Sequence[str], width: int) -> Scene:
+    title = _NUMBER.sub("", str(row.get("title") or "").strip())
+    subtitle = str(row.get("subtitle") or "").strip()
+    heading = " - ".join(filter(None, (title, subtitle))) or f"SCENE {number}"
+    return Scene(heading, tuple(_merged(_typed([line for line in lines if line], width))))
+
+
+def _typed(lines: Iterable[str], width: int) -> Iterator[Element]:
+    """An element for each line: what is said by whom, or what is told."""
+    speaker, manner = "", ""
+    for line in lines:
+        spoken = _SPOKEN.fullmatch(line)
+        aside = _MANNER.fullmatch(line)
+        if spoken and spoken[1] == spoken[1].upper():  # "On the screen: a ship." is told
+            speaker = ""
+            yield Element("dialogue", spoken[2], spoken[1].strip())
+        elif _is_name(line):
+            speaker, manner = without_extension(without_extension(line)), ""  # ANN (V.O.) (CONT'D)
+        elif speaker and aside:
+            manner = aside[1]
+        elif speaker and (not width or len(line) <= width):
+            yield Element("dialogue", line, speaker, manner)
+            speaker = speaker if width else ""
+        else:
+            speaker = ""
+            yield Element("action", line)
+
+
+def _is_name(line: str) -> bool:
+    """Whether a line is a speaker's name in capitals: ``COMPUTER VOICE``, ``A CADET``."""
+    is_capital = line == line.upper() and line != line.lower() and line[-1] not in ".!?:-,"
+    return is_capital and len(line) <= _WIDTHS[0] and not _NO_NAME.search(line)
+
+
+def _merged(elements: Iterable[Element]) -> Iterator[Element]:
+    """Lines of one dialogue, and of one action, as one element."""
+    last: Element | None = None
+    for one in elements:
+        if last is not None and replace(last, text=one.text) == one:
+            last = replace(one, text=f"{last.text} {one.text}")
+            continue
+        if last is not None:
+            yield last
+        last = one
+    if last is not None:
+        yield last
+
+
+SCREENPLAY_FORMATS: Mapping[str, ScreenplayFormat] = {
+    "fountain": ScreenplayFormat(write_fountain, read_fountain),
+    "json": ScreenplayFormat(write_json, read_json),
+    "text": ScreenplayFormat(write_plain),
+    "stage": ScreenplayFormat(read=read_stage),
+}
+"""Name → how it is written and read. A further format is a further row."""

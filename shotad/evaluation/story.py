@@ -1,0 +1,382 @@
+"""Can a film's story be followed from its description? An engine answers questions about films, and is given
+nothing, the dialogue, or the dialogue and a description.
+
+Each question is asked several times, as in STAGE (Tian et al., 2026, Task II): average accuracy is the share
+of right answers, Pass@k of questions with a right answer among k. Options are shuffled before each try, alike
+under all conditions. An open answer is held against the right one by a judge. An answer that cannot be read
+is wrong. All answers are kept in the store as they come.
+
+What a description is worth is its gain: how much more is right with it than with the dialogue alone, question
+by question, with an interval over films. Whether the questions can tell a good description from a bad one is
+tried on the human AD: it must beat itself with its lines in each other's places, and that the dialogue alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shotad.core import EvaluationError, SamplingSettings, reported
+from shotad.description import check_templates, prompt_hash, render, slot_seed
+from shotad.evaluation.metric import Figure, Json, Result, Row
+from shotad.evaluation.metrics.judge import (
+    ASKED_AGAIN,
+    Answer,
+    Judge,
+    Question,
+    Unreadable,
+    one_of,
+    record_in,
+    sentence,
+)
+from shotad.evaluation.metrics.judged import STRING, in_groups, numbered, question, quoted
+from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_of
+from shotad.evaluation.report.wording import signed, span_words
+from shotad.evaluation.screenplay_files import plain_line
+from shotad.evaluation.store import MetricContext
+from shotad.evaluation.story_films import CONDITIONS, Elements, StoryFilm, given_lines
+from shotad.evaluation.story_questions import Examination, StoryQuestion, examine
+
+TRIES = 5
+SAMPLING = SamplingSettings(temperature=0.2, top_p=0.9)
+"""How often a question is asked, and how answers are drawn: as in STAGE (section 4)."""
+
+ASKING: Mapping[str, tuple[str, ...]] = {
+    "questions/system": (),
+    "questions/none": (),
+    "questions/open": ("lines", "question", "template"),
+    "questions/choose": ("lines", "question", "options", "template"),
+    "questions/option": ("letter", "text"),
+    "questions/judge-system": (),
+    "questions/judge": ("question", "answer", "reason", "given", "template"),
+}
+"""The templates of this module and their variables."""
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One answer: what was said, whether it is right, the cue ids of the lines that it rests on, and why it
+    could not be had (empty where it could)."""
+
+    said: str
+    right: bool
+    rests_on: tuple[str, ...] = ()
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question with its answers under one condition."""
+
+    question: StoryQuestion
+    tries: tuple[Try, ...]
+
+    @property
+    def share(self) -> float:
+        """Of its answers those that are right."""
+        return sum(one.right for one in self.tries) / len(self.tries)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All answers by condition, in the order of the questions; and what was found of the questions.
+
+    ``left_out`` says of conditions that were not asked why. ``identity`` is all that can change an answer.
+    """
+
+    films: tuple[StoryFilm, ...]
+    answers: Mapping[str, tuple[Answered, ...]]
+    examination: Examination
+    left_out: Mapping[str, str]
+    tries: int
+    unit: Unit
+    identity: Json
+
+    def accuracy(self, condition: str) -> Result:
+        """Average accuracy, times 100."""
+        return self._result("accuracy", condition, lambda one: one.share)
+
+    def passed(self, condition: str) -> Result:
+        """Questions with a right answer among the tries, times 100."""
+        return self._result(f"pass@{self.tries}", condition, lambda one: float(one.share > 0))
+
+    def gain(self, condition: str, over: str = "dialogue") -> Result:
+        """How much more is right than under another condition, times 100; both must have been asked."""
+        base = {(one.question.film, one.question.id): one.share for one in self.answers[over]}
+        return self._result(
+            f"over {over}", condition, lambda one: one.share - base[one.question.film, one.question.id]
+        )
+
+    def span(self, result: Result) -> Span | None:
+        """Its interval over films; of one film over its questions. None for too few of them."""
+        names = {row.id: row.notes["film"] for row in result.rows}
+        return span_of(result, names, unit=self.unit, level=LEVEL)
+
+    @property
+    def verdict(self) -> tuple[bool | None, str]:
+        """Whether these questions tell a good description from a bad one, and why; None where no human AD
+        says it."""
+        if not {"human", "shuffled"} <= set(self.answers):
+            return None, "That needs a human AD of every film, shuffled and as it is."
+        gains = {
+            "the human AD over itself shuffled": self.gain("human", "shuffled"),
+            "the shuffled human AD over no description": self.gain("shuffled"),
+        }
+        weak = []
+        for name, gain in gains.items():
+            span = self.span(gain)
+            if span is None or span.units < FEWEST:
+                weak.append(f"{name}, of fewer than {FEWEST} films or questions")
+            elif span.low <= 0:
+                weak.append(f"{name}, {signed('', gain.value)} ({span_words('', span)})")
+        if weak:
+            return False, f"Not above 0 for sure: {'; '.join(weak)}."
+        return True, f"Above 0 for sure: {'; '.join(gains)}."
+
+    def _result(self, name: str, condition: str, value: Callable[[Answered], float]) -> Result:
+        rows = tuple(
+            Row(
+                f"{one.question.film}/{one.question.id}",
+                (value(one), 1.0),
+                100.0 * value(one),
+                next((each.failure for each in one.tries if each.failure), ""),
+                {"film": one.question.film},
+            )
+            for one in self.answers[condition]
+        )
+        title = f"{name}, {CONDITIONS[condition]}"
+        return Result(name, title, ("right", "questions"), Figure(factor=100.0), self.identity, rows)
+
+
+def evaluate_story(
+    films: Sequence[StoryFilm],
+    questions: Sequence[StoryQuestion],
+    engine: str,
+    context: MetricContext,
+    *,
+    judge: str = "",
+    tries: int = TRIES,
+    conditions: Sequence[str] = tuple(CONDITIONS),
+    anyway: bool = False,
+) -> Story:
+    """The questions asked under each condition. ``engine`` answers, ``judge`` checks open answers (default:
+    the engine too); both are named as `JudgeName` says.
+
+    Nothing and the dialogue are always asked. Raises EvaluationError for questions of a film that is not
+    here, and for a set of questions that is of no use, unless ``anyway``; EngineError for what stops an
+    engine.
+    """
+    check_templates({**ASKING, **ASKED_AGAIN})
+    questions = matched(films, questions)
+    examine(questions).check(anyway=anyway)
+    reader = Judge(engine, context)
+    checker = Judge(judge or engine, context)
+    answers: dict[str, tuple[Answered, ...]] = {}
+    given, left_out = _given(films, questions, conditions, context.config.seed)
+    blind: float | None = None
+    for name, lines in given.items():
+        with reported(
+            context.progress, f"Asking with {CONDITIONS[name]}", len(questions), "questions"
+        ) as task:
+            done: list[Answered] = []
+            for group in in_groups(questions, _TOGETHER):
+                done += _answered(group, lines, tries, reader, checker, context.config.seed)
+                task.advance(len(group))
+        answers[name] = tuple(done)
+        if name == "nothing":
+            blind = sum(one.share for one in done) / len(done)
+            examine(questions, blind).check(anyway=anyway)
+    identity = {
+        "version": 1,
+        "reader": reader.identity,
+        "judge": checker.identity,
+        "prompts": prompt_hash([*ASKING, *ASKED_AGAIN]),
+        "tries": tries,
+        "sampling": SAMPLING.model_dump() if tries > 1 else None,
+    }
+    unit = context.settings.report.unit
+    used = tuple(film for film in films if any(one.film == film.name for one in questions))
+    return Story(used, answers, examine(questions, blind), left_out, tries, unit, identity)
+
+
+_TOGETHER = 16
+"""Questions whose answers are judged together, so that progress is seen and a killed run loses little."""
+
+
+def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> tuple[StoryQuestion, ...]:
+    """The questions, each of a film that is here. Where there is one film, questions of one other name (or
+    of none) are taken to be of it. Raises EvaluationError."""
+    names = {film.name for film in films}
+    asked = {one.film for one in questions}
+    if len(films) == 1 and len(asked) == 1:
+        return tuple(replace(one, film=films[0].name) for one in questions)
+    strange = sorted(asked - names)
+    if strange or not questions:
+        raise EvaluationError(
+            f"There are questions of films that are not here: {', '.join(strange[:3]) or 'none at all'}.",
+            f"Films: {', '.join(sorted(names)[:5])}. The column film of both must agree.",
+        )
+    return tuple(questions)
+
+
+def _given(
+    films: Sequence[StoryFilm], questions: Sequence[StoryQuestion], wanted: Sequence[str], seed: int
+) -> tuple[dict[str, dict[str, Elements]], dict[str, str]]:
+    """What is given of each film that is asked about, by condition and film; of conditions that cannot be
+    asked, why not. Raises EvaluationError for an unknown name."""
+    strange = [name for name in wanted if name not in CONDITIONS]
+    if strange:
+        raise EvaluationError(
+            f"There is no condition {strange[0]!r}.", f"Known: {', '.join(CONDITIONS)}.", usage=True
+        )
+    asked = {one.film for one in questions}
+    here, left_out = {}, {}
+    for name in (name for name in CONDITIONS if name in ("nothing", "dialogue", *wanted)):
+        lines = {one.name: given_lines(name, one, films, seed) for one in films if one.name in asked}
+        without = [film for film, elements in lines.items() if elements is None]
+        if without:
+            left_out[name] = f"not there for {len(without)} of {len(asked)} films ({', '.join(without[:3])})"
+        else:
+            here[name] = {film: elements or () for film, elements in lines.items()}
+    return here, left_out
+
+
+def _answered(
+    group: Sequence[StoryQuestion],
+    lines: Mapping[str, Elements],
+    tries: int,
+    reader: Judge,
+    checker: Judge,
+    seed: int,
+) -> Iterator[Answered]:
+    """Some questions, each asked so many times."""
+    shown = {name: numbered([plain_line(one) for one in lines[name]]) for name in {one.film for one in group}}
+    asked = [
+        _asked(one, shown[one.film], len(lines[one.film]), draw, tries, seed)
+        for one in group
+        for draw in range(tries)
+    ]
+    said = list(reader.answers(asked))
+    of = [one for one in group for _ in range(tries)]
+    both = zip(of, said, strict=True)
+    open_ones = ((one, answer.value[0]) for one, answer in both if answer.value and not one.options)
+    pairs = list(dict.fromkeys(open_ones))
+    verdicts = dict(zip(pairs, checker.answers([_judged(*pair) for pair in pairs]), strict=True))
+    done = [
+        _try(one, answer, verdicts.get((one, answer.value[0])) if answer.value else None, lines[one.film])
+        for one, answer in zip(of, said, strict=True)
+    ]
+    for one, its in zip(group, in_groups(done, tries), strict=True):
+        yield Answered(one, tuple(its))
+
+
+def _try(
+    asked: StoryQuestion,
+    answer: Answer[tuple[str, tuple[int, ...]]],
+    verdict: Answer[bool] | None,
+    lines: Elements,
+) -> Try:
+    if answer.value is None:
+        return Try("", False, (), answer.failure)
+    said, places = answer.value
+    rests_on = tuple(lines[place].cue for place in places if lines[place].cue)
+    if verdict is None:
+        return Try(said, said == asked.answer, rests_on)
+    return Try(said, bool(verdict.value), rests_on, verdict.failure)
+
+
+def _asked(
+    asked: StoryQuestion, shown: str, count: int, draw: int, tries: int, seed: int
+) -> Question[tuple[str, tuple[int, ...]]]:
+    """A question for the ``draw``-th time: the answer, and the places of its lines, from 0."""
+    options = list(asked.options)
+    random.Random(slot_seed(seed, f"{asked.film}/{asked.id}/{draw}")).shuffle(options)
+    letters = LETTERS[: len(options)]
+
+    def read(answer: str) -> tuple[str, tuple[int, ...]]:
+        record = record_in(answer, ["lines", "answer"])
+        numbers = record["lines"]
+        if not isinstance(numbers, list) or any(
+            type(one) is not int or not 1 <= one <= count for one in numbers
+        ):
+            raise Unreadable(f"lines must be a list of numbers from 1 to {count}.")
+        places = tuple(dict.fromkeys(number - 1 for number in numbers))
+        if not options:
+            return sentence(record["answer"], "answer"), places
+        letter = one_of(record["answer"], "answer", tuple(letters.lower()))
+        return options[letters.lower().index(letter)], places
+
+    texts = {"lines": shown or render("questions/none"), "question": quoted(asked.text)}
+    form = '"<one sentence>"'
+    if options:
+        form = f'"<{letters[0]} to {letters[-1]}>"'
+        texts["options"] = "\n".join(
+            render("questions/option", letter=letter, text=quoted(text))
+            for letter, text in zip(letters, options, strict=True)
+        )
+    keys = {
+        "lines": {"type": "array", "items": {"type": "integer"}},
+        "answer": {"type": "string", "enum": list(letters)} if options else STRING,
+    }
+    made = question(
+        "questions/system",
+        "questions/choose" if options else "questions/open",
+        texts,
+        f'{{"lines": [<numbers>], "answer": {form}}}',
+        keys,
+        read,
+    )
+    drawn = SAMPLING if tries > 1 else None
+    return replace(made, draw=draw, sampling=drawn)
+
+
+def _judged(asked: StoryQuestion, said: str) -> Question[bool]:
+    """Is an open answer right?"""
+
+    def read(answer: str) -> bool:
+        record = record_in(answer, ["why", "right"])
+        sentence(record["why"], "why")
+        return one_of(record["right"], "right", ("yes", "no")) == "yes"
+
+    texts = {
+        "question": quoted(asked.text),
+        "answer": quoted(asked.answer),
+        "reason": quoted(asked.reason),
+        "given": quoted(said),
+    }
+    template = '{"why": "<one sentence>", "right": <"yes" or "no">}'
+    keys = {"why": STRING, "right": {"type": "string", "enum": ["yes", "no"]}}
+    return question("questions/judge-system", "questions/judge", texts, template, keys, read)
+
+
+@dataclass(frozen=True, slots=True)
+class StoryEstimate:
+    """What a run asks at most: requests to the engine and the judge, and characters of the lines sent."""
+
+    asked: int
+    judged: int
+    characters: int
+
+
+def estimate_story(
+    films: Sequence[StoryFilm],
+    questions: Sequence[StoryQuestion],
+    seed: int,
+    *,
+    tries: int = TRIES,
+    conditions: Sequence[str] = tuple(CONDITIONS),
+) -> StoryEstimate:
+    """What `evaluate_story` would ask if nothing were kept. Asks nothing."""
+    questions = matched(films, questions)
+    given, _ = _given(films, questions, conditions, seed)
+    characters = 0
+    for lines in given.values():
+        size = {film: sum(len(plain_line(one)) for one in elements) for film, elements in lines.items()}
+        characters += tries * sum(size[one.film] for one in questions)
+    times = tries * len(given)
+    return StoryEstimate(
+        times * len(questions), times * sum(not one.options for one in questions), characters
+    )

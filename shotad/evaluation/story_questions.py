@@ -1,0 +1,297 @@
+"""Questions about films: from files, made by an engine, and examined before anybody is scored by them.
+
+A file is CSV or JSON Lines. Ours has ``film``, ``id``, ``question``, ``answer``, and where they are known
+``options`` (a list with the answer in it), ``start`` and ``end`` of the evidence, and ``reason``. That of
+STAGE (Tian et al., 2026), ``task_2_question_answering.csv``, has open questions without times.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from shotad.core import DatasetError, EvaluationError, Interval, reported
+from shotad.description import check_templates, slot_seed
+from shotad.evaluation.datasets.tables import Table, TableRow, counted, read_records
+from shotad.evaluation.metrics.judge import (
+    ASKED_AGAIN,
+    Judge,
+    Question,
+    Unreadable,
+    record_in,
+    sentence,
+    whole_number,
+)
+from shotad.evaluation.metrics.judged import STORY_LINES, STRING, in_groups, numbered, question
+from shotad.evaluation.screenplay import Element
+from shotad.evaluation.screenplay_files import plain_line
+from shotad.evaluation.store import MetricContext
+from shotad.evaluation.story_films import StoryFilm
+from shotad.script import parse_time
+
+COLUMNS = ("film", "id", "question", "answer", "options", "start", "end", "reason")
+"""What `write_questions` writes."""
+FILM, REASON = ("film", "movie_id", "imdbid"), ("reason", "evidence_or_reason")
+MOST_OPTIONS = 26
+"""Each is called by a letter."""
+_HINT = "Columns: film, id, question, answer, options, start, end."
+
+
+@dataclass(frozen=True, slots=True)
+class StoryQuestion:
+    """A question with its right answer; ``id`` is unique within the film.
+
+    ``options`` are in the file's order and hold the answer; empty for an open question. ``evidence`` is when
+    the film shows or says it, ``reason`` why the answer is right, in words.
+    """
+
+    film: str
+    id: str
+    text: str
+    answer: str
+    options: tuple[str, ...] = ()
+    evidence: Interval | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.options and self.answer not in self.options:
+            raise ValueError(f"the answer {self.answer!r} is none of the options {list(self.options)}")
+        count = len(self.options)
+        if count == 1 or len(set(self.options)) < count or count > MOST_OPTIONS:
+            limits = f"options must be 2 to {MOST_OPTIONS}, all different"
+            raise ValueError(f"{limits}, got {count}: {list(self.options)[:5]}")
+
+    @property
+    def chance(self) -> float:
+        """How often a guess is right."""
+        return 1.0 / len(self.options) if self.options else 0.0
+
+
+def read_questions(paths: Iterable[Path]) -> tuple[StoryQuestion, ...]:
+    """The questions in files, in order. Raises DatasetError with file and line."""
+    found = [one for path in paths for one in _of_table(read_records(path))]
+    if not found:
+        raise DatasetError("The files hold no questions.", _HINT)
+    ids = Counter((one.film, one.id) for one in found)
+    double = sorted(f"{film}/{name}" for (film, name), times in ids.items() if times > 1)
+    if double:
+        raise DatasetError(
+            f"Questions stand several times: {counted(double)}.", "Give each an id of its own."
+        )
+    return tuple(found)
+
+
+def _of_table(table: Table) -> Iterator[StoryQuestion]:
+    text, answer = table.needed(("question",), "questions"), table.needed(("answer",), "answers")
+    film, reason = table.column(FILM), table.column(REASON)
+    for number, row in enumerate(table.rows, 1):
+        said, right = table.text(row, text), table.text(row, answer)
+        if not said or not right:
+            raise table.error(row, "the question or its answer is empty", _HINT)
+        try:
+            yield StoryQuestion(
+                table.text(row, film) or "",
+                table.text(row, table.column(("id",))) or str(number),
+                said,
+                right,
+                table.list(row, table.column(("options",))) or (),
+                _evidence(table, row),
+                table.text(row, reason) or "",
+            )
+        except ValueError as error:
+            raise table.error(row, str(error), 'Write a list of texts: ["…", "…"].') from None
+
+
+def _evidence(table: Table, row: TableRow) -> Interval | None:
+    start, end = (table.text(row, name) for name in ("start", "end"))
+    if start is None and end is None:
+        return None
+    return Interval(parse_time(start or "none"), parse_time(end or "none"))
+
+
+def write_questions(questions: Iterable[StoryQuestion]) -> str:
+    """The questions as CSV, which `read_questions` reads back equal."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in questions:
+        times = (repr(one.evidence.start), repr(one.evidence.end)) if one.evidence else ("", "")
+        options = json.dumps(one.options, ensure_ascii=False) if one.options else ""
+        writer.writerow((one.film, one.id, one.text, one.answer, options, *times, one.reason))
+    return out.getvalue()
+
+
+MAKING: Mapping[str, tuple[str, ...]] = {
+    "questions/make-system": (),
+    "questions/make": ("lines", "template"),
+}
+"""The templates that questions are made by, and their variables."""
+_WRONG = 3
+"""Wrong answers beside the right one: a guess is right in a quarter of the questions."""
+_TOKENS = 600
+
+Drafts = tuple[tuple[str, str, tuple[str, ...], int], ...]
+"""Questions, each with its answer, wrong answers, and the place of the line that has it, from 0."""
+
+
+def make_story_questions(
+    films: Sequence[StoryFilm], engine: str, context: MetricContext
+) -> list[StoryQuestion]:
+    """Questions that an engine makes of each film's human AD (where there is none, of its script): one or two
+    of each passage, with the line that has the answer.
+
+    The place of the right answer among the options is drawn by the seed. A passage of which the engine gives
+    nothing that can be read has no questions. Raises EvaluationError for a film with neither, EngineError for
+    what stops an engine.
+    """
+    check_templates({**MAKING, **ASKED_AGAIN})
+    judge, seed = Judge(engine, context), context.config.seed
+    found: list[StoryQuestion] = []
+    for film in films:
+        passages = list(in_groups(film.human or film.script, STORY_LINES))
+        if not passages:
+            raise EvaluationError(
+                f"{film.name} has no human AD and no script.", "Name one by --human or --script."
+            )
+        answers = judge.answers([_drafts(one) for one in passages])
+        number = 0
+        with reported(context.progress, f"Questions on {film.name}", len(passages), "passages") as task:
+            for passage, answer in zip(passages, answers, strict=True):
+                for text, right, wrong, place in answer.value or ():
+                    name, one = f"q{(number := number + 1)}", passage[place]
+                    options = [right, *wrong]
+                    random.Random(slot_seed(seed, f"{film.name}/{name}")).shuffle(options)
+                    made = (film.name, name, text, right, tuple(options), one.interval, one.text)
+                    found.append(StoryQuestion(*made))
+                task.advance(1)
+    return found
+
+
+def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
+    def read(answer: str) -> Drafts:
+        rows = record_in(answer, ["questions"])["questions"]
+        if not isinstance(rows, list) or not 1 <= len(rows) <= 2:
+            raise Unreadable("questions must be a list of one or two.")
+        return tuple(_draft(row, len(passage)) for row in rows)
+
+    shape = {
+        "type": "object",
+        "properties": {
+            "question": STRING,
+            "answer": STRING,
+            "wrong": {"type": "array", "items": STRING, "minItems": _WRONG, "maxItems": _WRONG},
+            "line": {"type": "integer", "minimum": 1, "maximum": len(passage)},
+        },
+        "required": ["question", "answer", "wrong", "line"],
+        "additionalProperties": False,
+    }
+    keys = {"questions": {"type": "array", "items": shape}}
+    template = '{"questions": [{"question": "…", "answer": "…", "wrong": ["…", "…", "…"], "line": <number>}]}'
+    lines = numbered([plain_line(one) for one in passage])
+    return question(
+        "questions/make-system", "questions/make", {"lines": lines}, template, keys, read, _TOKENS
+    )
+
+
+def _draft(row: object, lines: int) -> tuple[str, str, tuple[str, ...], int]:
+    record = record_in(json.dumps(row), ["question", "answer", "wrong", "line"])
+    right = sentence(record["answer"], "answer")
+    wrong = record["wrong"] if isinstance(record["wrong"], list) else []
+    others = tuple(sentence(one, "each of wrong") for one in wrong)
+    if len({right, *others}) != _WRONG + 1:
+        raise Unreadable(f"wrong must be {_WRONG} different answers, none of them the right one.")
+    place = whole_number(record["line"], "line", 1, lines) - 1
+    return sentence(record["question"], "question"), right, others, place
+
+
+RARE = 0.01
+"""A bias counts where guessing would show it in fewer than one of a hundred sets as large as this."""
+BIAS = 0.1
+"""And where it is that much above chance: of many questions a bias that helps nobody is rare too."""
+KNOWN = 1 / 3
+"""Share of the questions, beyond chance, that may be answered from nothing. Above, a third of the set asks
+what the engine knows or guesses without the film, and no description can gain there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What is wrong with a set of questions before a description is scored by it.
+
+    ``chance`` is the share that guessing gets right. ``longest`` is the share of the questions with options
+    in which the right one alone is the longest, ``longest_chance`` what guessing would give there, and
+    ``rare`` how often guessing gives as much or more. ``positions`` counts the place of the right option,
+    from 1; they are shuffled before anybody is asked, so no place can be learned. ``blind`` is the share
+    answered from nothing, None before that was asked.
+    """
+
+    questions: int
+    with_options: int
+    chance: float
+    longest: float
+    longest_chance: float
+    rare: float
+    positions: tuple[tuple[int, int], ...]
+    blind: float | None = None
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Why the set should not be used; empty where nothing speaks against it."""
+        found = []
+        if self.rare < RARE and self.longest > self.longest_chance + BIAS:
+            found.append(
+                f"The longest option is the right one in {self.longest:.0%} of the questions "
+                f"(by chance {self.longest_chance:.0%}; {self.longest_chance + BIAS:.0%} is accepted)."
+            )
+        most = self.chance + (1 - self.chance) * KNOWN
+        if self.blind is not None and self.blind > most:
+            found.append(
+                f"{self.blind:.0%} of the questions are answered from nothing (by chance {self.chance:.0%}; "
+                f"{most:.0%} is accepted)."
+            )
+        return tuple(found)
+
+    def check(self, *, anyway: bool) -> None:
+        """Raises EvaluationError where there are faults, unless they are to be accepted."""
+        if self.faults and not anyway:
+            hint = "Mend the questions, or add --anyway to use them as they are."
+            raise EvaluationError(f"These questions measure something else. {' '.join(self.faults)}", hint)
+
+
+def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> Examination:
+    """What can be said of the questions themselves, and of what was answered from nothing (``blind``)."""
+    chosen = [one for one in questions if one.options]
+    longest = [
+        all(len(one.answer) > len(other) for other in one.options if other != one.answer) for one in chosen
+    ]
+    chances = [one.chance for one in chosen]
+    positions = Counter(one.options.index(one.answer) + 1 for one in chosen)
+    return Examination(
+        len(questions),
+        len(chosen),
+        sum(chances) / len(questions) if questions else 0.0,
+        sum(longest) / len(chosen) if chosen else 0.0,
+        sum(chances) / len(chosen) if chosen else 0.0,
+        _tail(chances, sum(longest)),
+        tuple(sorted(positions.items())),
+        blind,
+    )
+
+
+def _tail(chances: Sequence[float], hits: int) -> float:
+    """How often so many hits, or more, come of independent trials with these chances.
+
+    >>> _tail([0.5, 0.5], 1)
+    0.75
+    """
+    of_number = np.ones(1)
+    for chance in chances:
+        of_number = np.convolve(of_number, [1 - chance, chance])
+    return float(of_number[hits:].sum())

@@ -1,0 +1,262 @@
+"""Screenplays: read back as they were written, read from other programs, and cut into scenes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from shotad.core import EvaluationError, Interval, Shot
+from shotad.evaluation import (
+    SCREENPLAY_FORMATS,
+    Element,
+    FilmSigns,
+    Scene,
+    Screenplay,
+    make_screenplay,
+    read_screenplay,
+    write_screenplay,
+)
+
+TEXTS = st.one_of(
+    st.text(max_size=12),
+    st.text(alphabet="ABab .:!@#=>~<()[]*_\\/^-\n1\u2028", max_size=14),
+    st.sampled_from(
+        ["INT. A", "CUT TO:", "UNKNOWN", "Author: b", "(x)", "[[a]]", "/* a */", "FADE TO:", "INT. ROOM #1#"]
+    ),
+)
+TIMES = st.none() | st.tuples(st.floats(0, 9000), st.floats(0.001, 60)).map(
+    lambda t: Interval(t[0], t[0] + t[1])
+)
+ELEMENTS = st.builds(Element, st.sampled_from(["action", "dialogue"]), TEXTS, TEXTS, TEXTS, TIMES, TEXTS)
+SCENES = st.builds(Scene, TEXTS, st.lists(ELEMENTS, max_size=3).map(tuple), TIMES)
+PLAYS = st.builds(
+    Screenplay, TEXTS, st.lists(SCENES, max_size=3).map(tuple), st.sampled_from(["", "en", "zh-Hant"])
+)
+
+
+def back(play: Screenplay, name: str) -> Screenplay:
+    form = SCREENPLAY_FORMATS[name]
+    assert form.read is not None
+    return form.read(write_screenplay(play, name))
+
+
+@given(PLAYS)
+def test_json_reads_back_equal(play: Screenplay) -> None:
+    assert back(play, "json") == play
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def as_fountain_holds(play: Screenplay) -> Screenplay:
+    """Without times and ids, each text on one line."""
+
+    def kept(one: Element) -> Element:
+        who = (flat(one.character), flat(one.manner)) if one.kind == "dialogue" else ("", "")
+        return Element(one.kind, flat(one.text), *who)
+
+    scenes = (
+        Scene(
+            flat(scene.heading) or f"SCENE {n}", tuple(kept(one) for one in scene.elements if flat(one.text))
+        )
+        for n, scene in enumerate(play.scenes, 1)
+    )
+    return Screenplay(flat(play.title), tuple(scenes), play.language)
+
+
+@given(PLAYS)
+def test_fountain_reads_back_all_that_it_can_hold(play: Screenplay) -> None:
+    assert back(play, "fountain") == as_fountain_holds(play)
+
+
+FOUNTAIN = """Title:
+\t_**The Door**_
+Credit: Written by
+
+INT. KITCHEN - DAY #12#
+
+Ann opens *the* door.
+Snow blows in.
+
+/* a comment
+over lines */
+@McAnn (V.O.) ^
+(softly)
+Who is it? [[a note]]
+(loud)
+WHO?
+
+# Act two
+= A synopsis.
+
+.A ROOF
+
+CUT TO:
+
+!BANG
+~
+
+BO
+No.
+"""
+
+
+def read(text: str, tmp_path: Path, name: str = "play") -> Screenplay:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return read_screenplay(path)
+
+
+def test_fountain_of_another_program(tmp_path: Path) -> None:
+    play = read(FOUNTAIN, tmp_path)
+    kitchen = (
+        Element("action", "Ann opens the door. Snow blows in."),
+        Element("dialogue", "Who is it?", "McAnn", "softly"),
+        Element("dialogue", "WHO?", "McAnn", "loud"),
+    )
+    roof = (Element("action", "CUT TO:"), Element("action", "BANG ~"), Element("dialogue", "No.", "BO"))
+    assert play == Screenplay("The Door", (Scene("INT. KITCHEN - DAY", kitchen), Scene("A ROOF", roof)))
+
+
+def test_what_stands_before_the_first_heading_has_a_scene(tmp_path: Path) -> None:
+    assert read("Snow falls.", tmp_path).scenes == (Scene("OPENING", (Element("action", "Snow falls."),)),)
+
+
+STAGE = [
+    {
+        "_id": 1,
+        "title": "1、INT. BRIDGE",
+        "subtitle": "",
+        "content": "The crew at stations;\nall is dim.\nSULU\n(calm)\nLeaving Section Fourteen for\nSection Fifteen.\n"
+        "Screen verifies this. Saavik makes an agonized choice.\nSAAVIK\nDamn.",
+    },
+    {
+        "_id": 2,
+        "title": "2、教室 内 日",
+        "subtitle": "次日",
+        "content": "教室里哄乱一片。\n老师画外音：起立。\n三角裤: 敬礼。",
+    },
+]
+
+
+def test_script_json_of_stage(tmp_path: Path) -> None:
+    play = read(json.dumps(STAGE), tmp_path)
+    assert play.scenes[0] == Scene(
+        "INT. BRIDGE",
+        (
+            Element("action", "The crew at stations; all is dim."),
+            Element("dialogue", "Leaving Section Fourteen for Section Fifteen.", "SULU", "calm"),
+            Element("action", "Screen verifies this. Saavik makes an agonized choice."),
+            Element("dialogue", "Damn.", "SAAVIK"),
+        ),
+    )
+    assert play.scenes[1] == Scene(
+        "教室 内 日 - 次日",
+        (
+            Element("action", "教室里哄乱一片。"),
+            Element("dialogue", "起立。", "老师画外音"),
+            Element("dialogue", "敬礼。", "三角裤"),
+        ),
+    )
+
+
+def test_stage_where_a_paragraph_is_one_line(tmp_path: Path) -> None:
+    words = (
+        "I have been cutting you out of my life, and as a result we have not talked for what must be years."
+    )
+    content = f"TIFFANY (CONT'D)\n{words}\nThe phone rings.\nCLOSE SHOT\nThe phone.\nTED\n{words}"
+    (scene,) = read(json.dumps([{"title": "A", "content": content}]), tmp_path).scenes
+    assert scene.elements == (
+        Element("dialogue", words, "TIFFANY"),
+        Element("action", "The phone rings. CLOSE SHOT The phone."),
+        Element("dialogue", words, "TED"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"schema_version": 2, "title": "", "scenes": []}', "schema_version is 2"),
+        (
+            '{"schema_version": 1, "title": "", "scenes": [{"heading": "A"}]}',
+            "scenes, entry 1, elements: Field required",
+        ),
+        ('{"schema_version": 1', "is damaged"),
+        ('[{"text": "x"}]', "no list of scenes with content"),
+        ("", "has no scenes"),
+    ],
+)
+def test_files_that_are_no_screenplays(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match=said):
+        read(text, tmp_path)
+
+
+def test_a_format_that_is_only_read_cannot_be_written() -> None:
+    with pytest.raises(EvaluationError, match="fountain, json, text"):
+        write_screenplay(Screenplay("", ()), "stage")
+
+
+def action(start: float, end: float) -> Element:
+    return Element("action", f"At {start:g}.", interval=Interval(start, end), cue=f"s{start:g}")
+
+
+def speech(start: float, end: float) -> Element:
+    return Element("dialogue", f"From {start:g}.", interval=Interval(start, end))
+
+
+def shots(*cuts: float) -> tuple[Shot, ...]:
+    ends = (0.0, *cuts)
+    return tuple(Shot(n, Interval(*times)) for n, times in enumerate(pairwise(ends)))
+
+
+SAID = (speech(1, 20), speech(24, 40), speech(44, 60))
+
+
+def begins(signs: FilmSigns, said: tuple[Element, ...] = SAID, told: tuple[Element, ...] = ()) -> list[float]:
+    scenes = make_screenplay(told, said, signs, "film").scenes
+    return [scene.interval.start for scene in scenes if scene.interval]
+
+
+def test_a_scene_ends_at_a_cut_in_a_pause_that_no_thread_joins() -> None:
+    film = shots(10, 22, 30, 42, 60)
+    apart = FilmSigns(film, dict.fromkeys(range(5)))
+    assert begins(apart) == [1, 24, 44]
+    joined = replace(apart, threads={0: None, 1: "A", 2: "A", 3: None, 4: None})
+    assert begins(joined) == [1, 44]
+    far = replace(apart, threads={**dict.fromkeys(range(5)), 0: "A", 4: "A"})
+    assert begins(far) == [1]
+
+
+def test_without_threads_it_takes_a_long_pause_and_without_shots_a_longer_silence() -> None:
+    assert begins(FilmSigns(shots(10, 22, 30, 42, 60))) == [1]
+    later = (speech(1, 20), speech(40, 60))
+    assert begins(FilmSigns(shots(10, 22, 30, 34, 42, 60)), later) == [1, 40]
+    assert begins(FilmSigns(), later) == [1, 40]
+    assert begins(FilmSigns(), later, (action(24, 36),)) == [1]
+
+
+def test_a_line_at_the_border_belongs_to_the_scene_in_which_it_begins() -> None:
+    signs = FilmSigns(shots(10, 22, 42, 60), dict.fromkeys(range(4)), {2: ("Ann", "Bo")})
+    play = make_screenplay((action(21.5, 23), action(22, 23.5)), SAID, signs, "film", "en")
+    first, second, _ = play.scenes
+    assert [one.text for one in first.elements] == ["From 1.", "At 21.5."]
+    assert second.elements[0].cue == "s22"
+    assert (first.heading, second.heading) == ("SCENE 1", "SCENE 2 - ANN, BO")
+    assert (play.title, play.language) == ("film", "en")
+
+
+def test_no_scene_is_shorter_than_fifteen_seconds() -> None:
+    said = tuple(speech(second, second + 6) for second in range(0, 60, 10))
+    film = shots(*range(8, 60, 10), 60)
+    assert begins(FilmSigns(film, dict.fromkeys(range(7))), said) == [0, 20, 40]
+
+
+def test_an_element_without_a_time_has_no_place_in_a_film() -> None:
+    with pytest.raises(ValueError, match="'Snow.'"):
+        make_screenplay([Element("action", "Snow.")], [], FilmSigns(), "film")

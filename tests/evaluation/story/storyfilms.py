@@ -1,0 +1,183 @@
+"""Two made films whose stories are known, questions on them, and engines that know only what they are given."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shotad.core import Abilities, Config, Identity, Reply, Request
+from tests.evaluation.filmfolder import Lines, make_folder
+
+HERE = "tests.evaluation.story.storyfilms"
+READER = f"{HERE}:Reader"
+_QUOTED = r'("(?:[^"\\]|\\.)*")'
+
+FACTS = ("key", "letter", "cat", "lamp", "boat", "drum")
+"""What each film hides: fact N is in N's line of the human AD."""
+
+
+def human(film: str) -> Lines:
+    return [
+        (10.0 * n, 10.0 * n + 3, f"{film} finds the {fact} in place {n}.") for n, fact in enumerate(FACTS, 1)
+    ]
+
+
+def own(film: str, facts: Sequence[str]) -> Lines:
+    """An AD under test: the human lines of some facts; elsewhere it says nothing of worth."""
+    return [
+        (start, end, text if any(f in text for f in facts) else "Somebody stands there.")
+        for start, end, text in human(film)
+    ]
+
+
+def vtt(lines: Lines) -> str:
+    cues = (
+        f"00:{int(a) // 60:02d}:{a % 60:06.3f} --> 00:{int(b) // 60:02d}:{b % 60:06.3f}\n{t}\n"
+        for a, b, t in lines
+    )
+    return "WEBVTT\n\n" + "\n".join(cues)
+
+
+def options_of(n: int) -> list[str]:
+    """The right place stands at every position, and is never alone the longest."""
+    places = [f"place {k}" for k in (n, 7, 8, 9)]
+    return places[n % 4 :] + places[: n % 4]
+
+
+def questions(film: str, *, open_ones: bool = False) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for n, fact in enumerate(FACTS, 1):
+        row = {
+            "film": film,
+            "id": fact,
+            "question": f"Where does {film} find the {fact}?",
+            "answer": f"place {n}",
+        }
+        rows.append(row if open_ones else {**row, "options": options_of(n)})
+    return rows
+
+
+def write_questions(path: Path, *films: str, open_ones: bool = False) -> Path:
+    rows = (row for film in films for row in questions(film, open_ones=open_ones))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def make_table(place: Path, told: dict[str, Sequence[str]], *, with_human: bool = True) -> Path:
+    """A table of films, each with a work folder that tells some facts, dialogue that tells ``key``, and human AD."""
+    rows = ["film,ad,human"]
+    for film, facts in told.items():
+        said = [(5.0, 7.0, f"Ann: {film} finds the key in place 1.")]
+        make_folder(place / f"{film}.shotad", film, own(film, facts), said)
+        (place / f"{film}.human.vtt").write_text(vtt(human(film)), encoding="utf-8")
+        rows.append(f"{film},{film}.shotad," + (f"{film}.human.vtt" if with_human else ""))
+    table = place / "films.csv"
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return table
+
+
+def lines_of(text: str) -> list[tuple[int, str]]:
+    return [
+        (int(number), json.loads(line))
+        for number, line in re.findall(rf"^(\d+)\. {_QUOTED}$", text, re.MULTILINE)
+    ]
+
+
+class Reader:
+    """Knows only the lines that it is given: it looks for one with the question's film and thing, right after what
+    stands before it; else it says the same wrong thing always. As a judge it compares words."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("scripted", "reader", "1")
+    abilities = Abilities(batch=4)
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.asked.extend(requests)
+        return [Reply(json.dumps(self.answer(request.messages[1].text))) for request in requests]
+
+    def answer(self, text: str) -> dict[str, Any]:
+        if "The given answer:" in text:
+            given, right = (
+                json.loads(re.findall(rf"^{label}: {_QUOTED}$", text, re.MULTILINE)[0])
+                for label in ("The given answer", "The right answer")
+            )
+            return {"why": "By the words.", "right": "yes" if given == right else "no"}
+        film, fact = re.findall(r"Where does (\S+) find the (\w+)\?", text)[-1]
+        found = [
+            (number, line) for number, line in lines_of(text) if self.tells(line, film, fact, number, text)
+        ]
+        place = re.findall(r"place \d", found[0][1])[0] if found else "place 9"
+        letters = {
+            json.loads(option): letter
+            for letter, option in re.findall(rf"^([A-Z])\. {_QUOTED}$", text, re.MULTILINE)
+        }
+        return {"lines": [number for number, _ in found[:1]], "answer": letters.get(place, place)}
+
+    def tells(self, line: str, film: str, fact: str, number: int, text: str) -> bool:
+        return film in line and fact in line
+
+
+class Strict(Reader):
+    """Believes a line only where it stands right after the one that tells of the thing before: order matters."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("scripted", "strict", "1")
+
+    def tells(self, line: str, film: str, fact: str, number: int, text: str) -> bool:
+        before = dict(lines_of(text)).get(number - 1, "")
+        place = FACTS.index(fact)
+        return film in line and fact in line and (place == 0 or FACTS[place - 1] in before)
+
+
+class Knower(Reader):
+    """Knows every film by heart."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("scripted", "knower", "1")
+
+    def answer(self, text: str) -> dict[str, Any]:
+        fact = re.findall(r"find the (\w+)\?", text)[-1]
+        letters = {
+            json.loads(option): letter
+            for letter, option in re.findall(rf"^([A-Z])\. {_QUOTED}$", text, re.MULTILINE)
+        }
+        return {"lines": [], "answer": letters[f"place {FACTS.index(fact) + 1}"]}
+
+
+class Maker(Reader):
+    """Makes a question of the second line of each passage, where there is one."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("scripted", "maker", "1")
+
+    def answer(self, text: str) -> dict[str, Any]:
+        lines = lines_of(text)
+        number, line = lines[min(1, len(lines) - 1)]
+        fact = re.findall(r"the (\w+) in", line)[0]
+        film = line[1:].split()[0]
+        row = {
+            "question": f"Where does {film} find the {fact}?",
+            "answer": re.findall(r"place \d", line)[0],
+            "wrong": ["place 7", "place 8", "place 9"],
+            "line": number,
+        }
+        return {"questions": [row]}
+
+
+class Dying(Reader):
+    """Stops the run after some answers."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Reader.identity
+    left: ClassVar[int] = 20
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        if len(self.asked) + len(requests) > self.left:
+            raise KeyboardInterrupt
+        return super().generate(requests)

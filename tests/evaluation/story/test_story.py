@@ -1,0 +1,324 @@
+"""Questions about films of which all is known, answered by engines that know only what they are given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shotad.core import DatasetError, EvaluationError, Interval, load_config
+from shotad.evaluation import (
+    MetricContext,
+    Store,
+    Story,
+    StoryQuestion,
+    estimate_story,
+    evaluate_story,
+    examine,
+    lost_questions,
+    make_story_questions,
+    read_film,
+    read_films,
+    read_questions,
+    story_record,
+    story_text,
+    write_questions as as_csv,
+)
+from tests.evaluation.story import storyfilms
+from tests.evaluation.story.storyfilms import (
+    FACTS,
+    HERE,
+    READER,
+    Dying,
+    Maker,
+    Reader,
+    make_table,
+    write_questions,
+)
+
+TOLD = {"Anna": ("letter", "cat", "lamp"), "Bert": ("letter",)}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_asked() -> Iterator[None]:
+    for name in ("Reader", "Strict", "Knower", "Maker", "Dying"):
+        getattr(storyfilms, name).asked.clear()
+    return iter([None])
+
+
+def context(store: Store | None = None) -> MetricContext:
+    return MetricContext(load_config(None, ()), store or Store())
+
+
+def asked(
+    place: Path, engine: str = READER, *, open_ones: bool = False, store: Store | None = None, **more: object
+) -> Story:
+    films = read_films(make_table(place, TOLD))
+    questions = read_questions([write_questions(place / "q.jsonl", *TOLD, open_ones=open_ones)])
+    return evaluate_story(films, questions, engine, context(store), **{"tries": 2, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("open_ones", [False, True])
+def test_gains_are_those_of_what_each_description_tells(tmp_path: Path, open_ones: bool) -> None:
+    story = asked(tmp_path, open_ones=open_ones)
+    assert list(story.answers) == ["nothing", "dialogue", "ad", "other", "shuffled", "human"]
+    average = {name: story.accuracy(name).value for name in story.answers}
+    # Of 12 questions: the dialogue tells key of both films; the ADs 3 and 1 more; the human AD all.
+    assert average == pytest.approx(
+        {"nothing": 0, "dialogue": 200 / 12, "ad": 600 / 12, "other": 200 / 12, "shuffled": 100, "human": 100}
+    )
+    gains = {name: story.gain(name) for name in ("ad", "other", "human")}
+    assert {name: gain.value for name, gain in gains.items()} == pytest.approx(
+        {"ad": 400 / 12, "other": 0, "human": 1000 / 12}
+    )
+    assert story.passed("ad").value == average["ad"]
+    gain = gains["ad"]
+    span = story.span(gain)
+    # Without Anna 1/6 is gained, without Bert 3/6: t of one degree of freedom times 1/6, around 2/6.
+    assert span is not None
+    assert (span.unit, span.units) == ("film", 2)
+    assert (span.low, span.high) == pytest.approx(
+        (100 * (1 / 3 - 12.706 / 6), 100 * (1 / 3 + 12.706 / 6)), abs=0.01
+    )
+
+
+def test_what_an_answer_rests_on_is_told_by_cue_ids(tmp_path: Path) -> None:
+    record = story_record(asked(tmp_path))
+    letter = next(row for row in record["questions"] if (row["film"], row["id"]) == ("Bert", "letter"))
+    assert letter["answers"]["ad"][0] == {
+        "said": "place 2",
+        "right": True,
+        "rests_on": ("s00020000",),
+        "failure": "",
+    }
+    key = record["questions"][0]
+    assert key["answers"]["dialogue"][0]["rests_on"] == ("d00005000",)
+    assert key["answers"]["nothing"][0]["rests_on"] == ()
+
+
+def test_it_tells_good_from_bad_where_order_matters_and_says_so_where_it_does_not(tmp_path: Path) -> None:
+    strict = asked(tmp_path, f"{HERE}:Strict", anyway=True)
+    shuffled, human = strict.accuracy("shuffled").value, strict.accuracy("human").value
+    assert shuffled is not None
+    assert human == 100 > shuffled
+    told, why = asked(tmp_path).verdict
+    assert told is False
+    assert "the human AD over itself shuffled, of fewer than 5 films or questions" in why
+    assert "Does this set tell a good description from a bad one? No, it cannot." in story_text(
+        asked(tmp_path)
+    )
+
+
+def test_with_gains_that_are_sure_the_verdict_is_yes(tmp_path: Path) -> None:
+    films = {f"F{n}": () for n in range(8)}
+    table = make_table(tmp_path, films)
+    questions = read_questions([write_questions(tmp_path / "q.jsonl", *films)])
+    story = evaluate_story(read_films(table), questions, f"{HERE}:Strict", context(), tries=1)
+    assert story.verdict[0] is True
+    assert "Yes. Above 0 for sure" in story_text(story)
+
+
+def test_without_a_human_ad_it_says_that_it_does_not_know(tmp_path: Path) -> None:
+    films = read_films(make_table(tmp_path, TOLD, with_human=False))
+    questions = read_questions([write_questions(tmp_path / "q.jsonl", *TOLD)])
+    story = evaluate_story(films, questions, READER, context(), tries=1)
+    assert story.verdict[0] is None
+    assert story.left_out == {
+        "human": "not there for 2 of 2 films (Anna, Bert)",
+        "script": "not there for 2 of 2 films (Anna, Bert)",
+    }
+    assert "Not asked: full script, not there for 2 of 2 films" in story_text(story)
+
+
+def test_options_are_shuffled_by_the_seed_alike_under_all_conditions(tmp_path: Path) -> None:
+    asked(tmp_path, tries=3)
+    orders: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for request in Reader.asked:
+        lines, _, rest = request.messages[1].text.partition("The question: ")
+        options = tuple(line for line in rest.splitlines() if line[1:3] == ". ")
+        orders.setdefault((rest.splitlines()[0], lines), set()).add(options)
+    by_question: dict[str, set[frozenset[tuple[str, ...]]]] = {}
+    for (question, _), seen in orders.items():
+        by_question.setdefault(question, set()).add(frozenset(seen))
+    assert len(by_question) == 12
+    assert all(len(seen) == 1 for seen in by_question.values())
+    assert {len(seen) for all_of in by_question.values() for seen in all_of} <= {2, 3}
+
+
+def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
+    with Store(tmp_path / "kept.sqlite") as store:
+        with pytest.raises(KeyboardInterrupt):
+            asked(tmp_path, f"{HERE}:Dying", store=store)
+        answered = len(Dying.asked)
+        assert answered
+    with Store(tmp_path / "kept.sqlite") as store:
+        asked(tmp_path, store=store)
+        whole = len(Reader.asked)
+        Reader.asked.clear()
+        asked(tmp_path)
+        assert len(Reader.asked) == whole + answered
+        Reader.asked.clear()
+        asked(tmp_path, store=store)
+        assert not Reader.asked
+
+
+def test_what_the_estimate_says_is_asked_at_most(tmp_path: Path) -> None:
+    films = read_films(make_table(tmp_path, TOLD))
+    questions = read_questions([write_questions(tmp_path / "q.jsonl", *TOLD, open_ones=True)])
+    found = estimate_story(films, questions, 0, tries=2, conditions=["ad", "human"])
+    assert (found.asked, found.judged) == (2 * 4 * 12, 2 * 4 * 12)
+    assert not Reader.asked
+    evaluate_story(films, questions, READER, context(), tries=2, conditions=["ad", "human"])
+    # Equal answers to one question are judged once.
+    answers = [one for one in Reader.asked if "The given answer:" not in one.messages[1].text]
+    assert len(answers) == found.asked
+    assert len(Reader.asked) < found.asked + found.judged
+
+
+def test_questions_that_are_answered_from_nothing_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match=r"100% of the questions are answered from nothing .* --anyway"):
+        asked(tmp_path, f"{HERE}:Knower")
+    assert len(storyfilms.Knower.asked) == 24  # no other condition was asked
+    story = asked(tmp_path, f"{HERE}:Knower", anyway=True)
+    assert story.examination.blind == 1
+    assert "FAULT: 100% of the questions are answered from nothing" in story_text(story)
+
+
+def test_questions_whose_longest_option_is_right_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    films = read_films(make_table(tmp_path, TOLD))
+    questions = [
+        StoryQuestion(
+            film,
+            fact,
+            f"Where does {film} find the {fact}?",
+            "place 1, of course",
+            ("place 1, of course", "place 2"),
+        )
+        for film in TOLD
+        for fact in FACTS
+    ]
+    with pytest.raises(
+        EvaluationError,
+        match=r"longest option is the right one in 100% .* \(by chance 50%; 60% is accepted\)",
+    ):
+        evaluate_story(films, questions, READER, context())
+    assert not Reader.asked
+
+
+def test_an_examination_counts() -> None:
+    options = ("a cat", "a dog", "a large dog")
+    few = [StoryQuestion("f", str(n), "What?", options[n % 3], options) for n in range(6)]
+    found = examine([*few, StoryQuestion("f", "x", "Why?", "So.")])
+    assert (found.questions, found.with_options, found.positions) == (7, 6, ((1, 2), (2, 2), (3, 2)))
+    assert (found.chance, found.longest) == pytest.approx((2 / 7, 1 / 3))
+    assert found.faults == ()
+    five = [StoryQuestion("f", str(n), "What?", "a large dog", options) for n in range(5)]
+    assert examine(five).rare == pytest.approx(3**-5)
+    assert examine(five[:4]).faults == ()  # by chance one of 81 sets
+
+
+def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
+    lost = lost_questions(asked(tmp_path))
+    assert [(one.question.film, one.question.id) for one in lost] == [
+        ("Anna", "boat"),
+        ("Anna", "drum"),
+        *(("Bert", fact) for fact in ("cat", "lamp", "boat", "drum")),
+    ]
+    boat = lost[0]
+    assert boat.moment == Interval(50, 53)
+    assert (boat.room, boat.slots) == ("slot with a line", (("s00050000", "Somebody stands there."),))
+    assert (boat.said, boat.known_by) == ("place 9", "human")
+
+
+def test_room_for_a_missing_line(tmp_path: Path) -> None:
+    film = read_film(
+        "Anna", make_table(tmp_path, TOLD).parent / "Anna.shotad", human=tmp_path / "Anna.human.vtt"
+    )
+    text, right, options = "Where does Anna find the drum?", "place 6", ("place 6", "place 9")
+
+    def room(moment: Interval | None, *, slots: bool = True, told: bool = True) -> str:
+        here = replace(film, slots=film.slots if slots else None, ad=film.ad if told else film.ad[:1])
+        one = StoryQuestion("Anna", "drum", text, right, options, moment)
+        (lost,) = lost_questions(evaluate_story([here], [one], READER, context(), tries=1, anyway=True))
+        return lost.room
+
+    assert room(Interval(61, 62)) == "slot with a line"
+    assert room(Interval(61, 62), told=False) == "free slot"
+    assert room(Interval(300, 310)) == "no slot"
+    assert room(Interval(61, 62), slots=False) == "unknown"
+
+
+def test_made_questions_have_their_evidence_and_read_back_equal(tmp_path: Path) -> None:
+    films = read_films(make_table(tmp_path, TOLD))
+    made = make_story_questions(films, f"{HERE}:Maker", context())
+    assert len(Maker.asked) == 2
+    (first, _) = made
+    assert (first.film, first.text, first.answer) == ("Anna", "Where does Anna find the letter?", "place 2")
+    assert first.evidence == Interval(20, 23)
+    assert first.reason == "Anna finds the letter in place 2."
+    assert sorted(first.options) == ["place 2", "place 7", "place 8", "place 9"]
+    file = tmp_path / "made.csv"
+    file.write_text(as_csv(made), encoding="utf-8")
+    assert read_questions([file]) == tuple(made)
+
+
+STAGE = """id,movie_id,language,related_scenes,question,answer,evidence_or_reason,question_type
+1,en04,en,,Where does Anna find the key?,place 1,"She finds it, [scene 1]",Scene Grounding
+2,en04,en,,Where does Anna find the cat?,place 3,,Temporal Reasoning
+"""
+
+
+def test_questions_and_script_of_stage(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text(STAGE, encoding="utf-8")
+    content = "Anna finds the cat in place 3.\nANNA\nAnna finds the key in place 1."
+    (tmp_path / "script.json").write_text(
+        json.dumps([{"_id": 1, "title": "1、INT. HALL", "content": content}])
+    )
+    questions = read_questions([tmp_path / "q.csv"])
+    assert questions[0] == StoryQuestion(
+        "en04",
+        "1",
+        "Where does Anna find the key?",
+        "place 1",
+        (),
+        None,
+        "She finds it, [scene 1]",
+    )
+    film = read_film("en04", script=tmp_path / "script.json")
+    story = evaluate_story([film], questions, READER, context(), tries=5)
+    assert {name: story.accuracy(name).value for name in story.answers} == {
+        "nothing": 0,
+        "dialogue": 50,
+        "script": 100,
+    }
+    assert story.span(story.accuracy("script")) is None
+    assert "too few questions or films for intervals" in story_text(story)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("question,answer\nWhat?,\n", r"line 2: the question or its answer is empty"),
+        ("question\nWhat?\n", "has no column for answers"),
+        (
+            'question,answer,options\nWhat?,a,"[""b"", ""c""]"\n',
+            r"line 2: the answer 'a' is none of the options",
+        ),
+        ('question,answer,options\nWhat?,a,"[""a""]"\n', "2 to 26, all different"),
+        ("question,answer,start\nWhat?,a,soon\n", "'soon' is no time"),
+        ("id,question,answer\n1,What?,a\n1,Who?,b\n", "stand several times: /1"),
+    ],
+)
+def test_files_of_questions_that_cannot_be_used(rows: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text(rows, encoding="utf-8")
+    with pytest.raises(DatasetError, match=said):
+        read_questions([tmp_path / "q.csv"])
+
+
+def test_questions_of_another_film_are_refused(tmp_path: Path) -> None:
+    films = read_films(make_table(tmp_path, TOLD))
+    with pytest.raises(EvaluationError, match="not here: Cleo"):
+        evaluate_story(films, [StoryQuestion("Cleo", "1", "Who?", "She.")], READER, context())
