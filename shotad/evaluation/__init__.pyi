@@ -62,6 +62,8 @@ from .running import (
     read_inputs as read_inputs,
     report_input as report_input,
 )
+from .step_report import Labels as Labels, evaluate_steps as evaluate_steps, read_labels as read_labels
+from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .thread_figures import TABLE as TABLE, Setup as Setup
 from .thread_labels import read_thread_labels as read_thread_labels
