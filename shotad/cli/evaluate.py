@@ -344,9 +344,9 @@ def actions_command(console: Console, **options: Any) -> None:
 def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     """Judge lists of steps by ABSEval: four agents, seven criteria.
 
-    FILE holds how-to scripts: CSV or JSON with goal, steps, and perhaps constraint, id, system. Or it is an
-    AD track, a script with times, or predictions: their lines are the steps, two minutes or twelve lines to
-    a script. Name several files to have the same tasks, or the same film, done by several systems.
+    FILE holds how-to scripts: CSV or JSON with goal, steps, and perhaps constraint, id, system. Or it is a
+    work folder, a track, a script with times, or predictions: their lines are the steps, two minutes or
+    twelve lines to a script. Name several files to compare systems on the same tasks or the same film.
 
     People's labels have a row per script: id, system, annotator, and a column for each criterion
     (no-missing, no-redundant, no-duplicate, executable, constraint, goal, order), 1 where it holds.

@@ -118,6 +118,8 @@ def _joined(labels: Labels, scripts: Sequence[StepScript]) -> tuple[Labels, tupl
         if len(meant) > 1:
             what = f"People label the task {name!r}, of which there are {len(meant)} scripts."
             raise EvaluationError(what, f"Say which in a column system: {', '.join(meant)}.")
+        if meant and (name, meant[0]) in found:
+            raise EvaluationError(f"People label the task {name!r} with its system and without.", _HINT)
         if meant:
             found[name, meant[0]] = told
         else:

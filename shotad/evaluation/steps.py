@@ -19,7 +19,7 @@ from shotad.description import render
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metrics.judged import STORY_LINES, in_groups, says_something
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
-from shotad.script import read_cues
+from shotad.script import TRACK, read_cues
 
 PASSAGE = 120.0
 """Seconds of a film whose lines are one script, so that tracks of one film can be laid side by side."""
@@ -50,7 +50,8 @@ class StepScript:
 
 
 def read_steps(paths: Sequence[Path]) -> tuple[StepScript, ...]:
-    """The scripts of all files, in order. A file's system is its name, where it does not say another.
+    """The scripts of all files, in order. A file's system is its name, where it does not say another; of a
+    work folder the track is read.
 
     Raises ShotadError for a file that cannot be read or holds no steps, where one system has two different
     scripts of a task, and where a task has two goals.
@@ -59,7 +60,8 @@ def read_steps(paths: Sequence[Path]) -> tuple[StepScript, ...]:
     found: dict[tuple[str, str], StepScript] = {}
     tasks: dict[str, tuple[str, str]] = {}
     for path, stem in zip(paths, stems, strict=True):
-        for script in _of_file(path, stem if stems.count(stem) == 1 else path.name):
+        file = path / TRACK if path.is_dir() else path
+        for script in _of_file(file, stem if stems.count(stem) == 1 else path.name):
             task = (script.goal, script.constraint)
             if found.setdefault((script.id, script.system), script) != script:
                 raise EvaluationError(
@@ -136,8 +138,12 @@ def _of_cues(path: Path, system: str) -> Iterator[StepScript]:
 def _of_predictions(path: Path, system: str) -> Iterator[StepScript]:
     """A script for each twelve rows of a film, and one of the human ADs beside them. What failed says
     nothing."""
+    try:
+        found = read_predictions(path).rows
+    except EvaluationError as error:
+        raise EvaluationError(error.what, _HINT) from None
     films: dict[str, list[PredictionRow]] = {}
-    for row in read_predictions(path).rows:
+    for row in found:
         films.setdefault(row.film, []).append(row)
     for film, rows in films.items():
         if all(row.start is not None for row in rows):

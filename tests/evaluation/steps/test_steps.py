@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import EngineError, ShotadError, load_config
+from shotad.core import EngineError, Interval, ShotadError, load_config
 from shotad.evaluation import (
     MetricContext,
     StepScript,
@@ -17,6 +17,7 @@ from shotad.evaluation import (
     read_labels,
     read_steps,
 )
+from shotad.script import Cue, FilmId, Track, script_format
 from tests.evaluation.steps.stepjudges import (
     GOOD,
     HERE,
@@ -316,6 +317,10 @@ def test_what_was_not_answered_is_as_wrong_as_can_be(tmp_path: Path) -> None:
         (("id,goal", "tea,maybe"), "goal is 'maybe', and must be true or false"),
         (("id,goal", "tea,"), "holds no labels"),
         (("id,system,goal", "tea,ann,1", "tea,ann,0"), "'tea' was labelled before"),
+        (
+            ("id,system,goal", "bulb,bob,1", "bulb,cy,1", "tea,,1"),
+            "label the task 'tea', of which there are 2",
+        ),
         (("id,goal", "cake,1"), "None of the 1 labelled script is here: cake"),
         (("id,goal", "tea,1"), "label the task 'tea', of which there are 2 scripts"),
     ],
@@ -379,6 +384,29 @@ def test_a_track_is_a_script_for_each_two_minutes(tmp_path: Path) -> None:
     assert all(one.goal and one.constraint for one in scripts)
 
 
+def test_a_work_folder_and_all_scripts_of_a_track_say_the_same(tmp_path: Path) -> None:
+    cues = (
+        Cue("s00001000", None, Interval(1.0, 3.0), "Ada opens the door."),
+        Cue("s00125000", None, Interval(125.0, 127.0), "She looks in."),
+    )
+    track = Track(FilmId("f.mp4", "x" * 32, 300.0), "en", (), "0.1.0", ()).with_cues(cues)
+    folder = tmp_path / "f.mp4.shotad"
+    folder.mkdir()
+    paths = [folder]
+    for name, file in (
+        ("json", "f.mp4.shotad/track.json"),
+        ("csv", "a.csv"),
+        ("dapt", "b.dapt"),
+        ("srt", "c.srt"),
+    ):
+        (tmp_path / file).write_bytes(script_format(name).encode(track))
+        paths.append(tmp_path / file)
+    for path in paths:
+        found = [(one.id, one.steps) for one in read_steps([path])]
+        assert found == [("minute 0", ("Ada opens the door.",)), ("minute 2", ("She looks in.",))], path
+    assert {one.system for one in read_steps([folder])} == {"f.mp4"}
+
+
 def test_predictions_are_scripts_of_twelve_lines_beside_the_human_ones(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     rows = [
@@ -420,6 +448,7 @@ def test_a_fault_is_planted_into_ad_by_rule_whatever_its_kind(tmp_path: Path) ->
         ("a.csv", "goal,steps\nTea,Boil.\nTea,Pour.\n", "a has two scripts of the task 'Tea'"),
         ("a.csv", "id,system,goal,steps\n1,a,Tea,Boil.\n1,b,Cake,Bake.\n", "the task '1' is"),
         ("a.vtt", "WEBVTT\n", "holds no steps"),
+        ("a.jsonl", '{"id": 1, "line": "Rain."}\n', "Columns: goal, steps"),
         ("none.vtt", None, "cannot be read"),
     ],
 )
@@ -428,4 +457,20 @@ def test_files_that_hold_no_scripts(tmp_path: Path, name: str, text: str | None,
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ShotadError) as stopped:
         read_steps([tmp_path / name])
-    assert said in str(stopped.value)
+    assert said in f"{stopped.value} {stopped.value.hint}"
+
+
+def test_a_label_stands_once_with_its_system_or_without(tmp_path: Path) -> None:
+    found = read_labels(labels(tmp_path, "id,system,goal", "tea,ann,1", "tea,,0"))
+    with pytest.raises(ShotadError, match="with its system and without"):
+        judged((tea("ann", *TEA),), labels=found)
+
+
+# Prompts
+
+
+def test_the_readme_of_the_prompts_names_them_all() -> None:
+    prompts = Path(__file__).resolve().parents[3] / "prompts"
+    said = (prompts / "README.md").read_text(encoding="utf-8").partition("## Lists of steps")[2]
+    for name in (prompts / "steps").glob("*.txt"):
+        assert f"`{name.stem}`" in said or f"`steps/{name.stem}`" in said, name.stem
