@@ -205,6 +205,14 @@ def test_hits_and_false_alarms_stand_apart() -> None:
     assert (one["p"], one["sees"]) == (0.25, False)
 
 
+def test_a_fault_that_a_judge_says_nothing_about_is_not_seen() -> None:
+    found = faults(judged((tea("ann", *TEA), bulb("ann", *BULB)), "Mute", planted="rules"))
+    for fault in ("order", "goal"):
+        one = found[fault]
+        assert (one["planted"], one["seen"], one["alarms"], one["unread"], one["sees"]) == (2, 0, 0, 2, False)
+    assert (found["missing"]["seen"], found["missing"]["unread"]) == (2, 0)
+
+
 def planted_steps(seed: int = 42) -> dict[str, list[tuple[str, ...]]]:
     """What the critic is shown of Ann's tea, in the order of the faults."""
     Careful.asked.clear()
@@ -218,7 +226,7 @@ def planted_steps(seed: int = 42) -> dict[str, list[tuple[str, ...]]]:
 
 
 def test_a_rule_plants_one_fault_and_nothing_else() -> None:
-    for seed in range(6):
+    for seed in range(25):
         missing, redundant, duplicate, goal, order = planted_steps(seed)["shown"]
         assert len(missing) == 4
         assert [step for step in TEA if step in missing] == list(missing)
