@@ -1,7 +1,8 @@
 """``shotad evaluate …``: how good the parts are, measured against what people say.
 
 One line in `_KINDS` for each kind of evaluation: predicted ADs, an expert's choice among candidates, two
-reports, reports of shards, threads, screenplays, and the actions that the action score needs.
+reports, reports of shards, threads, screenplays, lists of steps, stories, and the actions that the action score
+needs.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _KINDS = {
         "shotad.cli.evaluate_story:story_command",
         "Ask what can be followed of a film's story.",
     ),
+    "steps": ("shotad.cli.evaluate:steps_command", "Judge how-to scripts, or AD, as lists of steps."),
     "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 
@@ -326,6 +328,55 @@ def actions_command(console: Console, **options: Any) -> None:
     console.note(f"Actions: {', '.join(map(str, write_actions(made, out)))}")
     console.result(made.text, made.record())
     if made.failed:
+        click.get_current_context().exit(1)
+
+
+@click.command(name="steps", cls=SectionedCommand)
+@click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@click.option("--judge", multiple=True, metavar="ENGINE[:MODEL]", help=_JUDGE)
+@click.option("--baseline", is_flag=True, help="Ask also one judge for all criteria at once.")
+@click.option(
+    "--planted",
+    metavar="rules|ENGINE",
+    default="",
+    help="Plant faults, by rules or by an engine, and count which the judge sees.",
+)
+@click.option("--people", type=PATH, help="File of human labels: CSV or JSONL.")
+@click.option("--out", type=PATH, help="Folder for steps.json.")
+@click.option("--cache", type=PATH, help="File that keeps the answers.")
+@click.option("--force", is_flag=True, help="Ask for everything again.")
+@settings_options
+@console_options
+def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, **options: Any) -> None:
+    """Judge lists of steps by ABSEval: four agents, seven criteria.
+
+    FILE holds how-to scripts: CSV or JSON with goal, steps, and perhaps constraint, id, system. Or it is a
+    work folder, a track, a script with times, or predictions: their lines are the steps, two minutes or
+    twelve lines to a script. Name several files to compare systems on the same tasks or the same film.
+
+    People's labels have a row per script: id, system, annotator, and a column for each criterion
+    (no-missing, no-redundant, no-duplicate, executable, constraint, goal, order), 1 where it holds.
+
+    Run the same command again to continue where it stopped. Exit code 1 if an answer could not be read.
+    """
+    from shotad.evaluation import MetricContext, Store, evaluate_steps, kept_file, read_labels, read_steps
+
+    config = _settings(options)
+    judges = dict.fromkeys(options["judge"] or config.measures.judge.engines)
+    if not judges:
+        raise UsageError("No judge is named.", "Add --judge openai:gpt-4o, or set measures.judge.engines.")
+    scripts = read_steps(files)
+    labels = read_labels(options["people"]) if options["people"] else None
+    with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
+        context = MetricContext(config, store, console)
+        wanted = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
+        found = [evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
+    record = {"schema": 1, "judges": [one.record() for one in found]}
+    if out is not None:
+        write_text(out / "steps.json", readable_json(record))
+        console.note(f"Written: {out / 'steps.json'}")
+    console.result("\n\n".join(one.text for one in found), record)
+    if any(one.unread for one in found):
         click.get_current_context().exit(1)
 
 

@@ -96,6 +96,8 @@ from .screenplay_making import (
     recorded_speech as recorded_speech,
     said_elements as said_elements,
 )
+from .step_report import Labels as Labels, evaluate_steps as evaluate_steps, read_labels as read_labels
+from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .story import Story as Story, estimate_story as estimate_story, evaluate_story as evaluate_story
 from .story_films import StoryFilm as StoryFilm, read_film as read_film, read_films as read_films

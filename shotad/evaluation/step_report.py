@@ -1,0 +1,304 @@
+"""What came of judging steps: scores by system, agreement with people, and the faults that a judge sees.
+
+Against people there are two figures (ABSEval, tables 2 and 3, figures 4 and 7), each over all criteria of all
+scripts that people labelled: the mean squared error, and the consistency, the share of equal answers. With
+one annotator, whose labels are 0 and 1 as the judge's, the first is one minus the second. A criterion that
+the judge did not answer is off by 1 and not equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from shotad.core import EvaluationError, aligned, plural
+from shotad.description import check_templates, prompt_hash
+from shotad.evaluation.datasets.tables import counted, read_records
+from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.judge import ASKED_AGAIN, Judge
+from shotad.evaluation.report.wording import NONE
+from shotad.evaluation.step_agents import (
+    AGENT_TEMPLATES,
+    AGENTS,
+    BASELINE,
+    CRITERIA,
+    GoldAnswers,
+    Verdict,
+    judge_scripts,
+    synthesize,
+)
+from shotad.evaluation.step_faults import (
+    FAULT_TEMPLATES,
+    LEVEL,
+    PAPER_SEEN,
+    FaultFigures,
+    fault_figures,
+    plant_faults,
+)
+from shotad.evaluation.steps import StepScript
+from shotad.evaluation.store import MetricContext
+
+RULES = "rules"
+"""Who plants faults where no engine does."""
+_TITLES = tuple(name.replace("-", " ").capitalize() for name in CRITERIA)
+_HINT = f"Columns: id, system, and of {', '.join(CRITERIA)} those that people judged, 1 where it holds."
+
+Labels = Mapping[tuple[str, str], Mapping[str, float]]
+"""What people say of each script, by id and system (empty where no system is named): of each criterion the
+share of annotators who say that it holds."""
+
+
+def read_labels(path: Path) -> Labels:
+    """People's labels from CSV or JSON Lines: ``id``, perhaps ``system`` and ``annotator``, and a column for
+    each criterion, 1 where it holds and 0 where not; an empty cell is no label. Annotators are averaged.
+
+    Raises DatasetError for a file or a cell that cannot be read, EvaluationError for what cannot be meant.
+    """
+    table = read_records(path)
+    columns = [name for name in CRITERIA if name in table.columns]
+    if not columns or "id" not in table.columns:
+        raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _HINT)
+    told: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    seen = set()
+    for row in table.rows:
+        name, system, who = ((table.text(row, key) or "").strip() for key in ("id", "system", "annotator"))
+        if (name, system, who) in seen:
+            raise EvaluationError(
+                f"{table.where(row)}: {name!r} was labelled before.", "Name who labels in a column annotator."
+            )
+        seen.add((name, system, who))
+        for column in columns:
+            holds = table.truth(row, column)
+            if holds is not None:
+                told.setdefault((name, system), {}).setdefault(column, []).append(holds)
+    if not told:
+        raise EvaluationError(f"{path.name} holds no labels.", _HINT)
+    return {key: {c: sum(v) / len(v) for c, v in labels.items()} for key, labels in told.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFigures:
+    """A judge against people: labels compared (``cells``), ``mse``, and ``consistency`` over the ``decided``
+    ones, of which more annotators say one thing than the other. None where there is nothing to compare."""
+
+    cells: int
+    mse: float | None
+    decided: int
+    consistency: float | None
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[bool | None, float]]) -> PeopleFigures:
+        """Of the judge's answers, and the shares of annotators who say that the criterion holds.
+
+        >>> PeopleFigures.of([(True, 1.0), (False, 1.0), (None, 0.0), (True, 0.5)])
+        PeopleFigures(cells=4, mse=0.5625, decided=3, consistency=0.333333333)
+        """
+        errors = [1.0 if own is None else (own - share) ** 2 for own, share in pairs]
+        equal = [own is not None and own == (share > 0.5) for own, share in pairs if share != 0.5]
+        return cls(len(errors), _mean(errors), len(equal), _mean(equal))
+
+
+def against_people(verdicts: Sequence[Verdict], labels: Labels) -> dict[str, PeopleFigures]:
+    """The figures of ``all`` criteria and of each, on the scripts that people labelled."""
+    pairs: dict[str, list[tuple[bool | None, float]]] = {name: [] for name in CRITERIA}
+    for verdict in verdicts:
+        told = labels.get((verdict.script.id, verdict.script.system), {})
+        for name in verdict.holds.keys() & told.keys():
+            pairs[name].append((verdict.holds[name], told[name]))
+    every = [pair for those in pairs.values() for pair in those]
+    return {name: PeopleFigures.of(those) for name, those in {"all": every, **pairs}.items()}
+
+
+def _joined(labels: Labels, scripts: Sequence[StepScript]) -> tuple[Labels, tuple[str, ...]]:
+    """Labels by id and system, and the ids of which there is no script."""
+    found, unknown = {}, []
+    for (name, system), told in labels.items():
+        meant = [one.system for one in scripts if one.id == name and system in ("", one.system)]
+        if len(meant) > 1:
+            what = f"People label the task {name!r}, of which there are {len(meant)} scripts."
+            raise EvaluationError(what, f"Say which in a column system: {', '.join(meant)}.")
+        if meant and (name, meant[0]) in found:
+            raise EvaluationError(f"People label the task {name!r} with its system and without.", _HINT)
+        if meant:
+            found[name, meant[0]] = told
+        else:
+            unknown.append(f"{name} ({system})" if system else name)
+    if not found:
+        what = f"None of the {plural(len(unknown), 'labelled script')} is here: {counted(unknown)}."
+        raise EvaluationError(what, "Give the ids of the scripts, as --json shows them.")
+    return found, tuple(unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class StepsReport:
+    """What one judge says. ``verdicts``, ``people`` and ``faults`` are by mechanism: ``agents``, and
+    ``single`` where the baseline was asked too. ``unknown`` scripts have labels and are not here."""
+
+    judge: str
+    identity: Json
+    gold: GoldAnswers
+    verdicts: Mapping[str, Sequence[Verdict]]
+    people: Mapping[str, Mapping[str, PeopleFigures]]
+    unknown: tuple[str, ...]
+    faults: Mapping[str, Sequence[FaultFigures]]
+
+    @property
+    def unread(self) -> int:
+        """How many verdicts are not whole, because an answer could not be read."""
+        verdicts = sum(bool(verdict.unread) for those in self.verdicts.values() for verdict in those)
+        return verdicts + sum(one.unread for figures in self.faults.values() for one in figures)
+
+    @property
+    def text(self) -> str:
+        """All of it for people."""
+        ids = [verdict.script.id for verdict in self.verdicts["agents"]]
+        tasks = plural(len(set(ids)), "task")
+        lines = [f"{plural(len(ids), 'script')} of {tasks}, judged by {self.judge}.", "", *self._scores()]
+        for name, those in self.verdicts.items():
+            wrong = [f"{verdict.script.id} ({verdict.script.system})" for verdict in those if verdict.unread]
+            if wrong:
+                lines.append(f"Not all answered, counts as 0 ({name}): {len(wrong)}: {counted(wrong)}.")
+        people = self._people() if self.people else ()
+        return "\n".join([*lines, *people, *(self._faults() if self.faults else ())])
+
+    def scores(self) -> Iterator[Json]:
+        """Of each system by each mechanism: the share of its scripts of which each criterion holds, and the
+        mean score."""
+        for system in dict.fromkeys(verdict.script.system for verdict in self.verdicts["agents"]):
+            for name, every in self.verdicts.items():
+                those = [verdict for verdict in every if verdict.script.system == system]
+                held = {c: [v.holds[c] is True for v in those if c in v.holds] for c in CRITERIA}
+                yield {
+                    "system": system,
+                    "by": name,
+                    "scripts": len(those),
+                    "without_steps": sum(not verdict.script.steps for verdict in those),
+                    "unread": sum(bool(verdict.unread) for verdict in those),
+                    "criteria": {criterion: _mean(values) for criterion, values in held.items()},
+                    "score": _mean([verdict.score for verdict in those]),
+                }
+
+    def _scores(self) -> list[str]:
+        rows = [
+            (
+                one["system"],
+                one["by"],
+                str(one["scripts"]),
+                *map(_cell, one["criteria"].values()),
+                _cell(one["score"]),
+            )
+            for one in self.scores()
+        ]
+        said = "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold."
+        return [*aligned(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)), said]
+
+    def _people(self) -> list[str]:
+        rows = [
+            (title, name, *(_cell(getattr(one, key)) for one in figures.values()))
+            for title, key in (("Mean squared error", "mse"), ("Consistency", "consistency"))
+            for name, figures in self.people.items()
+        ]
+        lines = ["", *aligned(("Against people", "By", "All", *_TITLES), rows, range(2, 10))]
+        lines.append(f"Labels compared: {self.people['agents']['all'].cells:,}.")
+        if self.unknown:
+            lines.append(f"Labelled, and not here: {len(self.unknown)} ({counted(self.unknown)}).")
+        paper = (
+            "From the paper, Table 2, Qwen-110B-Chat: mean squared error 0.087 by agents, 0.257 by one judge."
+        )
+        return [*lines, paper]
+
+    def _faults(self) -> list[str]:
+        rows = []
+        for name, one in ((name, one) for name, figures in self.faults.items() for one in figures):
+            shares = [
+                _cell(n / one.planted if one.planted else None) for n in (one.seen, one.alarms, one.noticed)
+            ]
+            sees = (_cell(one.p), "yes" if one.sees else "not shown") if one.planted else (NONE, NONE)
+            paper = f"{PAPER_SEEN[one.fault]:.2f}"
+            rows.append((one.fault, name, str(one.planted), *shares, *sees, paper))
+        heads = (
+            "Planted fault",
+            "By",
+            "Scripts",
+            "Seen",
+            "Without it",
+            "Any fell",
+            "p",
+            "Sees it",
+            "Paper seen",
+        )
+        left = [
+            f"Not planted: {one.fault} in {plural(number, 'script')}: {reason}."
+            for one in self.faults["agents"]
+            for reason, number in one.not_planted.items()
+        ]
+        return [
+            "",
+            *aligned(heads, rows, (2, 3, 4, 5, 6, 8)),
+            "Seen: the fault's criterion does not hold. Without it: it did not hold before either.",
+            "Any fell: some criterion held before, and does not now. Sees it: the fault's own criterion fell",
+            f"more often than it rose, p < {LEVEL} (McNemar's exact test). Paper: Table 4, Qwen-110B-Chat.",
+            *left,
+            f"Faults planted by {self.identity['planted']}, seed {self.identity['seed']}.",
+        ]
+
+    def record(self) -> Json:
+        """As JSON, one of the judges in ``steps.json``."""
+        figures = {
+            name: {key: asdict(one) for key, one in people.items()} for name, people in self.people.items()
+        }
+        return {
+            "judge": self.judge,
+            "identity": self.identity,
+            "scores": list(self.scores()),
+            "people": figures,
+            "not_here": list(self.unknown),
+            "faults": {name: [one.record() for one in found] for name, found in self.faults.items()},
+            "good_answers": {name: one.value or one.failure for name, one in self.gold.items()},
+            "verdicts": {name: [one.record() for one in found] for name, found in self.verdicts.items()},
+        }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 9) if values else None
+
+
+def _cell(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
+def evaluate_steps(
+    scripts: Sequence[StepScript],
+    name: str,
+    context: MetricContext,
+    *,
+    baseline: bool = False,
+    planted: str = "",
+    labels: Labels | None = None,
+) -> StepsReport:
+    """What the judge of this name says of scripts: by ABSEval's agents, and by its ``baseline``; with faults
+    ``planted`` by ``rules`` or the engine of that name; against people's ``labels``. Answers are kept in the
+    context's store.
+
+    Raises ShotadError for an engine that cannot judge and for labels that fit no script, before anything is
+    asked, and what an engine raises to stop the run.
+    """
+    templates = {**AGENT_TEMPLATES, **FAULT_TEMPLATES, **ASKED_AGAIN}
+    check_templates(templates)
+    judge, seed, progress = Judge(name, context), context.config.seed, context.progress
+    writer = Judge(planted, context) if planted not in ("", RULES) else None
+    known, unknown = _joined(labels, scripts) if labels is not None else ({}, ())
+    gold = synthesize(scripts, judge, progress)
+    mechanisms = {"agents": AGENTS, "single": BASELINE} if baseline else {"agents": AGENTS}
+    verdicts = {key: judge_scripts(scripts, who, judge, gold, progress) for key, who in mechanisms.items()}
+    plants = plant_faults(scripts, seed, writer, progress) if planted else []
+    faulty = [one.script for one in plants if isinstance(one.script, StepScript)]
+    faults = {}
+    for key, who in mechanisms.items() if planted else ():
+        after = judge_scripts(faulty, who, judge, gold, progress)
+        faults[key] = fault_figures(plants, verdicts[key], after)
+    people = {key: against_people(those, known) for key, those in verdicts.items()} if known else {}
+    identity: Json = {"version": 1, "prompts": prompt_hash(templates), "judge": judge.identity}
+    identity |= {"planted": planted or None, "writer": writer.identity if writer else None, "seed": seed}
+    return StepsReport(name, identity, gold, verdicts, people, unknown, faults)

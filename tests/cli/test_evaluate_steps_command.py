@@ -1,0 +1,94 @@
+"""``shotad evaluate steps`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Said, Shotad
+from tests.evaluation.steps.stepjudges import GOOD, HERE, Careful
+
+SCRIPTS = [
+    {
+        "id": "tea",
+        "system": "ann",
+        "goal": "Make tea",
+        "constraint": "without milk",
+        "steps": GOOD["Make tea"],
+    },
+    {
+        "id": "tea",
+        "system": "bob",
+        "goal": "Make tea",
+        "constraint": "without milk",
+        "steps": GOOD["Make tea"][1:],
+    },
+    {"id": "bulb", "system": "ann", "goal": "Change a bulb", "steps": GOOD["Change a bulb"]},
+]
+
+
+@pytest.fixture
+def steps(shotad: Shotad, tmp_path: Path) -> Shotad:
+    path = tmp_path / "scripts.jsonl"
+    path.write_text("".join(json.dumps(script) + "\n" for script in SCRIPTS), encoding="utf-8")
+
+    def call(*words: object) -> Said:
+        return shotad("evaluate", "steps", path, "--cache", tmp_path / "kept.sqlite", *words)
+
+    return call
+
+
+def test_all_of_it_as_text_and_as_json(steps: Shotad, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("id,system,no-missing,goal\ntea,ann,1,1\ntea,bob,1,1\n", encoding="utf-8")
+    words = ("--judge", f"{HERE}:Careful", "--baseline", "--planted", "rules", "--people", people)
+    said = steps(*words)
+    assert said.code == 0, said.err
+    lines = [line.split() for line in said.out.splitlines()]
+    assert "3 scripts of 2 tasks, judged by tests.evaluation.steps.stepjudges:Careful." in said.out
+    assert ["ann", "agents", "2", *["1.000"] * 8] in lines
+    assert ["bob", "single", "1", "0.000", *["1.000"] * 6, "0.857"] in lines
+    assert ["Mean", "squared", "error", "agents", "0.250", "0.500", "–", "–", "–", "–", "0.000", "–"] in lines
+    assert ["missing", "agents", "3", "1.000", "0.333", "1.000", "0.250", "not", "shown", "0.84"] in lines
+    assert ["order", "single", "3", "1.000", "0.000", "1.000", "0.125", "not", "shown", "0.84"] in lines
+    record = json.loads(steps(*words, "--json", "--out", tmp_path / "o").out)
+    assert json.loads((tmp_path / "o" / "steps.json").read_text(encoding="utf-8")) == record
+    (judge,) = record["judges"]
+    assert [score["score"] for score in judge["scores"] if score["system"] == "ann"] == [1.0, 1.0]
+
+
+def test_a_second_run_asks_nothing_unless_it_is_told_to(steps: Shotad) -> None:
+    words = ("--judge", f"{HERE}:Careful", "--quiet")
+    steps(*words)
+    Careful.asked.clear()
+    assert steps(*words).code == 0
+    assert not Careful.asked
+    steps(*words, "--force")
+    assert len(Careful.asked) == 2 + 3 * 3
+
+
+def test_several_judges_stand_side_by_side(steps: Shotad) -> None:
+    said = steps("--judge", f"{HERE}:Careful", "--judge", f"{HERE}:Harsh", "--json")
+    first, second = json.loads(said.out)["judges"]
+    assert [one["scores"][0]["score"] for one in (first, second)] == [1.0, 0.0]
+
+
+def test_answers_that_cannot_be_read_are_told_by_the_exit_code(steps: Shotad) -> None:
+    said = steps("--judge", f"{HERE}:Mute")
+    assert said.code == 1
+    assert "Not all answered, counts as 0 (agents): 3: tea (ann), tea (bob), bulb (ann)." in said.out
+
+
+def test_what_cannot_be_meant(steps: Shotad, shotad: Shotad, tmp_path: Path) -> None:
+    said = steps()
+    assert (said.code, "No judge is named" in said.err, "--judge openai:gpt-4o" in said.err) == (
+        2,
+        True,
+        True,
+    )
+    said = steps("--judge", f"{HERE}:Careful", "--planted", "rule")
+    assert (said.code, "'rule'" in said.err) == (2, True), said.err
+    said = shotad("evaluate", "steps", tmp_path / "none.jsonl", "--judge", "fake")
+    assert (said.code, "none.jsonl cannot be read" in said.err) == (1, True)

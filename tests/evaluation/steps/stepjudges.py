@@ -1,0 +1,142 @@
+"""Engines that judge steps by rule: one that knows the good answers, and others that do not look."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from shotad.core import Abilities, EngineError, Identity, Reply, Request
+from tests.evaluation.judges.judging import ScriptedEngine
+
+HERE = "tests.evaluation.steps.stepjudges"
+GOOD = {
+    "Make tea": ("Fill the kettle.", "Boil the water.", "Pour it on the leaves.", "Wait.", "Serve it."),
+    "Change a bulb": (
+        "Switch off the lamp.",
+        "Turn the old bulb out.",
+        "Turn the new one in.",
+        "Switch it on.",
+    ),
+}
+"""The one good way to each goal that these judges know. For any other the first list they are shown is good."""
+
+
+def quoted_after(label: str, text: str) -> str:
+    found = re.search(rf'^{label}: ("(?:[^"\\]|\\.)*")$', text, re.MULTILINE)
+    return str(json.loads(found[1])) if found else ""
+
+
+def steps_after(head: str, text: str) -> tuple[str, ...]:
+    """The numbered list that stands below a line."""
+    _, _, below = text.partition(f"{head}\n")
+    lines = below.partition("\n\n")[0].splitlines()
+    return tuple(json.loads(line.partition(". ")[2]) for line in lines)
+
+
+def keys_of(request: Request) -> list[str]:
+    assert request.schema is not None
+    return list(request.schema["properties"])
+
+
+def judged_steps(request: Request) -> tuple[str, ...]:
+    return steps_after("The steps to be judged:", request.messages[1].text)
+
+
+def in_order(steps: Sequence[str], good: Sequence[str]) -> bool:
+    places = [good.index(step) for step in dict.fromkeys(steps) if step in good]
+    return places == sorted(places)
+
+
+class Careful(ScriptedEngine):
+    """Knows what is good, and says of each script what is true. It plants faults as it is told to."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("careful", "c1", "1")
+    abilities = Abilities(batch=4, converses=True)
+
+    def answer(self, request: Request) -> str:
+        text = request.messages[1].text
+        if keys_of(request) == ["steps"]:
+            return json.dumps({"steps": self.written(text)})
+        said = self.said(quoted_after("The task", text), judged_steps(request))
+        return json.dumps({key: said[key] for key in keys_of(request)})
+
+    def written(self, text: str) -> Sequence[str]:
+        if "The fault:" not in text:
+            return GOOD.get(quoted_after("The task", text), steps_after("List 1:", text))
+        steps = steps_after("The steps:", text)
+        if "take out" in text:
+            return steps[1:]
+        if "add one step" in text:
+            return (*steps, "Paint the boat.")
+        return (*steps[:-1], "Add milk." if "the condition of the task is broken" in text else "Go home.")
+
+    def said(self, goal: str, steps: Sequence[str]) -> dict[str, Any]:
+        good = GOOD.get(goal, self.known(goal, steps))
+        truth = {
+            "missing": bool(set(good) - set(steps)),
+            "redundant": bool(set(steps) - set(good)),
+            "duplicate": len(set(steps)) < len(steps),
+            "executable": not any("moon" in step for step in steps),
+            "constraint": not any("milk" in step or "camera" in step for step in steps),
+            "goal": good[-1] in steps,
+            "order": in_order(steps, good),
+        }
+        return {"reason": "I looked.", **{key: "yes" if value else "no" for key, value in truth.items()}}
+
+    def known(self, goal: str, steps: Sequence[str]) -> Sequence[str]:
+        return tuple(sorted(set(steps)))
+
+
+class Harsh(Careful):
+    """Finds every fault in everything."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("harsh", "h1", "1")
+
+    def said(self, goal: str, steps: Sequence[str]) -> dict[str, Any]:
+        bad = dict.fromkeys(("missing", "redundant", "duplicate"), "yes")
+        return {"reason": "Bad.", **bad, **dict.fromkeys(("executable", "constraint", "goal", "order"), "no")}
+
+
+class Mute(Careful):
+    """Says nothing of the order, the goal and the condition that can be read."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("mute", "m1", "1")
+
+    def answer(self, request: Request) -> str:
+        return "Hm." if "order" in keys_of(request) else super().answer(request)
+
+
+class NoAnswer(Careful):
+    """Writes no good answer."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("noanswer", "n1", "1")
+
+    def written(self, text: str) -> Sequence[str]:
+        return ()
+
+
+class Lazy(Careful):
+    """Plants nothing: gives back what it is given."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("lazy", "l1", "1")
+
+    def written(self, text: str) -> Sequence[str]:
+        return steps_after("The steps:", text) or super().written(text)
+
+
+class Stops(Careful):
+    """Its server is gone after the ninth question."""
+
+    asked: ClassVar[list[Request]] = []
+
+    def reply(self, request: Request) -> Reply:
+        if len(self.asked) > 9:
+            raise EngineError("The server is gone.")
+        return super().reply(request)
