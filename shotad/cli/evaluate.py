@@ -1,8 +1,6 @@
 """``shotad evaluate …``: how good the parts are, measured against what people say.
 
-One line in `_KINDS` for each kind of evaluation: predicted ADs, an expert's choice among candidates, two
-reports, reports of shards, threads, screenplays, lists of steps, stories, and the actions that the action score
-needs.
+One line in `_KINDS` for each kind of evaluation.
 """
 
 from __future__ import annotations
