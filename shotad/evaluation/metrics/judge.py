@@ -76,7 +76,8 @@ class Question(Generic[T]):
 
     ``template`` is the form of the answer as the engine is shown it again; ``read`` gives what the answer
     says, or raises Unreadable. ``tokens`` is the room that the answer needs where that may be more than the
-    settings give.
+    settings give. Where one question is asked several times, ``draw`` counts them from 0, and ``sampling``
+    says how an answer is drawn (None: the likeliest).
     """
 
     messages: tuple[Message, ...]
@@ -84,6 +85,8 @@ class Question(Generic[T]):
     template: str
     read: Callable[[str], T]
     tokens: int = 0
+    draw: int = 0
+    sampling: SamplingSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,8 @@ class Judge:
 
     def _request(self, question: Question[T]) -> Request:
         name = key_of([[message.role, message.text] for message in question.messages])
-        sampling = self._sampling
+        name = key_of([name, question.draw]) if question.draw else name
+        sampling = question.sampling or self._sampling
         if question.tokens > sampling.max_tokens:
             sampling = sampling.model_copy(update={"max_tokens": question.tokens})
         seed = slot_seed(self._context.config.seed, name)
