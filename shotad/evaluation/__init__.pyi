@@ -62,6 +62,13 @@ from .running import (
     read_inputs as read_inputs,
     report_input as report_input,
 )
+from .stage.checking import StageCheck as StageCheck, check_stage as check_stage
+from .stage.films import StageFilm as StageFilm, read_stage as read_stage
+from .stage.memory import Bm25 as Bm25
+from .stage.questions import evaluate_questions as evaluate_questions
+from .stage.role_play import evaluate_role_play as evaluate_role_play
+from .stage.run import StageRun as StageRun
+from .stage.timelines import evaluate_timelines as evaluate_timelines
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .thread_figures import TABLE as TABLE, Setup as Setup
 from .thread_labels import read_thread_labels as read_thread_labels
