@@ -32,7 +32,7 @@ HEAVY = (
 
 LIGHT = (
     "", "describe", "batch", "render", "review", "lint", "voices", "translate", "evaluate threads", "evaluate ad",
-    "evaluate assisted", "evaluate inter-rater", "datasets check", "predict", "train scale", "sheet",
+    "evaluate assisted", "evaluate inter-rater", "evaluate stage", "datasets check", "predict", "train scale", "sheet",
 )  # fmt: skip
 """Commands whose help costs nothing."""
 

@@ -32,6 +32,7 @@ _KINDS = {
     "compare": ("shotad.cli.evaluate:compare_command", "Compare two reports, film by film."),
     "inter-rater": ("shotad.cli.evaluate:interrater_command", "Compare two human ADs of the same film."),
     "merge": ("shotad.cli.evaluate:merge_command", "Merge the reports of shards."),
+    "stage": ("shotad.cli.evaluate_stage:stage_command", "Score a language model on STAGE's screenplays."),
     "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 
