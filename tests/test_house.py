@@ -32,8 +32,8 @@ HEAVY = (
 
 LIGHT = (
     "", "describe", "batch", "render", "review", "lint", "voices", "translate", "evaluate threads", "evaluate ad",
-    "evaluate assisted", "evaluate cml", "evaluate inter-rater", "evaluate steps", "evaluate story", "datasets check",
-    "predict", "train scale", "sheet", "screenplay",
+    "evaluate assisted", "evaluate cml", "evaluate inter-rater", "evaluate stage", "evaluate steps", "evaluate story",
+    "datasets check", "predict", "train scale", "sheet", "screenplay",
 )  # fmt: skip
 """Commands whose help costs nothing."""
 

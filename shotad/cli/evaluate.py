@@ -37,6 +37,7 @@ _KINDS = {
         "Ask what can be followed of a film's story.",
     ),
     "steps": ("shotad.cli.evaluate:steps_command", "Judge how-to scripts, or AD, as lists of steps."),
+    "stage": ("shotad.cli.evaluate_stage:stage_command", "Score a language model on STAGE's screenplays."),
     "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 

@@ -96,6 +96,13 @@ from .screenplay_making import (
     recorded_speech as recorded_speech,
     said_elements as said_elements,
 )
+from .stage.checking import StageCheck as StageCheck, check_stage as check_stage
+from .stage.films import StageFilm as StageFilm, read_stage as read_stage
+from .stage.memory import Bm25 as Bm25
+from .stage.questions import evaluate_questions as evaluate_questions
+from .stage.role_play import evaluate_role_play as evaluate_role_play
+from .stage.run import StageRun as StageRun
+from .stage.timelines import evaluate_timelines as evaluate_timelines
 from .step_report import Labels as Labels, evaluate_steps as evaluate_steps, read_labels as read_labels
 from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file

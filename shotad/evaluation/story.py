@@ -264,7 +264,8 @@ def _answered(
     both = zip(of, said, strict=True)
     open_ones = ((one, answer.value[0]) for one, answer in both if answer.value and not one.options)
     pairs = list(dict.fromkeys(open_ones))
-    verdicts = dict(zip(pairs, checker.answers([_judged(*pair) for pair in pairs]), strict=True))
+    checks = [answer_check(one.text, one.answer, one.reason, answer) for one, answer in pairs]
+    verdicts = dict(zip(pairs, checker.answers(checks), strict=True))
     done = [
         _try(one, answer, verdicts.get((one, answer.value[0])) if answer.value else None, lines[one.film])
         for one, answer in zip(of, said, strict=True)
@@ -333,8 +334,8 @@ def _asked(
     return replace(made, draw=draw, sampling=drawn)
 
 
-def _judged(asked: StoryQuestion, said: str) -> Question[bool]:
-    """Is an open answer right?"""
+def answer_check(question_text: str, right: str, reason: str, said: str) -> Question[bool]:
+    """Is what was said to an open question right? The right answer and its reason stand beside it."""
 
     def read(answer: str) -> bool:
         record = record_in(answer, ["why", "right"])
@@ -342,9 +343,9 @@ def _judged(asked: StoryQuestion, said: str) -> Question[bool]:
         return one_of(record["right"], "right", ("yes", "no")) == "yes"
 
     texts = {
-        "question": quoted(asked.text),
-        "answer": quoted(asked.answer),
-        "reason": quoted(asked.reason),
+        "question": quoted(question_text),
+        "answer": quoted(right),
+        "reason": quoted(reason),
         "given": quoted(said),
     }
     template = '{"why": "<one sentence>", "right": <"yes" or "no">}'

@@ -60,7 +60,7 @@ def edit(folder: Path, name: str, old: str, new: str) -> None:
 # Templates
 
 
-FOLDERS = ("material", "questions", "stage1", "stage2", "story", "verify")
+FOLDERS = ("material", "questions", "stage", "stage1", "stage2", "story", "verify")
 
 
 def test_readme_names_every_prompt_and_its_variables() -> None:

@@ -1,0 +1,297 @@
+"""The films of STAGE (Tian et al., 2026, arXiv 2601.08510): what a film's folder holds.
+
+    script.json                                            the scenes, in order
+    task_1_character_timelines.json                        each focal character's timeline
+    task_1_cross_scene_arcs.json                           arcs over a timeline's nodes
+    task_2_question_answering.csv                          open questions with their answers
+    task_3_role_assets.json                                persona, relations and memories of each character
+    task_3_in_script_character_role_play_single_turn.json  one question each to a character
+    task_3_in_script_character_role_play_multi_turn.json   three questions each
+
+Everything is joined by id: a node's scene by the scene's ``_id``, which begins at 0 in some scripts and at 1
+in others. Its licence forbids keeping the data here; get it from github.com/roytian1992/STAGE_v0.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import (
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from shotad.core import DatasetError
+
+T = TypeVar("T")
+
+
+class _Entry(BaseModel):
+    """What a file says of one thing; names are ours, and the file's where they differ."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+def _words(value: Any) -> Any:
+    return "" if value is None else str(value) if isinstance(value, int) else value
+
+
+Words = Annotated[str, BeforeValidator(_words)]
+"""Text; null is empty, and a number is its digits."""
+Texts = tuple[str, ...]
+
+
+def _known(name: str) -> Any:
+    """A list of what the judge of a turn knows."""
+    return Field((), validation_alias=AliasPath("reference", *name.split(".")))
+
+
+class StageScene(_Entry):
+    """A scene as it was typed: names and what they say, and what is done, line by line."""
+
+    id: Words = Field(validation_alias="_id")
+    title: Words = ""
+    subtitle: Words = ""
+    content: Words
+
+    @property
+    def heading(self) -> str:
+        """Title and subtitle."""
+        return " - ".join(filter(None, (self.title.strip(), self.subtitle.strip())))
+
+
+class StageNode(_Entry):
+    """A lasting development of a character, and the scene that it is in."""
+
+    id: Words = Field("", validation_alias="timeline_node_id")
+    scene: Words = Field(validation_alias="scene_id")
+    development: Words = Field(validation_alias="salient_development")
+    goal: Words = Field("", validation_alias="goal_state")
+    result: Words = Field("", validation_alias="resulting_state")
+    unresolved: Words = Field("", validation_alias="unresolved_issue")
+
+
+class StageTimeline(_Entry):
+    """A focal character, and what becomes of it, in order of the story."""
+
+    character: Words = Field(validation_alias="character_name")
+    aliases: Texts = ()
+    nodes: tuple[StageNode, ...] = Field(validation_alias="timeline_nodes")
+
+
+class StageArc(_Entry):
+    """A change of a character over several nodes, by their ids."""
+
+    id: Words = Field("", validation_alias="arc_id")
+    character: Words = Field(validation_alias="character_name")
+    title: Words
+    focus: Words = Field("", validation_alias="arc_focus")
+    nodes: Texts = Field(validation_alias="linked_timeline_node_ids")
+    summary: Words = Field(validation_alias="arc_summary")
+    start: Words = Field("", validation_alias="start_state")
+    end: Words = Field("", validation_alias="end_state")
+    unresolved: Words = Field("", validation_alias="unresolved_issue")
+
+
+class StageQuestion(_Entry):
+    """An open question, its answer, and why that is right."""
+
+    id: Words
+    text: Words = Field(validation_alias="question")
+    answer: Words
+    reason: Words = Field("", validation_alias="evidence_or_reason")
+    kind: Words = Field("", validation_alias="question_type")
+
+
+class StageMemory(_Entry):
+    """What a character knows of one moment, in the first person."""
+
+    id: Words = Field(validation_alias="memory_id")
+    scene: Words = Field("", validation_alias="scene_id")
+    order: int | None = Field(None, validation_alias="scene_order")
+    text: Words = Field(validation_alias="memory_text")
+    facts: Texts = Field((), validation_alias="grounded_facts")
+    tags: Texts = ()
+
+
+class StageRelation(_Entry):
+    """What somebody else is to a character."""
+
+    other: Words = Field(validation_alias="target_character")
+    relation: Words
+
+
+class StagePersona(_Entry):
+    """How a character is and speaks, in a few words each."""
+
+    traits: Texts = ()
+    style: Texts = Field((), validation_alias="speaking_style")
+    constraints: Texts = ()
+    examples: Texts = Field((), validation_alias="dialogue_exemplars")
+
+
+class StageRole(_Entry):
+    """All that an actor of the character may be given."""
+
+    character: Words = Field(validation_alias="character_name")
+    persona: StagePersona = Field(validation_alias="persona_card")
+    relations: tuple[StageRelation, ...] = ()
+    memories: tuple[StageMemory, ...] = ()
+
+
+class StageSaid(_Entry):
+    """What was said before: a ``text``, or where there is none the actor's own answer in ``turn``, from 1."""
+
+    speaker: Words
+    text: Words = ""
+    source_turn_index: int = 0
+
+    @property
+    def turn(self) -> int:
+        return 0 if self.text else self.source_turn_index
+
+
+class StageTurn(_Entry):
+    """A question to the character, what was said before it, and what the judge knows of a right answer."""
+
+    asked: Words = Field(validation_alias=AliasPath("input", "current_user_turn"))
+    history: tuple[StageSaid, ...] = Field(
+        (), validation_alias=AliasPath("input", "dialogue_history_template")
+    )
+    sources: Texts = _known("source_memory_ids")
+    facts: Texts = _known("supporting_facts")
+    against: Texts = _known("contradicting_facts")
+    allowed: Texts = _known("knowledge_boundary.allowed")
+    forbidden: Texts = _known("knowledge_boundary.forbidden")
+    kept: Texts = _known("cross_turn_constraints")
+
+
+class StageInterview(_Entry):
+    """Questions to one character, one after the other: one, or several that build on each other."""
+
+    id: Words = Field(validation_alias="episode_id")
+    character: Words = Field(validation_alias=AliasPath("role_asset_ref", "character_name"))
+    turns: tuple[StageTurn, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_episode(cls, entry: Any) -> Any:
+        """An instance of one turn has the turn's entries itself."""
+        if not isinstance(entry, dict) or "turns" in entry:
+            return entry
+        return {**entry, "episode_id": entry.get("instance_id"), "turns": [entry]}
+
+    @model_validator(mode="after")
+    def _answers_come_before(self) -> Self:
+        for number, turn in enumerate(self.turns, 1):
+            if any(line.turn >= number for line in turn.history):
+                raise ValueError(f"the history of turn {number} has an answer that is not yet given")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """``single`` or ``multi``."""
+        return "multi" if len(self.turns) > 1 else "single"
+
+
+@dataclass(frozen=True, eq=False)
+class StageFilm:
+    """A film of STAGE; ``id`` is the name of its folder, ``language`` is ``en`` or ``zh``."""
+
+    id: str
+    language: str
+    scenes: tuple[StageScene, ...]
+    timelines: tuple[StageTimeline, ...]
+    arcs: tuple[StageArc, ...]
+    questions: tuple[StageQuestion, ...]
+    roles: tuple[StageRole, ...]
+    interviews: tuple[StageInterview, ...]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where in the script each scene stands, by its id; of two with one id the first."""
+        return {scene.id: place for place, scene in reversed(list(enumerate(self.scenes)))}
+
+
+def read_stage(folder: Path) -> tuple[StageFilm, ...]:
+    """The films below a folder: of one film, a language, or the whole release; in order of their paths.
+
+    Raises DatasetError for a folder without a film, for a file that is missing, and for one that is not as
+    described above, with the entry that is wrong.
+    """
+    scripts = [path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}script.json")]
+    if not scripts:
+        raise DatasetError(
+            f"There is no film of STAGE in {folder}: no script.json there, or one or two folders below.",
+            "Name a film's folder, English, Chinese, or the folder that holds both.",
+        )
+    return tuple(_film(path.parent) for path in sorted({path.resolve() for path in scripts}))
+
+
+def _film(folder: Path) -> StageFilm:
+    timelines, roles = folder / "task_1_character_timelines.json", "task_3_in_script_character_role_play"
+    return StageFilm(
+        folder.name,
+        str(_content(timelines, "language")),
+        _listed(folder / "script.json", "", StageScene),
+        _listed(timelines, "focal_character_timelines", StageTimeline),
+        _listed(folder / "task_1_cross_scene_arcs.json", "cross_scene_arcs", StageArc),
+        _checked(folder / _QUESTIONS, list(_rows(folder / _QUESTIONS)), StageQuestion),
+        _listed(folder / "task_3_role_assets.json", "roles", StageRole),
+        _listed(folder / f"{roles}_single_turn.json", "instances", StageInterview)
+        + _listed(folder / f"{roles}_multi_turn.json", "episodes", StageInterview),
+    )
+
+
+_QUESTIONS = "task_2_question_answering.csv"
+_HINT = "Get the file again from STAGE's release."
+
+
+def _listed(path: Path, key: str, kind: type[T]) -> tuple[T, ...]:
+    return _checked(path, _content(path, key), kind)
+
+
+def _content(path: Path, key: str) -> Any:
+    """What stands under a key of a JSON file; the whole without one."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        return content[key] if key else content
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DatasetError(f"{path} cannot be read: {type(error).__name__}, {error}.", _HINT) from None
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield from csv.DictReader(file)
+    except (OSError, ValueError, csv.Error) as error:
+        raise DatasetError(f"{path} cannot be read: {error}.", _HINT) from None
+
+
+def _checked(path: Path, content: Any, kind: type[T]) -> tuple[T, ...]:
+    try:
+        return entries(content, kind)
+    except ValueError as error:
+        raise DatasetError(f"{path} is malformed: {error}.", _HINT) from None
+
+
+def entries(content: Any, kind: type[T]) -> tuple[T, ...]:
+    """A list of such entries. Raises ValueError with the place of what is wrong."""
+    try:
+        return tuple(TypeAdapter(list[kind]).validate_python(content))  # type: ignore[valid-type]
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = [f"entry {one + 1}" if isinstance(one, int) else str(one) for one in first["loc"]]
+        raise ValueError(f"{', '.join(place) or 'the list'}: {first['msg']}") from None

@@ -1,0 +1,195 @@
+"""What the three tasks share: who answers and who judges, yes or no, and the figures with their report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
+
+from shotad.core import SamplingSettings, aligned, plural, reported
+from shotad.description import check_templates, prompt_hash, render
+from shotad.evaluation.metric import Figure, Json, Result, Row
+from shotad.evaluation.metrics.judge import (
+    ASKED_AGAIN,
+    Answer,
+    Judge,
+    Question,
+    one_of,
+    record_in,
+    sentence,
+)
+from shotad.evaluation.metrics.judged import STRING, in_groups, question, quoted
+from shotad.evaluation.report.intervals import LEVEL, Span, span_of
+from shotad.evaluation.stage.films import StageScene
+from shotad.evaluation.store import MetricContext
+
+T = TypeVar("T")
+
+SAMPLING = SamplingSettings(temperature=0.2, top_p=0.9)
+"""How the answers of the engine that is scored are drawn (section 4). The judge is asked by the likeliest
+tokens (section C.3)."""
+SHOWN = 3
+"""Failures that are shown."""
+TOGETHER = 16
+"""Items that are asked about together: a killed run loses little, and a server is kept busy."""
+
+
+class Pair:
+    """The engine that is scored, and the judge; both as `shotad.evaluation.metrics.judge` names them.
+
+    Raises ShotadError for one that is unknown or cannot answer, PromptError for templates that do not fit.
+    """
+
+    def __init__(
+        self, engine: str, judge: str, context: MetricContext, templates: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        check_templates({**templates, **VERDICT, **ASKED_AGAIN})
+        self._templates = templates
+        self.actor = Judge(engine, context)
+        self.judge = Judge(judge or engine, context)
+
+    @property
+    def identity(self) -> Json:
+        """All of both, and of what they are asked, that can change an answer."""
+        prompts = prompt_hash([*self._templates, *VERDICT, *ASKED_AGAIN])
+        return {
+            "version": 1,
+            "engine": self.actor.identity,
+            "judge": self.judge.identity,
+            "prompts": prompts,
+        }
+
+
+Steps = Generator[tuple[Judge, list[Question[Any]]], list[Answer[Any]], T]
+"""How one item is asked about: it yields whom to ask what, gets the answers, and returns what it found."""
+
+
+def together(items: Iterable[Steps[T]]) -> list[T]:
+    """What each item found, in order. The questions of all items at one step are asked at once."""
+    steps = list(items)
+    found: dict[int, T] = {}
+    answers: dict[int, list[Answer[Any]] | None] = dict.fromkeys(range(len(steps)))
+    while answers:
+        wanted: dict[int, tuple[Judge, list[Question[Any]]]] = {}
+        for place, those in answers.items():
+            try:
+                wanted[place] = next(steps[place]) if those is None else steps[place].send(those)
+            except StopIteration as stop:
+                found[place] = stop.value
+        answers = {place: [] for place in wanted}
+        for who in {id(who): who for who, _ in wanted.values()}.values():
+            asked = [(place, one) for place, (of, those) in wanted.items() if of is who for one in those]
+            for (place, _), answer in zip(asked, who.answers([one for _, one in asked]), strict=True):
+                cast("list[Answer[Any]]", answers[place]).append(answer)
+    return [found[place] for place in range(len(steps))]
+
+
+def worked(what: str, of: str, items: Sequence[Steps[T]], context: MetricContext) -> Iterator[T]:
+    """What each item found, in order, with progress; `TOGETHER` items at a time."""
+    with reported(context.progress, what, len(items), of) as task:
+        for group in in_groups(items, TOGETHER):
+            yield from together(group)
+            task.advance(len(group))
+
+
+def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
+    """The question as the engine that is scored is asked it, for the ``draw``-th time."""
+    return replace(asked, sampling=SAMPLING, tokens=tokens, draw=draw)
+
+
+def one_answer(system: str, name: str, texts: Mapping[str, str], draw: int = 0) -> Question[str]:
+    """A question to the engine that is scored, for an answer in a sentence or a few."""
+
+    def read(answer: str) -> str:
+        return sentence(record_in(answer, ["answer"])["answer"], "answer")
+
+    template = '{"answer": <your answer, in quotes>}'
+    return drawn(question(system, name, texts, template, {"answer": STRING}, read), draw=draw)
+
+
+VERDICT: Mapping[str, tuple[str, ...]] = {"stage/judge-system": ()}
+"""What stands before every question of yes or no, and its variables."""
+
+
+def verdict(name: str, texts: Mapping[str, str]) -> Question[bool]:
+    """A question of yes or no to the judge, by a template."""
+
+    def read(answer: str) -> bool:
+        record = record_in(answer, ["reason", "verdict"])
+        sentence(record["reason"], "reason")
+        return one_of(record["verdict"], "verdict", ("yes", "no")) == "yes"
+
+    template = '{"reason": "<one sentence>", "verdict": <"yes" or "no">}'
+    keys = {"reason": STRING, "verdict": {"type": "string", "enum": ["yes", "no"]}}
+    return question("stage/judge-system", name, texts, template, keys, read)
+
+
+def scene_text(scene: StageScene) -> str:
+    """A scene in a prompt, with its id, heading and lines."""
+    return render(
+        "stage/scene", scene=quoted(scene.id), heading=quoted(scene.heading), text=lines_of(scene.content)
+    )
+
+
+def lines_of(text: str) -> str:
+    """A text in quotes whose lines stay lines: ``\\n`` between them."""
+    return json.dumps(text.strip(), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """What one task found: its figures in order, what was said and judged of each item (with ``id`` and
+    ``film``, as JSON), and all that can change a number."""
+
+    task: str
+    results: tuple[Result, ...]
+    items: tuple[Json, ...]
+    identity: Json
+
+    @property
+    def films(self) -> dict[str, str]:
+        """The film of each item, by its id."""
+        return {one["id"]: one["film"] for one in self.items}
+
+    @property
+    def text(self) -> str:
+        """A table of the figures with their intervals, and how many answers are missing."""
+        who = {name: self.identity[name]["model"] for name in ("engine", "judge")}
+        films = plural(len(set(self.films.values())), "film")
+        head = f"STAGE, {self.task}, {films}: {who['engine']} answers, {who['judge']} judges."
+        rows = []
+        for one in self.results:
+            span, digits = self._span(one), 1 if one.figure.factor > 1 else 2
+            value = "–" if one.value is None else f"{one.value:.{digits}f}"
+            around = f"({span.low:.{digits}f} to {span.high:.{digits}f})" if span else ""
+            failed = f"failed: {one.failed}" if one.failed else ""
+            rows.append((one.title, value, around, f"{one.columns[1]}: {one.sums[1]:,.0f}", failed))
+        failures = dict.fromkeys(row.failure for one in self.results for row in one.rows if row.failure)
+        why = [f"Failed: {failure}" for failure in list(failures)[:SHOWN]]
+        return "\n".join([head, *aligned(("",) * 5, rows, (1,)), *why])
+
+    def _span(self, result: Result) -> Span | None:
+        return span_of(result, self.films, unit="film", level=LEVEL)
+
+    def record(self) -> Json:
+        """As JSON: figures with intervals over films (of one film over its items), and every item."""
+        figures = []
+        for one in self.results:
+            span = self._span(one)
+            ends = {"low": span.low, "high": span.high} if span else {"low": None, "high": None}
+            counts = {"of": float(one.sums[1]), "what": one.columns[1], "failed": one.failed}
+            figures.append({"name": one.name, "value": one.value, **ends, **counts})
+        items = list(self.items)
+        return {"task": self.task, "figures": figures, "items": items, "identity": self.identity}
+
+
+def figure(name: str, of: str, rows: Iterable[Row], identity: Json, factor: float = 100.0) -> Result:
+    """A figure: ``factor`` times the first sum of all rows over the second, which counts ``of``."""
+    figure = Figure(factor=factor)
+    return Result(name, name, ("points", of), figure, identity, tuple(rows))
+
+
+def row(name: str, points: float, of: float, failure: str = "", *, factor: float = 100.0) -> Row:
+    """What one item adds to a figure; of nothing it says nothing."""
+    return Row(name, (float(points), float(of)), factor * points / of if of else None, failure)

@@ -1,0 +1,281 @@
+"""STAGE's tasks on a film of which all is known, exact to the last answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.core import DatasetError, EvaluationError, load_config
+from shotad.evaluation import (
+    Bm25,
+    MetricContext,
+    StageRun,
+    Store,
+    check_stage,
+    evaluate_questions,
+    evaluate_role_play,
+    evaluate_timelines,
+    read_stage,
+)
+from tests.evaluation.stage import stagefilm
+from tests.evaluation.stage.stagefilm import (
+    DYING,
+    GRADER,
+    MODEL,
+    Dying,
+    Grader,
+    Model,
+    files,
+    said,
+    write_film,
+)
+from tests.evaluation.standins import Words
+
+
+@pytest.fixture(autouse=True)
+def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (Model, Grader, Dying):
+        kind.asked.clear()
+    Model.tries.clear()
+    here = "shotad.evaluation.store"
+    monkeypatch.setattr(f"{here}.check_installed", lambda: None)
+    monkeypatch.setattr(f"{here}.make_embedder", lambda *_, **__: Words())
+    monkeypatch.setattr(f"{here}.embedding_model", lambda name, *_: {"model": name, "revision": "1"})
+
+
+def context(store: Store | None = None) -> MetricContext:
+    return MetricContext(load_config(None, ()), store or Store())
+
+
+def figures(run: StageRun) -> dict[str, float | None]:
+    return {one.name: one.value for one in run.results}
+
+
+def test_timelines_and_arcs(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    run = evaluate_timelines(films, MODEL, context(), judge=GRADER)
+    # Of four facts (three of Ann, one of Bob) one is told; of two told one is so; Mars cannot follow; of two
+    # arcs the key's is found, but ends otherwise.
+    assert figures(run) == pytest.approx(
+        {
+            "gold-fact recall": 25,
+            "predicted-fact precision": 50,
+            "transition coherence": 0,
+            "arc narrative aspect": 50,
+            "arc progression": 0,
+        }
+    )
+    ann, bob = run.items
+    assert [one["scene"] for one in ann["timeline"]["nodes"]] == ["1", "2"]  # in the script's order
+    assert ann["matched"] == {"a1": "1", "a2": "1"}
+    assert "does not begin with the JSON object" in bob["failure"]
+    assert "gold-fact recall" in run.text
+    assert "Failed: no timeline" in run.text
+    reading = Model.asked[0].messages[1].text
+    assert "Whose is this?" in reading
+    assert '"Annie"' in reading
+    assert "finds the key" not in reading
+
+
+def test_questions_by_what_is_read(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    run = evaluate_questions(films, MODEL, context(), judge=GRADER, memory=("bm25", "none"), top=1)
+    assert figures(run) == pytest.approx(
+        {
+            "bm25: pass@5": 50,
+            "bm25: average accuracy": 20,
+            "bm25: average accuracy, Role-Relation Continuity": 0,
+            "bm25: average accuracy, Scene Grounding": 40,
+            "none: pass@5": 0,
+            "none: average accuracy": 0,
+            "none: average accuracy, Role-Relation Continuity": 0,
+            "none: average accuracy, Scene Grounding": 0,
+        }
+    )
+    assert [one["scenes"] for one in run.items] == [["1"], ["3"], [], []]
+    assert run.items[0]["right"] == [True, True, False, False, False]
+    tries = Model.asked[:5]
+    assert len({one.seed for one in tries}) == 5
+    assert {(one.sampling.temperature, one.sampling.top_p) for one in tries} == {(0.2, 0.9)}
+    # One answer is judged once, however often it is said.
+    assert len(Grader.asked) == 4 - 1
+
+
+def test_role_play_by_what_is_remembered(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    run = evaluate_role_play(films, MODEL, context(), judge=GRADER, memory=("bm25", "none", "dense"), top=2)
+    found = figures(run)
+    single = {
+        name.partition(": ")[2]: value
+        for name, value in found.items()
+        if name.startswith("single-turn, bm25")
+    }
+    assert single == pytest.approx(
+        {
+            "character fidelity": 5,
+            "response naturalness": 5,
+            "memory faithfulness": 3,  # 5 for the well, 1 for the mother's call
+            "boundary compliance": 5,
+            "support hit": 50,
+            "support recall": 50,
+        }
+    )
+    multi = {
+        name.partition(": ")[2]: value for name, value in found.items() if name.startswith("multi-turn, bm25")
+    }
+    assert multi == pytest.approx(
+        {
+            "character fidelity": 5,
+            "response naturalness": 5,
+            "memory faithfulness": 5,
+            "boundary compliance": 5,
+            "cross-turn consistency": 5,
+            "follow-up compatibility": 2,
+            "support hit": 100,  # of two questions that have sources
+            "support recall": 75,
+        }
+    )
+    assert found["single-turn, none: memory faithfulness"] == 1
+    assert found["single-turn, none: support hit"] == 0
+    assert found["single-turn, dense: support hit"] is not None
+    talk = next(one for one in run.items if one["kind"] == "multi")
+    assert [one["memories"] for one in talk["turns"]][:2] == [["r001", "r006"], ["r001", "r002"]]
+    last = next(one for one in Model.asked if '"And then?"' in one.messages[1].text).messages[1].text
+    assert 'assistant: "I found a key by the well."' in last
+    assert "The dance." not in last  # what the judge knows, the actor does not
+    assert any("The dance." in one.messages[1].text for one in Grader.asked)
+
+
+def test_all_memories_in_order(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    run = evaluate_role_play(films, MODEL, context(), judge=GRADER, memory=("full",), limit=1)
+    assert [len(run.items), run.items[0]["turns"][0]["memories"]] == [2, [f"r00{n}" for n in range(1, 7)]]
+
+
+def test_chinese_is_compared_by_characters(tmp_path: Path) -> None:
+    content = files()
+    content["task_1_character_timelines"]["language"] = "zh"
+    ann = content["task_3_role_assets"]["roles"][0]
+    for one, text in zip(ann["memories"], ("我在井边找到钥匙", "他掉进河里了"), strict=False):
+        one["memory_text"] = text
+    talks = content["task_3_in_script_character_role_play_single_turn"]["instances"]
+    talks[0]["input"]["current_user_turn"] = "河里有什么？"
+    run = evaluate_role_play(
+        read_stage(write_film(tmp_path / "f", content)), MODEL, context(), judge=GRADER, limit=1, top=1
+    )
+    assert run.items[0]["turns"][0]["memories"] == ["r002"]
+    assert run.items[0]["turns"][0]["answer"] == "他掉进河里了"
+
+
+def test_an_interview_without_an_answer_has_no_points(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    run = evaluate_role_play(films, GRADER, context(), judge=GRADER)
+    assert figures(run)["single-turn, bm25: character fidelity"] == 0
+    assert run.results[0].failed == 2
+    assert run.items[0]["scores"]["character fidelity"][2].startswith("The answer does not begin")
+    assert len(Grader.asked) == 2 * 2  # two questions, each twice; no judge
+
+
+def test_what_the_judge_leaves_open_counts_as_nothing(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    run = evaluate_timelines(films, MODEL, context(), judge=MODEL)
+    assert figures(run)["gold-fact recall"] == 0
+    assert run.results[0].sums[1] == 16  # eight each that might have been
+    assert run.items[0]["figures"]["transition coherence"][2].startswith("judge: ")
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    with Store(tmp_path / "kept.sqlite") as store, pytest.raises(KeyboardInterrupt):
+        evaluate_questions(films, DYING, context(store), judge=GRADER)
+    assert len(Dying.asked) == 4
+    with Store(tmp_path / "kept.sqlite") as store:
+        evaluate_questions(films, MODEL, context(store), judge=GRADER)
+        assert len(Model.asked) == 10 - 4
+        judged = len(Grader.asked)
+        evaluate_questions(films, MODEL, context(store), judge=GRADER)
+        assert (len(Model.asked), len(Grader.asked)) == (6, judged)
+
+
+def test_bm25_by_hand() -> None:
+    near = Bm25([["key", "well"], ["key", "river", "boat"], ["roof"]]).scores(["well", "well", "sky"])
+    # One of three texts: log 2.5 - log 1.5; as long as the mean; the word is asked twice.
+    assert near.tolist() == pytest.approx([2 * 0.5108256 * 2.5 / (1 + 1.5), 0, 0])
+    common = Bm25([["key", "a"], ["key", "b"], ["c", "d"]]).scores(["key"])
+    mean = (-0.5108256 + 4 * 0.5108256) / 5
+    assert common.tolist() == pytest.approx([0.25 * mean, 0.25 * mean, 0])
+    assert Bm25([]).scores(["key"]).tolist() == []
+
+
+def test_a_folder_of_films_is_held_against_the_release(tmp_path: Path) -> None:
+    one = check_stage(read_stage(write_film(tmp_path / "English" / "en1")))
+    assert one.whole
+    assert list(one.counts.values()) == [1, 2, 4, 2, 2, 2, 1]
+    assert "Every id leads somewhere." in one.text
+    write_film(tmp_path / "English" / "en2")
+    both = check_stage(read_stage(tmp_path))
+    assert not both.whole
+    assert "films                   2    of 151" in both.text
+    assert "8  of 9,975" in both.text
+
+
+def _loosen(content: dict[str, Any]) -> None:
+    content["script"][1]["_id"] = 1
+    nodes = content["task_1_character_timelines"]["focal_character_timelines"][0]["timeline_nodes"]
+    nodes[1]["timeline_node_id"] = "n1"
+    arcs = content["task_1_cross_scene_arcs"]["cross_scene_arcs"]
+    arcs[1]["character_name"] = "Cid"
+    content["task_3_role_assets"]["roles"].pop()
+    talks = content["task_3_in_script_character_role_play_single_turn"]["instances"]
+    talks[0]["reference"]["source_memory_ids"] = ["r077"]
+    talks[1]["role_asset_ref"]["character_name"] = "Dan"
+
+
+def test_ids_that_lead_nowhere(tmp_path: Path) -> None:
+    content = json.loads(json.dumps(files()))
+    _loosen(content)
+    check = check_stage(read_stage(write_film(tmp_path / "film", content)))
+    assert not check.whole
+    found = {row["what"]: row["where"] for row in check.record()["loose"]}
+    assert found == {
+        "scene twice": "film/1",
+        "node twice": "film/n1",
+        "scene of a node not in the script": "film/n4: 2",
+        "node of an arc not in the timeline": "film/a1: n2",
+        "arc of a character without a timeline": "film/a2: Cid",
+        "character without timeline or role": "film/Bob",
+        "scene of a memory not in the script": "film/Ann/r002",
+        "source of an interview not in the memories": "film/s1: r077",
+        "interview of a character without a role": "film/s2: Dan",
+    }
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"no script\.json"):
+        read_stage(tmp_path)
+    folder = write_film(tmp_path / "film")
+    path = folder / "task_1_character_timelines.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["focal_character_timelines"][0]["timeline_nodes"][1]["scene_id"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"timelines\.json is malformed: entry 1, timeline_nodes, entry 2"):
+        read_stage(folder)
+    talks = files()
+    turns = talks["task_3_in_script_character_role_play_multi_turn"]["episodes"][0]["turns"]
+    turns[1]["input"]["dialogue_history_template"] = said(2)
+    later = write_film(tmp_path / "later", talks)
+    with pytest.raises(DatasetError, match="the history of turn 2 has an answer that is not yet given"):
+        read_stage(later)
+    path.unlink()
+    with pytest.raises(DatasetError, match=r"timelines\.json cannot be read"):
+        read_stage(folder)
+
+
+def test_a_setting_that_is_unknown(tmp_path: Path) -> None:
+    films = read_stage(write_film(tmp_path / "film"))
+    with pytest.raises(EvaluationError, match="no memory setting 'all'"):
+        evaluate_role_play(films, MODEL, context(), memory=("all",))
+    assert stagefilm.Model.asked == []
