@@ -14,7 +14,17 @@ import click
 
 from shotad.cli.datasets import dataset_options, prediction_options
 from shotad.cli.lazy import LazyGroup
-from shotad.cli.options import PATH, Console, SectionedCommand, console_options, settings_options, together
+from shotad.cli.options import (
+    PATH,
+    Console,
+    SectionedCommand,
+    answer_options,
+    console_options,
+    kept,
+    settings_options,
+    together,
+    write_files,
+)
 from shotad.core import Config, UsageError, load_config, readable_json, write_text
 
 if TYPE_CHECKING:
@@ -28,16 +38,13 @@ _KINDS = {
     ),
     "agreement": ("shotad.cli.evaluate:agreement_command", "Correlate metrics with human scores."),
     "assisted": ("shotad.cli.evaluate:assisted_command", "Score the best of several candidates per AD."),
-    "cml": ("shotad.cli.evaluate_cml:command", "Score screenplays by CML-Bench."),
+    "cml": ("shotad.cli.stories:cml_command", "Score screenplays by CML-Bench."),
     "compare": ("shotad.cli.evaluate:compare_command", "Compare two reports, film by film."),
     "inter-rater": ("shotad.cli.evaluate:interrater_command", "Compare two human ADs of the same film."),
     "merge": ("shotad.cli.evaluate:merge_command", "Merge the reports of shards."),
-    "story": (
-        "shotad.cli.evaluate_story:story_command",
-        "Ask what can be followed of a film's story.",
-    ),
+    "story": ("shotad.cli.stories:story_command", "Ask what can be followed of a film's story."),
     "steps": ("shotad.cli.evaluate:steps_command", "Judge how-to scripts, or AD, as lists of steps."),
-    "stage": ("shotad.cli.evaluate_stage:stage_command", "Score a language model on STAGE's screenplays."),
+    "stage": ("shotad.cli.stories:stage_command", "Score a language model on STAGE's screenplays."),
     "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 
@@ -342,8 +349,7 @@ def actions_command(console: Console, **options: Any) -> None:
 )
 @click.option("--people", type=PATH, help="File of human labels: CSV or JSONL.")
 @click.option("--out", type=PATH, help="Folder for steps.json.")
-@click.option("--cache", type=PATH, help="File that keeps the answers.")
-@click.option("--force", is_flag=True, help="Ask for everything again.")
+@answer_options
 @settings_options
 @console_options
 def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, **options: Any) -> None:
@@ -358,7 +364,7 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
 
     Run the same command again to continue where it stopped. Exit code 1 if an answer could not be read.
     """
-    from shotad.evaluation import MetricContext, Store, evaluate_steps, kept_file, read_labels, read_steps
+    from shotad.evaluation import evaluate_steps, read_labels, read_steps
 
     config = _settings(options)
     judges = dict.fromkeys(options["judge"] or config.measures.judge.engines)
@@ -366,14 +372,11 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         raise UsageError("No judge is named.", "Add --judge openai:gpt-4o, or set measures.judge.engines.")
     scripts = read_steps(files)
     labels = read_labels(options["people"]) if options["people"] else None
-    with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        context = MetricContext(config, store, console)
+    with kept(console, config, options) as context:
         wanted = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
         found = [evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
     record = {"schema": 1, "judges": [one.record() for one in found]}
-    if out is not None:
-        write_text(out / "steps.json", readable_json(record))
-        console.note(f"Written: {out / 'steps.json'}")
+    write_files(console, out, {"steps.json": readable_json(record)})
     console.result("\n\n".join(one.text for one in found), record)
     if any(one.unread for one in found):
         click.get_current_context().exit(1)
@@ -429,9 +432,7 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
 
     scores, settings = read_scores(options["scores"]), _settings(options)
     found = agreement(read_report(report), scores, settings.measures.report, names=options["metrics"])
-    if out is not None:
-        write_text(out / "agreement.json", readable_json(found.record()))
-        console.note(f"Written: {out / 'agreement.json'}")
+    write_files(console, out, {"agreement.json": readable_json(found.record())})
     console.result(found.text, found.record())
 
 
@@ -458,23 +459,13 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     many films: film, rater, start, end, text. Lines are paired one to one by overlap in time (tIoU). Each
     version is then scored as a prediction of the other: the score that a system can hope for.
     """
-    from shotad.evaluation import (
-        MetricContext,
-        Store,
-        inter_rater,
-        interrater_record,
-        interrater_text,
-        kept_file,
-    )
+    from shotad.evaluation import inter_rater, interrater_record, interrater_text
 
     thresholds, names = _thresholds(options["tiou"]), listed(options["metrics"] or "")
     versions = _versions(scripts)
-    with Store(options["cache"] or kept_file()) as store:
-        context = MetricContext(_settings(options), store, console)
+    with kept(console, _settings(options), options) as context:
         found = inter_rater(versions[0], versions[1], thresholds, context, names)
-    if out is not None:
-        write_text(out / "inter-rater.json", readable_json(interrater_record(found)))
-        console.note(f"Written: {out / 'inter-rater.json'}")
+    write_files(console, out, {"inter-rater.json": readable_json(interrater_record(found))})
     console.result(interrater_text(found), interrater_record(found))
 
 

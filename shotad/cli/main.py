@@ -36,7 +36,7 @@ _COMMANDS = {
     "redo": ("shotad.cli.redo", "Describe single slots again."),
     "render": ("shotad.cli.render", "Speak the lines, and write the described film."),
     "review": ("shotad.cli.review", "Choose, edit and hear the lines in your browser."),
-    "screenplay": ("shotad.cli.screenplay", "Write a described film as a screenplay."),
+    "screenplay": ("shotad.cli.stories:screenplay_command", "Write a described film as a screenplay."),
     "sheet": ("shotad.cli.sheet", "Draw a film on one page."),
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
     "slots": ("shotad.cli.analysis:slots_command", "Find speech, and slots for AD."),

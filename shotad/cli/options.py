@@ -28,11 +28,13 @@ from shotad.core import (
     frame_rate_of,
     load_config,
     on_terminal,
+    write_text,
 )
 from shotad.script import parse_time
 
 if TYPE_CHECKING:
     from shotad.core import Given, GivenCast, WorkFolder
+    from shotad.evaluation import MetricContext
     from shotad.film import Film
 
 Command = Callable[..., Any]
@@ -115,6 +117,11 @@ film_options = together(
 film_file_option = click.option("--film", "film_file", type=PATH, help="The film, if it has moved.")
 strict_option = click.option("--strict", is_flag=True, help="Exit with code 3, not 0, if some parts failed.")
 """See `tell_failures`."""
+answer_options = together(
+    click.option("--cache", type=PATH, help="File that keeps the answers."),
+    click.option("--force", is_flag=True, help="Ask for everything again."),
+)
+"""See `kept`."""
 engine_option = click.option(
     "--engine",
     metavar="NAME",
@@ -245,6 +252,24 @@ def _cast(options: Mapping[str, Any]) -> GivenCast | None:
     if key is not None or photos is not None:
         raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
     return None
+
+
+@contextmanager
+def kept(console: Console, config: Config, options: Mapping[str, Any]) -> Iterator[MetricContext]:
+    """What an evaluation works with; what is computed is kept in the file of ``--cache``, and what is there
+    is not used with ``--force``."""
+    from shotad.evaluation import MetricContext, Store, kept_file
+
+    with Store(options["cache"] or kept_file(), forget=options.get("force", False)) as store:
+        yield MetricContext(config, store, console)
+
+
+def write_files(console: Console, folder: Path | None, files: Mapping[str, str]) -> None:
+    """Write these texts into the folder of ``--out``, where there is one, and tell it."""
+    if folder is not None:
+        for name, text in files.items():
+            write_text(folder / name, text)
+        console.note(f"Written: {', '.join(str(folder / name) for name in files)}")
 
 
 def mode_of(*, plain: bool, as_json: bool, quiet: bool) -> Mode:

@@ -1,0 +1,306 @@
+"""Screenplays and stories: ``shotad evaluate cml``, ``stage`` and ``story``, and ``shotad screenplay``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.options import (
+    PATH,
+    Console,
+    SectionedCommand,
+    answer_options,
+    console_options,
+    kept,
+    settings_options,
+    text_of,
+    track_file,
+    write_files,
+)
+from shotad.core import Config, UsageError, load_config, plural, readable_json, write_text
+
+if TYPE_CHECKING:
+    from shotad.evaluation import StoryFilm
+
+_WHO_ANSWERS = "Who answers: openai:MODEL or llama3:MODEL."
+
+
+@click.command(name="cml", cls=SectionedCommand)
+@click.argument("scripts", nargs=-1, type=PATH)
+@click.option("--judge", metavar="ENGINE[:MODEL]", help="Engine that finds features, such as openai:gpt-4o.")
+@click.option(
+    "--analyst", metavar="ENGINE[:MODEL]", help="Engine for events and analyses (default: --judge)."
+)
+@click.option("--instruction", type=PATH, metavar="FILE", help="Print a prompt for the summary in FILE.")
+@click.option("--out", type=PATH, help="Folder for cml.json.")
+@click.option("--cache", type=PATH, help="File that keeps answers and vectors.")
+@click.option("--force", is_flag=True, help="Compute everything again.")
+@settings_options
+@console_options
+def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> None:
+    """Score screenplays by CML-Bench: dialogue, characters, plot.
+
+    SCRIPTS are files in CML tags or plain screenplays (.xml, .cml, .txt), JSON files of many as in the
+    published dataset (movie_name, imdb_id, response or script_segment), or folders of these. The metrics are
+    those of the paper, and those of its published code, which differ.
+
+    --instruction prints a prompt that asks a language model for a screenplay in CML; FILE holds the summary,
+    its name is the title.
+
+    Run the same command again to continue where it stopped. Exit code 1 if an engine's answer failed.
+    """
+    from shotad.evaluation import cml_instruction, evaluate_cml, read_scripts
+
+    if options["instruction"]:
+        file: Path = options["instruction"]
+        prompt = cml_instruction(
+            file.stem, text_of("--instruction", file, "Write the film's summary into it.")
+        )
+        console.result(prompt, {"title": file.stem, "prompt": prompt})
+        return
+    if not scripts or not options["judge"]:
+        missing = "No engine is named." if scripts else "No screenplay is named."
+        raise UsageError(missing, "Write shotad evaluate cml FOLDER --judge openai:gpt-4o, say.")
+    config, texts = load_config(options["config"], options["assignments"]), read_scripts(scripts)
+    with kept(console, config, options) as context:
+        report = evaluate_cml(texts, options["judge"], options["analyst"] or options["judge"], context)
+    write_files(console, options["out"], {"cml.json": readable_json(report.record())})
+    console.result(report.text, report.record())
+    if report.failed:
+        click.get_current_context().exit(1)
+
+
+@click.command(name="stage")
+@click.argument("folder", type=PATH)
+@click.option("--task", type=click.Choice(["timelines", "questions", "role-play"]), help="What to ask.")
+@click.option("--engine", metavar="NAME", help=_WHO_ANSWERS)
+@click.option("--judge", metavar="NAME", default="", help="Who judges (default: --engine).")
+@click.option(
+    "--memory",
+    metavar="NAME",
+    multiple=True,
+    default=("bm25",),
+    help="Memories or scenes that are given: none, full, bm25 (default), dense; repeatable.",
+)
+@click.option(
+    "--top", type=click.IntRange(1), default=4, show_default=True, help="How many bm25 or dense give."
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N of what is asked.")
+@click.option("--check", is_flag=True, help="Check counts and ids; ask nothing.")
+@click.option("--out", type=PATH, help="Folder for stage.json and stage.txt.")
+@answer_options
+@settings_options
+@console_options
+def stage_command(console: Console, folder: Path, **options: Any) -> None:
+    """Score a language model on STAGE: timelines, questions or role-play.
+
+    FOLDER is one film of STAGE's release, a language, or the whole. Timelines and arcs are written from the
+    whole screenplay; questions are answered five times each; characters are played in one turn and in three.
+    A judge compares with what people found, and gives reasons.
+
+    --check prints what is there beside the release's counts, and ids that lead nowhere. Exit code 1 if
+    something is missing, or an id is loose that is not so in the release.
+
+    Run the same command again to continue where it stopped.
+    """
+    from shotad.evaluation import (
+        check_folder,
+        check_stage,
+        evaluate_questions,
+        evaluate_role_play,
+        evaluate_timelines,
+        read_stage,
+    )
+
+    films = read_stage(folder)
+    if options["check"]:
+        check = check_stage(films)
+        console.result(check.text, check.record())
+        if not check.whole:
+            click.get_current_context().exit(1)
+        return
+    for name in ("task", "engine"):
+        if not options[name]:
+            raise UsageError(f"--{name} is missing.", "Name it, or check the folder by --check.")
+    if options["out"]:
+        check_folder(options["out"])
+    config = load_config(options["config"], options["assignments"])
+    more = {name: options[name] for name in ("judge", "limit")}
+    with kept(console, config, options) as context:
+        if options["task"] == "timelines":
+            run = evaluate_timelines(films, options["engine"], context, **more)
+        else:
+            evaluate = evaluate_questions if options["task"] == "questions" else evaluate_role_play
+            more |= {name: options[name] for name in ("memory", "top")}
+            run = evaluate(films, options["engine"], context, **more)
+    files = {"stage.json": readable_json(run.record()), "stage.txt": run.text + "\n"}
+    write_files(console, options["out"], files)
+    console.result(run.text, run.record())
+
+
+@click.command(name="story")
+@click.argument("source", metavar="FILM|WORKFOLDER|TABLE", type=PATH)
+@click.option("--questions", multiple=True, type=PATH, help="File of questions; repeatable.")
+@click.option("--engine", required=True, metavar="NAME", help=_WHO_ANSWERS)
+@click.option("--judge", metavar="NAME", default="", help="Who checks open answers (default: --engine).")
+@click.option("--subtitles", type=PATH, help="The film's subtitles (default: those of the run).")
+@click.option("--human", type=PATH, help="Human AD of the film, in any script format.")
+@click.option("--script", type=PATH, help="The film's script: Fountain, JSON, STAGE's script.json.")
+@click.option("--conditions", metavar="NAME,…", help="Only these: ad, other, shuffled, human, script.")
+@click.option("--tries", type=click.IntRange(1), default=5, show_default=True, help="Answers per question.")
+@click.option("--anyway", is_flag=True, help="Use questions that fail their examination.")
+@click.option(
+    "--make", type=PATH, metavar="FILE", help="Write questions made of human AD or script; ask nothing."
+)
+@click.option("--estimate", is_flag=True, help="Print how much would be asked; send nothing.")
+@click.option("--out", type=PATH, help="Folder for the report (default: SOURCE.story).")
+@answer_options
+@settings_options
+@console_options
+def story_command(console: Console, source: Path, **options: Any) -> None:
+    """Can the story be followed from the description?
+
+    An engine answers questions about the film: from nothing, from the dialogue, from the dialogue and this AD
+    (another film's, shuffled, human AD), and from the full script, as far as they are there. The report shows
+    what the AD adds to the dialogue, whether the questions tell good AD from bad, and what the AD lacks.
+
+    TABLE is a CSV file with the columns film, ad, subtitles, human, script. Questions are CSV or JSON Lines:
+    film, question, answer, options, start, end; or STAGE's task_2_question_answering.csv.
+
+    Run the same command again to continue where it stopped.
+    """
+    from shotad.evaluation import (
+        check_folder,
+        evaluate_story,
+        read_questions,
+        story_record,
+        story_text,
+        write_story,
+    )
+
+    config = load_config(options["config"], options["assignments"])
+    films = _films(source, options)
+    if options["make"]:
+        _make(console, films, config, options)
+        return
+    if not options["questions"]:
+        raise UsageError("There are no questions.", "Name a file by --questions, or make one by --make FILE.")
+    questions = read_questions(options["questions"])
+    more = {"tries": options["tries"]}
+    if options["conditions"]:
+        more["conditions"] = [name.strip() for name in options["conditions"].split(",") if name.strip()]
+    if options["estimate"]:
+        _estimate(console, films, questions, config, more)
+        return
+    folder = options["out"] or source.with_name(f"{source.stem}.story")
+    check_folder(folder)
+    with kept(console, config, options) as context:
+        judge, anyway = options["judge"], options["anyway"]
+        story = evaluate_story(
+            films, questions, options["engine"], context, judge=judge, anyway=anyway, **more
+        )
+    written = write_story(folder, story)
+    files = ["", "Files:", *(f"  {path}" for path in written)]
+    console.result("\n".join([story_text(story), *files]), story_record(story))
+
+
+def _films(source: Path, options: dict[str, Any]) -> tuple[StoryFilm, ...]:
+    from shotad.evaluation import read_film, read_films
+
+    files = {name: options[name] for name in ("subtitles", "human", "script")}
+    if source.suffix.lower() not in (".csv", ".tsv", ".jsonl"):
+        return (read_film(source.stem, source, **files),)
+    named = [f"--{name}" for name, path in files.items() if path]
+    if named:
+        raise UsageError(
+            f"{named[0]} has no meaning with a table.", "Write the file into the table's column."
+        )
+    return read_films(source)
+
+
+def _make(console: Console, films: tuple[StoryFilm, ...], config: Config, options: dict[str, Any]) -> None:
+    from shotad.evaluation import make_story_questions, write_questions
+
+    with kept(console, config, options) as context:
+        made = make_story_questions(films, options["engine"], context)
+    write_text(options["make"], write_questions(made))
+    hint = "Read them before you use them: drop what is not answered by the film."
+    counts = f"{plural(len(made), 'question')} on {plural(len(films), 'film')}"
+    console.result(
+        f"{options['make']}: {counts}. {hint}", {"questions": len(made), "file": str(options["make"])}
+    )
+
+
+def _estimate(
+    console: Console, films: tuple[StoryFilm, ...], questions: Any, config: Config, more: dict[str, Any]
+) -> None:
+    from shotad.evaluation import estimate_story
+
+    found = estimate_story(films, questions, config.seed, **more)
+    text = (
+        f"At most {found.asked:,} answers with {found.characters / 1e6:,.1f} million characters of lines, "
+        f"and {found.judged:,} checks of open answers. What is kept from earlier runs is not asked again."
+    )
+    value = {"answers": found.asked, "characters": found.characters, "checks": found.judged}
+    console.result(text, value)
+
+
+@click.command(name="screenplay")
+@click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
+@click.option("--subtitles", type=PATH, help="The film's subtitles (default: those of the run).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["fountain", "json", "text"]),
+    help="Format (default: that of the file's name, else fountain).",
+)
+@click.option("-o", "--out", type=PATH, metavar="FILE", help="File to write (default: print it).")
+@console_options
+def screenplay_command(
+    console: Console, path: Path, subtitles: Path | None, form: str | None, out: Path | None
+) -> None:
+    """Write a described film as a screenplay: its AD as actions, its subtitles as dialogue.
+
+    Scenes end where a pause in the dialogue meets a cut that no thread of shots joins; shots, threads and
+    people come from the work folder as far as they are there. JSON keeps the time of each line and the id of
+    its cue; Fountain, which screenwriting programs read, has no place for them.
+    """
+    from shotad.evaluation import (
+        FilmSigns,
+        described_elements,
+        make_screenplay,
+        recorded_speech,
+        said_elements,
+        write_screenplay,
+    )
+    from shotad.film import read_subtitles
+    from shotad.script import load_track
+
+    file = track_file(path)
+    track = load_track(file)
+    said = read_subtitles(subtitles) if subtitles else recorded_speech(file.parent)
+    dialogue = said_elements(said)
+    if not dialogue:
+        console.note("No dialogue: the run had no subtitles. Name them by --subtitles.")
+    signs = FilmSigns.of(file.parent)
+    play = make_screenplay(
+        described_elements(track), dialogue, signs, Path(track.film.name).stem, track.language
+    )
+    name = form or {".json": "json", ".txt": "text"}.get(out.suffix if out else "", "fountain")
+    text = write_screenplay(play, name)
+    value = {
+        "scenes": len(play.scenes),
+        "actions": len(track.heard),
+        "dialogue": len(dialogue),
+        "file": None if out is None else str(out),
+    }
+    if out is not None:
+        write_text(out, text)
+        counts = (
+            f"{value['scenes']} scenes, {value['actions']} actions, {value['dialogue']} lines of dialogue"
+        )
+        console.result(f"{out}: {counts}.", value)
+    else:
+        console.result(text.rstrip("\n"), {**value, "screenplay": text})
