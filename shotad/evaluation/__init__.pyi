@@ -18,13 +18,13 @@ from .cml.formulas import (
 )
 from .cml.markup import ReadScript as ReadScript, read_cml as read_cml, write_cml as write_cml
 from .cml.report import (
+    CML_METRICS as CML_METRICS,
     CmlReport as CmlReport,
     ScriptText as ScriptText,
     cml_instruction as cml_instruction,
     evaluate_cml as evaluate_cml,
     read_scripts as read_scripts,
 )
-from .cml.scores import CML_METRICS as CML_METRICS
 from .datasets.checking import check_dataset as check_dataset
 from .datasets.dataset import Dataset as Dataset
 from .datasets.loading import load_dataset as load_dataset
@@ -83,24 +83,32 @@ from .running import (
     read_inputs as read_inputs,
     report_input as report_input,
 )
-from .screenplay import Element as Element, Scene as Scene, Screenplay as Screenplay
-from .screenplay_files import (
-    SCREENPLAY_FORMATS as SCREENPLAY_FORMATS,
-    read_screenplay as read_screenplay,
-    write_screenplay as write_screenplay,
-)
-from .screenplay_making import (
+from .screenplay import (
+    Element as Element,
     FilmSigns as FilmSigns,
+    Scene as Scene,
+    Screenplay as Screenplay,
     described_elements as described_elements,
     make_screenplay as make_screenplay,
     recorded_speech as recorded_speech,
     said_elements as said_elements,
 )
-from .stage.checking import StageCheck as StageCheck, check_stage as check_stage
-from .stage.films import StageFilm as StageFilm, read_stage as read_stage
-from .stage.memory import Bm25 as Bm25
-from .stage.questions import evaluate_questions as evaluate_questions
-from .stage.role_play import evaluate_role_play as evaluate_role_play
+from .screenplay_files import (
+    SCREENPLAY_FORMATS as SCREENPLAY_FORMATS,
+    read_screenplay as read_screenplay,
+    write_screenplay as write_screenplay,
+)
+from .stage.answers import (
+    Bm25 as Bm25,
+    evaluate_questions as evaluate_questions,
+    evaluate_role_play as evaluate_role_play,
+)
+from .stage.films import (
+    StageCheck as StageCheck,
+    StageFilm as StageFilm,
+    check_stage as check_stage,
+    read_stage as read_stage,
+)
 from .stage.run import StageRun as StageRun
 from .stage.timelines import evaluate_timelines as evaluate_timelines
 from .step_report import Labels as Labels, evaluate_steps as evaluate_steps, read_labels as read_labels

@@ -1,11 +1,20 @@
-"""A film as a screenplay: scenes, in them what is done and what is said."""
+"""A film as a screenplay: scenes, in them what is done and what is said; made of its AD and its dialogue.
+
+Where a scene ends is not recorded anywhere. It is inferred from cuts, threads (shots of one camera set-up)
+and pauses of the dialogue (`borders_of`); no labels of scenes were here to measure the rule with.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Literal
 
-from shotad.core import Interval
+from shotad.core import Interval, Shot, Utterance, read_record, shots_of, slot_id, utterances_of
+from shotad.script import Track
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +50,158 @@ class Screenplay:
     title: str
     scenes: tuple[Scene, ...]
     language: str = ""
+
+
+REACH = 8
+"""Shots on each side of a cut among which a thread joins it: in a conversation a set-up comes back after one
+or two shots, in a group after some more; what comes back much later is another scene at the same place."""
+PAUSE = 2.0
+"""Seconds without speech around a cut that no thread joins. Within a scene talk goes over most cuts (the
+sound often leads), while the first words of a new scene follow its first picture."""
+LONG_PAUSE = 10.0
+"""The same where threads are not known. A breath of a conversation is shorter; of the slots for AD, which
+lie within scenes, few are as long."""
+SHORTEST = 15.0
+"""Seconds of a scene at least. Scenes of films last a minute or two; what is shorter is mostly a look at
+something else, and belongs to the scene before."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmSigns:
+    """What tells of scenes: shots by time, the thread of a shot by its index (None: it has none), and who is
+    recognised in it. A shot that ``threads`` does not have was not looked at."""
+
+    shots: tuple[Shot, ...] = ()
+    threads: Mapping[int, str | None] = field(default_factory=dict)
+    people: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path) -> FilmSigns:
+        """What the records of a work folder tell; empty where they are not there. Raises WorkFolderError."""
+        shots, grammar, cast = (
+            read_record(folder / f"{name}.json") or {} for name in ("shots", "grammar", "characters")
+        )
+        threads: dict[int, str | None] = {}
+        for look in grammar.get("shots", ()):
+            threads[look["index"]] = threads.get(look["index"]) or look["thread"]
+        people: dict[int, list[str]] = {}
+        for member in cast.get("cast", ()):
+            for shot in member["shots"]:
+                people.setdefault(shot, []).append(member.get("name") or member["id"])
+        named = {shot: tuple(names) for shot, names in people.items()}
+        return cls(shots_of(shots.get("shots", ())), threads, named)
+
+
+def make_screenplay(
+    described: Iterable[Element], said: Iterable[Element], signs: FilmSigns, title: str, language: str = ""
+) -> Screenplay:
+    """A screenplay of what is described and said, each element with its interval, in scenes.
+
+    A heading has the scene's number and the people recognised in it: ``SCENE 3 - ANN, BO``. Raises ValueError
+    for an element without an interval.
+    """
+    elements = sorted((*described, *said), key=_start)
+    speech = [one.interval for one in elements if one.kind == "dialogue" and one.interval]
+    ends = [*borders_of(elements, speech, signs), float("inf")]
+    groups: list[list[Element]] = [[] for _ in ends]
+    place = 0
+    for one in elements:
+        while _start(one) >= ends[place]:
+            place += 1
+        groups[place].append(one)
+    told = [group for group in groups if group]
+    return Screenplay(
+        title, tuple(_scene(number, group, signs) for number, group in enumerate(told, 1)), language
+    )
+
+
+def _start(element: Element) -> float:
+    if element.interval is None:
+        raise ValueError(f"an element of a film needs its interval, and {element.text!r} has none")
+    return element.interval.start
+
+
+def _scene(number: int, elements: Sequence[Element], signs: FilmSigns) -> Scene:
+    spans = [one.interval for one in elements if one.interval]
+    interval = Interval(spans[0].start, max(span.end for span in spans))
+    seen = (
+        name
+        for shot in signs.shots
+        if interval.contains(shot.interval.middle)
+        for name in signs.people.get(shot.index, ())
+    )
+    people = ", ".join(dict.fromkeys(name.upper() for name in seen))
+    return Scene(f"SCENE {number}" + (f" - {people}" if people else ""), tuple(elements), interval)
+
+
+def borders_of(elements: Sequence[Element], speech: Sequence[Interval], signs: FilmSigns) -> list[float]:
+    """The seconds at which a new scene begins, ascending; without the film's start.
+
+    A scene ends at a cut where nobody speaks for `PAUSE` seconds and no thread joins the shots around it;
+    where threads are not known, at the first cut of a pause of `LONG_PAUSE`. Without shots it ends where
+    nothing is said or described for `LONG_PAUSE`. No scene is shorter than `SHORTEST`.
+    """
+    found: list[float] = []
+    told = [one.interval for one in elements if one.interval]
+    begin = told[0].start if told else 0.0
+    for second in _candidates(told, speech, signs):
+        if second - (found[-1] if found else begin) >= SHORTEST:
+            found.append(second)
+    return found
+
+
+def _candidates(told: Sequence[Interval], speech: Sequence[Interval], signs: FilmSigns) -> Iterator[float]:
+    if not signs.shots:
+        end = told[0].end if told else 0.0
+        for one in told:
+            if one.start - end >= LONG_PAUSE:
+                yield one.start
+            end = max(end, one.end)
+        return
+    starts = [span.start for span in sorted(speech)]
+    ends = list(accumulate((span.end for span in sorted(speech)), max))
+    last_pause = -1.0
+    for before, after in pairwise(signs.shots):
+        cut = after.interval.start
+        place = bisect_left(starts, cut)
+        begin = ends[place - 1] if place else float("-inf")
+        end = starts[place] if place < len(starts) else float("inf")
+        known = before.index in signs.threads and after.index in signs.threads
+        if begin > cut or end - begin < (PAUSE if known else LONG_PAUSE):
+            continue
+        if (known and not _joined(before.index, signs.threads)) or (not known and begin != last_pause):
+            yield cut
+        last_pause = begin
+
+
+def _joined(shot: int, threads: Mapping[int, str | None]) -> bool:
+    """Whether one thread has shots on both sides of the cut after this shot, not far from it."""
+    left = {threads.get(index) for index in range(shot - REACH + 1, shot + 1)}
+    right = {threads.get(index) for index in range(shot + 1, shot + REACH + 1)}
+    return bool((left & right) - {None})
+
+
+def described_elements(track: Track) -> list[Element]:
+    """The heard lines of a track as actions, each with its cue's id."""
+    return [Element("action", cue.text, interval=cue.interval, cue=cue.id) for cue in track.heard]
+
+
+def said_elements(utterances: Iterable[Utterance]) -> list[Element]:
+    """What is said in words as dialogue. ``cue`` names the subtitle by its start: ``d00083120``."""
+    return [
+        Element(
+            "dialogue",
+            one.text,
+            one.speaker,
+            interval=one.interval,
+            cue=f"d{slot_id(one.interval.start)[1:]}",
+        )
+        for one in utterances
+        if one.text.strip()
+    ]
+
+
+def recorded_speech(folder: Path) -> tuple[Utterance, ...]:
+    """What is said according to the records of a work folder; without words where only sound was heard."""
+    record = read_record(folder / "speech.json") or {}
+    return utterances_of(record.get("speech", ()))

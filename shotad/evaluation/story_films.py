@@ -11,9 +11,8 @@ from pathlib import Path
 from shotad.core import EvaluationError, Slot, read_record, slot_id, slots_of, work_folder_of
 from shotad.description import slot_seed
 from shotad.evaluation.datasets.tables import counted, read_records
-from shotad.evaluation.screenplay import Element
+from shotad.evaluation.screenplay import Element, described_elements, recorded_speech, said_elements
 from shotad.evaluation.screenplay_files import read_screenplay
-from shotad.evaluation.screenplay_making import described_elements, recorded_speech, said_elements
 from shotad.film import read_subtitles
 from shotad.script import TRACK, load_track, read_cues
 

@@ -2,7 +2,7 @@
 
 Vectors are float[n, d], a row to each text, of any length; a row of zeros is like nothing (cosine 0). A
 formula is None where it is not defined: that is 0 in the published figures, and
-`shotad.evaluation.cml.scores` says why. ``clipped`` keeps each cosine within 0 and 1, as the published code
+`shotad.evaluation.cml.report` says why. ``clipped`` keeps each cosine within 0 and 1, as the published code
 does and the paper does not say; embeddings with negative cosines come out otherwise. Numbers in brackets are
 the paper's equations.
 """

@@ -1,0 +1,405 @@
+"""STAGE's second and third tasks: open questions on the whole story, and answers as a character of it.
+
+What the engine is given of a screenplay's scenes, or of the character's memories, is chosen: nothing, all,
+or the ``top`` that are nearest to what is asked, by BM25 or by their vectors. BM25 is Okapi's with the
+numbers of rank-bm25 0.2.2, which STAGE's own runs use: k1 1.5, b 0.75, and a quarter of the mean weight for a
+word that more than half of the texts have, whose own weight is below 0.
+
+Questions are asked five times each. A try is right if the judge says so beside the right answer and its
+reason. Average accuracy is the share of right tries, Pass@5 of questions with one among five. What cannot be
+read is wrong.
+
+As a character the engine is given persona, relations, memories near to the persona, what was said so far and
+what is asked. In an interview of several turns its own answers stand in the history. The judge knows what a
+right answer rests on, and gives 1 to 5 points for each dimension; for a whole interview at once, and for each
+later question whether it fits what was said (follow-up). An interview of which an answer is missing has 0 in
+every dimension, unasked, and so has what the judge does not score. Support hit and recall say how good the
+choice of memories was: of the memories that a question was made of, whether one is given, and how many. They
+need no judge.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core import DatasetError, EvaluationError
+from shotad.description import render
+from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.judge import Question, record_in, sentence, whole_number
+from shotad.evaluation.metrics.judged import STRING, by_judge, question, quoted
+from shotad.evaluation.stage.films import (
+    StageFilm,
+    StageInterview,
+    StageQuestion,
+    StageRole,
+    StageScene,
+    StageTurn,
+)
+from shotad.evaluation.stage.run import Pair, StageRun, Steps, figure, one_answer, row, scene_text, worked
+from shotad.evaluation.store import MetricContext, vectors_of
+from shotad.evaluation.story import ASKING, TRIES, answer_check
+
+Scores = npt.NDArray[np.float64]
+"""float64[n], one for each text: the nearer, the higher."""
+
+TOP = 4
+"""Memories that are given (paper, section 4)."""
+K1, B, FLOOR = 1.5, 0.75, 0.25
+
+_WORD = {"zh": re.compile(r"[a-z0-9_]+|[\u4e00-\u9fff]")}
+_USUAL = re.compile(r"[a-z0-9']+")
+
+
+def words_of(text: str, language: str) -> list[str]:
+    """The words by which texts are compared; of Chinese each character.
+
+    >>> words_of("Ann's 2 cats", "en")
+    ["ann's", '2', 'cats']
+    """
+    return _WORD.get(language, _USUAL).findall(text.lower())
+
+
+class Bm25:
+    """The weights of ``texts`` (lists of words), counted once."""
+
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        self._counts = [Counter(text) for text in texts]
+        lengths = np.array([len(text) for text in texts], np.float64)
+        mean = lengths.mean() if lengths.size and lengths.any() else 1.0
+        self._norms = K1 * (1 - B + B * lengths / mean)
+        found = Counter(word for counts in self._counts for word in counts)
+        weights = {
+            word: math.log(len(texts) - times + 0.5) - math.log(times + 0.5) for word, times in found.items()
+        }
+        floor = FLOOR * sum(weights.values()) / max(1, len(weights))
+        self._weights = {word: floor if weight < 0 else weight for word, weight in weights.items()}
+
+    def scores(self, query: Sequence[str]) -> Scores:
+        """How near each text is to the words of ``query``; one that stands twice counts twice."""
+        total = np.zeros(len(self._counts))
+        for word in query:
+            if word in self._weights:
+                times = np.array([counts[word] for counts in self._counts], np.float64)
+                total += self._weights[word] * times * (K1 + 1) / (times + self._norms)
+        return total
+
+
+def _by_bm25(texts: Sequence[str], language: str, context: MetricContext) -> Callable[[str], Scores]:
+    index = Bm25([words_of(text, language) for text in texts])
+    return lambda query: index.scores(words_of(query, language))
+
+
+def _by_vectors(texts: Sequence[str], language: str, context: MetricContext) -> Callable[[str], Scores]:
+    service = vectors_of(context)
+    vectors = service.of(texts)
+    return lambda query: np.asarray(vectors @ service.of([query])[0], np.float64) if texts else np.zeros(0)
+
+
+_RANKERS = {"bm25": _by_bm25, "dense": _by_vectors}
+SETTINGS = ("none", "full", *_RANKERS)
+"""What may be given."""
+
+
+class Chooser:
+    """Chooses among ``texts`` for each query, as the ``setting`` says.
+
+    Raises EvaluationError for an unknown one; ShotadError where vectors cannot be counted here.
+    """
+
+    def __init__(
+        self, setting: str, texts: Sequence[str], language: str, context: MetricContext, top: int
+    ) -> None:
+        if setting not in SETTINGS:
+            known = f"Known: {', '.join(SETTINGS)}."
+            raise EvaluationError(f"There is no memory setting {setting!r}.", known, usage=True)
+        self._top = {"none": 0, "full": len(texts)}.get(setting, top)
+        make = _RANKERS.get(setting)
+        self._rank = make(texts, language, context) if make else lambda query: np.zeros(len(texts))
+
+    def of(self, query: str) -> list[int]:
+        """The places of what is given, the nearest first; of equals, the one that comes first."""
+        scores = self._rank(query)
+        return sorted(range(len(scores)), key=lambda place: -scores[place])[: self._top]
+
+
+QUESTION_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "stage/reader-system": (),
+    "stage/question": ("scenes", "question", "template"),
+    "stage/scene": ("scene", "heading", "text"),
+    "stage/nothing": (),
+    "questions/judge-system": (),
+    "questions/judge": ASKING["questions/judge"],
+}
+"""The templates of questions and their variables."""
+
+
+def evaluate_questions(
+    films: Sequence[StageFilm],
+    engine: str,
+    context: MetricContext,
+    *,
+    judge: str = "",
+    memory: Sequence[str] = ("bm25",),
+    top: int = TOP,
+    limit: int | None = None,
+) -> StageRun:
+    """All questions, or the first ``limit``, answered from none, all or the nearest ``top`` scenes, with each
+    setting.
+
+    Raises EvaluationError for an unknown setting, EngineError for what stops an engine.
+    """
+    pair = Pair(engine, judge, context, QUESTION_TEMPLATES)
+    picked = [(film, one) for film in films for one in film.questions][:limit]
+    asked = []
+    for setting in dict.fromkeys(memory):
+        choosers = {
+            film.id: Chooser(setting, [_scene(one) for one in film.scenes], film.language, context, top)
+            for film in {film.id: film for film, _ in picked}.values()
+        }
+        asked += [_answered(film, one, setting, choosers[film.id], pair) for film, one in picked]
+    items = tuple(worked("Questions", "questions", asked, context))
+    identity = {**pair.identity, "memory": list(memory), "top": top, "tries": TRIES}
+    results = []
+    for setting in dict.fromkeys(memory):
+        its = [one for one in items if one["memory"] == setting]
+        passed = [row(one["id"], any(one["right"]), 1, one["failure"]) for one in its]
+        results.append(figure(f"{setting}: pass@{TRIES}", "questions", passed, identity))
+        for kind in ("", *sorted({one["type"] for one in its} - {""})):
+            rows = [
+                row(one["id"], sum(one["right"]), TRIES, one["failure"])
+                for one in its
+                if kind in ("", one["type"])
+            ]
+            name = f"{setting}: average accuracy{kind and ', '}{kind}"
+            results.append(figure(name, "tries", rows, identity))
+    return StageRun("question answering", tuple(results), items, identity)
+
+
+def _scene(scene: StageScene) -> str:
+    return f"{scene.heading}\n{scene.content}"
+
+
+def _answered(
+    film: StageFilm, asked: StageQuestion, setting: str, chooser: Chooser, pair: Pair
+) -> Steps[Json]:
+    given = [film.scenes[place] for place in sorted(chooser.of(asked.text))]
+    shown = "\n\n".join(map(scene_text, given)) or render("stage/nothing")
+    texts = {"scenes": shown, "question": quoted(asked.text)}
+    tries = [one_answer("stage/reader-system", "stage/question", texts, draw) for draw in range(TRIES)]
+    answers = yield pair.actor, tries
+    said = list(dict.fromkeys(answer.value for answer in answers if answer.value))
+    verdicts = yield pair.judge, [answer_check(asked.text, asked.answer, asked.reason, one) for one in said]
+    right = dict(zip(said, (answer.value is True for answer in verdicts), strict=True))
+    failure = next((answer.failure for answer in answers if answer.failure), "")
+    return {
+        "id": f"{setting}/{film.id}/{asked.id}",
+        "film": film.id,
+        "type": asked.kind,
+        "memory": setting,
+        "scenes": [scene.id for scene in given],
+        "said": [answer.value or "" for answer in answers],
+        "right": [right.get(answer.value, False) for answer in answers],
+        "failure": failure or by_judge(verdicts),
+    }
+
+
+SINGLE = {
+    "character fidelity": "stage/fidelity",
+    "response naturalness": "stage/naturalness",
+    "memory faithfulness": "stage/memory",
+    "boundary compliance": "stage/boundary",
+}
+SEVERAL = {**SINGLE, "cross-turn consistency": "stage/consistency"}
+"""The dimensions of one turn and of several, and what each asks for."""
+FOLLOW_UP = "follow-up compatibility"
+DIMENSIONS = {"single": tuple(SINGLE), "multi": (*SEVERAL, FOLLOW_UP)}
+KNOWN = ("facts", "against", "allowed", "forbidden", "kept")
+"""What the judge of a turn knows, and the actor does not."""
+
+ROLE_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "stage/actor-system": (),
+    "stage/actor": ("role", "memories", "history", "asked", "template"),
+    "stage/role": ("character", "traits", "style", "constraints", "examples", "relations"),
+    "stage/score-system": (),
+    "stage/score": ("rubric", "role", "turns", "template"),
+    "stage/turn": ("turn", "asked", "memories", *KNOWN, "answer"),
+    "stage/nothing": (),
+    **dict.fromkeys(SEVERAL.values(), ()),
+    "stage/follow-up": ("history", "asked", "template"),
+}
+"""The templates of role-play and their variables."""
+
+
+def evaluate_role_play(
+    films: Sequence[StageFilm],
+    engine: str,
+    context: MetricContext,
+    *,
+    judge: str = "",
+    memory: Sequence[str] = ("bm25",),
+    top: int = TOP,
+    limit: int | None = None,
+) -> StageRun:
+    """All interviews, or the first ``limit`` of each kind, with each setting of memory.
+
+    Raises EvaluationError for an unknown setting, DatasetError for a character without a role, EngineError
+    for what stops an engine.
+    """
+    pair = Pair(engine, judge, context, ROLE_TEMPLATES)
+    banks = {(film.id, role.character): _Bank(role, film.language) for film in films for role in film.roles}
+    talks: list[tuple[StageFilm, StageInterview]] = []
+    for kind in DIMENSIONS:
+        talks += [(film, one) for film in films for one in film.interviews if one.kind == kind][:limit]
+    strange = [talk.id for film, talk in talks if (film.id, talk.character) not in banks]
+    if strange:
+        raise DatasetError(
+            f"The interview {strange[0]} is of a character without a role.", "See what else by --check."
+        )
+    asked = []
+    for setting in dict.fromkeys(memory):
+        wanted = {(film.id, talk.character) for film, talk in talks}
+        choosers = {key: banks[key].chooser(setting, context, top) for key in wanted}
+        for film, talk in talks:
+            key = (film.id, talk.character)
+            asked.append(_interview(film, talk, banks[key], choosers[key], setting, pair))
+    items = tuple(worked("Role-play", "interviews", asked, context))
+    identity = {**pair.identity, "memory": list(memory), "top": top}
+    results = []
+    for setting, (kind, names) in product(dict.fromkeys(memory), DIMENSIONS.items()):
+        head = f"{kind}-turn, {setting}: "
+        its = [one for one in items if (one["memory"], one["kind"]) == (setting, kind)]
+        for name in names if its else ():
+            rows = [row(one["id"], *one["scores"][name], factor=1.0) for one in its]
+            results.append(figure(head + name, "interviews", rows, identity, 1.0))
+        for name in ("hit", "recall") if its else ():
+            found = [[turn[name] for turn in one["turns"] if turn[name] is not None] for one in its]
+            rows = [row(one["id"], sum(of), len(of)) for one, of in zip(its, found, strict=True)]
+            results.append(figure(f"{head}support {name}", "questions", rows, identity))
+    return StageRun("role-play", tuple(results), items, identity)
+
+
+class _Bank:
+    """A role with its memories in order of the story, and the texts by which they are looked for: with the
+    labels of the published code, so that BM25 chooses the same."""
+
+    def __init__(self, role: StageRole, language: str) -> None:
+        self.role, self._language = role, language
+        self.memories = sorted(role.memories, key=lambda one: (one.order is None, one.order or 0, one.id))
+        one = role.persona
+        self._summary = [
+            *_labelled("Traits", ", ".join(one.traits[:6])),
+            *_labelled("Style", ", ".join(one.style[:4])),
+            *_labelled("Constraints", " ".join(one.constraints[:3])),
+        ]
+
+    def chooser(self, setting: str, context: MetricContext, top: int) -> Chooser:
+        texts = []
+        for one in self.memories:
+            facts = _labelled("Grounded facts", " ".join(one.facts))
+            texts.append("\n".join([one.text, *facts, *_labelled("Tags", ", ".join(one.tags))]))
+        return Chooser(setting, texts, self._language, context, top)
+
+    def query(self, asked: str, lines: Sequence[tuple[str, str]]) -> str:
+        """What is asked stands first, for long texts are cut before they become vectors."""
+        history = _labelled("Dialogue history", "\n".join(f"{speaker}: {text}" for speaker, text in lines))
+        return "\n".join([f"Current user turn: {asked}", *self._summary, *history])
+
+
+def _labelled(name: str, text: str) -> list[str]:
+    return [f"{name}: {text}"] if text else []
+
+
+def _interview(
+    film: StageFilm, talk: StageInterview, bank: _Bank, chooser: Chooser, setting: str, pair: Pair
+) -> Steps[Json]:
+    """What was said in an interview, and its scores."""
+    turns: list[Json] = []
+    shown: list[str] = []
+    later: list[Question[int]] = []
+    role, failure = _role_text(bank.role), ""
+    for turn in talk.turns:
+        lines = [
+            (line.speaker, turns[line.turn - 1]["answer"] if line.turn else line.text)
+            for line in turn.history
+        ]
+        given = [bank.memories[place] for place in chooser.of(bank.query(turn.asked, lines))]
+        texts = {"memories": _list([one.text for one in given]), "asked": quoted(turn.asked)}
+        history = "\n".join(f"{speaker}: {quoted(text)}" for speaker, text in lines)
+        asked = texts | {"role": role, "history": history or render("stage/nothing")}
+        (answer,) = yield pair.actor, [one_answer("stage/actor-system", "stage/actor", asked)]
+        said, failure = answer.value or "", answer.failure
+        turns.append({"asked": turn.asked, "answer": said, **_support(turn, [one.id for one in given])})
+        if failure:
+            break
+        knows = {name: _list(getattr(turn, name)) for name in KNOWN}
+        shown.append(render("stage/turn", turn=str(len(turns)), answer=quoted(said), **texts, **knows))
+        if history:
+            asked = {"history": history, "asked": quoted(turn.asked)}
+            later.append(_points_question("stage/follow-up", asked))
+    scores = dict.fromkeys(DIMENSIONS[talk.kind], (0.0, 1, failure))
+    if not failure:
+        names = SEVERAL if talk.kind == "multi" else SINGLE
+        texts = {"role": role, "turns": "\n\n".join(shown)}
+        each = [_points_question("stage/score", texts | {"rubric": render(name)}) for name in names.values()]
+        answers = yield pair.judge, each + later
+        for name, of in zip(
+            scores, [*([one] for one in answers[: len(each)]), answers[len(each) :]], strict=False
+        ):
+            scores[name] = (sum(one.value or 0 for one in of) / max(1, len(of)), 1, by_judge(of))
+    return {
+        "id": f"{setting}/{talk.id}",
+        "film": film.id,
+        "character": talk.character,
+        "kind": talk.kind,
+        "memory": setting,
+        "turns": turns,
+        "scores": scores,
+    }
+
+
+def _support(turn: StageTurn, given: Sequence[str]) -> Json:
+    """The memories that are given; of those that the question was made of, whether one is, and how many."""
+    shared, of = len(set(turn.sources) & set(given)), len(set(turn.sources))
+    return {
+        "memories": list(given),
+        "hit": float(shared > 0) if of else None,
+        "recall": shared / of if of else None,
+    }
+
+
+def _points_question(name: str, texts: Mapping[str, str]) -> Question[int]:
+    """A question for 1 to 5 points, with the reason first."""
+
+    def read(answer: str) -> int:
+        record = record_in(answer, ["reason", "score"])
+        sentence(record["reason"], "reason")
+        return whole_number(record["score"], "score", 1, 5)
+
+    score: Any = {"type": "integer", "minimum": 1, "maximum": 5}
+    template = '{"reason": "<one sentence>", "score": <1 to 5>}'
+    return question("stage/score-system", name, texts, template, {"reason": STRING, "score": score}, read)
+
+
+def _role_text(role: StageRole) -> str:
+    persona = role.persona
+    return render(
+        "stage/role",
+        character=quoted(role.character),
+        traits=_list(persona.traits),
+        style=_list(persona.style),
+        constraints=_list(persona.constraints),
+        examples=_list(persona.examples),
+        relations=_list([f"{one.other}: {one.relation}" for one in role.relations]),
+    )
+
+
+def _list(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {quoted(text)}" for text in texts) or render("stage/nothing")
