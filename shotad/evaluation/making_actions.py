@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from shotad import __version__
 from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
@@ -30,11 +31,9 @@ from shotad.evaluation.metrics.judge import (
     Judge,
     Question,
     Unreadable,
-    record_in,
     sentence,
-    sentences,
 )
-from shotad.evaluation.metrics.judged import STRING, STRINGS, question, quoted, says_something
+from shotad.evaluation.metrics.judged import STRING, Part, listing, question, quoted, says_something
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 
@@ -249,8 +248,8 @@ _TOKENS_A_WORD = 3
 def names_question(text: str) -> Question[str]:
     """The text with a pronoun for every person."""
 
-    def read(answer: str) -> str:
-        made = sentence(record_in(answer, ["text"])["text"], "text")
+    def read(value: Any, key: str) -> str:
+        made = sentence(value, key)
         if len(made) > 2 * len(text) + 40:
             raise Unreadable("The rewritten text is much longer than the text.")
         new = [word for word in _words(made) if word not in _SOMEBODY and not _is_in(word, text)]
@@ -258,27 +257,21 @@ def names_question(text: str) -> Question[str]:
             raise Unreadable(f"The rewritten text says {json.dumps(new[0])}, and the text does not.")
         return made
 
-    asked = {"text": quoted(text)}
-    return question(
-        "actions/system-names", "actions/names", asked, '{"text": "…"}', {"text": STRING}, read, _room(text)
-    )
+    asked, parts = {"text": quoted(text)}, {"text": Part('"…"', STRING, read)}
+    return question("actions/system-names", "actions/names", asked, parts, tokens=_room(text))
 
 
 def split_question(text: str) -> Question[tuple[str, ...]]:
     """The actions of a text, each a sentence of one verb phrase."""
-    most = max(3, len(text.split()))
 
-    def read(answer: str) -> tuple[str, ...]:
-        found = sentences(record_in(answer, ["actions"])["actions"], "actions", most)
+    def read(found: tuple[str, ...]) -> tuple[str, ...]:
         for one in found:
             if _strays(one, text):
                 raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
         return found
 
-    asked, template = {"text": quoted(text)}, '{"actions": ["…", "…", …]}'
-    return question(
-        "actions/system-split", "actions/split", asked, template, {"actions": STRINGS}, read, _room(text)
-    )
+    asked, parts = {"text": quoted(text)}, {"actions": listing(max(3, len(text.split())))}
+    return question("actions/system-split", "actions/split", asked, parts, read, _room(text))
 
 
 def _room(text: str) -> int:

@@ -22,8 +22,8 @@ from typing import TypeVar
 from shotad.core import Progress, reported
 from shotad.description import render
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import Answer, Judge, Question, one_of, record_in, sentence, sentences
-from shotad.evaluation.metrics.judged import STRING, STRINGS, numbered, question, quoted
+from shotad.evaluation.metrics.judge import Answer, Judge, Question, sentence
+from shotad.evaluation.metrics.judged import STRING, YES_OR_NO, Part, listing, numbered, question, quoted
 from shotad.evaluation.steps import StepScript
 
 T = TypeVar("T")
@@ -60,8 +60,6 @@ EXAMPLES = 15
 """Scripts that answer synthesis learns from at most; the paper has as many systems."""
 STEP_TOKENS = 48
 """Room for one step, a short sentence, in JSON."""
-_YES_OR_NO = {"type": "string", "enum": ["yes", "no"]}
-STEPS_FORM = '{"steps": ["…", "…", …]}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,37 +182,30 @@ def synthesis_question(scripts: Sequence[StepScript]) -> Question[tuple[str, ...
     shown = scripts[:EXAMPLES]
     most = max(8, 2 * max(len(script.steps) for script in shown))
 
-    def read(answer: str) -> tuple[str, ...]:
-        return sentences(record_in(answer, ["steps"])["steps"], "steps", most)
-
     examples = (
         render("steps/example", number=str(number), steps=numbered(script.steps))
         for number, script in enumerate(shown, 1)
     )
     texts = {"task": task_words(shown[0]), "scripts": "\n\n".join(examples), "most": str(most)}
-    names, room = ("steps/synthesis-system", "steps/synthesis"), STEP_TOKENS * (most + 1)
-    return question(*names, texts, STEPS_FORM, {"steps": STRINGS}, read, room)
+    names, parts = ("steps/synthesis-system", "steps/synthesis"), {"steps": listing(most)}
+    return question(*names, texts, parts, tokens=STEP_TOKENS * (most + 1))
 
 
 def agent_question(
     agent: str, names: Sequence[str], script: StepScript, standard: Sequence[str] = ()
 ) -> Question[Told]:
     """Do these criteria hold, by this agent? ``standard`` are the steps that the critic compares with."""
-    keys = {name: name.removeprefix("no-") for name in names}
+    asked = [name.removeprefix("no-") for name in names]
 
-    def read(answer: str) -> Told:
-        record = record_in(answer, ["reason", *keys.values()])
-        said = {name: one_of(record[key], key, ("yes", "no")) for name, key in keys.items()}
-        holds = {name: (word == "no") == name.startswith("no-") for name, word in said.items()}
-        return holds, sentence(record["reason"], "reason")
+    def read(reason: str, *said: bool) -> Told:
+        return {name: yes != name.startswith("no-") for name, yes in zip(names, said, strict=True)}, reason
 
-    parts = ['"reason": "<one or two sentences>"', *(f'"{key}": <"yes" or "no">' for key in keys.values())]
     texts = {
         "task": task_words(script),
         "standard": f"\n\n{render('steps/standard', steps=numbered(standard))}" if standard else "",
         "steps": numbered(script.steps),
-        "questions": "\n".join(f"- {render(f'steps/ask-{key}')}" for key in keys.values()),
+        "questions": "\n".join(f"- {render(f'steps/ask-{key}')}" for key in asked),
     }
-    schema = {"reason": STRING, **dict.fromkeys(keys.values(), _YES_OR_NO)}
-    form = f"{{{', '.join(parts)}}}"
-    return question(f"steps/{agent}-system", "steps/judge", texts, form, schema, read)
+    reason = Part('"<one or two sentences>"', STRING, sentence)
+    parts = {"reason": reason, **dict.fromkeys(asked, YES_OR_NO)}
+    return question(f"steps/{agent}-system", "steps/judge", texts, parts, read)

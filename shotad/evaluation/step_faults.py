@@ -18,13 +18,14 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from shotad.core import Progress, key_of
 from shotad.description import render
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import Judge, Question, Unreadable, record_in
-from shotad.evaluation.metrics.judged import STRINGS, numbered, question
-from shotad.evaluation.step_agents import CRITERIA, STEP_TOKENS, STEPS_FORM, Verdict, ask, task_words
+from shotad.evaluation.metrics.judge import Judge, Question, Unreadable
+from shotad.evaluation.metrics.judged import STRINGS, Part, numbered, question
+from shotad.evaluation.step_agents import CRITERIA, STEP_TOKENS, Verdict, ask, task_words
 from shotad.evaluation.steps import StepScript
 
 FAULTS = {name.removeprefix("no-"): name for name in CRITERIA if name != "executable"}
@@ -125,8 +126,7 @@ def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
     """
     own = script.steps
 
-    def read(answer: str) -> tuple[str, ...]:
-        value = record_in(answer, ["steps"])["steps"]
+    def read(value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(step, str) and step.strip() for step in value):
             raise Unreadable("steps must be a list of sentences.")
         steps = tuple(" ".join(step.split()) for step in value)
@@ -139,8 +139,8 @@ def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
         return steps
 
     texts = {"task": task_words(script), "steps": numbered(own), "fault": render(f"steps/plant-{fault}")}
-    names, room = ("steps/plant-system", "steps/plant"), STEP_TOKENS * (len(own) + 2)
-    return question(*names, texts, STEPS_FORM, {"steps": STRINGS}, read, room)
+    parts, room = {"steps": Part('["…", "…", …]', STRINGS, read)}, STEP_TOKENS * (len(own) + 2)
+    return question("steps/plant-system", "steps/plant", texts, parts, tokens=room)
 
 
 def _is_part(few: Sequence[str], many: Sequence[str]) -> bool:

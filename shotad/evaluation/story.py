@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from shotad.core import EvaluationError, SamplingSettings, reported
 from shotad.description import check_templates, prompt_hash, render, slot_seed
@@ -27,10 +28,17 @@ from shotad.evaluation.metrics.judge import (
     Question,
     Unreadable,
     one_of,
-    record_in,
-    sentence,
 )
-from shotad.evaluation.metrics.judged import STRING, in_groups, numbered, question, quoted
+from shotad.evaluation.metrics.judged import (
+    SENTENCE,
+    STRING,
+    YES_OR_NO,
+    Part,
+    in_groups,
+    numbered,
+    question,
+    quoted,
+)
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_of
 from shotad.evaluation.report.wording import signed, span_words
 from shotad.evaluation.screenplay_files import plain_line
@@ -297,60 +305,34 @@ def _asked(
     random.Random(slot_seed(seed, f"{asked.film}/{asked.id}/{draw}")).shuffle(options)
     letters = LETTERS[: len(options)]
 
-    def read(answer: str) -> tuple[str, tuple[int, ...]]:
-        record = record_in(answer, ["lines", "answer"])
-        numbers = record["lines"]
-        if not isinstance(numbers, list) or any(
-            type(one) is not int or not 1 <= one <= count for one in numbers
-        ):
-            raise Unreadable(f"lines must be a list of numbers from 1 to {count}.")
-        places = tuple(dict.fromkeys(number - 1 for number in numbers))
-        if not options:
-            return sentence(record["answer"], "answer"), places
-        letter = one_of(record["answer"], "answer", tuple(letters.lower()))
-        return options[letters.lower().index(letter)], places
+    def read_lines(value: Any, key: str) -> tuple[int, ...]:
+        if not isinstance(value, list) or any(type(one) is not int or not 1 <= one <= count for one in value):
+            raise Unreadable(f"{key} must be a list of numbers from 1 to {count}.")
+        return tuple(dict.fromkeys(number - 1 for number in value))
+
+    def read_letter(value: Any, key: str) -> str:
+        return options[letters.lower().index(one_of(value, key, tuple(letters.lower())))]
 
     texts = {"lines": shown or render("questions/none"), "question": quoted(asked.text)}
-    form = '"<one sentence>"'
+    answer = SENTENCE
     if options:
-        form = f'"<{letters[0]} to {letters[-1]}>"'
+        answer = Part(f'"<{letters[0]} to {letters[-1]}>"', STRING | {"enum": list(letters)}, read_letter)
         texts["options"] = "\n".join(
             render("questions/option", letter=letter, text=quoted(text))
             for letter, text in zip(letters, options, strict=True)
         )
-    keys = {
-        "lines": {"type": "array", "items": {"type": "integer"}},
-        "answer": {"type": "string", "enum": list(letters)} if options else STRING,
-    }
-    made = question(
-        "questions/system",
-        "questions/choose" if options else "questions/open",
-        texts,
-        f'{{"lines": [<numbers>], "answer": {form}}}',
-        keys,
-        read,
-    )
-    drawn = SAMPLING if tries > 1 else None
-    return replace(made, draw=draw, sampling=drawn)
+    numbers = Part("[<numbers>]", {"type": "array", "items": {"type": "integer"}}, read_lines)
+    name, parts = "questions/choose" if options else "questions/open", {"lines": numbers, "answer": answer}
+    made = question("questions/system", name, texts, parts, lambda places, said: (said, places))
+    return replace(made, draw=draw, sampling=SAMPLING if tries > 1 else None)
 
 
 def answer_check(question_text: str, right: str, reason: str, said: str) -> Question[bool]:
     """Is what was said to an open question right? The right answer and its reason stand beside it."""
-
-    def read(answer: str) -> bool:
-        record = record_in(answer, ["why", "right"])
-        sentence(record["why"], "why")
-        return one_of(record["right"], "right", ("yes", "no")) == "yes"
-
-    texts = {
-        "question": quoted(question_text),
-        "answer": quoted(right),
-        "reason": quoted(reason),
-        "given": quoted(said),
-    }
-    template = '{"why": "<one sentence>", "right": <"yes" or "no">}'
-    keys = {"why": STRING, "right": {"type": "string", "enum": ["yes", "no"]}}
-    return question("questions/judge-system", "questions/judge", texts, template, keys, read)
+    given = {"question": question_text, "answer": right, "reason": reason, "given": said}
+    texts = {name: quoted(text) for name, text in given.items()}
+    parts = {"why": SENTENCE, "right": YES_OR_NO}
+    return question("questions/judge-system", "questions/judge", texts, parts)
 
 
 @dataclass(frozen=True, slots=True)

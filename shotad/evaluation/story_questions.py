@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,16 @@ from shotad.evaluation.metrics.judge import (
     sentence,
     whole_number,
 )
-from shotad.evaluation.metrics.judged import STORY_LINES, STRING, in_groups, numbered, question
+from shotad.evaluation.metrics.judged import (
+    STORY_LINES,
+    STRING,
+    STRINGS,
+    Part,
+    entries_schema,
+    in_groups,
+    numbered,
+    question,
+)
 from shotad.evaluation.screenplay import Element
 from shotad.evaluation.screenplay_files import plain_line
 from shotad.evaluation.store import MetricContext
@@ -176,29 +186,22 @@ def make_story_questions(
 
 
 def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
-    def read(answer: str) -> Drafts:
-        rows = record_in(answer, ["questions"])["questions"]
+    def read(rows: Any, key: str) -> Drafts:
         if not isinstance(rows, list) or not 1 <= len(rows) <= 2:
-            raise Unreadable("questions must be a list of one or two.")
+            raise Unreadable(f"{key} must be a list of one or two.")
         return tuple(_draft(row, len(passage)) for row in rows)
 
-    shape = {
-        "type": "object",
-        "properties": {
-            "question": STRING,
-            "answer": STRING,
-            "wrong": {"type": "array", "items": STRING, "minItems": _WRONG, "maxItems": _WRONG},
-            "line": {"type": "integer", "minimum": 1, "maximum": len(passage)},
-        },
-        "required": ["question", "answer", "wrong", "line"],
-        "additionalProperties": False,
+    entry = {
+        "question": STRING,
+        "answer": STRING,
+        "wrong": STRINGS | {"minItems": _WRONG, "maxItems": _WRONG},
+        "line": {"type": "integer", "minimum": 1, "maximum": len(passage)},
     }
-    keys = {"questions": {"type": "array", "items": shape}}
-    template = '{"questions": [{"question": "…", "answer": "…", "wrong": ["…", "…", "…"], "line": <number>}]}'
+    form = '[{"question": "…", "answer": "…", "wrong": ["…", "…", "…"], "line": <number>}]'
+    drafts = Part(form, {"type": "array", "items": entries_schema(entry)}, read)
     lines = numbered([plain_line(one) for one in passage])
-    return question(
-        "questions/make-system", "questions/make", {"lines": lines}, template, keys, read, _TOKENS
-    )
+    names = ("questions/make-system", "questions/make")
+    return question(*names, {"lines": lines}, {"questions": drafts}, tokens=_TOKENS)
 
 
 def _draft(row: object, lines: int) -> tuple[str, str, tuple[str, ...], int]:

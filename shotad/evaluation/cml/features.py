@@ -13,8 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shotad.evaluation.metrics.judge import Judge, Question, one_of, record_in, sentence, sentences
-from shotad.evaluation.metrics.judged import STRING, STRINGS, numbered, question, quoted
+from shotad.evaluation.metrics.judge import Judge, Question, sentence
+from shotad.evaluation.metrics.judged import (
+    STRING,
+    YES_OR_NO,
+    Part,
+    listing,
+    numbered,
+    question,
+    quoted,
+    word,
+)
 from shotad.evaluation.screenplay import Screenplay
 
 CML_TEMPLATES: Mapping[str, tuple[str, ...]] = {
@@ -33,7 +42,6 @@ CML_TEMPLATES: Mapping[str, tuple[str, ...]] = {
 VOICE_TURNS = 3
 """Turns from which on a character has a style of speaking (paper, appendix D.2; published code)."""
 EMOTIONS = {"negative": -1, "neutral": 0, "positive": 1}
-_YES = ("yes", "no")
 _KEYWORDS, _CREATIVE, _VOICE, _PATTERNS, _EVENTS = 5, 12, 6, 8, 30
 """The most that may be listed; the published code leaves room for about 25 events."""
 _TOKENS = 48
@@ -175,25 +183,18 @@ def _joined(lists: Sequence[tuple[str, ...] | None]) -> tuple[str, ...]:
 
 def turn_question(character: str, line: str) -> Question[TurnFeatures]:
     """Keywords of a line of dialogue, whether it asks, its emotion, and whether it says an intention."""
-    keys = ("keywords", "question", "emotion", "intention")
-    template = (
-        '{"keywords": ["…", …], "question": <"yes" or "no">, '
-        '"emotion": <"positive", "neutral" or "negative">, "intention": <"yes" or "no">}'
-    )
-
-    def read(answer: str) -> TurnFeatures:
-        said = record_in(answer, keys)
-        return TurnFeatures(
-            _texts(said["keywords"], "keywords", _KEYWORDS),
-            one_of(said["question"], "question", _YES) == "yes",
-            EMOTIONS[one_of(said["emotion"], "emotion", tuple(EMOTIONS))],
-            one_of(said["intention"], "intention", _YES) == "yes",
-        )
-
     texts = {"character": quoted(character), "line": quoted(line), "most": str(_KEYWORDS)}
-    yes, emotion = {"type": "string", "enum": list(_YES)}, {"type": "string", "enum": list(EMOTIONS)}
-    kinds = {"keywords": STRINGS, "question": yes, "emotion": emotion, "intention": yes}
-    return question("cml/system", "cml/turn", texts, template, kinds, read)
+    parts = {
+        "keywords": listing(_KEYWORDS, '["…", …]', empty=True),
+        "question": YES_OR_NO,
+        "emotion": word(EMOTIONS, '<"positive", "neutral" or "negative">'),
+        "intention": YES_OR_NO,
+    }
+    return question("cml/system", "cml/turn", texts, parts, _turn_features)
+
+
+def _turn_features(keywords: tuple[str, ...], asks: bool, emotion: str, intention: bool) -> TurnFeatures:
+    return TurnFeatures(keywords, asks, EMOTIONS[emotion], intention)
 
 
 def list_question(
@@ -203,30 +204,17 @@ def list_question(
 
     ``character`` says whose lines they are, for ``voice``. The list may be empty.
     """
-    key = "events" if kind == "events" else "features"
-
-    def read(answer: str) -> tuple[str, ...]:
-        return _texts(record_in(answer, [key])[key], key, most)
-
     texts = {"lines": numbered(lines), "most": str(most)}
     if kind == "voice":
         texts["character"] = quoted(character)
-    template = f'{{"{key}": ["…", "…", …]}}'
-    return question("cml/system", f"cml/{kind}", texts, template, {key: STRINGS}, read, _TOKENS * (most + 1))
+    parts = {"events" if kind == "events" else "features": listing(most, empty=True)}
+    return question("cml/system", f"cml/{kind}", texts, parts, tokens=_TOKENS * (most + 1))
 
 
 def analysis_question(kind: str, features: Sequence[str], character: str = "") -> Question[str]:
     """What is special in a creative feature, a narrative ``pattern``, or a ``voice`` with its features."""
-
-    def read(answer: str) -> str:
-        return sentence(record_in(answer, ["analysis"])["analysis"], "analysis")
-
     texts = {"feature": numbered(features) if kind == "voice" else quoted(features[0])}
     if kind == "voice":
         texts["character"] = quoted(character)
-    name, template = f"cml/{kind}-analysis", '{"analysis": "<two sentences>"}'
-    return question("cml/system", name, texts, template, {"analysis": STRING}, read, 4 * _TOKENS)
-
-
-def _texts(value: Any, what: str, most: int) -> tuple[str, ...]:
-    return () if value == [] else sentences(value, what, most)
+    parts = {"analysis": Part('"<two sentences>"', STRING, sentence)}
+    return question("cml/system", f"cml/{kind}-analysis", texts, parts, tokens=4 * _TOKENS)

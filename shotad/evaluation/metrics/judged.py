@@ -31,8 +31,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from shotad.core import Message
@@ -367,64 +367,30 @@ class LlmAction(JudgedMetric):
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
     """How well does a line tell what the human line tells, from ``lowest`` (0 or 1) to 5?"""
-    template = f'{{"score": <{lowest} to {AD_HIGHEST}>}}'
-
-    def read(answer: str) -> int:
-        return whole_number(record_in(answer, ["score"])["score"], "score", lowest, AD_HIGHEST)
-
     scale = render(f"judge/ad-scale-{lowest}")
     texts = {"scale": scale, "reference": quoted(reference), "prediction": quoted(prediction)}
-    score = {"type": "integer", "minimum": lowest, "maximum": AD_HIGHEST}
-    return question("judge/ad-system", "judge/ad", texts, template, {"score": score}, read)
+    return question("judge/ad-system", "judge/ad", texts, {"score": points(lowest, AD_HIGHEST)})
 
 
 def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
     """Does a text tell of an action, from 0 to 3? The answer is the score, and a reason in one sentence."""
-    template = f'{{"reason": "<one sentence>", "score": <0 to {ACTION_HIGHEST}>}}'
-
-    def read(answer: str) -> tuple[int, str]:
-        record = record_in(answer, ["reason", "score"])
-        score = whole_number(record["score"], "score", 0, ACTION_HIGHEST)
-        return score, sentence(record["reason"], "reason")
-
     texts = {"action": quoted(action), "prediction": quoted(prediction)}
-    score = {"type": "integer", "minimum": 0, "maximum": ACTION_HIGHEST}
-    return question(
-        "judge/action-system", "judge/action", texts, template, {"reason": STRING, "score": score}, read
-    )
+    parts = {"reason": SENTENCE, "score": points(0, ACTION_HIGHEST)}
+    return question("judge/action-system", "judge/action", texts, parts, lambda why, score: (score, why))
 
 
 def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
     """What are the key events of these human lines? At most two for each line."""
     most = 2 * len(lines)
-
-    def read(answer: str) -> tuple[str, ...]:
-        return sentences(record_in(answer, ["events"])["events"], "events", most)
-
-    texts = {"lines": numbered(lines), "most": str(most)}
-    template, room = '{"events": ["…", "…", …]}', _EVENT_TOKENS * (most + 1)
-    return question("judge/events-system", "judge/events", texts, template, {"events": STRINGS}, read, room)
+    texts, room = {"lines": numbered(lines), "most": str(most)}, _EVENT_TOKENS * (most + 1)
+    return question("judge/events-system", "judge/events", texts, {"events": listing(most)}, tokens=room)
 
 
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
-    template = '{"reason": "<one sentence>", "conveyed": <"yes", "partly" or "no">}'
-
-    def read(answer: str) -> tuple[str, str]:
-        record = record_in(answer, ["reason", "conveyed"])
-        verdict = one_of(record["conveyed"], "conveyed", tuple(CONVEYED))
-        return verdict, sentence(record["reason"], "reason")
-
     texts = {"lines": numbered(lines), "event": quoted(event)}
-    verdict = {"type": "string", "enum": list(CONVEYED)}
-    return question(
-        "judge/conveyed-system",
-        "judge/conveyed",
-        texts,
-        template,
-        {"reason": STRING, "conveyed": verdict},
-        read,
-    )
+    parts = {"reason": SENTENCE, "conveyed": word(CONVEYED, '<"yes", "partly" or "no">')}
+    return question("judge/conveyed-system", "judge/conveyed", texts, parts, lambda why, said: (said, why))
 
 
 def numbered(lines: Sequence[str]) -> str:
@@ -439,27 +405,79 @@ def quoted(text: str) -> str:
     return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What stands under a key of an answer: its ``form`` as an engine is shown it, its JSON schema, and who
+    reads it, told the value and the key. ``read`` raises Unreadable."""
+
+    form: str
+    schema: Mapping[str, Any]
+    read: Callable[[Any, str], Any]
+
+
 STRING = {"type": "string"}
 STRINGS = {"type": "array", "items": STRING}
-"""What an answer may hold under a key, as JSON schema."""
+SENTENCE = Part('"<one sentence>"', STRING, sentence)
+
+
+def word(words: Iterable[str], form: str) -> Part:
+    """One of these words."""
+    known = tuple(words)
+    return Part(form, STRING | {"enum": list(known)}, lambda value, key: one_of(value, key, known))
+
+
+YES_OR_NO = replace(
+    word(("yes", "no"), '<"yes" or "no">'),
+    read=lambda value, key: one_of(value, key, ("yes", "no")) == "yes",
+)
+"""A word, read as True or False."""
+
+
+def points(lowest: int, highest: int) -> Part:
+    """A whole number of a scale."""
+    schema = {"type": "integer", "minimum": lowest, "maximum": highest}
+    form = f"<{lowest} to {highest}>"
+    return Part(form, schema, lambda value, key: whole_number(value, key, lowest, highest))
+
+
+def listing(most: int, form: str = '["…", "…", …]', *, empty: bool = False) -> Part:
+    """Sentences, at most so many; none where the list may be empty."""
+
+    def read(value: Any, key: str) -> tuple[str, ...]:
+        return () if empty and value == [] else sentences(value, key, most)
+
+    return Part(form, STRINGS, read)
+
+
+def entries_schema(entry: Mapping[str, Any]) -> Json:
+    """The JSON schema of an object with these entries, and no others."""
+    return {
+        "type": "object",
+        "properties": dict(entry),
+        "required": list(entry),
+        "additionalProperties": False,
+    }
 
 
 def question(
     system: str,
     name: str,
     texts: Mapping[str, str],
-    template: str,
-    keys: Mapping[str, Any],
-    read: Callable[[str], T],
+    parts: Mapping[str, Part],
+    read: Callable[..., Any] = lambda *said: said[-1],
     tokens: int = 0,
-) -> Question[T]:
-    """What is asked by these two templates, the second with ``texts`` filled in. The answer is an object with
-    these ``keys``, of what kind each says, and no others; ``template`` is its form."""
-    schema = {
-        "type": "object",
-        "properties": dict(keys),
-        "required": list(keys),
-        "additionalProperties": False,
-    }
-    asked = Message("user", render(name, **texts, template=template))
-    return Question((Message("system", render(system)), asked), schema, template, read, tokens)
+) -> Question[Any]:
+    """What is asked by these two templates, the second with ``texts`` filled in.
+
+    The answer is an object with these ``parts`` and no others. ``read`` is given what they say, in order, and
+    gives what the answer says: where nothing is named, the last of them.
+    """
+    form = f"{{{', '.join(f'{json.dumps(key)}: {part.form}' for key, part in parts.items())}}}"
+
+    def read_all(answer: str) -> Any:
+        record = record_in(answer, list(parts))
+        return read(*(part.read(record[key], key) for key, part in parts.items()))
+
+    schema = entries_schema({key: part.schema for key, part in parts.items()})
+    asked = Message("user", render(name, **texts, template=form))
+    return Question((Message("system", render(system)), asked), schema, form, read_all, tokens)

@@ -25,7 +25,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +32,8 @@ import numpy.typing as npt
 from shotad.core import DatasetError, EvaluationError
 from shotad.description import render
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import Question, record_in, sentence, whole_number
-from shotad.evaluation.metrics.judged import STRING, by_judge, question, quoted
+from shotad.evaluation.metrics.judge import Question
+from shotad.evaluation.metrics.judged import SENTENCE, by_judge, points, question, quoted
 from shotad.evaluation.stage.films import (
     StageFilm,
     StageInterview,
@@ -43,7 +42,7 @@ from shotad.evaluation.stage.films import (
     StageScene,
     StageTurn,
 )
-from shotad.evaluation.stage.run import Pair, StageRun, Steps, figure, one_answer, row, scene_text, worked
+from shotad.evaluation.stage.run import ANSWER, Pair, StageRun, Steps, drawn, figure, row, scene_text, worked
 from shotad.evaluation.store import MetricContext, vectors_of
 from shotad.evaluation.story import ASKING, TRIES, answer_check
 
@@ -193,8 +192,8 @@ def _answered(
     given = [film.scenes[place] for place in sorted(chooser.of(asked.text))]
     shown = "\n\n".join(map(scene_text, given)) or render("stage/nothing")
     texts = {"scenes": shown, "question": quoted(asked.text)}
-    tries = [one_answer("stage/reader-system", "stage/question", texts, draw) for draw in range(TRIES)]
-    answers = yield pair.actor, tries
+    one = question("stage/reader-system", "stage/question", texts, ANSWER)
+    answers = yield pair.actor, [drawn(one, draw=draw) for draw in range(TRIES)]
     said = list(dict.fromkeys(answer.value for answer in answers if answer.value))
     verdicts = yield pair.judge, [answer_check(asked.text, asked.answer, asked.reason, one) for one in said]
     right = dict(zip(said, (answer.value is True for answer in verdicts), strict=True))
@@ -221,6 +220,7 @@ SEVERAL = {**SINGLE, "cross-turn consistency": "stage/consistency"}
 """The dimensions of one turn and of several, and what each asks for."""
 FOLLOW_UP = "follow-up compatibility"
 DIMENSIONS = {"single": tuple(SINGLE), "multi": (*SEVERAL, FOLLOW_UP)}
+_SCORE = {"reason": SENTENCE, "score": points(1, 5)}
 KNOWN = ("facts", "against", "allowed", "forbidden", "kept")
 """What the judge of a turn knows, and the actor does not."""
 
@@ -334,7 +334,8 @@ def _interview(
         texts = {"memories": _list([one.text for one in given]), "asked": quoted(turn.asked)}
         history = "\n".join(f"{speaker}: {quoted(text)}" for speaker, text in lines)
         asked = texts | {"role": role, "history": history or render("stage/nothing")}
-        (answer,) = yield pair.actor, [one_answer("stage/actor-system", "stage/actor", asked)]
+        one = question("stage/actor-system", "stage/actor", asked, ANSWER)
+        (answer,) = yield pair.actor, [drawn(one)]
         said, failure = answer.value or "", answer.failure
         turns.append({"asked": turn.asked, "answer": said, **_support(turn, [one.id for one in given])})
         if failure:
@@ -343,12 +344,15 @@ def _interview(
         shown.append(render("stage/turn", turn=str(len(turns)), answer=quoted(said), **texts, **knows))
         if history:
             asked = {"history": history, "asked": quoted(turn.asked)}
-            later.append(_points_question("stage/follow-up", asked))
+            later.append(question("stage/score-system", "stage/follow-up", asked, _SCORE))
     scores = dict.fromkeys(DIMENSIONS[talk.kind], (0.0, 1, failure))
     if not failure:
         names = SEVERAL if talk.kind == "multi" else SINGLE
         texts = {"role": role, "turns": "\n\n".join(shown)}
-        each = [_points_question("stage/score", texts | {"rubric": render(name)}) for name in names.values()]
+        each = [
+            question("stage/score-system", "stage/score", texts | {"rubric": render(name)}, _SCORE)
+            for name in names.values()
+        ]
         answers = yield pair.judge, each + later
         for name, of in zip(
             scores, [*([one] for one in answers[: len(each)]), answers[len(each) :]], strict=False
@@ -373,19 +377,6 @@ def _support(turn: StageTurn, given: Sequence[str]) -> Json:
         "hit": float(shared > 0) if of else None,
         "recall": shared / of if of else None,
     }
-
-
-def _points_question(name: str, texts: Mapping[str, str]) -> Question[int]:
-    """A question for 1 to 5 points, with the reason first."""
-
-    def read(answer: str) -> int:
-        record = record_in(answer, ["reason", "score"])
-        sentence(record["reason"], "reason")
-        return whole_number(record["score"], "score", 1, 5)
-
-    score: Any = {"type": "integer", "minimum": 1, "maximum": 5}
-    template = '{"reason": "<one sentence>", "score": <1 to 5>}'
-    return question("stage/score-system", name, texts, template, {"reason": STRING, "score": score}, read)
 
 
 def _role_text(role: StageRole) -> str:

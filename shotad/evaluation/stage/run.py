@@ -15,11 +15,9 @@ from shotad.evaluation.metrics.judge import (
     Answer,
     Judge,
     Question,
-    one_of,
-    record_in,
     sentence,
 )
-from shotad.evaluation.metrics.judged import STRING, in_groups, question, quoted
+from shotad.evaluation.metrics.judged import SENTENCE, STRING, YES_OR_NO, Part, in_groups, question, quoted
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.stage.films import StageScene
 from shotad.evaluation.store import MetricContext
@@ -98,31 +96,15 @@ def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
     return replace(asked, sampling=SAMPLING, tokens=tokens, draw=draw)
 
 
-def one_answer(system: str, name: str, texts: Mapping[str, str], draw: int = 0) -> Question[str]:
-    """A question to the engine that is scored, for an answer in a sentence or a few."""
-
-    def read(answer: str) -> str:
-        return sentence(record_in(answer, ["answer"])["answer"], "answer")
-
-    template = '{"answer": <your answer, in quotes>}'
-    return drawn(question(system, name, texts, template, {"answer": STRING}, read), draw=draw)
-
-
+ANSWER = {"answer": Part("<your answer, in quotes>", STRING, sentence)}
+"""An answer of the engine that is scored, in a sentence or a few."""
 VERDICT: Mapping[str, tuple[str, ...]] = {"stage/judge-system": ()}
 """What stands before every question of yes or no, and its variables."""
 
 
 def verdict(name: str, texts: Mapping[str, str]) -> Question[bool]:
     """A question of yes or no to the judge, by a template."""
-
-    def read(answer: str) -> bool:
-        record = record_in(answer, ["reason", "verdict"])
-        sentence(record["reason"], "reason")
-        return one_of(record["verdict"], "verdict", ("yes", "no")) == "yes"
-
-    template = '{"reason": "<one sentence>", "verdict": <"yes" or "no">}'
-    keys = {"reason": STRING, "verdict": {"type": "string", "enum": ["yes", "no"]}}
-    return question("stage/judge-system", name, texts, template, keys, read)
+    return question("stage/judge-system", name, texts, {"reason": SENTENCE, "verdict": YES_OR_NO})
 
 
 def scene_text(scene: StageScene) -> str:

@@ -17,7 +17,7 @@ without a timeline of the people's (49 in the release) are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -25,8 +25,17 @@ import numpy as np
 
 from shotad.description import render
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, record_in, sentence, sentences
-from shotad.evaluation.metrics.judged import STRING, STRINGS, by_judge, question, quoted
+from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, sentence
+from shotad.evaluation.metrics.judged import (
+    STRING,
+    STRINGS,
+    Part,
+    by_judge,
+    entries_schema,
+    listing,
+    question,
+    quoted,
+)
 from shotad.evaluation.stage.films import StageArc, StageFilm, StageNode, StageTimeline, entries
 from shotad.evaluation.stage.run import (
     Pair,
@@ -205,8 +214,7 @@ def _words(arc: StageArc) -> str:
 def timeline_question(film: StageFilm, gold: StageTimeline) -> Question[StageTimeline]:
     """What becomes of this character, of whom nothing but the names is told?"""
 
-    def read(answer: str) -> StageTimeline:
-        nodes = _entries(answer, "nodes", StageNode)
+    def read(nodes: list[StageNode]) -> StageTimeline:
         for node in nodes:
             sentence(node.development, "development")
             if node.scene not in film.places:
@@ -220,15 +228,15 @@ def timeline_question(film: StageFilm, gold: StageTimeline) -> Question[StageTim
         "aliases": ", ".join(map(quoted, gold.aliases)) or "–",
         "scenes": "\n\n".join(map(scene_text, film.scenes)),
     }
-    return _listing("stage/timeline", texts, "nodes", _NODE, read)
+    parts = {"nodes": _entries(_NODE, StageNode)}
+    return question("stage/reader-system", "stage/timeline", texts, parts, read)
 
 
 def arcs_question(film: StageFilm, timeline: StageTimeline) -> Question[tuple[StageArc, ...]]:
     """Which longer changes join these nodes?"""
     known = {node.id for node in timeline.nodes}
 
-    def read(answer: str) -> tuple[StageArc, ...]:
-        arcs = _entries(answer, "arcs", StageArc, character=timeline.character)
+    def read(arcs: list[StageArc]) -> tuple[StageArc, ...]:
         for arc in arcs:
             sentence(arc.summary, "summary")
             if len(set(arc.nodes)) < 2 or not known.issuperset(arc.nodes):
@@ -236,38 +244,27 @@ def arcs_question(film: StageFilm, timeline: StageTimeline) -> Question[tuple[St
         return tuple(arcs)
 
     texts = {"character": quoted(timeline.character), "nodes": _timeline_text(film, timeline)}
-    return _listing("stage/arcs", texts, "arcs", _ARC, read)
+    parts = {"arcs": _entries(_ARC, StageArc, character=timeline.character)}
+    return question("stage/reader-system", "stage/arcs", texts, parts, read)
 
 
 _NODE = dict.fromkeys(("scene", "development", "goal", "result", "unresolved"), STRING)
 _ARC = {"title": STRING, "nodes": STRINGS} | dict.fromkeys(("summary", "start", "end", "unresolved"), STRING)
 
 
-def _listing(
-    name: str, texts: Mapping[str, str], key: str, entry: Mapping[str, Any], read: Callable[[str], T]
-) -> Question[T]:
-    """A question that wants a list of entries under ``key``."""
-    shape = {
-        "type": "object",
-        "properties": dict(entry),
-        "required": list(entry),
-        "additionalProperties": False,
-    }
+def _entries(entry: Mapping[str, Any], kind: type[T], **more: str) -> Part:
+    """A list of such entries, read as ``kind`` and numbered as their ids."""
+
+    def read(content: Any, key: str) -> list[T]:
+        if not isinstance(content, list) or not content or not all(isinstance(one, dict) for one in content):
+            raise Unreadable(f"{key} must be a list with an entry or more.")
+        try:
+            return list(entries([{**one, **more, "id": str(n)} for n, one in enumerate(content, 1)], kind))
+        except ValueError as error:
+            raise Unreadable(f"{key}, {error}.") from None
+
     form = ", ".join(f'"{one}": {"[…]" if kind is STRINGS else "…"}' for one, kind in entry.items())
-    template = f'{{"{key}": [{{{form}}}, …]}}'
-    keys = {key: {"type": "array", "items": shape}}
-    return question("stage/reader-system", name, texts, template, keys, read)
-
-
-def _entries(answer: str, key: str, kind: type[T], **more: str) -> list[T]:
-    """The entries under ``key``, numbered as their ids. Raises Unreadable."""
-    content = record_in(answer, [key])[key]
-    if not isinstance(content, list) or not content or not all(isinstance(one, dict) for one in content):
-        raise Unreadable(f"{key} must be a list with an entry or more.")
-    try:
-        return list(entries([{**one, **more, "id": str(n)} for n, one in enumerate(content, 1)], kind))
-    except ValueError as error:
-        raise Unreadable(f"{key}, {error}.") from None
+    return Part(f"[{{{form}}}, …]", {"type": "array", "items": entries_schema(entry)}, read)
 
 
 def _timeline_text(film: StageFilm, timeline: StageTimeline) -> str:
@@ -287,19 +284,13 @@ def _node_text(film: StageFilm, node: StageNode) -> str:
 
 def _facts_question(film: StageFilm, timeline: StageTimeline) -> Question[tuple[str, ...]]:
     """What are the main facts of a timeline?"""
-
-    def read(answer: str) -> tuple[str, ...]:
-        return sentences(record_in(answer, ["facts"])["facts"], "facts", FACTS)
-
     texts = {
         "character": quoted(timeline.character),
         "timeline": _timeline_text(film, timeline),
         "most": str(FACTS),
     }
-    template = '{"facts": ["…", "…", …]}'
-    return question(
-        "stage/judge-system", "stage/facts", texts, template, {"facts": STRINGS}, read, _FACT_TOKENS * FACTS
-    )
+    parts, room = {"facts": listing(FACTS)}, _FACT_TOKENS * FACTS
+    return question("stage/judge-system", "stage/facts", texts, parts, tokens=room)
 
 
 def _follows(film: StageFilm, character: str, earlier: StageNode, later: StageNode) -> Question[bool]:
