@@ -115,11 +115,13 @@ from .step_report import Labels as Labels, evaluate_steps as evaluate_steps, rea
 from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .story import Story as Story, estimate_story as estimate_story, evaluate_story as evaluate_story
-from .story_films import StoryFilm as StoryFilm, read_film as read_film, read_films as read_films
 from .story_questions import (
+    StoryFilm as StoryFilm,
     StoryQuestion as StoryQuestion,
     examine as examine,
     make_story_questions as make_story_questions,
+    read_film as read_film,
+    read_films as read_films,
     read_questions as read_questions,
     write_questions as write_questions,
 )

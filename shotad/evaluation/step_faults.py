@@ -25,8 +25,7 @@ from shotad.description import render
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import Judge, Question, Unreadable
 from shotad.evaluation.metrics.judged import STRINGS, Part, numbered, question
-from shotad.evaluation.step_agents import CRITERIA, STEP_TOKENS, Verdict, ask, task_words
-from shotad.evaluation.steps import StepScript
+from shotad.evaluation.steps import CRITERIA, STEP_TOKENS, StepScript, Verdict, ask, task_words
 
 FAULTS = {name.removeprefix("no-"): name for name in CRITERIA if name != "executable"}
 """The criterion that each kind of fault breaks, in the order of the paper's Table 4."""

@@ -18,16 +18,6 @@ from shotad.evaluation.datasets.tables import counted, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import ASKED_AGAIN, Judge
 from shotad.evaluation.report.wording import NONE
-from shotad.evaluation.step_agents import (
-    AGENT_TEMPLATES,
-    AGENTS,
-    BASELINE,
-    CRITERIA,
-    GoldAnswers,
-    Verdict,
-    judge_scripts,
-    synthesize,
-)
 from shotad.evaluation.step_faults import (
     FAULT_TEMPLATES,
     LEVEL,
@@ -36,7 +26,17 @@ from shotad.evaluation.step_faults import (
     fault_figures,
     plant_faults,
 )
-from shotad.evaluation.steps import StepScript
+from shotad.evaluation.steps import (
+    AGENT_TEMPLATES,
+    AGENTS,
+    BASELINE,
+    CRITERIA,
+    GoldAnswers,
+    StepScript,
+    Verdict,
+    judge_scripts,
+    synthesize,
+)
 from shotad.evaluation.store import MetricContext
 
 RULES = "rules"

@@ -43,8 +43,15 @@ from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_o
 from shotad.evaluation.report.wording import signed, span_words
 from shotad.evaluation.screenplay_files import plain_line
 from shotad.evaluation.store import MetricContext
-from shotad.evaluation.story_films import CONDITIONS, Elements, StoryFilm, given_lines
-from shotad.evaluation.story_questions import Examination, StoryQuestion, examine
+from shotad.evaluation.story_questions import (
+    CONDITIONS,
+    Elements,
+    Examination,
+    StoryFilm,
+    StoryQuestion,
+    examine,
+    given_lines,
+)
 
 TRIES = 5
 SAMPLING = SamplingSettings(temperature=0.2, top_p=0.9)

@@ -19,8 +19,7 @@ from shotad.evaluation.report.intervals import FEWEST
 from shotad.evaluation.report.wording import percent, signed, span_words
 from shotad.evaluation.screenplay import Element
 from shotad.evaluation.story import Answered, Story
-from shotad.evaluation.story_films import CONDITIONS, StoryFilm
-from shotad.evaluation.story_questions import StoryQuestion
+from shotad.evaluation.story_questions import CONDITIONS, StoryFilm, StoryQuestion
 from shotad.script import timecode
 
 _SHOWN = 10
