@@ -240,11 +240,11 @@ def _estimate(
 
     found = estimate_story(films, questions, config.seed, **more)
     text = (
-        f"At most {found.asked:,} answers with {found.characters / 1e6:,.1f} million characters of lines, "
-        f"and {found.judged:,} checks of open answers. What is kept from earlier runs is not asked again."
+        f"At most {found['answers']:,} answers with {found['characters'] / 1e6:,.1f} million characters of "
+        f"lines, and {found['checks']:,} checks of open answers. What is kept from earlier runs is not asked "
+        "again."
     )
-    value = {"answers": found.asked, "characters": found.characters, "checks": found.judged}
-    console.result(text, value)
+    console.result(text, found)
 
 
 @click.command(name="screenplay")

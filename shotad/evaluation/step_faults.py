@@ -46,14 +46,9 @@ LEVEL = 0.05
 _NO_CONDITION = "its task has no condition"
 
 
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """A script with one fault: ``whole`` is its place among the scripts, ``script`` what it became, or why it
-    cannot have this fault."""
-
-    whole: int
-    fault: str
-    script: StepScript | str
+Planted = tuple[int, str, StepScript | str]
+"""A script with one fault: its place among the scripts, the kind of fault, and what the script became, or why
+it cannot have this fault."""
 
 
 def plant_faults(
@@ -63,21 +58,21 @@ def plant_faults(
 
     What a rule draws depends on the seed, the script and the fault alone.
     """
-    found = []
+    found: list[Planted] = []
     for fault in FAULTS:
         places = [place for place, script in enumerate(scripts) if script.steps]
         if writer is None or fault not in BY_ENGINE:
-            found += [Planted(place, fault, plant(scripts[place], fault, scripts, seed)) for place in places]
+            found += [(place, fault, plant(scripts[place], fault, scripts, seed)) for place in places]
             continue
         if fault == "constraint":
-            found += [Planted(p, fault, _NO_CONDITION) for p in places if not scripts[p].constraint]
+            found += [(p, fault, _NO_CONDITION) for p in places if not scripts[p].constraint]
             places = [place for place in places if scripts[place].constraint]
         questions = [plant_question(scripts[place], fault) for place in places]
         answers = ask(writer, questions, f"Planting faults: {fault}", progress)
         for place, answer in zip(places, answers, strict=True):
             failed = f"the engine did not plant it: {answer.failure}"
             steps = answer.value
-            found.append(Planted(place, fault, replace(scripts[place], steps=steps) if steps else failed))
+            found.append((place, fault, replace(scripts[place], steps=steps) if steps else failed))
     return found
 
 
@@ -199,11 +194,11 @@ def fault_figures(
     coming = iter(after)
     pairs: dict[str, list[tuple[Verdict, Verdict]]] = {fault: [] for fault in FAULTS}
     left_out = {fault: Counter[str]() for fault in FAULTS}
-    for one in planted:
-        if isinstance(one.script, str):
-            left_out[one.fault][one.script] += 1
+    for place, fault, script in planted:
+        if isinstance(script, str):
+            left_out[fault][script] += 1
         else:
-            pairs[one.fault].append((before[one.whole], next(coming)))
+            pairs[fault].append((before[place], next(coming)))
     return [_figures(fault, those, left_out[fault]) for fault, those in pairs.items()]
 
 

@@ -293,7 +293,7 @@ def evaluate_steps(
     mechanisms = {"agents": AGENTS, "single": BASELINE} if baseline else {"agents": AGENTS}
     verdicts = {key: judge_scripts(scripts, who, judge, gold, progress) for key, who in mechanisms.items()}
     plants = plant_faults(scripts, seed, writer, progress) if planted else []
-    faulty = [one.script for one in plants if isinstance(one.script, StepScript)]
+    faulty = [script for _, _, script in plants if isinstance(script, StepScript)]
     faults = {}
     for key, who in mechanisms.items() if planted else ():
         after = judge_scripts(faulty, who, judge, gold, progress)

@@ -14,17 +14,15 @@ tried on the human AD: it must beat itself with its lines in each other's places
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core import EvaluationError, SamplingSettings, reported
-from shotad.description import check_templates, prompt_hash, render, slot_seed
+from shotad.core import EvaluationError, SamplingSettings
+from shotad.description import render, slot_seed
 from shotad.evaluation.metric import Figure, Json, Result, Row
 from shotad.evaluation.metrics.judge import (
-    ASKED_AGAIN,
     Answer,
-    Judge,
     Question,
     Unreadable,
     one_of,
@@ -33,11 +31,13 @@ from shotad.evaluation.metrics.judged import (
     SENTENCE,
     STRING,
     YES_OR_NO,
+    Pair,
     Part,
-    in_groups,
+    Steps,
     numbered,
     question,
     quoted,
+    worked,
 )
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_of
 from shotad.evaluation.report.wording import signed, span_words
@@ -184,41 +184,30 @@ def evaluate_story(
     here, and for a set of questions that is of no use, unless ``anyway``; EngineError for what stops an
     engine.
     """
-    check_templates({**ASKING, **ASKED_AGAIN})
     questions = matched(films, questions)
     examine(questions).check(anyway=anyway)
-    reader = Judge(engine, context)
-    checker = Judge(judge or engine, context)
+    pair, seed = Pair(engine, judge, context, ASKING), context.config.seed
     answers: dict[str, tuple[Answered, ...]] = {}
-    given, left_out = _given(films, questions, conditions, context.config.seed)
+    given, left_out = _given(films, questions, conditions, seed)
     blind: float | None = None
     for name, lines in given.items():
-        with reported(
-            context.progress, f"Asking with {CONDITIONS[name]}", len(questions), "questions"
-        ) as task:
-            done: list[Answered] = []
-            for group in in_groups(questions, _TOGETHER):
-                done += _answered(group, lines, tries, reader, checker, context.config.seed)
-                task.advance(len(group))
-        answers[name] = tuple(done)
+        shown = {film: numbered([plain_line(one) for one in those]) for film, those in lines.items()}
+        asked = [_answered(one, lines[one.film], shown[one.film], tries, pair, seed) for one in questions]
+        answers[name] = tuple(worked(f"Asking with {CONDITIONS[name]}", "questions", asked, context))
         if name == "nothing":
-            blind = sum(one.share for one in done) / len(done)
+            blind = sum(one.share for one in answers[name]) / len(questions)
             examine(questions, blind).check(anyway=anyway)
     identity = {
         "version": 1,
-        "reader": reader.identity,
-        "judge": checker.identity,
-        "prompts": prompt_hash([*ASKING, *ASKED_AGAIN]),
+        "reader": pair.actor.identity,
+        "judge": pair.judge.identity,
+        "prompts": pair.identity["prompts"],
         "tries": tries,
         "sampling": SAMPLING.model_dump() if tries > 1 else None,
     }
     unit = context.settings.report.unit
     used = tuple(film for film in films if any(one.film == film.name for one in questions))
     return Story(used, answers, examine(questions, blind), left_out, tries, unit, identity)
-
-
-_TOGETHER = 16
-"""Questions whose answers are judged together, so that progress is seen and a killed run loses little."""
 
 
 def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> tuple[StoryQuestion, ...]:
@@ -260,48 +249,21 @@ def _given(
 
 
 def _answered(
-    group: Sequence[StoryQuestion],
-    lines: Mapping[str, Elements],
-    tries: int,
-    reader: Judge,
-    checker: Judge,
-    seed: int,
-) -> Iterator[Answered]:
-    """Some questions, each asked so many times."""
-    shown = {name: numbered([plain_line(one) for one in lines[name]]) for name in {one.film for one in group}}
-    asked = [
-        _asked(one, shown[one.film], len(lines[one.film]), draw, tries, seed)
-        for one in group
-        for draw in range(tries)
-    ]
-    said = list(reader.answers(asked))
-    of = [one for one in group for _ in range(tries)]
-    both = zip(of, said, strict=True)
-    open_ones = ((one, answer.value[0]) for one, answer in both if answer.value and not one.options)
-    pairs = list(dict.fromkeys(open_ones))
-    checks = [answer_check(one.text, one.answer, one.reason, answer) for one, answer in pairs]
-    verdicts = dict(zip(pairs, checker.answers(checks), strict=True))
-    done = [
-        _try(one, answer, verdicts.get((one, answer.value[0])) if answer.value else None, lines[one.film])
-        for one, answer in zip(of, said, strict=True)
-    ]
-    for one, its in zip(group, in_groups(done, tries), strict=True):
-        yield Answered(one, tuple(its))
-
-
-def _try(
-    asked: StoryQuestion,
-    answer: Answer[tuple[str, tuple[int, ...]]],
-    verdict: Answer[bool] | None,
-    lines: Elements,
-) -> Try:
-    if answer.value is None:
-        return Try("", False, (), answer.failure)
-    said, places = answer.value
-    rests_on = tuple(lines[place].cue for place in places if lines[place].cue)
-    if verdict is None:
-        return Try(said, said == asked.answer, rests_on)
-    return Try(said, bool(verdict.value), rests_on, verdict.failure)
+    asked: StoryQuestion, lines: Elements, shown: str, tries: int, pair: Pair, seed: int
+) -> Steps[Answered]:
+    """A question, asked so many times; equal answers to an open one are judged once."""
+    answers = yield pair.actor, [_asked(asked, shown, len(lines), draw, tries, seed) for draw in range(tries)]
+    said = () if asked.options else dict.fromkeys(answer.value[0] for answer in answers if answer.value)
+    checks = [answer_check(asked.text, asked.answer, asked.reason, one) for one in said]
+    verdicts = dict(zip(said, (yield pair.judge, checks), strict=True))
+    found = []
+    for answer in answers:
+        text, places = answer.value or ("", ())
+        checked = verdicts.get(text, Answer(text == asked.answer, answer.failure))
+        rests_on = tuple(lines[place].cue for place in places if lines[place].cue)
+        right = answer.value is not None and bool(checked.value)
+        found.append(Try(text, right, rests_on, checked.failure))
+    return Answered(asked, tuple(found))
 
 
 def _asked(
@@ -342,15 +304,6 @@ def answer_check(question_text: str, right: str, reason: str, said: str) -> Ques
     return question("questions/judge-system", "questions/judge", texts, parts)
 
 
-@dataclass(frozen=True, slots=True)
-class StoryEstimate:
-    """What a run asks at most: requests to the engine and the judge, and characters of the lines sent."""
-
-    asked: int
-    judged: int
-    characters: int
-
-
 def estimate_story(
     films: Sequence[StoryFilm],
     questions: Sequence[StoryQuestion],
@@ -358,8 +311,9 @@ def estimate_story(
     *,
     tries: int = TRIES,
     conditions: Sequence[str] = tuple(CONDITIONS),
-) -> StoryEstimate:
-    """What `evaluate_story` would ask if nothing were kept. Asks nothing."""
+) -> dict[str, int]:
+    """What `evaluate_story` would ask if nothing were kept: ``answers`` of the engine, ``characters`` of the
+    lines sent, and ``checks`` by the judge. Asks nothing."""
     questions = matched(films, questions)
     given, _ = _given(films, questions, conditions, seed)
     characters = 0
@@ -367,6 +321,5 @@ def estimate_story(
         size = {film: sum(len(plain_line(one)) for one in elements) for film, elements in lines.items()}
         characters += tries * sum(size[one.film] for one in questions)
     times = tries * len(given)
-    return StoryEstimate(
-        times * len(questions), times * sum(not one.options for one in questions), characters
-    )
+    checks = times * sum(not one.options for one in questions)
+    return {"answers": times * len(questions), "characters": characters, "checks": checks}

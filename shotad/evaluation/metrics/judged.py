@@ -31,11 +31,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
-from shotad.core import Message
+from shotad.core import Message, reported
 from shotad.description import check_templates, prompt_hash, render
 from shotad.evaluation.metric import JUDGE_FAILED, Corpus, Figure, Item, Json, Metric, Row
 from shotad.evaluation.metrics.judge import (
@@ -481,3 +481,61 @@ def question(
     schema = entries_schema({key: part.schema for key, part in parts.items()})
     asked = Message("user", render(name, **texts, template=form))
     return Question((Message("system", render(system)), asked), schema, form, read_all, tokens)
+
+
+TOGETHER = 16
+"""Items that are asked about together: a killed run loses little, and a server is kept busy."""
+
+
+class Pair:
+    """The engine that is scored, and the judge (default: the engine too); both as `JudgeName` says.
+
+    Raises ShotadError for one that is unknown or cannot answer, PromptError for templates that do not fit.
+    """
+
+    def __init__(
+        self, engine: str, judge: str, context: MetricContext, templates: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        check_templates({**templates, **ASKED_AGAIN})
+        self._templates = templates
+        self.actor = Judge(engine, context)
+        self.judge = Judge(judge or engine, context)
+
+    @property
+    def identity(self) -> Json:
+        """All of both, and of what they are asked, that can change an answer."""
+        prompts = prompt_hash([*self._templates, *ASKED_AGAIN])
+        engines = {"engine": self.actor.identity, "judge": self.judge.identity}
+        return {"version": 1, **engines, "prompts": prompts}
+
+
+Steps = Generator[tuple[Judge, list[Question[Any]]], list[Answer[Any]], T]
+"""How one item is asked about: it yields whom to ask what, gets the answers, and returns what it found."""
+
+
+def together(items: Iterable[Steps[T]]) -> list[T]:
+    """What each item found, in order. The questions of all items at one step are asked at once."""
+    steps = list(items)
+    found: dict[int, T] = {}
+    answers: dict[int, list[Answer[Any]] | None] = dict.fromkeys(range(len(steps)))
+    while answers:
+        wanted: dict[int, tuple[Judge, list[Question[Any]]]] = {}
+        for place, those in answers.items():
+            try:
+                wanted[place] = next(steps[place]) if those is None else steps[place].send(those)
+            except StopIteration as stop:
+                found[place] = stop.value
+        answers = {place: [] for place in wanted}
+        for who in {id(who): who for who, _ in wanted.values()}.values():
+            asked = [(place, one) for place, (of, those) in wanted.items() if of is who for one in those]
+            for (place, _), answer in zip(asked, who.answers([one for _, one in asked]), strict=True):
+                cast("list[Answer[Any]]", answers[place]).append(answer)
+    return [found[place] for place in range(len(steps))]
+
+
+def worked(what: str, of: str, items: Sequence[Steps[T]], context: MetricContext) -> Iterator[T]:
+    """What each item found, in order, with progress; `TOGETHER` items at a time."""
+    with reported(context.progress, what, len(items), of) as task:
+        for group in in_groups(items, TOGETHER):
+            yield from together(group)
+            task.advance(len(group))

@@ -33,7 +33,7 @@ from shotad.core import DatasetError, EvaluationError
 from shotad.description import render
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import Question
-from shotad.evaluation.metrics.judged import SENTENCE, by_judge, points, question, quoted
+from shotad.evaluation.metrics.judged import SENTENCE, Pair, Steps, by_judge, points, question, quoted, worked
 from shotad.evaluation.stage.films import (
     StageFilm,
     StageInterview,
@@ -42,7 +42,7 @@ from shotad.evaluation.stage.films import (
     StageScene,
     StageTurn,
 )
-from shotad.evaluation.stage.run import ANSWER, Pair, StageRun, Steps, drawn, figure, row, scene_text, worked
+from shotad.evaluation.stage.run import ANSWER, StageRun, drawn, figure, row, scene_text
 from shotad.evaluation.store import MetricContext, vectors_of
 from shotad.evaluation.story import ASKING, TRIES, answer_check
 
@@ -133,6 +133,7 @@ QUESTION_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "stage/reader-system": (),
     "stage/question": ("scenes", "question", "template"),
     "stage/scene": ("scene", "heading", "text"),
+    "stage/judge-system": (),
     "stage/nothing": (),
     "questions/judge-system": (),
     "questions/judge": ASKING["questions/judge"],
@@ -229,6 +230,7 @@ ROLE_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "stage/actor": ("role", "memories", "history", "asked", "template"),
     "stage/role": ("character", "traits", "style", "constraints", "examples", "relations"),
     "stage/score-system": (),
+    "stage/judge-system": (),
     "stage/score": ("rubric", "role", "turns", "template"),
     "stage/turn": ("turn", "asked", "memories", *KNOWN, "answer"),
     "stage/nothing": (),

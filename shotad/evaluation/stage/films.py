@@ -22,7 +22,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
@@ -321,24 +321,17 @@ KNOWN: Mapping[str, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Loose:
-    """An id that stands twice or leads nowhere: ``what`` it is of, and ``where``."""
-
-    what: str
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
 class StageCheck:
-    """What is there, and ids that are loose. Several films are held against the release."""
+    """What is there, and ids that stand twice or lead nowhere: what each is of, and where it stands. Several
+    films are held against the release."""
 
     counts: Mapping[str, int]
-    loose: tuple[Loose, ...]
+    loose: tuple[tuple[str, str], ...]
 
     @property
     def kinds(self) -> Mapping[str, int]:
         """How many ids are loose, by what they are."""
-        return dict(sorted(Counter(one.what for one in self.loose).items()))
+        return dict(sorted(Counter(what for what, _ in self.loose).items()))
 
     @property
     def whole(self) -> bool:
@@ -357,14 +350,14 @@ class StageCheck:
         ]
         lines = aligned(("", "", ""), rows, (1, 2))[1:]
         for what, number in self.kinds.items():
-            example = next(one.where for one in self.loose if one.what == what)
+            example = next(where for kind, where in self.loose if kind == what)
             same = ", as in the release" if several and KNOWN.get(what) == number else ""
             lines.append(f"{what}: {number}{same} ({example})")
         return "\n".join(lines if self.loose else [*lines, "Every id leads somewhere."])
 
     def record(self) -> Json:
         """As JSON."""
-        loose = [asdict(one) for one in self.loose]
+        loose = [{"what": what, "where": where} for what, where in self.loose]
         return {"counts": dict(self.counts), "whole": self.whole, "loose": loose}
 
 
@@ -380,7 +373,7 @@ def check_stage(films: Sequence[StageFilm]) -> StageCheck:
         kinds["single"],
         kinds["multi"],
     )
-    loose = (Loose(*one) for film in films for part in (_twice, _of_story, _of_roles) for one in part(film))
+    loose = (one for film in films for part in (_twice, _of_story, _of_roles) for one in part(film))
     return StageCheck(dict(zip(RELEASE, counts, strict=True)), tuple(loose))
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
-from shotad.core import SamplingSettings, aligned, plural, reported
-from shotad.description import check_templates, prompt_hash, render
+from shotad.core import SamplingSettings, aligned, plural
+from shotad.description import render
 from shotad.evaluation.metric import Figure, Json, Result, Row
 from shotad.evaluation.metrics.judge import (
-    ASKED_AGAIN,
-    Answer,
-    Judge,
     Question,
     sentence,
 )
-from shotad.evaluation.metrics.judged import SENTENCE, STRING, YES_OR_NO, Part, in_groups, question, quoted
+from shotad.evaluation.metrics.judged import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.stage.films import StageScene
-from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
 
@@ -29,66 +25,6 @@ SAMPLING = SamplingSettings(temperature=0.2, top_p=0.9)
 tokens (section C.3)."""
 SHOWN = 3
 """Failures that are shown."""
-TOGETHER = 16
-"""Items that are asked about together: a killed run loses little, and a server is kept busy."""
-
-
-class Pair:
-    """The engine that is scored, and the judge; both as `shotad.evaluation.metrics.judge` names them.
-
-    Raises ShotadError for one that is unknown or cannot answer, PromptError for templates that do not fit.
-    """
-
-    def __init__(
-        self, engine: str, judge: str, context: MetricContext, templates: Mapping[str, tuple[str, ...]]
-    ) -> None:
-        check_templates({**templates, **VERDICT, **ASKED_AGAIN})
-        self._templates = templates
-        self.actor = Judge(engine, context)
-        self.judge = Judge(judge or engine, context)
-
-    @property
-    def identity(self) -> Json:
-        """All of both, and of what they are asked, that can change an answer."""
-        prompts = prompt_hash([*self._templates, *VERDICT, *ASKED_AGAIN])
-        return {
-            "version": 1,
-            "engine": self.actor.identity,
-            "judge": self.judge.identity,
-            "prompts": prompts,
-        }
-
-
-Steps = Generator[tuple[Judge, list[Question[Any]]], list[Answer[Any]], T]
-"""How one item is asked about: it yields whom to ask what, gets the answers, and returns what it found."""
-
-
-def together(items: Iterable[Steps[T]]) -> list[T]:
-    """What each item found, in order. The questions of all items at one step are asked at once."""
-    steps = list(items)
-    found: dict[int, T] = {}
-    answers: dict[int, list[Answer[Any]] | None] = dict.fromkeys(range(len(steps)))
-    while answers:
-        wanted: dict[int, tuple[Judge, list[Question[Any]]]] = {}
-        for place, those in answers.items():
-            try:
-                wanted[place] = next(steps[place]) if those is None else steps[place].send(those)
-            except StopIteration as stop:
-                found[place] = stop.value
-        answers = {place: [] for place in wanted}
-        for who in {id(who): who for who, _ in wanted.values()}.values():
-            asked = [(place, one) for place, (of, those) in wanted.items() if of is who for one in those]
-            for (place, _), answer in zip(asked, who.answers([one for _, one in asked]), strict=True):
-                cast("list[Answer[Any]]", answers[place]).append(answer)
-    return [found[place] for place in range(len(steps))]
-
-
-def worked(what: str, of: str, items: Sequence[Steps[T]], context: MetricContext) -> Iterator[T]:
-    """What each item found, in order, with progress; `TOGETHER` items at a time."""
-    with reported(context.progress, what, len(items), of) as task:
-        for group in in_groups(items, TOGETHER):
-            yield from together(group)
-            task.advance(len(group))
 
 
 def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
@@ -98,8 +34,6 @@ def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
 
 ANSWER = {"answer": Part("<your answer, in quotes>", STRING, sentence)}
 """An answer of the engine that is scored, in a sentence or a few."""
-VERDICT: Mapping[str, tuple[str, ...]] = {"stage/judge-system": ()}
-"""What stands before every question of yes or no, and its variables."""
 
 
 def verdict(name: str, texts: Mapping[str, str]) -> Question[bool]:

@@ -29,25 +29,25 @@ from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, senten
 from shotad.evaluation.metrics.judged import (
     STRING,
     STRINGS,
+    Pair,
     Part,
+    Steps,
     by_judge,
     entries_schema,
     listing,
     question,
     quoted,
+    worked,
 )
 from shotad.evaluation.stage.films import StageArc, StageFilm, StageNode, StageTimeline, entries
 from shotad.evaluation.stage.run import (
-    Pair,
     StageRun,
-    Steps,
     drawn,
     figure,
     lines_of,
     row,
     scene_text,
     verdict,
-    worked,
 )
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 
@@ -58,6 +58,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "stage/scene": ("scene", "heading", "text"),
     "stage/node": ("node", "scene", "heading", "development", "goal", "result", "unresolved"),
     "stage/arc": ("title", "summary", "start", "end", "unresolved", "nodes"),
+    "stage/judge-system": (),
     "stage/facts": ("character", "timeline", "most", "template"),
     "stage/covered": ("character", "fact", "timeline", "template"),
     "stage/follows": ("character", "earlier", "later", "before", "after", "template"),

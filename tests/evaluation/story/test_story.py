@@ -169,13 +169,13 @@ def test_what_the_estimate_says_is_asked_at_most(tmp_path: Path) -> None:
     films = read_films(make_table(tmp_path, TOLD))
     questions = read_questions([write_questions(tmp_path / "q.jsonl", *TOLD, open_ones=True)])
     found = estimate_story(films, questions, 0, tries=2, conditions=["ad", "human"])
-    assert (found.asked, found.judged) == (2 * 4 * 12, 2 * 4 * 12)
+    assert (found["answers"], found["checks"]) == (2 * 4 * 12, 2 * 4 * 12)
     assert not Reader.asked
     evaluate_story(films, questions, READER, context(), tries=2, conditions=["ad", "human"])
     # Equal answers to one question are judged once.
     answers = [one for one in Reader.asked if "The given answer:" not in one.messages[1].text]
-    assert len(answers) == found.asked
-    assert len(Reader.asked) < found.asked + found.judged
+    assert len(answers) == found["answers"]
+    assert len(Reader.asked) < found["answers"] + found["checks"]
 
 
 def test_questions_that_are_answered_from_nothing_are_refused(tmp_path: Path) -> None:
