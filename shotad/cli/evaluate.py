@@ -316,14 +316,7 @@ def actions_command(console: Console, **options: Any) -> None:
 
     Run the same command again to continue where it stopped. Exit code 1 if an AD has no actions.
     """
-    from shotad.evaluation import (
-        MetricContext,
-        Store,
-        ads_of,
-        make_actions,
-        make_maker,
-        write_actions,
-    )
+    from shotad.evaluation import MetricContext, Store, ads_of, make_actions, make_maker, write_actions
 
     config = load_config(options["config"], options["assignments"])
     out: Path = options["out"]

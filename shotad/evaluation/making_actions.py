@@ -24,16 +24,10 @@ from shotad.description import check_templates, prompt_hash
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import Table, counted, read_records
 from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.asking import STRING, Part, listing, question, quoted
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
-from shotad.evaluation.metrics.judge import (
-    ASKED_AGAIN,
-    Answer,
-    Judge,
-    Question,
-    Unreadable,
-    sentence,
-)
-from shotad.evaluation.metrics.judged import STRING, Part, listing, question, quoted, says_something
+from shotad.evaluation.metrics.judge import ASKED_AGAIN, Answer, Judge, Question, Unreadable, sentence
+from shotad.evaluation.metrics.judged import says_something
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 

@@ -23,8 +23,8 @@ from typing import Any
 from shotad.core import Progress, key_of
 from shotad.description import render
 from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.asking import STRINGS, Part, numbered, question
 from shotad.evaluation.metrics.judge import Judge, Question, Unreadable
-from shotad.evaluation.metrics.judged import STRINGS, Part, numbered, question
 from shotad.evaluation.steps import CRITERIA, STEP_TOKENS, StepScript, Verdict, ask, task_words
 
 FAULTS = {name.removeprefix("no-"): name for name in CRITERIA if name != "executable"}

@@ -32,9 +32,7 @@ from shotad.core import EvaluationError, Progress, ScriptError, reported
 from shotad.description import render
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import Answer, Judge, Question, sentence
-from shotad.evaluation.metrics.judged import (
-    STORY_LINES,
+from shotad.evaluation.metrics.asking import (
     STRING,
     YES_OR_NO,
     Part,
@@ -43,8 +41,9 @@ from shotad.evaluation.metrics.judged import (
     numbered,
     question,
     quoted,
-    says_something,
 )
+from shotad.evaluation.metrics.judge import Answer, Judge, Question, sentence
+from shotad.evaluation.metrics.judged import STORY_LINES, says_something
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
 from shotad.script import TRACK, read_cues
 

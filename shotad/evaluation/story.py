@@ -21,13 +21,7 @@ from typing import Any
 from shotad.core import EvaluationError, SamplingSettings
 from shotad.description import render, slot_seed
 from shotad.evaluation.metric import Figure, Json, Result, Row
-from shotad.evaluation.metrics.judge import (
-    Answer,
-    Question,
-    Unreadable,
-    one_of,
-)
-from shotad.evaluation.metrics.judged import (
+from shotad.evaluation.metrics.asking import (
     SENTENCE,
     STRING,
     YES_OR_NO,
@@ -39,6 +33,7 @@ from shotad.evaluation.metrics.judged import (
     quoted,
     worked,
 )
+from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, one_of
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_of
 from shotad.evaluation.report.wording import signed, span_words
 from shotad.evaluation.screenplay_files import plain_line

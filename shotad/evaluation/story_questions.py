@@ -33,6 +33,15 @@ from shotad.core import (
 )
 from shotad.description import check_templates, slot_seed
 from shotad.evaluation.datasets.tables import Table, TableRow, counted, read_records
+from shotad.evaluation.metrics.asking import (
+    STRING,
+    STRINGS,
+    Part,
+    entries_schema,
+    in_groups,
+    numbered,
+    question,
+)
 from shotad.evaluation.metrics.judge import (
     ASKED_AGAIN,
     Judge,
@@ -42,16 +51,7 @@ from shotad.evaluation.metrics.judge import (
     sentence,
     whole_number,
 )
-from shotad.evaluation.metrics.judged import (
-    STORY_LINES,
-    STRING,
-    STRINGS,
-    Part,
-    entries_schema,
-    in_groups,
-    numbered,
-    question,
-)
+from shotad.evaluation.metrics.judged import STORY_LINES
 from shotad.evaluation.screenplay import Element, described_elements, recorded_speech, said_elements
 from shotad.evaluation.screenplay_files import plain_line, read_screenplay
 from shotad.evaluation.store import MetricContext

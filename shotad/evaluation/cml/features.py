@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shotad.evaluation.metrics.judge import Judge, Question, sentence
-from shotad.evaluation.metrics.judged import (
+from shotad.evaluation.metrics.asking import (
     STRING,
     YES_OR_NO,
     Part,
@@ -24,6 +23,7 @@ from shotad.evaluation.metrics.judged import (
     quoted,
     word,
 )
+from shotad.evaluation.metrics.judge import Judge, Question, sentence
 from shotad.evaluation.screenplay import Screenplay
 
 CML_TEMPLATES: Mapping[str, tuple[str, ...]] = {

@@ -29,27 +29,25 @@ have one value in common, an interval over lines, as of one film, is too narrow.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
-from shotad.core import Message, reported
 from shotad.description import check_templates, prompt_hash, render
-from shotad.evaluation.metric import JUDGE_FAILED, Corpus, Figure, Item, Json, Metric, Row
-from shotad.evaluation.metrics.judge import (
-    ASKED_AGAIN,
-    Answer,
-    Judge,
-    Question,
-    judge_of,
-    one_of,
-    record_in,
-    sentence,
-    sentences,
-    whole_number,
+from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row
+from shotad.evaluation.metrics.asking import (
+    SENTENCE,
+    by_judge,
+    in_groups,
+    listing,
+    numbered,
+    points,
+    question,
+    quoted,
+    word,
 )
+from shotad.evaluation.metrics.judge import ASKED_AGAIN, Answer, Judge, Question, judge_of
 from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
@@ -81,7 +79,6 @@ CONVEYED = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 _EVENT_TOKENS = 48
 """Room for one event, a short sentence, in JSON."""
 
-_BY_JUDGE = f"{JUDGE_FAILED} "
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -142,15 +139,6 @@ class JudgedMetric(Metric):
                 yield item, [next(answers) for _ in those]
 
 
-def by_judge(answers: Sequence[Answer[T]]) -> str:
-    """What went wrong with the judge, as a row's failure; empty where nothing did."""
-    wrong = [answer.failure for answer in answers if answer.value is None]
-    if not wrong:
-        return ""
-    some = f"{len(wrong)} of {len(answers)} answers: " if len(answers) > 1 else ""
-    return f"{_BY_JUDGE}{some}{wrong[0]}"
-
-
 def says_something(text: str | None) -> bool:
     """Whether a text has a letter or a digit."""
     return text is not None and _WORD.search(text) is not None
@@ -159,12 +147,6 @@ def says_something(text: str | None) -> bool:
 def unasked(item: Item) -> Row:
     """The row of an item whose prediction is missing, failed or without a word: 0."""
     return Row(item.id, (0.0, 1.0), 0.0, item.missing)
-
-
-def in_groups(these: Sequence[T], size: int = 128) -> Iterator[Sequence[T]]:
-    """These in order, ``size`` at a time."""
-    for first in range(0, len(these), size):
-        yield these[first : first + size]
 
 
 STORY_LINES = 12
@@ -391,151 +373,3 @@ def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, s
     texts = {"lines": numbered(lines), "event": quoted(event)}
     parts = {"reason": SENTENCE, "conveyed": word(CONVEYED, '<"yes", "partly" or "no">')}
     return question("judge/conveyed-system", "judge/conveyed", texts, parts, lambda why, said: (said, why))
-
-
-def numbered(lines: Sequence[str]) -> str:
-    """The lines, quoted, one under the other, with numbers from 1."""
-    return "\n".join(
-        render("judge/line", number=str(number), line=quoted(line)) for number, line in enumerate(lines, 1)
-    )
-
-
-def quoted(text: str) -> str:
-    """A text in quotes, on one line, so that it is plain where it begins and ends."""
-    return json.dumps(" ".join(text.split()), ensure_ascii=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What stands under a key of an answer: its ``form`` as an engine is shown it, its JSON schema, and who
-    reads it, told the value and the key. ``read`` raises Unreadable."""
-
-    form: str
-    schema: Mapping[str, Any]
-    read: Callable[[Any, str], Any]
-
-
-STRING = {"type": "string"}
-STRINGS = {"type": "array", "items": STRING}
-SENTENCE = Part('"<one sentence>"', STRING, sentence)
-
-
-def word(words: Iterable[str], form: str) -> Part:
-    """One of these words."""
-    known = tuple(words)
-    return Part(form, STRING | {"enum": list(known)}, lambda value, key: one_of(value, key, known))
-
-
-YES_OR_NO = replace(
-    word(("yes", "no"), '<"yes" or "no">'),
-    read=lambda value, key: one_of(value, key, ("yes", "no")) == "yes",
-)
-"""A word, read as True or False."""
-
-
-def points(lowest: int, highest: int) -> Part:
-    """A whole number of a scale."""
-    schema = {"type": "integer", "minimum": lowest, "maximum": highest}
-    form = f"<{lowest} to {highest}>"
-    return Part(form, schema, lambda value, key: whole_number(value, key, lowest, highest))
-
-
-def listing(most: int, form: str = '["…", "…", …]', *, empty: bool = False) -> Part:
-    """Sentences, at most so many; none where the list may be empty."""
-
-    def read(value: Any, key: str) -> tuple[str, ...]:
-        return () if empty and value == [] else sentences(value, key, most)
-
-    return Part(form, STRINGS, read)
-
-
-def entries_schema(entry: Mapping[str, Any]) -> Json:
-    """The JSON schema of an object with these entries, and no others."""
-    return {
-        "type": "object",
-        "properties": dict(entry),
-        "required": list(entry),
-        "additionalProperties": False,
-    }
-
-
-def question(
-    system: str,
-    name: str,
-    texts: Mapping[str, str],
-    parts: Mapping[str, Part],
-    read: Callable[..., Any] = lambda *said: said[-1],
-    tokens: int = 0,
-) -> Question[Any]:
-    """What is asked by these two templates, the second with ``texts`` filled in.
-
-    The answer is an object with these ``parts`` and no others. ``read`` is given what they say, in order, and
-    gives what the answer says: where nothing is named, the last of them.
-    """
-    form = f"{{{', '.join(f'{json.dumps(key)}: {part.form}' for key, part in parts.items())}}}"
-
-    def read_all(answer: str) -> Any:
-        record = record_in(answer, list(parts))
-        return read(*(part.read(record[key], key) for key, part in parts.items()))
-
-    schema = entries_schema({key: part.schema for key, part in parts.items()})
-    asked = Message("user", render(name, **texts, template=form))
-    return Question((Message("system", render(system)), asked), schema, form, read_all, tokens)
-
-
-TOGETHER = 16
-"""Items that are asked about together: a killed run loses little, and a server is kept busy."""
-
-
-class Pair:
-    """The engine that is scored, and the judge (default: the engine too); both as `JudgeName` says.
-
-    Raises ShotadError for one that is unknown or cannot answer, PromptError for templates that do not fit.
-    """
-
-    def __init__(
-        self, engine: str, judge: str, context: MetricContext, templates: Mapping[str, tuple[str, ...]]
-    ) -> None:
-        check_templates({**templates, **ASKED_AGAIN})
-        self._templates = templates
-        self.actor = Judge(engine, context)
-        self.judge = Judge(judge or engine, context)
-
-    @property
-    def identity(self) -> Json:
-        """All of both, and of what they are asked, that can change an answer."""
-        prompts = prompt_hash([*self._templates, *ASKED_AGAIN])
-        engines = {"engine": self.actor.identity, "judge": self.judge.identity}
-        return {"version": 1, **engines, "prompts": prompts}
-
-
-Steps = Generator[tuple[Judge, list[Question[Any]]], list[Answer[Any]], T]
-"""How one item is asked about: it yields whom to ask what, gets the answers, and returns what it found."""
-
-
-def together(items: Iterable[Steps[T]]) -> list[T]:
-    """What each item found, in order. The questions of all items at one step are asked at once."""
-    steps = list(items)
-    found: dict[int, T] = {}
-    answers: dict[int, list[Answer[Any]] | None] = dict.fromkeys(range(len(steps)))
-    while answers:
-        wanted: dict[int, tuple[Judge, list[Question[Any]]]] = {}
-        for place, those in answers.items():
-            try:
-                wanted[place] = next(steps[place]) if those is None else steps[place].send(those)
-            except StopIteration as stop:
-                found[place] = stop.value
-        answers = {place: [] for place in wanted}
-        for who in {id(who): who for who, _ in wanted.values()}.values():
-            asked = [(place, one) for place, (of, those) in wanted.items() if of is who for one in those]
-            for (place, _), answer in zip(asked, who.answers([one for _, one in asked]), strict=True):
-                cast("list[Answer[Any]]", answers[place]).append(answer)
-    return [found[place] for place in range(len(steps))]
-
-
-def worked(what: str, of: str, items: Sequence[Steps[T]], context: MetricContext) -> Iterator[T]:
-    """What each item found, in order, with progress; `TOGETHER` items at a time."""
-    with reported(context.progress, what, len(items), of) as task:
-        for group in in_groups(items, TOGETHER):
-            yield from together(group)
-            task.advance(len(group))

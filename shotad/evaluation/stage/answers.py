@@ -32,8 +32,8 @@ import numpy.typing as npt
 from shotad.core import DatasetError, EvaluationError
 from shotad.description import render
 from shotad.evaluation.metric import Json
+from shotad.evaluation.metrics.asking import SENTENCE, Pair, Steps, by_judge, points, question, quoted, worked
 from shotad.evaluation.metrics.judge import Question
-from shotad.evaluation.metrics.judged import SENTENCE, Pair, Steps, by_judge, points, question, quoted, worked
 from shotad.evaluation.stage.films import (
     StageFilm,
     StageInterview,

@@ -10,11 +10,8 @@ from typing import TypeVar
 from shotad.core import SamplingSettings, aligned, plural
 from shotad.description import render
 from shotad.evaluation.metric import Figure, Json, Result, Row
-from shotad.evaluation.metrics.judge import (
-    Question,
-    sentence,
-)
-from shotad.evaluation.metrics.judged import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
+from shotad.evaluation.metrics.asking import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
+from shotad.evaluation.metrics.judge import Question, sentence
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.stage.films import StageScene
 

@@ -25,8 +25,7 @@ import numpy as np
 
 from shotad.description import render
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, sentence
-from shotad.evaluation.metrics.judged import (
+from shotad.evaluation.metrics.asking import (
     STRING,
     STRINGS,
     Pair,
@@ -39,16 +38,9 @@ from shotad.evaluation.metrics.judged import (
     quoted,
     worked,
 )
+from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, sentence
 from shotad.evaluation.stage.films import StageArc, StageFilm, StageNode, StageTimeline, entries
-from shotad.evaluation.stage.run import (
-    StageRun,
-    drawn,
-    figure,
-    lines_of,
-    row,
-    scene_text,
-    verdict,
-)
+from shotad.evaluation.stage.run import StageRun, drawn, figure, lines_of, row, scene_text, verdict
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
