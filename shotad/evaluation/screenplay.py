@@ -6,10 +6,10 @@ and pauses of the dialogue (`borders_of`); no labels of scenes were here to meas
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -102,14 +102,8 @@ def make_screenplay(
     """
     elements = sorted((*described, *said), key=_start)
     speech = [one.interval for one in elements if one.kind == "dialogue" and one.interval]
-    ends = [*borders_of(elements, speech, signs), float("inf")]
-    groups: list[list[Element]] = [[] for _ in ends]
-    place = 0
-    for one in elements:
-        while _start(one) >= ends[place]:
-            place += 1
-        groups[place].append(one)
-    told = [group for group in groups if group]
+    borders = borders_of(elements, speech, signs)
+    told = [list(those) for _, those in groupby(elements, lambda one: bisect_right(borders, _start(one)))]
     return Screenplay(
         title, tuple(_scene(number, group, signs) for number, group in enumerate(told, 1)), language
     )

@@ -22,7 +22,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -215,11 +215,11 @@ class ScreenplayFormat:
 
 def write_screenplay(play: Screenplay, name: str) -> str:
     """The screenplay in the format of that name. Raises EvaluationError for one that cannot be written."""
-    form = SCREENPLAY_FORMATS.get(name)
-    if form is None or form.write is None:
-        known = ", ".join(key for key, one in SCREENPLAY_FORMATS.items() if one.write)
-        raise EvaluationError(f"No screenplay is written as {name!r}.", f"Choose {known}.", usage=True)
-    return form.write(play)
+    write = {key: form.write for key, form in SCREENPLAY_FORMATS.items() if form.write}
+    if name not in write:
+        what = f"No screenplay is written as {name!r}."
+        raise EvaluationError(what, f"Choose {', '.join(write)}.", usage=True)
+    return write[name](play)
 
 
 def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
@@ -232,12 +232,13 @@ def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise EvaluationError(f"The screenplay {path} cannot be read: {error}.", _HINT) from None
-    form = SCREENPLAY_FORMATS.get(name or _format_of(text))
-    if form is None or form.read is None:
-        known = ", ".join(key for key, one in SCREENPLAY_FORMATS.items() if one.read)
-        raise EvaluationError(f"No screenplay is read as {name!r}.", f"Choose {known}.", usage=True)
+    read = {key: form.read for key, form in SCREENPLAY_FORMATS.items() if form.read}
+    name = name or {"{": "json", "[": "stage"}.get(text.lstrip()[:1], "fountain")
+    if name not in read:
+        what = f"No screenplay is read as {name!r}."
+        raise EvaluationError(what, f"Choose {', '.join(read)}.", usage=True)
     try:
-        play = form.read(text)
+        play = read[name](text)
     except (ValueError, RecursionError) as error:
         raise EvaluationError(f"The screenplay {path} is damaged: {error}.", _HINT) from None
     if not play.scenes:
@@ -248,9 +249,11 @@ def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
 _HINT = "Give a screenplay in Fountain, JSON of shotad screenplay, or STAGE's script.json, in UTF-8."
 
 
-def _format_of(text: str) -> str:
-    first = text.lstrip()[:1]
-    return {"{": "json", "[": "stage"}.get(first, "fountain")
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """Where the first fault of JSON that was read stands, and what it is."""
+    first = error.errors(include_url=False)[0]
+    place = [f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"]]
+    return ", ".join(place), first["msg"]
 
 
 _FORM = TypeAdapter(Screenplay)
@@ -271,11 +274,8 @@ def read_json(text: str) -> Screenplay:
     try:
         return _FORM.validate_python(content)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ", ".join(
-            f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"]
-        )
-        raise ValueError(f"{place}: {first['msg']}") from None
+        place, what = first_fault(error)
+        raise ValueError(f"{place}: {what}") from None
 
 
 def write_plain(play: Screenplay) -> str:
@@ -375,16 +375,8 @@ def _is_name(line: str) -> bool:
 
 def _merged(elements: Iterable[Element]) -> Iterator[Element]:
     """Lines of one dialogue, and of one action, as one element."""
-    last: Element | None = None
-    for one in elements:
-        if last is not None and replace(last, text=one.text) == one:
-            last = replace(one, text=f"{last.text} {one.text}")
-            continue
-        if last is not None:
-            yield last
-        last = one
-    if last is not None:
-        yield last
+    for one, those in groupby(elements, lambda element: replace(element, text="")):
+        yield replace(one, text=" ".join(each.text for each in those))
 
 
 SCREENPLAY_FORMATS: Mapping[str, ScreenplayFormat] = {

@@ -17,6 +17,7 @@ from shotad.evaluation.metrics.asking import (
     STRING,
     YES_OR_NO,
     Part,
+    failed,
     listing,
     numbered,
     question,
@@ -132,10 +133,8 @@ class ScriptFeatures:
         found: dict[str, list[Any]] = {}
         for what, those in questions.items():
             said = [next(answers) for _ in those]
-            wrong = [answer.failure for answer in said if answer.value is None]
-            if wrong:
-                some = f"{len(wrong)} of {len(said)} answers: " if len(said) > 1 else ""
-                self.failures[what] = f"{some}{wrong[0]}"
+            if wrong := failed(said):
+                self.failures[what] = wrong
             found[what] = [answer.value for answer in said]
         return found
 

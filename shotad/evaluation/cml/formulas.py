@@ -27,8 +27,7 @@ WEIGHT = 0.5
 
 def adjacent_similarity(vectors: Rows, *, clipped: bool = False) -> float | None:
     """The mean cosine of each text and the next (1, 7). None for fewer than two texts."""
-    units = _units(vectors)
-    return None if len(units) < 2 else _mean((units[:-1] * units[1:]).sum(axis=1), clipped)
+    return paired_similarity(vectors[:-1], vectors[1:], clipped=clipped)
 
 
 def paired_similarity(some: Rows, others: Rows, *, clipped: bool = False) -> float | None:

@@ -32,11 +32,15 @@ T = TypeVar("T")
 
 def by_judge(answers: Sequence[Answer[T]]) -> str:
     """What went wrong with the judge, as a row's failure; empty where nothing did."""
+    wrong = failed(answers)
+    return f"{JUDGE_FAILED} {wrong}" if wrong else ""
+
+
+def failed(answers: Sequence[Answer[T]]) -> str:
+    """How many answers failed, and why the first did; empty where none did."""
     wrong = [answer.failure for answer in answers if answer.value is None]
-    if not wrong:
-        return ""
     some = f"{len(wrong)} of {len(answers)} answers: " if len(answers) > 1 else ""
-    return f"{JUDGE_FAILED} {some}{wrong[0]}"
+    return f"{some}{wrong[0]}" if wrong else ""
 
 
 def in_groups(these: Sequence[T], size: int = 128) -> Iterator[Sequence[T]]:

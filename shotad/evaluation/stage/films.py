@@ -40,6 +40,7 @@ from pydantic import (
 
 from shotad.core import DatasetError, aligned
 from shotad.evaluation.metric import Json
+from shotad.evaluation.screenplay_files import first_fault
 
 T = TypeVar("T")
 
@@ -298,9 +299,8 @@ def entries(content: Any, kind: type[T]) -> tuple[T, ...]:
     try:
         return tuple(TypeAdapter(list[kind]).validate_python(content))  # type: ignore[valid-type]
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = [f"entry {one + 1}" if isinstance(one, int) else str(one) for one in first["loc"]]
-        raise ValueError(f"{', '.join(place) or 'the list'}: {first['msg']}") from None
+        place, what = first_fault(error)
+        raise ValueError(f"{place or 'the list'}: {what}") from None
 
 
 RELEASE: Mapping[str, int] = {

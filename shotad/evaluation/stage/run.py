@@ -7,25 +7,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from shotad.core import SamplingSettings, aligned, plural
+from shotad.core import aligned, plural
 from shotad.description import render
 from shotad.evaluation.metric import Figure, Json, Result, Row
 from shotad.evaluation.metrics.asking import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
 from shotad.evaluation.metrics.judge import Question, sentence
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.stage.films import StageScene
+from shotad.evaluation.story import SAMPLING
 
 T = TypeVar("T")
 
-SAMPLING = SamplingSettings(temperature=0.2, top_p=0.9)
-"""How the answers of the engine that is scored are drawn (section 4). The judge is asked by the likeliest
-tokens (section C.3)."""
 SHOWN = 3
 """Failures that are shown."""
 
 
 def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
-    """The question as the engine that is scored is asked it, for the ``draw``-th time."""
+    """The question as the engine that is scored is asked it, for the ``draw``-th time (section 4); the judge
+    is asked by the likeliest tokens (section C.3)."""
     return replace(asked, sampling=SAMPLING, tokens=tokens, draw=draw)
 
 
