@@ -115,8 +115,8 @@ def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: i
 def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
     """The steps of the script with this fault.
 
-    Where steps are missing, all that are left are the script's own, in order; where one is redundant, all of
-    the script's own are there, in order, and one more; else at least one is another.
+    Where one or two are missing, all that are left are the script's own, in order; where one is redundant,
+    all of the script's own are there, in order, and one more; else at least one is another.
     """
     own = script.steps
 
@@ -126,7 +126,7 @@ def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
         steps = tuple(" ".join(step.split()) for step in value)
         if not steps or steps == own:
             raise Unreadable("The list is empty, or the same as before: it has no fault.")
-        if fault == "missing" and not (len(steps) < len(own) and _is_part(steps, own)):
+        if fault == "missing" and not (0 < len(own) - len(steps) <= 2 and _is_part(steps, own)):
             raise Unreadable("The list must have the same steps, word for word, without one or two.")
         if fault == "redundant" and not (len(steps) == len(own) + 1 and _is_part(own, steps)):
             raise Unreadable("The list must have all the same steps, word for word, and one more.")

@@ -131,6 +131,16 @@ class Lazy(Careful):
         return steps_after("The steps:", text) or super().written(text)
 
 
+class Cuts(Careful):
+    """Takes out all but one step, whatever it is asked to plant."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("cuts", "x1", "1")
+
+    def written(self, text: str) -> Sequence[str]:
+        return steps_after("The steps:", text)[:1] or super().written(text)
+
+
 class Stops(Careful):
     """Its server is gone after the ninth question."""
 

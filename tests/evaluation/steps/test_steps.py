@@ -265,6 +265,12 @@ def test_an_engine_that_plants_nothing_is_not_believed() -> None:
         assert (count, "has no fault" in reason) == (4, True)
 
 
+def test_an_engine_that_takes_out_half_of_the_steps_is_not_believed() -> None:
+    found = faults(judged(planted=f"{HERE}:Cuts"))["missing"]
+    ((reason, count),) = found["not_planted"].items()
+    assert (found["planted"], count, "without one or two" in reason) == (0, 4, True)
+
+
 # People
 
 
