@@ -33,7 +33,8 @@ def _program(kind: str, place: str, line: str, number: int) -> None:
             else:
                 script = next(folder.glob("*.ad.csv"))
                 import_into(folder, script, None)
-        except ShotadError:
+        except ShotadError as error:
+            (folder.parent / "refused.txt").write_text(f"{kind}: {error}")
             time.sleep(0.05)
 
 
@@ -72,7 +73,9 @@ def test_programs_that_are_killed_beside_a_page_lose_no_edit(tmp_path: Path) -> 
         while kind == "redo" and session.cue(theirs).text == before and waited < 400:
             said |= _edits(session, mine, 0.5, draw)
             waited += 1
-        assert waited < 400, "the other program never wrote its line"
+        refused = tmp_path / "refused.txt"
+        why = refused.read_text() if refused.exists() else "nothing was refused"
+        assert waited < 400, f"the other program, alive: {program.is_alive()}, never wrote its line: {why}"
         program.kill()
         program.join()
         track = load_track(place / TRACK)
