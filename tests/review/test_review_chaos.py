@@ -12,6 +12,7 @@ import pytest
 from shotad.core import ReviewError, ShotadError
 from shotad.review.session import Session
 from shotad.script import TRACK, are_written, edited_scripts, import_into, load_track, script_texts
+from tests.redo import redoing
 from tests.redo.redoing import again, run
 from tests.review.sessions import session_of
 
@@ -20,8 +21,9 @@ pytestmark = pytest.mark.slow
 ROUNDS = 5
 
 
-def _program(kind: str, place: str, line: str, number: int) -> None:
-    """Another shotad, which works until it is killed."""
+def _program(kind: str, place: str, line: str, number: int, film: str) -> None:
+    """Another shotad on the same film, which works until it is killed."""
+    redoing.film_path = lambda: Path(film)
     folder = Path(place)
     while True:
         number += 1
@@ -57,7 +59,7 @@ def _edits(session: Session, mine: list[str], seconds: float, draw: random.Rando
 
 
 def test_programs_that_are_killed_beside_a_page_lose_no_edit(tmp_path: Path) -> None:
-    place, draw = tmp_path / "w", random.Random(8)
+    place, draw, film = tmp_path / "w", random.Random(8), str(redoing.film_path())
     names = [cue.id for cue in run(place).heard]
     theirs, mine = names[0], names[1:]
     drafted = {cue.text for cue in load_track(place / TRACK).heard}
@@ -66,7 +68,8 @@ def test_programs_that_are_killed_beside_a_page_lose_no_edit(tmp_path: Path) -> 
     spawn = multiprocessing.get_context("spawn")
     for number in range(ROUNDS):
         kind = ("describe", "redo", "import")[number % 3]
-        program = spawn.Process(target=_program, args=(kind, str(place), theirs, 100 * number))
+        program = spawn.Process(target=_program, args=(kind, str(place), theirs, 100 * number, film))
+        program.daemon = True  # killed with this process, if a check below fails
         program.start()
         before, waited = session.cue(theirs).text, 0
         said |= _edits(session, mine, 1.5 + draw.random() * 1.5, draw)
