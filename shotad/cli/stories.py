@@ -253,7 +253,7 @@ def _estimate(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["fountain", "json", "text"]),
+    type=click.Choice(["fountain", "json", "text", "cml"]),
     help="Format (default: that of the file's name, else fountain).",
 )
 @click.option("-o", "--out", type=PATH, metavar="FILE", help="File to write (default: print it).")
@@ -288,7 +288,7 @@ def screenplay_command(
     play = make_screenplay(
         described_elements(track), dialogue, signs, Path(track.film.name).stem, track.language
     )
-    name = form or {".json": "json", ".txt": "text"}.get(out.suffix if out else "", "fountain")
+    name = form or {".json": "json", ".txt": "text", ".cml": "cml"}.get(out.suffix if out else "", "fountain")
     text = write_screenplay(play, name)
     value = {
         "scenes": len(play.scenes),

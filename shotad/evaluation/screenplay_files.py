@@ -1,7 +1,8 @@
 """Screenplays from files and into files: one table of formats, by name.
 
 ``json`` is our own and keeps everything, times in seconds. ``text`` is for people and language models, and is
-not read back. ``stage`` is ``script.json`` of the benchmark STAGE (Tian et al., 2026), which is only read.
+not read back. ``cml`` are the tags of CML-Bench (`shotad.evaluation.cml.markup`). ``stage`` is
+``script.json`` of the benchmark STAGE (Tian et al., 2026), which is only read.
 
 ``fountain`` (fountain.io/syntax) is the plain text that screenwriting programs read and write. Own and small,
 since no parser of Fountain on PyPI both reads and writes what `Screenplay` holds: the one with the most users
@@ -29,6 +30,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from shotad.core import EvaluationError
+from shotad.evaluation.cml.markup import read_cml, write_cml
 from shotad.evaluation.screenplay import Element, Scene, Screenplay
 from shotad.script import timecode
 
@@ -233,7 +235,7 @@ def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
     except (OSError, UnicodeDecodeError) as error:
         raise EvaluationError(f"The screenplay {path} cannot be read: {error}.", _HINT) from None
     read = {key: form.read for key, form in SCREENPLAY_FORMATS.items() if form.read}
-    name = name or {"{": "json", "[": "stage"}.get(text.lstrip()[:1], "fountain")
+    name = name or {"{": "json", "[": "stage", "<": "cml"}.get(text.lstrip()[:1], "fountain")
     if name not in read:
         what = f"No screenplay is read as {name!r}."
         raise EvaluationError(what, f"Choose {', '.join(read)}.", usage=True)
@@ -246,7 +248,7 @@ def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
     return play
 
 
-_HINT = "Give a screenplay in Fountain, JSON of shotad screenplay, or STAGE's script.json, in UTF-8."
+_HINT = "Give a screenplay in Fountain, CML, JSON of shotad screenplay, or STAGE's script.json, in UTF-8."
 
 
 def first_fault(error: ValidationError) -> tuple[str, str]:
@@ -383,6 +385,7 @@ SCREENPLAY_FORMATS: Mapping[str, ScreenplayFormat] = {
     "fountain": ScreenplayFormat(write_fountain, read_fountain),
     "json": ScreenplayFormat(write_json, read_json),
     "text": ScreenplayFormat(write_plain),
+    "cml": ScreenplayFormat(write_cml, lambda text: read_cml(text).screenplay),
     "stage": ScreenplayFormat(read=read_stage),
 }
 """Name → how it is written and read. A further format is a further row."""

@@ -67,10 +67,6 @@ class Picture:
     second: float
     box: Box
 
-    def shows(self, second: float, box: Box) -> bool:
-        """Whether it was cut from a face seen there and then."""
-        return abs(self.second - second) < 2e-3 and self.box.iou(box) > 0.5
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:

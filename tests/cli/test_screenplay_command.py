@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -61,6 +62,16 @@ Nobody."""
 def test_a_work_folder_as_fountain(shotad: Shotad, folder: Path) -> None:
     said = shotad("screenplay", folder)
     assert (said.code, said.out.strip()) == (0, WHOLE)
+
+
+def test_into_cml_tags(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
+    for name in ("door.cml", "door.json"):
+        assert shotad("screenplay", folder, "-o", tmp_path / name).code == 0
+    tagged, whole = (read_screenplay(tmp_path / name) for name in ("door.cml", "door.json"))
+    assert [scene.heading for scene in tagged.scenes] == [scene.heading for scene in whole.scenes]
+    for scene, told in zip(tagged.scenes, whole.scenes, strict=True):
+        plain = [replace(one, interval=None, cue="") for one in told.elements]
+        assert list(scene.elements) == plain
 
 
 def test_into_a_file_with_times_and_ids(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
