@@ -439,7 +439,9 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
     help="Overlaps in time to report.",
 )
 @click.option(
-    "--metrics", metavar="NAME,…", help="Metrics (default: cider, bleu-1, rouge-l, meteor, action, recall)."
+    "--metrics",
+    metavar="NAME,…",
+    help="Metrics (default: cider, bleu-1, rouge-l, meteor, action, events, recall).",
 )
 @click.option("--out", type=PATH, help="Folder for inter-rater.json.")
 @click.option("--cache", type=PATH, help="File that keeps computed values.")

@@ -60,7 +60,11 @@ from .lint_check import (
     lint as lint,
     lint_track as lint_track,
 )
-from .lint_material import rendered_findings as rendered_findings, track_material as track_material
+from .lint_material import (
+    MISSING as MISSING,
+    kept_findings as kept_findings,
+    track_material as track_material,
+)
 from .overview import write_sheet as write_sheet
 from .overview_data import in_words as in_words
 from .pipeline import (
@@ -89,7 +93,12 @@ from .stage1 import (
     stage1_question as stage1_question,
     stage1_unread as stage1_unread,
 )
-from .templates import check_templates as check_templates, prompt_hash as prompt_hash, render as render
+from .templates import (
+    check_templates as check_templates,
+    prompt_hash as prompt_hash,
+    render as render,
+    variables_in as variables_in,
+)
 from .translation import (
     TranslationOutcome as TranslationOutcome,
     between as between,

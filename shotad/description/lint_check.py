@@ -26,8 +26,8 @@ from shotad.core import (
 from shotad.description.lint_material import (
     beside_film,
     in_folder,
+    kept_findings,
     read_screen,
-    rendered_findings,
     run_of,
     script_material,
     track_material,
@@ -95,12 +95,12 @@ class Checker:
     notes: tuple[str, ...] = ()
 
     @staticmethod
-    def of(settings: LintSettings, fit: FitSettings | None = None, *, parse: bool = True) -> Checker:
-        """A checker by these settings; with ``parse`` False sentences are read by word lists alone.
+    def of(settings: LintSettings, fit: FitSettings | None = None) -> Checker:
+        """A checker by these settings.
 
         Raises ConfigError for words that cannot be read, ShotadError for a parser that is not there.
         """
-        reader, note = reader_for(settings) if parse else (None, "")
+        reader, note = reader_for(settings)
         for wish in settings.ignore:
             parse_wish(wish)
         notes = (note,) if note else ()
@@ -119,22 +119,11 @@ def limits_of(settings: LintSettings) -> Limits:
     )
 
 
-def lint_track(
-    track: Track,
-    folder: Path | None,
-    config: Config,
-    *,
-    extra: Sequence[Finding] = (),
-    parse: bool = True,
-) -> Report:
-    """All that is wrong with a track, as far as its work folder knows the film.
-
-    ``extra`` are findings of whoever looked at the sound and the files; those of ``render.json`` in the
-    folder come too. ``parse`` False: no parser is loaded, whatever the settings say.
-    """
+def lint_track(track: Track, folder: Path | None, config: Config) -> Report:
+    """All that is wrong with a track, as far as its work folder knows the film."""
     material, skipped = track_material(track, folder)
-    checker = Checker.of(config.lint, config.fit, parse=parse)
-    found = (*extra, *(rendered_findings(folder) if folder else ()))
+    found = kept_findings(folder, track) if folder else ()
+    checker = Checker.of(config.lint, config.fit)
     return lint(material, checker, extra=found, folder=folder, skipped=skipped)
 
 
@@ -149,7 +138,7 @@ def lint(
 ) -> Report:
     """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart.
 
-    ``each`` is what `Again` found of each line, where that is known already.
+    ``extra`` is what else was found; ``each`` what `Again` found of each line, where that is known already.
     """
     single = each_line(material, checker) if each is None else each
     found = [*single, *all_lines(material, checker), *dict.fromkeys(extra)]
@@ -390,7 +379,7 @@ def _checked(
     if _is_track(file):
         track = load_track(file)
         material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)
-        extra = rendered_findings(folder) if folder is not None and file.name == TRACK else ()
+        extra = kept_findings(folder, track) if folder is not None and file.name == TRACK else ()
     else:
         language = asked.language or config.language
         material = script_material(file, language, speech=asked.speech, cast=asked.cast)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shotad.core import (
+    SETTINGS,
     Cast,
     CastError,
     Config,
@@ -23,8 +24,8 @@ from shotad.core import (
     Utterance,
     WorkFolderError,
     key_of,
-    parse_json,
     read_record,
+    read_settings,
     readable_json,
     reported,
     slots_of,
@@ -36,6 +37,7 @@ from shotad.film import read_subtitles
 from shotad.script import (
     Cue,
     Finding,
+    Level,
     Material,
     Track,
     TrackLine,
@@ -51,11 +53,11 @@ from shotad.sight import load_cast
 if TYPE_CHECKING:
     from shotad.film import Film, Picture
 
-SETTINGS = "settings.json"
-"""As `shotad.core.runsettings.SETTINGS`; that module loads what reads films."""
-
 RENDERED = "render.json"
 """What a render found wrong with the sound and the files."""
+
+MISSING = "missing.json"
+"""Questions on the story that the track left open when `shotad evaluate story` asked them."""
 
 Made = TypeVar("Made")
 
@@ -74,10 +76,11 @@ def track_material(
     Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
     """
     noted: list[str] = []
+    slots = _made_of(folder, "slots.json", lambda record: slots_of(record["slots"]))
     found_cast = load_cast(cast) if cast is not None else _cast_of(folder, noted)
     material = Material(
         track.film.name,
-        lines_of_track(track, _slots(folder)),
+        lines_of_track(track, {slot.id: slot.interval for slot in slots or ()}),
         track.film.duration,
         read_subtitles(speech) if speech is not None else _speech(folder),
         found_cast,
@@ -137,32 +140,52 @@ def run_of(folder: Path | None) -> RunSettings | None:
     """
     if folder is None or not (folder / SETTINGS).is_file():
         return None
-    from shotad.core import read_settings
-
     return read_settings(folder)
 
 
-def rendered_findings(folder: Path) -> tuple[Finding, ...]:
-    """What the last render found wrong (``render.json``); none where there was none."""
+def kept_findings(folder: Path, track: Track) -> tuple[Finding, ...]:
+    """What the last render found wrong (``render.json``), and the story questions that the track does not
+    answer (``missing.json`` of ``shotad evaluate story``); none where there was none.
 
-    def findings(record: Mapping[str, Any]) -> tuple[Finding, ...]:
-        return tuple(map(finding_of, record.get("findings", ())))
+    A question stands at a free slot near its moment, else at the nearest line. If that list is damaged, this
+    is a finding too, at the first line. Raises WorkFolderError for a damaged ``render.json``.
+    """
 
-    return _made_of(folder, RENDERED, findings, "Render again.") or ()
+    found = _made_of(
+        folder,
+        RENDERED,
+        lambda record: [finding_of(row) for row in record.get("findings", ())],
+        "Render again.",
+    )
+    try:
+        lost = _made_of(folder, MISSING, lambda record: [_missing(row, track) for row in record["missing"]])
+    except WorkFolderError as error:
+        lost = [
+            Finding("S1", Level.WARNING, error.what.rstrip("."), track.cues[0].id if track.cues else None)
+        ]
+    return (*(found or ()), *(lost or ()))
 
 
-def _slots(folder: Path | None) -> dict[str, Interval]:
-    def times(record: Mapping[str, Any]) -> dict[str, Interval]:
-        return {slot.id: slot.interval for slot in slots_of(record["slots"])}
+def _missing(row: Mapping[str, Any], track: Track) -> Finding:
+    around, start = Interval(*row["around"]), float(row["start"])
+    told = [cue.text for cue in track.heard if cue.interval.overlaps(around)]
 
-    return _made_of(folder, "slots.json", times) or {}
+    def distance(cue: Cue) -> tuple[bool, bool, float]:
+        return not cue.interval.overlaps(around), cue.slot_id not in row["free"], abs(cue.start - start)
+
+    place = min(track.cues, key=distance, default=None)
+    changed = "" if told == row["lines"] else ". The lines here have changed since this was asked"
+    return Finding(
+        "S1", Level.WARNING, f"{row['message']}{changed}", place.id if place else None, when=around
+    )
 
 
 def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:
-    def spoken(record: Mapping[str, Any]) -> tuple[Utterance, ...] | None:
-        return None if record.get("source") == "none" else utterances_of(record["speech"])
-
-    return _made_of(folder, "speech.json", spoken)
+    return _made_of(
+        folder,
+        "speech.json",
+        lambda record: None if record.get("source") == "none" else utterances_of(record["speech"]),
+    )
 
 
 def _made_of(
@@ -199,7 +222,7 @@ def _is_given(folder: Path | None) -> bool:
 
 def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
     """What was read from the screen: of the whole film where that was asked for, else around the slots."""
-    whole = kept_texts(folder, fingerprint) if folder else None
+    whole = kept_texts(folder, fingerprint)
     return whole if whole is not None else _texts(folder)
 
 
@@ -277,42 +300,32 @@ def read_screen(
     from shotad.film import open_film
 
     with open_film(path, reader=config.film.reader) as film:
-        key = _key(film.info.fingerprint, speech)
-        known = None if folder is None else kept_texts(folder, film.info.fingerprint, key)
+        spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
+        settings = [Config.former["text"], Config.former["observer"]["text_score"], EVERY, PIXELS]
+        key = key_of(_SCHEMA, film.info.fingerprint, settings, spoken)
+        known = kept_texts(folder, film.info.fingerprint, key)
         if known is not None:
             return known
         found = _read_texts(film, speech, progress or NoProgress())
         if folder is not None and folder.is_dir():
-            _keep(folder / RECORD, film.info.fingerprint, key, found)
+            texts = [dataclasses.asdict(text) for text in found]
+            record = {"film": film.info.fingerprint, "key": key, "texts": texts}
+            write_text(folder / RECORD, readable_json(record))
         return found
 
 
-def kept_texts(folder: Path, fingerprint: str, key: str | None = None) -> tuple[TextFact, ...] | None:
+def kept_texts(folder: Path | None, fingerprint: str, key: str | None = None) -> tuple[TextFact, ...] | None:
     """What was read of this film before, with these settings (None: any); None where nothing was.
 
     Raises WorkFolderError for a record that cannot be understood.
     """
-    path = folder / RECORD
-    try:
-        record = parse_json(path.read_text(encoding="utf-8"))
+
+    def texts(record: Mapping[str, Any]) -> tuple[TextFact, ...] | None:
         if record["film"] != fingerprint or key not in (None, record["key"]):
             return None
         return tuple(TextFact(**row) for row in record["texts"])
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError) as trouble:
-        raise WorkFolderError(f"{path} is damaged: {trouble!r}.", "Delete it.") from None
 
-
-def _key(fingerprint: str, speech: Sequence[Interval]) -> str:
-    spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
-    settings = [Config.former["text"], Config.former["observer"]["text_score"], EVERY, PIXELS]
-    return key_of(_SCHEMA, fingerprint, settings, spoken)
-
-
-def _keep(path: Path, fingerprint: str, key: str, found: Sequence[TextFact]) -> None:
-    texts = [dataclasses.asdict(text) for text in found]
-    write_text(path, readable_json({"film": fingerprint, "key": key, "texts": texts}))
+    return _made_of(folder, RECORD, texts, "Delete it.")
 
 
 def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:

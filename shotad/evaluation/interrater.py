@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, Interval, ScriptError, ShotadError, aligned, need, plural
+from shotad.core import EvaluationError, Interval, ShotadError, aligned, need, plural
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
@@ -72,8 +72,9 @@ def _of_film(a: Sequence[Item], b: Sequence[Item], threshold: float) -> list[Pai
     ]
 
 
-METRICS = ("cider", "bleu-1", "rouge-l", "meteor", "action", "recall")
+METRICS = ("cider", "bleu-1", "rouge-l", "meteor", "action", "events", "recall")
 """Those that two texts are enough for."""
+_ON_ACTIONS = ("action", "events", "event-verbs", "event-participants")
 
 BY_RULE = "the actions of the reference were made by rule, not by a language model"
 
@@ -141,9 +142,9 @@ def inter_rater(
             f"No line of {a.name} has a tIoU of {ordered[0]:g} with one of {b.name}.",
             "Name a lower --tiou, and see that both are of the same film and begin at the same time.",
         )
-    actions = _actions(a, b, context, left_out) if any(m.name == "action" for m in metrics) else None
+    actions = _actions(a, b, context, left_out) if any(m.name in _ON_ACTIONS for m in metrics) else None
     if actions is None:
-        metrics = [metric for metric in metrics if metric.name != "action"]
+        metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
     directions = []
     for threshold in ordered:
         there = {pair.a.id: pair.b.reference for pair in paired[threshold]}
@@ -175,7 +176,7 @@ def _direction(
     scored = [score(metric, corpus, context, places) for metric in metrics]
     # With what keeps each from being compared with the paper's.
     results = tuple(
-        replace(r, remarks=(*r.remarks, *([BY_RULE] if r.name == "action" else [])), comparable=False)
+        replace(r, remarks=(*r.remarks, *([BY_RULE] if r.name in _ON_ACTIONS else [])), comparable=False)
         for r in scored
     )
     films = {item.id: item.film for item in items}
@@ -257,11 +258,7 @@ def from_table(path: Path) -> tuple[Version, Version]:
 
 
 def _script(path: Path, name: str, film: str) -> Version:
-    try:
-        cues = read_cues(path)
-    except ScriptError as error:
-        raise EvaluationError(f"{path.name}: {error.what}", error.hint) from None
-    lines = [Item("", film, cue.interval, (_flat(cue.text),)) for cue in cues if _flat(cue.text)]
+    lines = [Item("", film, cue.interval, (_flat(cue.text),)) for cue in read_cues(path) if _flat(cue.text)]
     if not lines:
         raise EvaluationError(f"{path.name} holds no lines.", "Name a script with audio description.")
     return Version(name, _numbered(lines))

@@ -9,24 +9,21 @@ actions would be refused, most of them such.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shotad import __version__
 from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
-from shotad.description import check_templates, prompt_hash
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.datasets.tables import Table, counted, read_records
+from shotad.evaluation.datasets.tables import Table, counted, csv_text, read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.asking import STRING, Part, listing, question, quoted
+from shotad.evaluation.metrics.asking import STRING, Part, checked_prompts, listing, question, quoted
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
-from shotad.evaluation.metrics.judge import ASKED_AGAIN, Answer, Judge, Question, Unreadable, sentence
+from shotad.evaluation.metrics.judge import Answer, Judge, Question, Unreadable, sentence
 from shotad.evaluation.metrics.judged import says_something
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
@@ -59,13 +56,12 @@ class MadeActions:
     @property
     def csv(self) -> str:
         """The published format: a row for each AD, actions as Python writes a list."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for ad, one in self._pairs():
-            actions = UNKNOWN if one.actions is None else repr(list(one.actions))
-            writer.writerow([ad.id, ad.film, ad.text, one.without_names, actions, self.made_by])
-        return out.getvalue()
+        told = [UNKNOWN if one.actions is None else repr(list(one.actions)) for one in self.made]
+        rows = (
+            (ad.id, ad.film, ad.text, one.without_names, actions, self.made_by)
+            for ad, one, actions in zip(self.ads, self.made, told, strict=True)
+        )
+        return csv_text(COLUMNS, rows)
 
     @property
     def text(self) -> str:
@@ -139,14 +135,13 @@ class ByEngine:
 
     def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError for an engine that is unknown or cannot work here."""
-        check_templates({**MAKING_TEMPLATES, **ASKED_AGAIN})
+        self._prompts = checked_prompts("actions")
         self._judge = Judge(name, context)
 
     @property
     def identity(self) -> Json:
         """Engine, model, revision, sampling and prompts. Fetches the model."""
-        prompts = prompt_hash([*MAKING_TEMPLATES, *ASKED_AGAIN])
-        return {"version": 1, **self._judge.identity, "prompts": prompts}
+        return {"version": 1, **self._judge.identity, "prompts": self._prompts}
 
     @property
     def made_by(self) -> str:
@@ -212,14 +207,6 @@ def make_maker(name: str, context: MetricContext) -> Maker:
     """The maker called ``rules``, or an engine by name (`JudgeName`). Raises ShotadError."""
     return ByRules(context) if name == RULES else ByEngine(name, context)
 
-
-MAKING_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "actions/system-names": (),
-    "actions/names": ("text", "template"),
-    "actions/system-split": (),
-    "actions/split": ("text", "template"),
-}
-"""The templates of this module and their variables."""
 
 _SMALL = (
     DETERMINERS

@@ -33,15 +33,6 @@ PAPER_SEEN = dict(zip(FAULTS, (0.84, 0.96, 0.96, 0.85, 0.92, 0.84), strict=True)
 """Accuracy by Qwen-110B-Chat on 50 scripts of each kind (Table 4)."""
 BY_ENGINE = ("missing", "redundant", "constraint", "goal")
 """What an engine is asked for (Table 10)."""
-FAULT_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "steps/ad-goal": (),
-    "steps/ad-constraint": (),
-    "steps/ad-break": ("line",),
-    "steps/plant-system": (),
-    "steps/plant": ("task", "steps", "fault", "template"),
-    **{f"steps/plant-{fault}": () for fault in BY_ENGINE},
-}
-"""The templates of planting and of AD, and their variables."""
 LEVEL = 0.05
 _NO_CONDITION = "its task has no condition"
 

@@ -13,13 +13,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from shotad.core import EvaluationError, aligned, plural
-from shotad.description import check_templates, prompt_hash
 from shotad.evaluation.datasets.tables import counted, read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import ASKED_AGAIN, Judge
+from shotad.evaluation.metrics.asking import checked_prompts
+from shotad.evaluation.metrics.judge import Judge
 from shotad.evaluation.report.wording import NONE
 from shotad.evaluation.step_faults import (
-    FAULT_TEMPLATES,
     LEVEL,
     PAPER_SEEN,
     FaultFigures,
@@ -27,7 +26,6 @@ from shotad.evaluation.step_faults import (
     plant_faults,
 )
 from shotad.evaluation.steps import (
-    AGENT_TEMPLATES,
     AGENTS,
     BASELINE,
     CRITERIA,
@@ -284,8 +282,7 @@ def evaluate_steps(
     Raises ShotadError for an engine that cannot judge and for labels that fit no script, before anything is
     asked, and what an engine raises to stop the run.
     """
-    templates = {**AGENT_TEMPLATES, **FAULT_TEMPLATES, **ASKED_AGAIN}
-    check_templates(templates)
+    prompts = checked_prompts("steps")
     judge, seed, progress = Judge(name, context), context.config.seed, context.progress
     writer = Judge(planted, context) if planted not in ("", RULES) else None
     known, unknown = _joined(labels, scripts) if labels is not None else ({}, ())
@@ -299,6 +296,6 @@ def evaluate_steps(
         after = judge_scripts(faulty, who, judge, gold, progress)
         faults[key] = fault_figures(plants, verdicts[key], after)
     people = {key: against_people(those, known) for key, those in verdicts.items()} if known else {}
-    identity: Json = {"version": 1, "prompts": prompt_hash(templates), "judge": judge.identity}
+    identity: Json = {"version": 1, "prompts": prompts, "judge": judge.identity}
     identity |= {"planted": planted or None, "writer": writer.identity if writer else None, "seed": seed}
     return StepsReport(name, identity, gold, verdicts, people, unknown, faults)

@@ -204,19 +204,6 @@ AGENTS: Mechanism = {
 }
 BASELINE: Mechanism = {"single": CRITERIA}
 
-AGENT_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "judge/line": ("number", "line"),
-    "steps/task": ("goal",),
-    "steps/task-constraint": ("goal", "constraint"),
-    "steps/synthesis": ("task", "scripts", "most", "template"),
-    "steps/example": ("number", "steps"),
-    "steps/standard": ("steps",),
-    "steps/judge": ("task", "standard", "steps", "questions", "template"),
-    **{f"steps/{agent}-system": () for agent in ("synthesis", *AGENTS, *BASELINE)},
-    **{f"steps/ask-{name.removeprefix('no-')}": () for name in CRITERIA},
-}
-"""The templates of this module and their variables."""
-
 EXAMPLES = 15
 """Scripts that answer synthesis learns from at most; the paper has as many systems."""
 STEP_TOKENS = 48

@@ -52,17 +52,6 @@ TRIES = 5
 SAMPLING = SamplingSettings(temperature=0.2, top_p=0.9)
 """How often a question is asked, and how answers are drawn: as in STAGE (section 4)."""
 
-ASKING: Mapping[str, tuple[str, ...]] = {
-    "questions/system": (),
-    "questions/none": (),
-    "questions/open": ("lines", "question", "template"),
-    "questions/choose": ("lines", "question", "options", "template"),
-    "questions/option": ("letter", "text"),
-    "questions/judge-system": (),
-    "questions/judge": ("question", "answer", "reason", "given", "template"),
-}
-"""The templates of this module and their variables."""
-
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -181,7 +170,7 @@ def evaluate_story(
     """
     questions = matched(films, questions)
     examine(questions).check(anyway=anyway)
-    pair, seed = Pair(engine, judge, context, ASKING), context.config.seed
+    pair, seed = Pair(engine, judge, context, "questions"), context.config.seed
     answers: dict[str, tuple[Answered, ...]] = {}
     given, left_out = _given(films, questions, conditions, seed)
     blind: float | None = None

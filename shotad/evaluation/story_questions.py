@@ -8,8 +8,6 @@ That of STAGE (Tian et al., 2026), ``task_2_question_answering.csv``, has open q
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 from collections import Counter
@@ -31,19 +29,19 @@ from shotad.core import (
     slots_of,
     work_folder_of,
 )
-from shotad.description import check_templates, slot_seed
-from shotad.evaluation.datasets.tables import Table, TableRow, counted, read_records
+from shotad.description import slot_seed
+from shotad.evaluation.datasets.tables import Table, TableRow, counted, csv_text, read_records
 from shotad.evaluation.metrics.asking import (
     STRING,
     STRINGS,
     Part,
+    checked_prompts,
     entries_schema,
     in_groups,
     numbered,
     question,
 )
 from shotad.evaluation.metrics.judge import (
-    ASKED_AGAIN,
     Judge,
     Question,
     Unreadable,
@@ -76,7 +74,8 @@ CONDITIONS: Mapping[str, str] = {
 class StoryFilm:
     """A film: what is said in it, its AD under test, a human AD, and its script as one row of elements.
 
-    ``slots`` is None where it is not known where lines could stand.
+    ``slots`` is None where it is not known where lines could stand; ``folder`` is the work folder of ``ad``,
+    None where it is a script.
     """
 
     name: str
@@ -85,6 +84,7 @@ class StoryFilm:
     human: Elements = ()
     script: Elements = ()
     slots: tuple[Slot, ...] | None = None
+    folder: Path | None = None
 
 
 def read_film(
@@ -119,7 +119,8 @@ def read_film(
         said = said_elements(recorded_speech(folder))
     else:
         said = [one for one in written if one.kind == "dialogue"]
-    return StoryFilm(name, told, tuple(said), _script_lines(human) if human else (), tuple(written), slots)
+    lines = _script_lines(human) if human else ()
+    return StoryFilm(name, told, tuple(said), lines, tuple(written), slots, folder)
 
 
 _LARGEST = 16 << 20
@@ -282,21 +283,15 @@ def _evidence(table: Table, row: TableRow) -> Interval | None:
 
 def write_questions(questions: Iterable[StoryQuestion]) -> str:
     """The questions as CSV, which `read_questions` reads back equal."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for one in questions:
+
+    def cells(one: StoryQuestion) -> tuple[str, ...]:
         times = (repr(one.evidence.start), repr(one.evidence.end)) if one.evidence else ("", "")
         options = json.dumps(one.options, ensure_ascii=False) if one.options else ""
-        writer.writerow((one.film, one.id, one.text, one.answer, options, *times, one.reason))
-    return out.getvalue()
+        return one.film, one.id, one.text, one.answer, options, *times, one.reason
+
+    return csv_text(COLUMNS, map(cells, questions))
 
 
-MAKING: Mapping[str, tuple[str, ...]] = {
-    "questions/make-system": (),
-    "questions/make": ("lines", "template"),
-}
-"""The templates that questions are made by, and their variables."""
 _WRONG = 3
 """Wrong answers beside the right one: a guess is right in a quarter of the questions."""
 _TOKENS = 600
@@ -315,7 +310,7 @@ def make_story_questions(
     nothing that can be read has no questions. Raises EvaluationError for a film with neither, EngineError for
     what stops an engine.
     """
-    check_templates({**MAKING, **ASKED_AGAIN})
+    checked_prompts("questions")
     judge, seed = Judge(engine, context), context.config.seed
     found: list[StoryQuestion] = []
     for film in films:

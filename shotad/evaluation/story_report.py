@@ -6,14 +6,14 @@ each there is the moment of the film that answers it, and whether a line could h
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from shotad import __version__
 from shotad.core import Interval, aligned, plural, readable_json, write_text
+from shotad.description import MISSING
+from shotad.evaluation.datasets.tables import csv_text
 from shotad.evaluation.metric import Json
 from shotad.evaluation.report.intervals import FEWEST
 from shotad.evaluation.report.wording import percent, signed, span_words
@@ -27,13 +27,19 @@ _SHOWN = 10
 
 
 def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
-    """Write ``story.json``, and ``missing.csv`` where this AD was held against another. Their paths."""
-    files = {"story.json": readable_json(story_record(story))}
-    if {"human", "script"} & set(story.answers) and "ad" in story.answers:
-        files["missing.csv"] = lost_csv(lost_questions(story))
-    for name, text in files.items():
-        write_text(folder / name, text)
-    return tuple(folder / name for name in files)
+    """Write ``story.json``, and where this AD was held against another, ``missing.csv`` and the list of each
+    film in its work folder (``missing.json``). Their paths."""
+    files = {folder / "story.json": readable_json(story_record(story))}
+    if _known_by(story):
+        lost = lost_questions(story)
+        files[folder / "missing.csv"] = csv_text(COLUMNS, (tuple(one.record().values()) for one in lost))
+        for film in story.films:
+            if film.folder is not None:
+                found = [one.finding() for one in lost if one.film is film]
+                files[film.folder / MISSING] = readable_json({"missing": found})
+    for path, text in files.items():
+        write_text(path, text)
+    return tuple(files)
 
 
 def story_record(story: Story) -> Json:
@@ -138,6 +144,10 @@ def _missing(story: Story) -> list[str]:
     return [*lines, *([f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else [])]
 
 
+COLUMNS = (
+    "film", "time", "start", "end", "question", "answer", "said", "known_by", "room", "slots", "lines",
+)  # fmt: skip
+"""Of ``missing.csv``."""
 MOST = 0.5
 """Share of the tries that must be right for a question to count as answered."""
 NEAR = 5.0
@@ -150,15 +160,14 @@ class Lost:
     """A question that this AD does not answer, and another description does.
 
     ``moment`` is when the film answers it: as the question says, else from the lines that a right answer
-    rests on; None where neither is known. ``slots`` are the slots near it, each with this AD's line there
-    (empty: none); None where the film's slots are not known. ``said`` is a wrong answer with this AD.
+    rests on; None where neither is known. ``said`` is a wrong answer with this AD.
     """
 
     question: StoryQuestion
     known_by: str
     said: str
     moment: Interval | None
-    slots: tuple[tuple[str, str], ...] | None
+    film: StoryFilm
 
     @property
     def time(self) -> str:
@@ -166,59 +175,82 @@ class Lost:
         return timecode(max(self.moment.start, 0.0)) if self.moment else ""
 
     @property
+    def around(self) -> Interval:
+        """The moment and `NEAR` on both sides, with all of each slot that begins or ends there; the whole
+        film where the moment is not known."""
+        ends = [one.interval.end for one in self.film.ad if one.interval]
+        moment = self.moment or Interval(0.0, max(ends, default=1.0))
+        near = Interval(moment.start - NEAR, moment.end + NEAR)
+        spans = [near, *(one.interval for one in self.film.slots or () if one.interval.overlaps(near))]
+        return Interval(min(span.start for span in spans), max(span.end for span in spans))
+
+    @property
+    def slots(self) -> dict[str, str] | None:
+        """The slots near the moment, each with this AD's line there (empty: none); None: not known."""
+        if self.film.slots is None or self.moment is None:
+            return None
+        near = (slot for slot in self.film.slots if slot.interval.overlaps(self.around))
+        return {slot.id: " ".join(self.lines(slot.interval)) for slot in near}
+
+    def lines(self, time: Interval) -> list[str]:
+        """This AD's lines in a part of the film."""
+        return [one.text for one in self.film.ad if one.interval and one.interval.overlaps(time)]
+
+    @property
     def room(self) -> str:
         """Whether a line could have told it."""
-        if self.slots is None or self.moment is None:
+        if self.slots is None:
             return "unknown"
         if not self.slots:
             return "no slot"
-        return "slot with a line" if all(line for _, line in self.slots) else "free slot"
+        return "slot with a line" if all(self.slots.values()) else "free slot"
 
     def record(self) -> Json:
-        """As JSON, and as a row of `lost_csv`."""
+        """As JSON, and as a row of ``missing.csv``."""
+        slots, asked = self.slots or {}, self.question
+        times = (self.moment.start, self.moment.end) if self.moment else (None, None)
+        lines = " / ".join(filter(None, slots.values()))
+        told = (asked.text, asked.answer, self.said, self.known_by, self.room, " ".join(slots), lines)
+        return dict(zip(COLUMNS, (asked.film, self.time, *times, *told), strict=True))
+
+    def finding(self) -> Json:
+        """As the work folder keeps it, for lint and the review page (`shotad.description.kept_findings`)."""
+        said = (one.interval for one in self.film.dialogue if one.interval)
+        talk = ": dialogue runs here" if any(time.overlaps(self.around) for time in said) else ""
+        room = self.room + (talk if self.room == "no slot" else "")
+        at = f"at {self.time[:8]} ({room})" if self.moment else "at an unknown time"
         return {
-            "film": self.question.film,
-            "time": self.time,
-            "start": self.moment.start if self.moment else None,
-            "end": self.moment.end if self.moment else None,
-            "question": self.question.text,
-            "answer": self.question.answer,
-            "said": self.said,
-            "known_by": self.known_by,
-            "room": self.room,
-            "slots": " ".join(name for name, _ in self.slots or ()),
-            "lines": " / ".join(line for _, line in self.slots or () if line),
+            "message": f"{at}: {self.question.text} Answer: {self.question.answer}",
+            "start": self.moment.start if self.moment else 0.0,
+            "around": [self.around.start, self.around.end],
+            "free": [name for name, line in (self.slots or {}).items() if not line],
+            "lines": self.lines(self.around),
         }
+
+
+def _known_by(story: Story) -> str:
+    """The condition that this AD is held against; empty where neither human AD nor script was asked."""
+    return next((name for name in ("human", "script") if {name, "ad"} <= set(story.answers)), "")
 
 
 def lost_questions(story: Story) -> tuple[Lost, ...]:
     """The questions lost, by film and moment; none where neither a human AD nor a script was asked."""
-    known_by = next((name for name in ("human", "script") if name in story.answers), "")
-    if not known_by or "ad" not in story.answers:
-        return ()
-    films = {film.name: film for film in story.films}
-    order = {name: place for place, name in enumerate(films)}
-    found = [
-        _lost(known, own, known_by, films[known.question.film])
-        for known, own in zip(story.answers[known_by], story.answers["ad"], strict=True)
-        if known.share >= MOST > own.share
-    ]
-    return tuple(sorted(found, key=lambda one: (order[one.question.film], one.time or "~")))
-
-
-def _lost(known: Answered, own: Answered, known_by: str, film: StoryFilm) -> Lost:
-    moment = known.question.evidence or _moment(known, film.human if known_by == "human" else film.script)
-    said = next(one.said or one.failure for one in own.tries if not one.right)
-    if film.slots is None or moment is None:
-        return Lost(known.question, known_by, said, moment, None)
-    near = Interval(moment.start - NEAR, moment.end + NEAR)
-    ad = [(one.interval, one.text) for one in film.ad if one.interval]
-    slots = (
-        (slot.id, " ".join(text for time, text in ad if time.overlaps(slot.interval)))
-        for slot in film.slots
-        if slot.interval.overlaps(near)
-    )
-    return Lost(known.question, known_by, said, moment, tuple(slots))
+    known_by, found = _known_by(story), []
+    for film in story.films if known_by else ():
+        elements = film.human if known_by == "human" else film.script
+        those = [
+            Lost(
+                known.question,
+                known_by,
+                next(one.said or one.failure for one in own.tries if not one.right),
+                known.question.evidence or _moment(known, elements),
+                film,
+            )
+            for known, own in zip(story.answers[known_by], story.answers["ad"], strict=True)
+            if known.question.film == film.name and known.share >= MOST > own.share
+        ]
+        found += sorted(those, key=lambda one: one.time or "~")
+    return tuple(found)
 
 
 def _moment(known: Answered, elements: Sequence[Element]) -> Interval | None:
@@ -228,13 +260,3 @@ def _moment(known: Answered, elements: Sequence[Element]) -> Interval | None:
         if one.right and times:
             return Interval(min(time.start for time in times), max(time.end for time in times))
     return None
-
-
-def lost_csv(lost: Sequence[Lost]) -> str:
-    """The questions lost as a table that a describer works through."""
-    out = io.StringIO()
-    columns = Lost(StoryQuestion("", "", "", ""), "", "", None, None).record()
-    writer = csv.DictWriter(out, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(one.record() for one in lost)
-    return out.getvalue()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import Config, ShotadError
-from shotad.description import Again, Checker, lint, rendered_findings, track_material
+from shotad.description import Again, Checker, kept_findings, lint, track_material
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import Signature, signatures
 from shotad.review.kinds import Hub, Json
@@ -27,9 +27,7 @@ from shotad.script import (
     title_of,
 )
 
-_SOURCES = (
-    "slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json", "render.json",
-)  # fmt: skip
+_SOURCES = ("slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json")
 """Files of the work folder that lines are checked by."""
 
 _LOG = logging.getLogger(__name__)
@@ -43,12 +41,11 @@ FIRST = 1.5
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """All that lines are checked by: what surrounds them, who checks, what a render found; and the state of
-    the files that this comes from."""
+    """All that lines are checked by: what surrounds them and who checks; and the state of the files that this
+    comes from."""
 
     around: Material
     checker: Checker
-    rendered: tuple[Finding, ...]
     state: tuple[Signature, ...]
 
     @staticmethod
@@ -59,7 +56,7 @@ class _Known:
             return before
         material, _ = track_material(track, folder)
         checker = before.checker if before is not None else Checker.of(config.lint, config.fit)
-        return _Known(material, checker, rendered_findings(folder), now)
+        return _Known(material, checker, now)
 
 
 def finding_view(finding: Finding) -> dict[str, Any]:
@@ -130,7 +127,8 @@ class Findings:
         slots = {slot.id: slot.interval for slot in session.prepared.slots}
         material = replace(known.around, lines=lines_of_track(track, slots))
         each = self._again.of(material, known.checker)
-        report = lint(material, known.checker, extra=known.rendered, folder=folder, each=each)
+        extra = kept_findings(folder, track)
+        report = lint(material, known.checker, extra=extra, folder=folder, each=each)
         found: dict[str, tuple[Finding, ...]] = {}
         for one in report.findings:
             if one.cue_id is not None:

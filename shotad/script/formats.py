@@ -67,7 +67,7 @@ def read_script(path: Path, name: str | None = None) -> Script:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ScriptError(f"The script {path} cannot be read: {error}.") from None
+        raise ScriptError(f"The script {path} cannot be read: {error.strerror or error}.") from None
     return script_format(name or detect_format(path.name, data)).read(data, path.name)
 
 

@@ -174,6 +174,12 @@ _RULES = (
         "Lower the programme further (mix.duck), and render again.",
         "this program's",
     ),
+    Rule(
+        "S1", "story question left open", "warning, after shotad evaluate story",
+        "Dialogue and description together do not tell it, and another description or the script does.",
+        "Tell it in a line there or before, if it matters; then run shotad evaluate story again.",
+        "this program's",
+    ),
 )  # fmt: skip
 
 RULES: Mapping[str, Rule] = {rule.id: rule for rule in _RULES}

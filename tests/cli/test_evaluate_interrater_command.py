@@ -60,6 +60,9 @@ def test_what_cannot_be_meant(rated: Shotad, shotad: Shotad, tmp_path: Path) -> 
     said = shotad("evaluate", "inter-rater", *(tmp_path / f"{k}.vtt" for k in range(3)))
     assert said.code == 2
     assert "3 files were given" in said.err
+    said = shotad("evaluate", "inter-rater", tmp_path / "a.vtt", tmp_path / "none.vtt")
+    assert said.code == 1
+    assert said.err.count("none.vtt") == 1
 
 
 def test_a_table(rated: Shotad, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import Config, FilmError, Interval, UsageError, VoiceError, WorkFolderError
+from shotad.core import FilmError, Interval, UsageError, VoiceError, WorkFolderError, load_config
 from shotad.description import lint_track
 from shotad.film import open_film
 from shotad.script import TRACK
@@ -219,5 +219,5 @@ def test_what_cannot_be_rendered_is_refused(place: Path, tmp_path: Path) -> None
 def test_lint_shows_what_the_render_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.sound.mix_report.OVER", 60.0)
     rendered(place, "mix")
-    report = lint_track(track_of(place), place, Config(), parse=False)
+    report = lint_track(track_of(place), place, load_config(None, ["lint.parse=words"]))
     assert {finding.rule for finding in report.findings} >= {"A3"}

@@ -27,19 +27,6 @@ from shotad.evaluation.metrics.asking import (
 from shotad.evaluation.metrics.judge import Judge, Question, sentence
 from shotad.evaluation.screenplay import Screenplay
 
-CML_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "cml/system": (),
-    "cml/turn": ("character", "line", "most", "template"),
-    "cml/creative": ("lines", "most", "template"),
-    "cml/voice": ("character", "lines", "most", "template"),
-    "cml/patterns": ("lines", "most", "template"),
-    "cml/events": ("lines", "most", "template"),
-    "cml/creative-analysis": ("feature", "template"),
-    "cml/voice-analysis": ("character", "feature", "template"),
-    "cml/pattern-analysis": ("feature", "template"),
-}
-"""Templates of the questions and their variables."""
-
 VOICE_TURNS = 3
 """Turns from which on a character has a style of speaking (paper, appendix D.2; published code)."""
 EMOTIONS = {"negative": -1, "neutral": 0, "positive": 1}

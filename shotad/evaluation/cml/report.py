@@ -22,9 +22,8 @@ from typing import Literal
 
 from shotad import __version__
 from shotad.core import EvaluationError, aligned, plural, reported
-from shotad.description import check_templates, prompt_hash, render
+from shotad.description import render
 from shotad.evaluation.cml.features import (
-    CML_TEMPLATES,
     VOICE_TURNS,
     ScriptFeatures,
     ScriptParts,
@@ -46,7 +45,8 @@ from shotad.evaluation.cml.formulas import (
 from shotad.evaluation.cml.markup import ScriptForm, read_cml
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import ASKED_AGAIN, Judge
+from shotad.evaluation.metrics.asking import checked_prompts
+from shotad.evaluation.metrics.judge import Judge
 from shotad.evaluation.store import MetricContext, vectors_of
 
 Needed = Literal["judge", "analyst", "embedding", "weights"]
@@ -223,7 +223,6 @@ def cml_instruction(title: str, summary: str) -> str:
     It is to the paper's CML-Instruction (appendix E) what our questions are to its questions: the same
     content in our own words. Raises PromptError for a template that was edited and lacks a variable.
     """
-    check_templates({"cml/instruction": ("title", "summary")})
     return render("cml/instruction", title=title, summary=summary)
 
 
@@ -406,7 +405,7 @@ def evaluate_cml(
     (`shotad.evaluation.metrics.judge`). Answers and vectors are kept on the context as they come. Raises
     ShotadError for an engine or an embedding model that cannot be had, EngineError for what stops an engine.
     """
-    check_templates({**CML_TEMPLATES, **ASKED_AGAIN})
+    prompts = checked_prompts("cml")
     vectors = vectors_of(context)
     embedding = vectors.identity  # a model that is not here is said before any engine is asked
     finder = Judge(judge, context)
@@ -426,5 +425,5 @@ def evaluate_cml(
         " ".join(filter(None, (made_by[who]["engine"], made_by[who]["model"])))
         for who in ("judge", "analyst")
     )
-    made_by["prompts"] = prompt_hash([*CML_TEMPLATES, *ASKED_AGAIN])
+    made_by["prompts"] = prompts
     return CmlReport(tuple(results), models, made_by)

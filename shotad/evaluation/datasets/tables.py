@@ -12,7 +12,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -284,6 +284,13 @@ def _rows(reader: Iterator[list[str]], columns: Sequence[str], mended: Collectio
         named = dict(zip(columns, cells, strict=False))
         wrong = "" if len(cells) == len(columns) else f"{len(cells)} cells for {len(columns)} columns"
         yield TableRow(first, named, bad, wrong)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as CSV: the columns' names, then a line for each row."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([columns, *rows])
+    return out.getvalue()
 
 
 def plain_id(cell: str | None) -> str:

@@ -11,11 +11,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
-from shotad.core import Message, reported
-from shotad.description import check_templates, prompt_hash, render
+from shotad.core import Message, reported, shipped_prompts
+from shotad.description import check_templates, prompt_hash, render, variables_in
 from shotad.evaluation.metric import JUDGE_FAILED, Json
 from shotad.evaluation.metrics.judge import (
-    ASKED_AGAIN,
     Answer,
     Judge,
     Question,
@@ -139,30 +138,32 @@ def question(
     return Question((Message("system", render(system)), asked), schema, form, read_all, tokens)
 
 
+def checked_prompts(*folders: str) -> str:
+    """The hash of the prompts in these folders, and of how a judge is asked.
+
+    Raises PromptError where one of them, edited perhaps, has other variables than the one that ships.
+    """
+    shipped = {name: text for one in ("judge", *folders) for name, text in shipped_prompts(one).items()}
+    check_templates({name: variables_in(text) for name, text in shipped.items()})
+    return prompt_hash(shipped)
+
+
 TOGETHER = 16
 """Items that are asked about together: a killed run loses little, and a server is kept busy."""
 
 
 class Pair:
     """The engine that is scored, and the judge (default: the engine too); both as `JudgeName` says.
+    ``identity`` is all of both, and of the prompts in these folders, that can change an answer.
 
-    Raises ShotadError for one that is unknown or cannot answer, PromptError for templates that do not fit.
+    Raises ShotadError for one that is unknown or cannot answer, PromptError for prompts that do not fit.
     """
 
-    def __init__(
-        self, engine: str, judge: str, context: MetricContext, templates: Mapping[str, tuple[str, ...]]
-    ) -> None:
-        check_templates({**templates, **ASKED_AGAIN})
-        self._templates = templates
-        self.actor = Judge(engine, context)
-        self.judge = Judge(judge or engine, context)
-
-    @property
-    def identity(self) -> Json:
-        """All of both, and of what they are asked, that can change an answer."""
-        prompts = prompt_hash([*self._templates, *ASKED_AGAIN])
+    def __init__(self, engine: str, judge: str, context: MetricContext, *folders: str) -> None:
+        prompts = checked_prompts(*folders)
+        self.actor, self.judge = Judge(engine, context), Judge(judge or engine, context)
         engines = {"engine": self.actor.identity, "judge": self.judge.identity}
-        return {"version": 1, **engines, "prompts": prompts}
+        self.identity: Json = {"version": 1, **engines, "prompts": prompts}
 
 
 Steps = Generator[tuple[Judge, list[Question[Any]]], list[Answer[Any]], T]

@@ -41,6 +41,8 @@ _UNSEEN = ("npadvmod", "compound", "dep", "dobj", "nmod")
 _HELPERS = ("aux", "auxpass", "neg")
 _MARKS = frozenset({"as", "while"})
 """Conjunctions whose clause is an action beside the main one; they are left out."""
+_SHARING = (("VB", "VB"), ("VBN", "VBN"), ("VBG", "VBG"), ("VBG", "VBN"))
+"""Forms of two coordinated verbs whose helpers are the first's: ``is running and thrown out``."""
 _FINITE = ("VBZ", "VBP", "VBD")
 _RELATIVE = frozenset({"who", "which", "that"})
 _LATER = frozenset({"then", "still", "now"})
@@ -219,9 +221,9 @@ def _helpers(parse: Parse, verb: int, verbs: frozenset[int]) -> str:
     token = parse.tokens[verb]
     above = token.head
     own = [c for c in parse.children[verb] if parse.tokens[c].dep in _HELPERS]
-    if token.dep != "conj" or own or above not in verbs or token.tag not in ("VB", "VBN", "VBG"):
+    if token.dep != "conj" or own or above not in verbs:
         return ""
-    if parse.tokens[above].tag != token.tag:
+    if (parse.tokens[above].tag, token.tag) not in _SHARING:
         return ""
     return " ".join(parse.tokens[c].text for c in parse.children[above] if parse.tokens[c].dep in _HELPERS)
 

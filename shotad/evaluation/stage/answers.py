@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -44,7 +44,7 @@ from shotad.evaluation.stage.films import (
 )
 from shotad.evaluation.stage.run import ANSWER, StageRun, drawn, figure, row, scene_text
 from shotad.evaluation.store import MetricContext, vectors_of
-from shotad.evaluation.story import ASKING, TRIES, answer_check
+from shotad.evaluation.story import TRIES, answer_check
 
 Scores = npt.NDArray[np.float64]
 """float64[n], one for each text: the nearer, the higher."""
@@ -129,18 +129,6 @@ class Chooser:
         return sorted(range(len(scores)), key=lambda place: -scores[place])[: self._top]
 
 
-QUESTION_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "stage/reader-system": (),
-    "stage/question": ("scenes", "question", "template"),
-    "stage/scene": ("scene", "heading", "text"),
-    "stage/judge-system": (),
-    "stage/nothing": (),
-    "questions/judge-system": (),
-    "questions/judge": ASKING["questions/judge"],
-}
-"""The templates of questions and their variables."""
-
-
 def evaluate_questions(
     films: Sequence[StageFilm],
     engine: str,
@@ -156,7 +144,7 @@ def evaluate_questions(
 
     Raises EvaluationError for an unknown setting, EngineError for what stops an engine.
     """
-    pair = Pair(engine, judge, context, QUESTION_TEMPLATES)
+    pair = Pair(engine, judge, context, "stage", "questions")
     picked = [(film, one) for film in films for one in film.questions][:limit]
     asked = []
     for setting in dict.fromkeys(memory):
@@ -225,20 +213,6 @@ _SCORE = {"reason": SENTENCE, "score": points(1, 5)}
 KNOWN = ("facts", "against", "allowed", "forbidden", "kept")
 """What the judge of a turn knows, and the actor does not."""
 
-ROLE_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "stage/actor-system": (),
-    "stage/actor": ("role", "memories", "history", "asked", "template"),
-    "stage/role": ("character", "traits", "style", "constraints", "examples", "relations"),
-    "stage/score-system": (),
-    "stage/judge-system": (),
-    "stage/score": ("rubric", "role", "turns", "template"),
-    "stage/turn": ("turn", "asked", "memories", *KNOWN, "answer"),
-    "stage/nothing": (),
-    **dict.fromkeys(SEVERAL.values(), ()),
-    "stage/follow-up": ("history", "asked", "template"),
-}
-"""The templates of role-play and their variables."""
-
 
 def evaluate_role_play(
     films: Sequence[StageFilm],
@@ -255,7 +229,7 @@ def evaluate_role_play(
     Raises EvaluationError for an unknown setting, DatasetError for a character without a role, EngineError
     for what stops an engine.
     """
-    pair = Pair(engine, judge, context, ROLE_TEMPLATES)
+    pair = Pair(engine, judge, context, "stage")
     banks = {(film.id, role.character): _Bank(role, film.language) for film in films for role in film.roles}
     talks: list[tuple[StageFilm, StageInterview]] = []
     for kind in DIMENSIONS:

@@ -43,22 +43,6 @@ from shotad.evaluation.stage.films import StageArc, StageFilm, StageNode, StageT
 from shotad.evaluation.stage.run import StageRun, drawn, figure, lines_of, row, scene_text, verdict
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 
-TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "stage/reader-system": (),
-    "stage/timeline": ("character", "aliases", "scenes", "template"),
-    "stage/arcs": ("character", "nodes", "template"),
-    "stage/scene": ("scene", "heading", "text"),
-    "stage/node": ("node", "scene", "heading", "development", "goal", "result", "unresolved"),
-    "stage/arc": ("title", "summary", "start", "end", "unresolved", "nodes"),
-    "stage/judge-system": (),
-    "stage/facts": ("character", "timeline", "most", "template"),
-    "stage/covered": ("character", "fact", "timeline", "template"),
-    "stage/follows": ("character", "earlier", "later", "before", "after", "template"),
-    "stage/aspect": ("character", "reference", "predicted", "template"),
-    "stage/progression": ("character", "reference", "predicted", "template"),
-}
-"""The templates of this module and their variables."""
-
 FACTS = 8
 """Facts of a timeline at most (published code)."""
 EXCERPT = 900
@@ -93,7 +77,7 @@ def evaluate_timelines(
 
     Raises EngineError for what stops an engine, ShotadError where vectors cannot be counted here.
     """
-    pair = Pair(engine, judge, context, TEMPLATES)
+    pair = Pair(engine, judge, context, "stage")
     vectors = vectors_of(context)
     asked = [_character(film, gold, pair, vectors) for film in films for gold in film.timelines][:limit]
     items = tuple(worked("Timelines", "characters", asked, context))

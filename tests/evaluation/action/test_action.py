@@ -193,6 +193,7 @@ def test_names_and_roles_become_pronouns(context: MetricContext, text: str, plai
          ("The taxi stops.", "The bus drives across the bridge.")),
         ("A train flies past them.", ("A train flies past them.",)),
         ("He is caught and thrown into a cell.", ("He is caught.", "He is thrown into a cell.")),
+        ("He is running and thrown out.", ("He is running.", "He is thrown out.")),
         ("Everyone stands, clapping their hands.", ("Everyone stands.", "Everyone claps their hands.")),
         ("The person waits, reading.", ("The person waits.", "The person reads.")),
         ("They watch the driver fixing a car.", ("They watch the person fixing a car.",)),

@@ -229,7 +229,7 @@ def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
     ]
     boat = lost[0]
     assert boat.moment == Interval(50, 53)
-    assert (boat.room, boat.slots) == ("slot with a line", (("s00050000", "Somebody stands there."),))
+    assert (boat.room, boat.slots) == ("slot with a line", {"s00050000": "Somebody stands there."})
     assert (boat.said, boat.known_by) == ("place 9", "human")
 
 
