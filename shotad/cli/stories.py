@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,10 +19,7 @@ from shotad.cli.options import (
     track_file,
     write_files,
 )
-from shotad.core import Config, UsageError, load_config, plural, readable_json, write_text
-
-if TYPE_CHECKING:
-    from shotad.evaluation import StoryFilm
+from shotad.core import UsageError, load_config, plural, readable_json, write_text
 
 _WHO_ANSWERS = "Who answers: openai:MODEL or llama3:MODEL."
 
@@ -173,17 +170,36 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     """
     from shotad.evaluation import (
         check_folder,
+        estimate_story,
         evaluate_story,
+        make_story_questions,
+        read_film,
+        read_films,
         read_questions,
         story_record,
         story_text,
+        write_questions,
         write_story,
     )
 
     config = load_config(options["config"], options["assignments"])
-    films = _films(source, options)
+    files = {name: options[name] for name in ("subtitles", "human", "script")}
+    named = [f"--{name}" for name, path in files.items() if path]
+    if source.suffix.lower() not in (".csv", ".tsv", ".jsonl"):
+        films = (read_film(source.stem, source, **files),)
+    elif named:
+        what = f"{named[0]} has no meaning with a table."
+        raise UsageError(what, "Write the file into the table's column.")
+    else:
+        films = read_films(source)
     if options["make"]:
-        _make(console, films, config, options)
+        with kept(console, config, options) as context:
+            made = make_story_questions(films, options["engine"], context)
+        write_text(options["make"], write_questions(made))
+        counts = f"{plural(len(made), 'question')} on {plural(len(films), 'film')}"
+        hint = "Read them before you use them: drop what is not answered by the film."
+        value = {"questions": len(made), "file": str(options["make"])}
+        console.result(f"{options['make']}: {counts}. {hint}", value)
         return
     if not options["questions"]:
         raise UsageError("There are no questions.", "Name a file by --questions, or make one by --make FILE.")
@@ -192,59 +208,22 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     if options["conditions"]:
         more["conditions"] = [name.strip() for name in options["conditions"].split(",") if name.strip()]
     if options["estimate"]:
-        _estimate(console, films, questions, config, more)
+        found = estimate_story(films, questions, config.seed, **more)
+        text = (
+            f"At most {found['answers']:,} answers with {found['characters'] / 1e6:,.1f} million characters "
+            f"of lines, and {found['checks']:,} checks of open answers. What is kept from earlier runs is "
+            "not asked again."
+        )
+        console.result(text, found)
         return
     folder = options["out"] or source.with_name(f"{source.stem}.story")
     check_folder(folder)
+    more |= {name: options[name] for name in ("judge", "anyway")}
     with kept(console, config, options) as context:
-        judge, anyway = options["judge"], options["anyway"]
-        story = evaluate_story(
-            films, questions, options["engine"], context, judge=judge, anyway=anyway, **more
-        )
+        story = evaluate_story(films, questions, options["engine"], context, **more)
     written = write_story(folder, story)
-    files = ["", "Files:", *(f"  {path}" for path in written)]
-    console.result("\n".join([story_text(story), *files]), story_record(story))
-
-
-def _films(source: Path, options: dict[str, Any]) -> tuple[StoryFilm, ...]:
-    from shotad.evaluation import read_film, read_films
-
-    files = {name: options[name] for name in ("subtitles", "human", "script")}
-    if source.suffix.lower() not in (".csv", ".tsv", ".jsonl"):
-        return (read_film(source.stem, source, **files),)
-    named = [f"--{name}" for name, path in files.items() if path]
-    if named:
-        raise UsageError(
-            f"{named[0]} has no meaning with a table.", "Write the file into the table's column."
-        )
-    return read_films(source)
-
-
-def _make(console: Console, films: tuple[StoryFilm, ...], config: Config, options: dict[str, Any]) -> None:
-    from shotad.evaluation import make_story_questions, write_questions
-
-    with kept(console, config, options) as context:
-        made = make_story_questions(films, options["engine"], context)
-    write_text(options["make"], write_questions(made))
-    hint = "Read them before you use them: drop what is not answered by the film."
-    counts = f"{plural(len(made), 'question')} on {plural(len(films), 'film')}"
-    console.result(
-        f"{options['make']}: {counts}. {hint}", {"questions": len(made), "file": str(options["make"])}
-    )
-
-
-def _estimate(
-    console: Console, films: tuple[StoryFilm, ...], questions: Any, config: Config, more: dict[str, Any]
-) -> None:
-    from shotad.evaluation import estimate_story
-
-    found = estimate_story(films, questions, config.seed, **more)
-    text = (
-        f"At most {found['answers']:,} answers with {found['characters'] / 1e6:,.1f} million characters of "
-        f"lines, and {found['checks']:,} checks of open answers. What is kept from earlier runs is not asked "
-        "again."
-    )
-    console.result(text, found)
+    listed = ["", "Files:", *(f"  {path}" for path in written)]
+    console.result("\n".join([story_text(story), *listed]), story_record(story))
 
 
 @click.command(name="screenplay")
@@ -290,17 +269,10 @@ def screenplay_command(
     )
     name = form or {".json": "json", ".txt": "text", ".cml": "cml"}.get(out.suffix if out else "", "fountain")
     text = write_screenplay(play, name)
-    value = {
-        "scenes": len(play.scenes),
-        "actions": len(track.heard),
-        "dialogue": len(dialogue),
-        "file": None if out is None else str(out),
-    }
-    if out is not None:
-        write_text(out, text)
-        counts = (
-            f"{value['scenes']} scenes, {value['actions']} actions, {value['dialogue']} lines of dialogue"
-        )
-        console.result(f"{out}: {counts}.", value)
-    else:
-        console.result(text.rstrip("\n"), {**value, "screenplay": text})
+    value = {"scenes": len(play.scenes), "actions": len(track.heard), "dialogue": len(dialogue)}
+    if out is None:
+        console.result(text.rstrip("\n"), {**value, "file": None, "screenplay": text})
+        return
+    write_text(out, text)
+    counts = "{scenes} scenes, {actions} actions, {dialogue} lines of dialogue".format(**value)
+    console.result(f"{out}: {counts}.", {**value, "file": str(out)})

@@ -1,20 +1,9 @@
-"""Screenplays from files and into files: one table of formats, by name.
+"""Screenplays from files and into files: one table of formats, by name (docs/story.md).
 
-``json`` is our own and keeps everything, times in seconds. ``text`` is for people and language models, and is
-not read back. ``cml`` are the tags of CML-Bench (`shotad.evaluation.cml.markup`). ``stage`` is
-``script.json`` of the benchmark STAGE (Tian et al., 2026), which is only read.
-
-``fountain`` (fountain.io/syntax) is the plain text that screenwriting programs read and write. Own and small,
-since no parser of Fountain on PyPI both reads and writes what `Screenplay` holds: the one with the most users
-(screenplain) writes none and brings a PDF library.
-
-Written, a screenplay loses what Fountain has no sign for: times, ids of cues, line breaks and runs of spaces
-within a text, and elements without a text. All else reads back equal. A speaker whom nobody names is written
-as ``UNKNOWN``, a scene without a heading gets its number as one.
-
-Read, a screenplay of another program loses sections, synopses, notes, comments, emphasis, page breaks,
-scene numbers, a speaker's extension (``(V.O.)``), and which dialogues are spoken at once. Transitions stay,
-as actions.
+``fountain`` (fountain.io/syntax) is own and small, since no parser of it on PyPI both reads and writes what
+`Screenplay` holds: the one with the most users (screenplain) writes none and brings a PDF library. Read, a
+screenplay of another program loses sections, synopses, notes, comments, emphasis, page breaks, scene numbers,
+a speaker's extension (``(V.O.)``), and which dialogues are spoken at once. Transitions stay, as actions.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """Which faults does a judge see at all? Faults are planted into scripts, and the judge is asked again.
 
-ABSEval's perturbation test (section 4.2, tables 4 and 10), with one thing more. There scripts are correct to
-begin with, and a fault counts as seen where the judge says that its criterion does not hold. A judge who
-finds fault with everything sees all by that count. So each script is judged before and after, false alarms
-stand beside the hits, and a judge *sees* a fault where the criterion falls by planting it more often than it
-rises, by McNemar's exact test at 0.05 (one-sided).
-
-Rules plant a missing, redundant or repeated step, two steps that change places, a script that stops halfway,
-and in audio description a line about the camera. An engine plants as in the paper, where it asks one for it;
-what it writes is held against the script, step by step. Steps repeated or out of order need no engine.
+ABSEval's perturbation test (section 4.2, tables 4 and 10), with one thing more: a judge who finds fault with
+everything sees all. So each script is judged before and after, false alarms stand beside the hits, and a
+judge *sees* a fault where the criterion falls by planting it more often than it rises, by McNemar's exact
+test at 0.05 (one-sided). Faults are planted by rules, or by an engine where the paper asks one for it.
 """
 
 from __future__ import annotations
@@ -20,12 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from shotad.core import Progress, key_of
+from shotad.core import key_of
 from shotad.description import render
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.asking import STRINGS, Part, numbered, question
+from shotad.evaluation.metrics.asking import STRINGS, Part, alone, numbered, question, worked
 from shotad.evaluation.metrics.judge import Judge, Question, Unreadable
-from shotad.evaluation.steps import CRITERIA, STEP_TOKENS, StepScript, Verdict, ask, task_words
+from shotad.evaluation.steps import CRITERIA, STEP_TOKENS, StepScript, Verdict, task_words
+from shotad.evaluation.store import MetricContext
 
 FAULTS = {name.removeprefix("no-"): name for name in CRITERIA if name != "executable"}
 """The criterion that each kind of fault breaks, in the order of the paper's Table 4."""
@@ -43,7 +39,7 @@ it cannot have this fault."""
 
 
 def plant_faults(
-    scripts: Sequence[StepScript], seed: int, writer: Judge | None, progress: Progress
+    scripts: Sequence[StepScript], writer: Judge | None, context: MetricContext
 ) -> list[Planted]:
     """Each kind of fault in each script that has steps: by rules, or by the engine ``writer``.
 
@@ -53,13 +49,15 @@ def plant_faults(
     for fault in FAULTS:
         places = [place for place, script in enumerate(scripts) if script.steps]
         if writer is None or fault not in BY_ENGINE:
-            found += [(place, fault, plant(scripts[place], fault, scripts, seed)) for place in places]
+            found += [
+                (place, fault, plant(scripts[place], fault, scripts, context.config.seed)) for place in places
+            ]
             continue
         if fault == "constraint":
             found += [(p, fault, _NO_CONDITION) for p in places if not scripts[p].constraint]
             places = [place for place in places if scripts[place].constraint]
-        questions = [plant_question(scripts[place], fault) for place in places]
-        answers = ask(writer, questions, f"Planting faults: {fault}", progress)
+        asked = [alone(writer, plant_question(scripts[place], fault)) for place in places]
+        answers = worked(f"Planting faults: {fault}", "scripts", asked, context)
         for place, answer in zip(places, answers, strict=True):
             failed = f"the engine did not plant it: {answer.failure}"
             steps = answer.value

@@ -283,17 +283,17 @@ def evaluate_steps(
     asked, and what an engine raises to stop the run.
     """
     prompts = checked_prompts("steps")
-    judge, seed, progress = Judge(name, context), context.config.seed, context.progress
+    judge, seed = Judge(name, context), context.config.seed
     writer = Judge(planted, context) if planted not in ("", RULES) else None
     known, unknown = _joined(labels, scripts) if labels is not None else ({}, ())
-    gold = synthesize(scripts, judge, progress)
+    gold = synthesize(scripts, judge, context)
     mechanisms = {"agents": AGENTS, "single": BASELINE} if baseline else {"agents": AGENTS}
-    verdicts = {key: judge_scripts(scripts, who, judge, gold, progress) for key, who in mechanisms.items()}
-    plants = plant_faults(scripts, seed, writer, progress) if planted else []
+    verdicts = {key: judge_scripts(scripts, who, judge, gold, context) for key, who in mechanisms.items()}
+    plants = plant_faults(scripts, writer, context) if planted else []
     faulty = [script for _, _, script in plants if isinstance(script, StepScript)]
     faults = {}
     for key, who in mechanisms.items() if planted else ():
-        after = judge_scripts(faulty, who, judge, gold, progress)
+        after = judge_scripts(faulty, who, judge, gold, context)
         faults[key] = fault_figures(plants, verdicts[key], after)
     people = {key: against_people(those, known) for key, those in verdicts.items()} if known else {}
     identity: Json = {"version": 1, "prompts": prompts, "judge": judge.identity}

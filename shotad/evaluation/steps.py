@@ -1,19 +1,10 @@
 """ABSEval: lists of steps, and agents that judge them by seven criteria (Liang et al., EMNLP 2024).
 
-A script has a goal, a condition, and the steps that lead there. A how-to script is read from CSV or JSON:
-``goal`` and ``steps``, where there are any ``constraint``, ``id`` and ``system``. Audio description is read
-from tracks, scripts with times and predictions. A film's action is a list of steps too: the goal is that a
-listener can follow a passage, the condition what AD must keep to, the steps are the lines. Scripts of one
-task, made by several systems, have the same id.
-
-1. *Answer synthesis* learns from all scripts of a task and writes a good one. 2. The *critic* compares a
-script with that one: are steps missing, redundant, said twice? 3. The *executor* follows the steps: is the
-condition kept, the goal reached, the order right? 4. *Commonsense*: does every step agree with it? The
-baseline is one judge who is asked for all seven at once, without the good answer.
-
-All agents are one engine. Each criterion holds or does not; a script's score is the share that holds. The
-words of the questions are our own, in ``prompts/steps``, and the baseline is asked for each criterion in the
-same words as the agents, so that the two differ in how the work is divided and in nothing else.
+A script has a goal, a condition, and the steps that lead there. A film's action is a list of steps too: the
+goal is that a listener can follow a passage, the condition what AD must keep to, the steps are the lines.
+*Answer synthesis* writes a good script of all that a task has; the *critic* compares with it, the *executor*
+follows the steps, *commonsense* looks at each. The baseline is one judge who is asked for all seven criteria
+at once, in the same words, without the good answer: the two differ in how the work is divided alone.
 
 A script without steps fails every criterion, unasked. What the judge fails to answer does not hold either,
 and is told apart (`Verdict.unread`). A task without a condition is not judged by it.
@@ -26,9 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
 
-from shotad.core import EvaluationError, Progress, ScriptError, reported
+from shotad.core import EvaluationError, ScriptError
 from shotad.description import render
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import Json
@@ -36,15 +26,19 @@ from shotad.evaluation.metrics.asking import (
     STRING,
     YES_OR_NO,
     Part,
+    Steps,
+    alone,
     in_groups,
     listing,
     numbered,
     question,
     quoted,
+    worked,
 )
 from shotad.evaluation.metrics.judge import Answer, Judge, Question, sentence
 from shotad.evaluation.metrics.judged import STORY_LINES, says_something
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
+from shotad.evaluation.store import MetricContext
 from shotad.script import TRACK, read_cues
 
 PASSAGE = 120.0
@@ -187,9 +181,6 @@ def _ad(name: str, system: str, steps: tuple[str, ...]) -> StepScript:
     return StepScript(name, system, render("steps/ad-goal"), render("steps/ad-constraint"), steps, True)
 
 
-T = TypeVar("T")
-
-
 CRITERIA = ("no-missing", "no-redundant", "no-duplicate", "executable", "constraint", "goal", "order")
 """The seven, in the order of the paper's Table 5. A judge is asked for what stands after ``no-``; a script
 passes where the answer is no: nothing should be missing, and the goal should be reached."""
@@ -245,72 +236,53 @@ GoldAnswers = Mapping[str, Answer[tuple[str, ...]]]
 """The good answer to each task by its id, or why there is none."""
 
 
-def ask(judge: Judge, questions: Sequence[Question[T]], what: str, progress: Progress) -> list[Answer[T]]:
-    """The answers, in order. Raises what an engine raises to stop the run (EngineError); what was answered
-    until then is kept."""
-    found = []
-    with reported(progress, f"{what} ({judge.name})", len(questions), "questions") as task:
-        for answer in judge.answers(questions):
-            found.append(answer)
-            task.advance(1)
-    return found
-
-
-def synthesize(scripts: Sequence[StepScript], judge: Judge, progress: Progress) -> GoldAnswers:
+def synthesize(scripts: Sequence[StepScript], judge: Judge, context: MetricContext) -> GoldAnswers:
     """A good answer to each task, learned from all its scripts, those that are judged by it included."""
     tasks: dict[str, list[StepScript]] = {}
     for script in scripts:
         if script.steps:
             tasks.setdefault(script.id, []).append(script)
-    questions = [synthesis_question(those) for those in tasks.values()]
-    return dict(zip(tasks, ask(judge, questions, "Writing good answers", progress), strict=True))
+    asked = [alone(judge, synthesis_question(those)) for those in tasks.values()]
+    return dict(zip(tasks, worked("Writing good answers", "tasks", asked, context), strict=True))
 
 
 def judge_scripts(
-    scripts: Sequence[StepScript], mechanism: Mechanism, judge: Judge, gold: GoldAnswers, progress: Progress
+    scripts: Sequence[StepScript],
+    mechanism: Mechanism,
+    judge: Judge,
+    gold: GoldAnswers,
+    context: MetricContext,
 ) -> list[Verdict]:
     """The verdict on each script, in order. The critic among `AGENTS` compares with ``gold``."""
-    asked = [_asked(script, mechanism, gold) for script in scripts]
-    questions = [one for those in asked for one in those.values() if isinstance(one, Question)]
-    answers = iter(ask(judge, questions, f"Judging steps by {', '.join(mechanism)}", progress))
-    found = []
-    for script, those in zip(scripts, asked, strict=True):
-        said = {agent: next(answers) if isinstance(one, Question) else one for agent, one in those.items()}
-        found.append(_verdict(script, mechanism, said))
-    return found
+    asked = [_verdict(script, mechanism, judge, gold) for script in scripts]
+    return list(worked(f"Judging steps by {', '.join(mechanism)}", "scripts", asked, context))
 
 
 Told = tuple[Mapping[str, bool], str]
 """Which criteria hold, and why."""
 
 
-def _asked(
-    script: StepScript, mechanism: Mechanism, gold: GoldAnswers
-) -> dict[str, Question[Told] | Answer[Told]]:
-    """What each agent is asked about a script; an answer where it cannot be asked."""
-    found: dict[str, Question[Told] | Answer[Told]] = {}
-    for agent, names in mechanism.items() if script.steps else ():
-        standard = gold[script.id] if agent == CRITIC else Answer(())
-        if standard.value is None:
-            found[agent] = Answer(None, f"there is no good answer to compare with: {standard.failure}")
-        else:
-            found[agent] = agent_question(agent, _criteria(script, names), script, standard.value)
-    return found
-
-
-def _verdict(script: StepScript, mechanism: Mechanism, said: Mapping[str, Answer[Told]]) -> Verdict:
+def _verdict(script: StepScript, mechanism: Mechanism, judge: Judge, gold: GoldAnswers) -> Steps[Verdict]:
     if not script.steps:
         return Verdict(script, dict.fromkeys(_criteria(script, CRITERIA), False), {}, {})
-    holds: dict[str, bool | None] = {}
-    for agent, answer in said.items():
-        names = _criteria(script, mechanism[agent])
-        holds.update(dict.fromkeys(names) if answer.value is None else answer.value[0])
-    return Verdict(
-        script,
-        {name: holds[name] for name in CRITERIA if name in holds},
-        {agent: answer.value[1] for agent, answer in said.items() if answer.value is not None},
-        {agent: answer.failure for agent, answer in said.items() if answer.value is None},
-    )
+    agents = {agent: _criteria(script, names) for agent, names in mechanism.items()}
+    good, unread = gold[script.id], dict[str, str]()
+    if good.value is None and CRITIC in agents:
+        unread[CRITIC] = f"there is no good answer to compare with: {good.failure}"
+    asked = {
+        agent: agent_question(agent, names, script, (good.value or ()) if agent == CRITIC else ())
+        for agent, names in agents.items()
+        if agent not in unread
+    }
+    answers = yield judge, list(asked.values())
+    said = dict(zip(asked, answers, strict=True))
+    unread |= {agent: answer.failure for agent, answer in said.items() if answer.value is None}
+    told: dict[str, Told] = {agent: one.value for agent, one in said.items() if one.value is not None}
+    holds: dict[str, bool | None] = {name: None for names in agents.values() for name in names}
+    for those, _ in told.values():
+        holds |= those
+    ordered = {name: holds[name] for name in CRITERIA if name in holds}
+    return Verdict(script, ordered, {agent: reason for agent, (_, reason) in told.items()}, unread)
 
 
 def _criteria(script: StepScript, names: Sequence[str]) -> list[str]:

@@ -1,20 +1,16 @@
 """Can a film's story be followed from its description? An engine answers questions about films, and is given
-nothing, the dialogue, or the dialogue and a description.
+nothing, the dialogue, or the dialogue and a description (docs/story.md).
 
-Each question is asked several times, as in STAGE (Tian et al., 2026, Task II): average accuracy is the share
-of right answers, Pass@k of questions with a right answer among k. Options are shuffled before each try, alike
-under all conditions. An open answer is held against the right one by a judge. An answer that cannot be read
-is wrong. All answers are kept in the store as they come.
-
-What a description is worth is its gain: how much more is right with it than with the dialogue alone, question
-by question, with an interval over films. Whether the questions can tell a good description from a bad one is
+Asked as in STAGE (Tian et al., 2026, Task II), with the same options in the same order under all conditions.
+An answer that cannot be read is wrong. What a description is worth is its gain over the dialogue, question by
+question, with an interval over films. Whether the questions can tell a good description from a bad one is
 tried on the human AD: it must beat itself with its lines in each other's places, and that the dialogue alone.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +19,6 @@ from shotad.description import render, slot_seed
 from shotad.evaluation.metric import Figure, Json, Result, Row
 from shotad.evaluation.metrics.asking import (
     SENTENCE,
-    STRING,
     YES_OR_NO,
     Pair,
     Part,
@@ -31,9 +26,10 @@ from shotad.evaluation.metrics.asking import (
     numbered,
     question,
     quoted,
+    word,
     worked,
 )
-from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, one_of
+from shotad.evaluation.metrics.judge import Answer, Question, Unreadable
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_of
 from shotad.evaluation.report.wording import signed, span_words
 from shotad.evaluation.screenplay_files import plain_line
@@ -74,6 +70,11 @@ class Answered:
     tries: tuple[Try, ...]
 
     @property
+    def id(self) -> str:
+        """The film, and the question's id."""
+        return f"{self.question.film}/{self.question.id}"
+
+    @property
     def share(self) -> float:
         """Of its answers those that are right."""
         return sum(one.right for one in self.tries) / len(self.tries)
@@ -104,15 +105,13 @@ class Story:
 
     def gain(self, condition: str, over: str = "dialogue") -> Result:
         """How much more is right than under another condition, times 100; both must have been asked."""
-        base = {(one.question.film, one.question.id): one.share for one in self.answers[over]}
-        return self._result(
-            f"over {over}", condition, lambda one: one.share - base[one.question.film, one.question.id]
-        )
+        base = {one.id: one.share for one in self.answers[over]}
+        return self._result(f"over {over}", condition, lambda one: one.share - base[one.id])
 
     def span(self, result: Result) -> Span | None:
         """Its interval over films; of one film over its questions. None for too few of them."""
-        names = {row.id: row.notes["film"] for row in result.rows}
-        return span_of(result, names, unit=self.unit, level=LEVEL)
+        films = {one.id: one.question.film for one in self.answers["nothing"]}
+        return span_of(result, films, unit=self.unit, level=LEVEL)
 
     @property
     def verdict(self) -> tuple[bool | None, str]:
@@ -136,18 +135,22 @@ class Story:
         return True, f"Above 0 for sure: {'; '.join(gains)}."
 
     def _result(self, name: str, condition: str, value: Callable[[Answered], float]) -> Result:
-        rows = tuple(
-            Row(
-                f"{one.question.film}/{one.question.id}",
-                (value(one), 1.0),
-                100.0 * value(one),
-                next((each.failure for each in one.tries if each.failure), ""),
-                {"film": one.question.film},
-            )
+        rows = (
+            row(one.id, value(one), 1, next((each.failure for each in one.tries if each.failure), ""))
             for one in self.answers[condition]
         )
-        title = f"{name}, {CONDITIONS[condition]}"
-        return Result(name, title, ("right", "questions"), Figure(factor=100.0), self.identity, rows)
+        return figure(f"{name}, {CONDITIONS[condition]}", "questions", rows, self.identity)
+
+
+def figure(name: str, of: str, rows: Iterable[Row], identity: Json, factor: float = 100.0) -> Result:
+    """A figure: ``factor`` times the first sum of all rows over the second, which counts ``of``."""
+    figure = Figure(factor=factor)
+    return Result(name, name, ("points", of), figure, identity, tuple(rows))
+
+
+def row(name: str, points: float, of: float, failure: str = "", *, factor: float = 100.0) -> Row:
+    """What one item adds to a figure; of nothing it says nothing."""
+    return Row(name, (float(points), float(of)), factor * points / of if of else None, failure)
 
 
 def evaluate_story(
@@ -181,14 +184,8 @@ def evaluate_story(
         if name == "nothing":
             blind = sum(one.share for one in answers[name]) / len(questions)
             examine(questions, blind).check(anyway=anyway)
-    identity = {
-        "version": 1,
-        "reader": pair.actor.identity,
-        "judge": pair.judge.identity,
-        "prompts": pair.identity["prompts"],
-        "tries": tries,
-        "sampling": SAMPLING.model_dump() if tries > 1 else None,
-    }
+    sampling = SAMPLING.model_dump() if tries > 1 else None
+    identity = {**pair.identity, "tries": tries, "sampling": sampling}
     unit = context.settings.report.unit
     used = tuple(film for film in films if any(one.film == film.name for one in questions))
     return Story(used, answers, examine(questions, blind), left_out, tries, unit, identity)
@@ -263,13 +260,10 @@ def _asked(
             raise Unreadable(f"{key} must be a list of numbers from 1 to {count}.")
         return tuple(dict.fromkeys(number - 1 for number in value))
 
-    def read_letter(value: Any, key: str) -> str:
-        return options[letters.lower().index(one_of(value, key, tuple(letters.lower())))]
-
     texts = {"lines": shown or render("questions/none"), "question": quoted(asked.text)}
     answer = SENTENCE
     if options:
-        answer = Part(f'"<{letters[0]} to {letters[-1]}>"', STRING | {"enum": list(letters)}, read_letter)
+        answer = word(dict(zip(letters, options, strict=True)), f'"<{letters[0]} to {letters[-1]}>"')
         texts["options"] = "\n".join(
             render("questions/option", letter=letter, text=quoted(text))
             for letter, text in zip(letters, options, strict=True)

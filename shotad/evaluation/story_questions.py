@@ -24,7 +24,6 @@ from shotad.core import (
     Interval,
     Slot,
     read_record,
-    reported,
     slot_id,
     slots_of,
     work_folder_of,
@@ -35,11 +34,13 @@ from shotad.evaluation.metrics.asking import (
     STRING,
     STRINGS,
     Part,
+    alone,
     checked_prompts,
     entries_schema,
     in_groups,
     numbered,
     question,
+    worked,
 )
 from shotad.evaluation.metrics.judge import (
     Judge,
@@ -201,9 +202,10 @@ def _shuffled(elements: Elements, seed: int) -> Elements:
     return tuple(replace(one, interval=place.interval) for one, place in zip(order, elements, strict=True))
 
 
-COLUMNS = ("film", "id", "question", "answer", "options", "start", "end", "reason")
+COLUMNS = ("film", "id", "question", "answer", "options", "start", "end", "reason", "kind")
 """What `write_questions` writes."""
 FILM, REASON = ("film", "movie_id", "imdbid"), ("reason", "evidence_or_reason")
+KIND = ("kind", "question_type")
 MOST_OPTIONS = 26
 """Each is called by a letter."""
 _HINT = "Columns: film, id, question, answer, options, start, end."
@@ -214,7 +216,7 @@ class StoryQuestion:
     """A question with its right answer; ``id`` is unique within the film.
 
     ``options`` are in the file's order and hold the answer; empty for an open question. ``evidence`` is when
-    the film shows or says it, ``reason`` why the answer is right, in words.
+    the film shows or says it, ``reason`` why the answer is right, ``kind`` what sort of question it is.
     """
 
     film: str
@@ -224,6 +226,7 @@ class StoryQuestion:
     options: tuple[str, ...] = ()
     evidence: Interval | None = None
     reason: str = ""
+    kind: str = ""
 
     def __post_init__(self) -> None:
         if self.options and self.answer not in self.options:
@@ -241,7 +244,7 @@ class StoryQuestion:
 
 def read_questions(paths: Iterable[Path]) -> tuple[StoryQuestion, ...]:
     """The questions in files, in order. Raises DatasetError with file and line."""
-    found = [one for path in paths for one in _of_table(read_records(path))]
+    found = [one for path in paths for one in questions_in(path)]
     if not found:
         raise DatasetError("The files hold no questions.", _HINT)
     ids = Counter((one.film, one.id) for one in found)
@@ -253,9 +256,11 @@ def read_questions(paths: Iterable[Path]) -> tuple[StoryQuestion, ...]:
     return tuple(found)
 
 
-def _of_table(table: Table) -> Iterator[StoryQuestion]:
+def questions_in(path: Path) -> Iterator[StoryQuestion]:
+    """The questions in a file, in order, whatever their ids. Raises DatasetError with file and line."""
+    table = read_records(path)
     text, answer = table.needed(("question",), "questions"), table.needed(("answer",), "answers")
-    film, reason = table.column(FILM), table.column(REASON)
+    film, reason, kind = (table.column(names) for names in (FILM, REASON, KIND))
     for number, row in enumerate(table.rows, 1):
         said, right = table.text(row, text), table.text(row, answer)
         if not said or not right:
@@ -269,6 +274,7 @@ def _of_table(table: Table) -> Iterator[StoryQuestion]:
                 table.list(row, table.column(("options",))) or (),
                 _evidence(table, row),
                 table.text(row, reason) or "",
+                table.text(row, kind) or "",
             )
         except ValueError as error:
             raise table.error(row, str(error), 'Write a list of texts: ["…", "…"].') from None
@@ -287,7 +293,7 @@ def write_questions(questions: Iterable[StoryQuestion]) -> str:
     def cells(one: StoryQuestion) -> tuple[str, ...]:
         times = (repr(one.evidence.start), repr(one.evidence.end)) if one.evidence else ("", "")
         options = json.dumps(one.options, ensure_ascii=False) if one.options else ""
-        return one.film, one.id, one.text, one.answer, options, *times, one.reason
+        return one.film, one.id, one.text, one.answer, options, *times, one.reason, one.kind
 
     return csv_text(COLUMNS, map(cells, questions))
 
@@ -319,17 +325,18 @@ def make_story_questions(
             raise EvaluationError(
                 f"{film.name} has no human AD and no script.", "Name one by --human or --script."
             )
-        answers = judge.answers([_drafts(one) for one in passages])
-        number = 0
-        with reported(context.progress, f"Questions on {film.name}", len(passages), "passages") as task:
-            for passage, answer in zip(passages, answers, strict=True):
-                for text, right, wrong, place in answer.value or ():
-                    name, one = f"q{(number := number + 1)}", passage[place]
-                    options = [right, *wrong]
-                    random.Random(slot_seed(seed, f"{film.name}/{name}")).shuffle(options)
-                    made = (film.name, name, text, right, tuple(options), one.interval, one.text)
-                    found.append(StoryQuestion(*made))
-                task.advance(1)
+        asked = [alone(judge, _drafts(one)) for one in passages]
+        answers = worked(f"Questions on {film.name}", "passages", asked, context)
+        drafts = (
+            (passage, draft)
+            for passage, answer in zip(passages, answers, strict=True)
+            for draft in answer.value or ()
+        )
+        for number, (passage, (text, right, wrong, place)) in enumerate(drafts, 1):
+            name, one, options = f"q{number}", passage[place], [right, *wrong]
+            random.Random(slot_seed(seed, f"{film.name}/{name}")).shuffle(options)
+            made = (film.name, name, text, right, tuple(options), one.interval, one.text)
+            found.append(StoryQuestion(*made))
     return found
 
 

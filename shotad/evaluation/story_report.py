@@ -104,7 +104,7 @@ def story_text(story: Story) -> str:
 
 
 def _opening(story: Story) -> list[str]:
-    found, reader = story.examination, story.identity["reader"]
+    found, reader = story.examination, story.identity["engine"]
     lines = [
         f"{plural(found.questions, 'question')} on {plural(len(story.films), 'film')}, answered by "
         f"{reader['model'] or reader['engine']}, {plural(story.tries, 'try', 'tries')} each.",

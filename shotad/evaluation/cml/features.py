@@ -1,10 +1,7 @@
 """What engines find in a screenplay for CML-Bench: of each turn, of each character, and of the whole.
 
-The paper has a small model (Gemma-2-2B) find features, and a large one (QwQ-32B) say what is special in them
-and list the events; here these are the ``judge`` and the ``analyst``, which may be one. The words of the
-questions are our own, in ``prompts/cml``; one question about a turn asks for its keywords, emotion, question
-and intention together. Answers are read strictly, asked for again once, and kept in the store as they come
-(`shotad.evaluation.metrics.judge`), so a run that was stopped goes on.
+The ``judge`` finds features (in the paper Gemma-2-2B), the ``analyst`` says what is special in them and lists
+the events (QwQ-32B); they may be one. One question about a turn asks for all that is asked of it.
 """
 
 from __future__ import annotations
@@ -176,11 +173,7 @@ def turn_question(character: str, line: str) -> Question[TurnFeatures]:
         "emotion": word(EMOTIONS, '<"positive", "neutral" or "negative">'),
         "intention": YES_OR_NO,
     }
-    return question("cml/system", "cml/turn", texts, parts, _turn_features)
-
-
-def _turn_features(keywords: tuple[str, ...], asks: bool, emotion: str, intention: bool) -> TurnFeatures:
-    return TurnFeatures(keywords, asks, EMOTIONS[emotion], intention)
+    return question("cml/system", "cml/turn", texts, parts, TurnFeatures)
 
 
 def list_question(

@@ -1,14 +1,8 @@
 """CML-Bench over many screenplays: its metrics, files in, a table like the paper's Table 1 out.
 
-The paper's text has nine metrics (equations 1 to 8; PR1 and PR2 share one), its code and its per-film tables
-have eight. Four of these are something else than the paper's metric of the same number: question-answer
-relevance (dc2), concentration around a centre (dc3), consistency of style (cc2), and cc3, which takes any
-action and not only later ones. So both sets are here, the paper's under ``dc1`` … ``pr3``, the code's under
-the columns of its tables. The "causality density" that the paper's introduction calls PR2 has no formula
-anywhere and is left out.
-
-The code's limits are kept in its own set: 20 turns of a character for emotions, 30 turns of a script for
-intentions, cosines within 0 and 1, headings among the actions, how a line is spoken behind the line.
+The paper's text has nine metrics, its code and per-film tables eight; four of these are something else than
+the paper's of the same number. So both sets are here: ``dc1`` … ``pr3`` are the paper's, the others have the
+names of the columns of its tables, and the limits of its code (docs/cml-bench.md).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from shotad.core import Message, reported, shipped_prompts
@@ -75,17 +75,14 @@ STRINGS = {"type": "array", "items": STRING}
 SENTENCE = Part('"<one sentence>"', STRING, sentence)
 
 
-def word(words: Iterable[str], form: str) -> Part:
-    """One of these words."""
-    known = tuple(words)
-    return Part(form, STRING | {"enum": list(known)}, lambda value, key: one_of(value, key, known))
+def word(meanings: Mapping[str, Any], form: str) -> Part:
+    """One of these words, in small or capital letters, read as what it means."""
+    known = {name.lower(): meaning for name, meaning in meanings.items()}
+    schema = STRING | {"enum": list(meanings)}
+    return Part(form, schema, lambda value, key: known[one_of(value, key, tuple(known))])
 
 
-YES_OR_NO = replace(
-    word(("yes", "no"), '<"yes" or "no">'),
-    read=lambda value, key: one_of(value, key, ("yes", "no")) == "yes",
-)
-"""A word, read as True or False."""
+YES_OR_NO = word({"yes": True, "no": False}, '<"yes" or "no">')
 
 
 def points(lowest: int, highest: int) -> Part:
@@ -168,6 +165,12 @@ class Pair:
 
 Steps = Generator[tuple[Judge, list[Question[Any]]], list[Answer[Any]], T]
 """How one item is asked about: it yields whom to ask what, gets the answers, and returns what it found."""
+
+
+def alone(judge: Judge, one: Question[T]) -> Steps[Answer[T]]:
+    """The answer to a single question."""
+    (answer,) = yield judge, [one]
+    return answer
 
 
 def together(items: Iterable[Steps[T]]) -> list[T]:

@@ -78,9 +78,7 @@ class Events(Metric):
     def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
         super().__init__(name, context)
-        self.title = {"events": "Event score", "event-verbs": "Events: verbs"}.get(
-            name, "Events: participants"
-        )
+        self.title = TITLES[name]
         self._parses, self._vectors = parser_of(context), vectors_of(context)
         self._verbs = context.once("verbs", lambda: _Verbs(weights_file(WORDNET, context.progress)))
 

@@ -371,5 +371,8 @@ def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
     texts = {"lines": numbered(lines), "event": quoted(event)}
-    parts = {"reason": SENTENCE, "conveyed": word(CONVEYED, '<"yes", "partly" or "no">')}
+    parts = {
+        "reason": SENTENCE,
+        "conveyed": word(dict(zip(CONVEYED, CONVEYED, strict=True)), '<"yes", "partly" or "no">'),
+    }
     return question("judge/conveyed-system", "judge/conveyed", texts, parts, lambda why, said: (said, why))

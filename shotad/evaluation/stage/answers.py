@@ -1,21 +1,10 @@
 """STAGE's second and third tasks: open questions on the whole story, and answers as a character of it.
 
-What the engine is given of a screenplay's scenes, or of the character's memories, is chosen: nothing, all,
-or the ``top`` that are nearest to what is asked, by BM25 or by their vectors. BM25 is Okapi's with the
-numbers of rank-bm25 0.2.2, which STAGE's own runs use: k1 1.5, b 0.75, and a quarter of the mean weight for a
-word that more than half of the texts have, whose own weight is below 0.
-
-Questions are asked five times each. A try is right if the judge says so beside the right answer and its
-reason. Average accuracy is the share of right tries, Pass@5 of questions with one among five. What cannot be
-read is wrong.
-
-As a character the engine is given persona, relations, memories near to the persona, what was said so far and
-what is asked. In an interview of several turns its own answers stand in the history. The judge knows what a
-right answer rests on, and gives 1 to 5 points for each dimension; for a whole interview at once, and for each
-later question whether it fits what was said (follow-up). An interview of which an answer is missing has 0 in
-every dimension, unasked, and so has what the judge does not score. Support hit and recall say how good the
-choice of memories was: of the memories that a question was made of, whether one is given, and how many. They
-need no judge.
+The engine is given of a screenplay's scenes, or of the character's memories, nothing, all, or the ``top``
+that are nearest to what is asked, by BM25 or by their vectors. In an interview of several turns its own
+answers stand in the history. An interview of which an answer is missing has 0 in every dimension, unasked,
+and so has what the judge does not score. Support hit and recall say of the memories that a question was made
+of whether one is given, and how many; they need no judge (docs/stage.md).
 """
 
 from __future__ import annotations
@@ -25,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,14 +27,14 @@ from shotad.evaluation.metrics.judge import Question
 from shotad.evaluation.stage.films import (
     StageFilm,
     StageInterview,
-    StageQuestion,
     StageRole,
     StageScene,
     StageTurn,
 )
-from shotad.evaluation.stage.run import ANSWER, StageRun, drawn, figure, row, scene_text
+from shotad.evaluation.stage.run import ANSWER, StageRun, drawn, scene_text
 from shotad.evaluation.store import MetricContext, vectors_of
-from shotad.evaluation.story import TRIES, answer_check
+from shotad.evaluation.story import TRIES, answer_check, figure, row
+from shotad.evaluation.story_questions import StoryQuestion
 
 Scores = npt.NDArray[np.float64]
 """float64[n], one for each text: the nearer, the higher."""
@@ -52,6 +42,8 @@ Scores = npt.NDArray[np.float64]
 TOP = 4
 """Memories that are given (paper, section 4)."""
 K1, B, FLOOR = 1.5, 0.75, 0.25
+"""As rank-bm25 0.2.2, which STAGE's own runs use; the last is what a word that more than half of the texts
+have weighs, of the mean weight."""
 
 _WORD = {"zh": re.compile(r"[a-z0-9_]+|[\u4e00-\u9fff]")}
 _USUAL = re.compile(r"[a-z0-9']+")
@@ -91,42 +83,33 @@ class Bm25:
         return total
 
 
-def _by_bm25(texts: Sequence[str], language: str, context: MetricContext) -> Callable[[str], Scores]:
-    index = Bm25([words_of(text, language) for text in texts])
-    return lambda query: index.scores(words_of(query, language))
-
-
-def _by_vectors(texts: Sequence[str], language: str, context: MetricContext) -> Callable[[str], Scores]:
-    service = vectors_of(context)
-    vectors = service.of(texts)
-    return lambda query: np.asarray(vectors @ service.of([query])[0], np.float64) if texts else np.zeros(0)
-
-
-_RANKERS = {"bm25": _by_bm25, "dense": _by_vectors}
-SETTINGS = ("none", "full", *_RANKERS)
+SETTINGS = ("none", "full", "bm25", "dense")
 """What may be given."""
+Choose = Callable[[str], list[int]]
+"""A query → the places of what is given, the nearest first; of equals, the one that comes first."""
 
 
-class Chooser:
-    """Chooses among ``texts`` for each query, as the ``setting`` says.
+def chooser(setting: str, texts: Sequence[str], language: str, context: MetricContext, top: int) -> Choose:
+    """How ``setting`` chooses among ``texts``.
 
     Raises EvaluationError for an unknown one; ShotadError where vectors cannot be counted here.
     """
+    if setting not in SETTINGS:
+        known = f"Known: {', '.join(SETTINGS)}."
+        raise EvaluationError(f"There is no memory setting {setting!r}.", known, usage=True)
+    most = {"none": 0, "full": len(texts)}.get(setting, top)
+    if setting == "bm25":
+        index = Bm25([words_of(text, language) for text in texts])
+        return lambda query: _nearest(index.scores(words_of(query, language)), most)
+    if setting == "dense" and texts:
+        service = vectors_of(context)
+        vectors = service.of(texts)
+        return lambda query: _nearest(vectors @ service.of([query])[0], most)
+    return lambda query: list(range(most))[: len(texts)]
 
-    def __init__(
-        self, setting: str, texts: Sequence[str], language: str, context: MetricContext, top: int
-    ) -> None:
-        if setting not in SETTINGS:
-            known = f"Known: {', '.join(SETTINGS)}."
-            raise EvaluationError(f"There is no memory setting {setting!r}.", known, usage=True)
-        self._top = {"none": 0, "full": len(texts)}.get(setting, top)
-        make = _RANKERS.get(setting)
-        self._rank = make(texts, language, context) if make else lambda query: np.zeros(len(texts))
 
-    def of(self, query: str) -> list[int]:
-        """The places of what is given, the nearest first; of equals, the one that comes first."""
-        scores = self._rank(query)
-        return sorted(range(len(scores)), key=lambda place: -scores[place])[: self._top]
+def _nearest(scores: npt.NDArray[Any], most: int) -> list[int]:
+    return [int(place) for place in np.argsort(-scores, kind="stable")[:most]]
 
 
 def evaluate_questions(
@@ -149,7 +132,7 @@ def evaluate_questions(
     asked = []
     for setting in dict.fromkeys(memory):
         choosers = {
-            film.id: Chooser(setting, [_scene(one) for one in film.scenes], film.language, context, top)
+            film.id: chooser(setting, [_scene(one) for one in film.scenes], film.language, context, top)
             for film in {film.id: film for film, _ in picked}.values()
         }
         asked += [_answered(film, one, setting, choosers[film.id], pair) for film, one in picked]
@@ -175,10 +158,8 @@ def _scene(scene: StageScene) -> str:
     return f"{scene.heading}\n{scene.content}"
 
 
-def _answered(
-    film: StageFilm, asked: StageQuestion, setting: str, chooser: Chooser, pair: Pair
-) -> Steps[Json]:
-    given = [film.scenes[place] for place in sorted(chooser.of(asked.text))]
+def _answered(film: StageFilm, asked: StoryQuestion, setting: str, choose: Choose, pair: Pair) -> Steps[Json]:
+    given = [film.scenes[place] for place in sorted(choose(asked.text))]
     shown = "\n\n".join(map(scene_text, given)) or render("stage/nothing")
     texts = {"scenes": shown, "question": quoted(asked.text)}
     one = question("stage/reader-system", "stage/question", texts, ANSWER)
@@ -276,12 +257,12 @@ class _Bank:
             *_labelled("Constraints", " ".join(one.constraints[:3])),
         ]
 
-    def chooser(self, setting: str, context: MetricContext, top: int) -> Chooser:
+    def chooser(self, setting: str, context: MetricContext, top: int) -> Choose:
         texts = []
         for one in self.memories:
             facts = _labelled("Grounded facts", " ".join(one.facts))
             texts.append("\n".join([one.text, *facts, *_labelled("Tags", ", ".join(one.tags))]))
-        return Chooser(setting, texts, self._language, context, top)
+        return chooser(setting, texts, self._language, context, top)
 
     def query(self, asked: str, lines: Sequence[tuple[str, str]]) -> str:
         """What is asked stands first, for long texts are cut before they become vectors."""
@@ -294,7 +275,7 @@ def _labelled(name: str, text: str) -> list[str]:
 
 
 def _interview(
-    film: StageFilm, talk: StageInterview, bank: _Bank, chooser: Chooser, setting: str, pair: Pair
+    film: StageFilm, talk: StageInterview, bank: _Bank, choose: Choose, setting: str, pair: Pair
 ) -> Steps[Json]:
     """What was said in an interview, and its scores."""
     turns: list[Json] = []
@@ -306,7 +287,7 @@ def _interview(
             (line.speaker, turns[line.turn - 1]["answer"] if line.turn else line.text)
             for line in turn.history
         ]
-        given = [bank.memories[place] for place in chooser.of(bank.query(turn.asked, lines))]
+        given = [bank.memories[place] for place in choose(bank.query(turn.asked, lines))]
         texts = {"memories": _list([one.text for one in given]), "asked": quoted(turn.asked)}
         history = "\n".join(f"{speaker}: {quoted(text)}" for speaker, text in lines)
         asked = texts | {"role": role, "history": history or render("stage/nothing")}

@@ -1,24 +1,13 @@
 """The films of STAGE (Tian et al., 2026, arXiv 2601.08510): what a film's folder holds, and if it is whole.
 
-    script.json                                            the scenes, in order
-    task_1_character_timelines.json                        each focal character's timeline
-    task_1_cross_scene_arcs.json                           arcs over a timeline's nodes
-    task_2_question_answering.csv                          open questions with their answers
-    task_3_role_assets.json                                persona, relations and memories of each character
-    task_3_in_script_character_role_play_single_turn.json  one question each to a character
-    task_3_in_script_character_role_play_multi_turn.json   three questions each
-
 Everything is joined by id: a node's scene by the scene's ``_id``, which begins at 0 in some scripts and at 1
-in others. Its licence forbids keeping the data here; get it from github.com/roytian1992/STAGE_v0.
-
-A copy is checked by counts, those of the paper's Table 1, and by its ids. Some ids of the release itself
-(commit 1396258) lead nowhere. They are known here by their number, so that a whole copy is told from a
+in others. A copy is checked by counts, those of the paper's Table 1, and by its ids. Some ids of the release
+itself (commit 1396258) lead nowhere. They are known here by their number, so that a whole copy is told from a
 damaged one.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,6 +30,7 @@ from pydantic import (
 from shotad.core import DatasetError, aligned
 from shotad.evaluation.metric import Json
 from shotad.evaluation.screenplay_files import first_fault
+from shotad.evaluation.story_questions import StoryQuestion, questions_in
 
 T = TypeVar("T")
 
@@ -110,16 +100,6 @@ class StageArc(_Entry):
     start: Words = Field("", validation_alias="start_state")
     end: Words = Field("", validation_alias="end_state")
     unresolved: Words = Field("", validation_alias="unresolved_issue")
-
-
-class StageQuestion(_Entry):
-    """An open question, its answer, and why that is right."""
-
-    id: Words
-    text: Words = Field(validation_alias="question")
-    answer: Words
-    reason: Words = Field("", validation_alias="evidence_or_reason")
-    kind: Words = Field("", validation_alias="question_type")
 
 
 class StageMemory(_Entry):
@@ -222,7 +202,7 @@ class StageFilm:
     scenes: tuple[StageScene, ...]
     timelines: tuple[StageTimeline, ...]
     arcs: tuple[StageArc, ...]
-    questions: tuple[StageQuestion, ...]
+    questions: tuple[StoryQuestion, ...]
     roles: tuple[StageRole, ...]
     interviews: tuple[StageInterview, ...]
 
@@ -255,19 +235,21 @@ def _film(folder: Path) -> StageFilm:
         _listed(folder / "script.json", "", StageScene),
         _listed(timelines, "focal_character_timelines", StageTimeline),
         _listed(folder / "task_1_cross_scene_arcs.json", "cross_scene_arcs", StageArc),
-        _checked(folder / _QUESTIONS, list(_rows(folder / _QUESTIONS)), StageQuestion),
+        tuple(questions_in(folder / "task_2_question_answering.csv")),
         _listed(folder / "task_3_role_assets.json", "roles", StageRole),
         _listed(folder / f"{roles}_single_turn.json", "instances", StageInterview)
         + _listed(folder / f"{roles}_multi_turn.json", "episodes", StageInterview),
     )
 
 
-_QUESTIONS = "task_2_question_answering.csv"
 _HINT = "Get the file again from STAGE's release."
 
 
 def _listed(path: Path, key: str, kind: type[T]) -> tuple[T, ...]:
-    return _checked(path, _content(path, key), kind)
+    try:
+        return entries(_content(path, key), kind)
+    except ValueError as error:
+        raise DatasetError(f"{path} is malformed: {error}.", _HINT) from None
 
 
 def _content(path: Path, key: str) -> Any:
@@ -277,21 +259,6 @@ def _content(path: Path, key: str) -> Any:
         return content[key] if key else content
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DatasetError(f"{path} cannot be read: {type(error).__name__}, {error}.", _HINT) from None
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from csv.DictReader(file)
-    except (OSError, ValueError, csv.Error) as error:
-        raise DatasetError(f"{path} cannot be read: {error}.", _HINT) from None
-
-
-def _checked(path: Path, content: Any, kind: type[T]) -> tuple[T, ...]:
-    try:
-        return entries(content, kind)
-    except ValueError as error:
-        raise DatasetError(f"{path} is malformed: {error}.", _HINT) from None
 
 
 def entries(content: Any, kind: type[T]) -> tuple[T, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from shotad.core import aligned, plural
 from shotad.description import render
-from shotad.evaluation.metric import Figure, Json, Result, Row
+from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.asking import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
 from shotad.evaluation.metrics.judge import Question, sentence
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
@@ -94,14 +94,3 @@ class StageRun:
             figures.append({"name": one.name, "value": one.value, **ends, **counts})
         items = list(self.items)
         return {"task": self.task, "figures": figures, "items": items, "identity": self.identity}
-
-
-def figure(name: str, of: str, rows: Iterable[Row], identity: Json, factor: float = 100.0) -> Result:
-    """A figure: ``factor`` times the first sum of all rows over the second, which counts ``of``."""
-    figure = Figure(factor=factor)
-    return Result(name, name, ("points", of), figure, identity, tuple(rows))
-
-
-def row(name: str, points: float, of: float, failure: str = "", *, factor: float = 100.0) -> Row:
-    """What one item adds to a figure; of nothing it says nothing."""
-    return Row(name, (float(points), float(of)), factor * points / of if of else None, failure)

@@ -1,18 +1,9 @@
 """STAGE's first task: what becomes of a character, as a timeline of lasting developments and arcs over them.
 
-The engine reads the whole screenplay and is told the character's name; it writes the timeline, then, from its
-own nodes, the arcs. The judge holds both against the people's (paper, section C.2.1):
-
-- gold-fact recall: the judge lists at most eight facts of the people's timeline, and says of each whether the
-  engine's timeline covers it; precision is the same the other way round.
-- transition coherence: of each two nodes in a row, whether the later can follow the earlier, in the light of
-  how both scenes begin.
-- narrative aspect and progression: the engine's arc that is nearest to each of the people's is taken, by
-  vectors and common scenes, and the judge says whether it is of the same aspect, and goes the same way.
-
-Answers are added up over characters and films. A timeline that cannot be had covers no fact, and all arcs of
-its character are wrong; of facts and transitions that it does not have nothing is said. Arcs of a character
-without a timeline of the people's (49 in the release) are left out.
+The engine writes both from the screenplay; the judge holds them against the people's (paper, section C.2.1;
+docs/stage.md). A timeline that cannot be had covers no fact, and all arcs of its character are wrong; of
+facts and transitions that it does not have nothing is said. Arcs of a character without a timeline of the
+people's (49 in the release) are left out.
 """
 
 from __future__ import annotations
@@ -40,8 +31,9 @@ from shotad.evaluation.metrics.asking import (
 )
 from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, sentence
 from shotad.evaluation.stage.films import StageArc, StageFilm, StageNode, StageTimeline, entries
-from shotad.evaluation.stage.run import StageRun, drawn, figure, lines_of, row, scene_text, verdict
+from shotad.evaluation.stage.run import StageRun, drawn, lines_of, scene_text, verdict
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
+from shotad.evaluation.story import figure, row
 
 FACTS = 8
 """Facts of a timeline at most (published code)."""

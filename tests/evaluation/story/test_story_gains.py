@@ -286,6 +286,7 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
         (),
         None,
         "She finds it, [scene 1]",
+        "Scene Grounding",
     )
     film = read_film("en04", script=tmp_path / "script.json")
     story = evaluate_story([film], questions, READER, context(), tries=5)
