@@ -185,13 +185,11 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     config = load_config(options["config"], options["assignments"])
     files = {name: options[name] for name in ("subtitles", "human", "script")}
     named = [f"--{name}" for name, path in files.items() if path]
-    if source.suffix.lower() not in (".csv", ".tsv", ".jsonl"):
-        films = (read_film(source.stem, source, **files),)
-    elif named:
+    is_table = source.suffix.lower() in (".csv", ".tsv", ".jsonl")
+    if is_table and named:
         what = f"{named[0]} has no meaning with a table."
         raise UsageError(what, "Write the file into the table's column.")
-    else:
-        films = read_films(source)
+    films = read_films(source) if is_table else (read_film(source.stem, source, **files),)
     if options["make"]:
         with kept(console, config, options) as context:
             made = make_story_questions(films, options["engine"], context)

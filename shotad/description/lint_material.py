@@ -152,10 +152,7 @@ def kept_findings(folder: Path, track: Track) -> tuple[Finding, ...]:
     """
 
     found = _made_of(
-        folder,
-        RENDERED,
-        lambda record: [finding_of(row) for row in record.get("findings", ())],
-        "Render again.",
+        folder, RENDERED, lambda record: [*map(finding_of, record.get("findings", ()))], "Render again."
     )
     try:
         lost = _made_of(folder, MISSING, lambda record: [_missing(row, track) for row in record["missing"]])
@@ -175,9 +172,8 @@ def _missing(row: Mapping[str, Any], track: Track) -> Finding:
 
     place = min(track.cues, key=distance, default=None)
     changed = "" if told == row["lines"] else ". The lines here have changed since this was asked"
-    return Finding(
-        "S1", Level.WARNING, f"{row['message']}{changed}", place.id if place else None, when=around
-    )
+    name = place.id if place else None
+    return Finding("S1", Level.WARNING, row["message"] + changed, name, when=around)
 
 
 def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:

@@ -106,10 +106,10 @@ from .stage.answers import (
 from .stage.films import (
     StageCheck as StageCheck,
     StageFilm as StageFilm,
+    StageRun as StageRun,
     check_stage as check_stage,
     read_stage as read_stage,
 )
-from .stage.run import StageRun as StageRun
 from .stage.timelines import evaluate_timelines as evaluate_timelines
 from .step_report import Labels as Labels, evaluate_steps as evaluate_steps, read_labels as read_labels
 from .steps import StepScript as StepScript, read_steps as read_steps

@@ -29,7 +29,7 @@ from shotad.core import (
     work_folder_of,
 )
 from shotad.description import slot_seed
-from shotad.evaluation.datasets.tables import Table, TableRow, counted, csv_text, read_records
+from shotad.evaluation.datasets.tables import counted, csv_text, read_records
 from shotad.evaluation.metrics.asking import (
     STRING,
     STRINGS,
@@ -99,7 +99,8 @@ def read_film(
 
     Without ``subtitles`` the dialogue is that of the work folder, else of the script. Raises ShotadError.
     """
-    folder = _work_folder(ad)
+    places = () if ad is None else (ad, work_folder_of(ad))
+    folder = next((place for place in places if (place / TRACK).is_file()), None)
     told: Elements = ()
     slots = None
     if folder is not None:
@@ -126,12 +127,6 @@ def read_film(
 
 _LARGEST = 16 << 20
 """Bytes; the AD of a long film has about 0.2 MB. A larger file is the film itself."""
-
-
-def _work_folder(ad: Path | None) -> Path | None:
-    """The work folder meant by itself or by its film."""
-    places = () if ad is None else (ad, work_folder_of(ad))
-    return next((place for place in places if (place / TRACK).is_file()), None)
 
 
 def _script_lines(path: Path) -> Elements:
@@ -177,29 +172,18 @@ def given_lines(condition: str, film: StoryFilm, films: Sequence[StoryFilm], see
         return () if condition == "nothing" else film.dialogue
     if condition == "script":
         return film.script or None
-    described = {
-        "ad": film.ad,
-        "human": film.human,
-        "other": _next_ad(film, films),
-        "shuffled": _shuffled(film.human or film.ad, slot_seed(seed, f"shuffled/{film.name}")),
-    }[condition]
+    described = film.human if condition == "human" else film.ad
+    if condition == "other":
+        place = films.index(film)
+        described = next((one.ad for one in (*films[place + 1 :], *films[:place]) if one.ad), ())
+    elif condition == "shuffled":
+        order = film.human or film.ad
+        mixed = random.Random(slot_seed(seed, f"shuffled/{film.name}")).sample(order, len(order))
+        described = tuple(replace(o, interval=at.interval) for o, at in zip(mixed, order, strict=True))
     if not described:
         return None
-    return tuple(
-        sorted((*film.dialogue, *described), key=lambda one: one.interval.start if one.interval else 0.0)
-    )
-
-
-def _next_ad(film: StoryFilm, films: Sequence[StoryFilm]) -> Elements:
-    place = next(number for number, one in enumerate(films) if one.name == film.name)
-    others = (*films[place + 1 :], *films[:place])
-    return next((one.ad for one in others if one.ad), ())
-
-
-def _shuffled(elements: Elements, seed: int) -> Elements:
-    order = list(elements)
-    random.Random(seed).shuffle(order)
-    return tuple(replace(one, interval=place.interval) for one, place in zip(order, elements, strict=True))
+    told = (*film.dialogue, *described)
+    return tuple(sorted(told, key=lambda one: one.interval.start if one.interval else 0.0))
 
 
 COLUMNS = ("film", "id", "question", "answer", "options", "start", "end", "reason", "kind")
@@ -272,7 +256,7 @@ def questions_in(path: Path) -> Iterator[StoryQuestion]:
                 said,
                 right,
                 table.list(row, table.column(("options",))) or (),
-                _evidence(table, row),
+                _evidence(*(table.text(row, name) for name in ("start", "end"))),
                 table.text(row, reason) or "",
                 table.text(row, kind) or "",
             )
@@ -280,8 +264,7 @@ def questions_in(path: Path) -> Iterator[StoryQuestion]:
             raise table.error(row, str(error), 'Write a list of texts: ["…", "…"].') from None
 
 
-def _evidence(table: Table, row: TableRow) -> Interval | None:
-    start, end = (table.text(row, name) for name in ("start", "end"))
+def _evidence(start: str | None, end: str | None) -> Interval | None:
     if start is None and end is None:
         return None
     return Interval(parse_time(start or "none"), parse_time(end or "none"))

@@ -44,7 +44,7 @@ def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
 
 def story_record(story: Story) -> Json:
     """``story.json``: figures, the examination of the questions, every answer, and what was lost."""
-    told, why = story.verdict
+    (told, why), answers = story.verdict, story.answers.items()
     return {
         "schema": 1,
         "shotad": __version__,
@@ -54,35 +54,26 @@ def story_record(story: Story) -> Json:
         "left_out": dict(story.left_out),
         "tells_good_from_bad": {"answer": told, "why": why},
         "missing": [one.record() for one in lost_questions(story)],
-        "questions": [_question(story, place) for place in range(story.examination.questions)],
+        "questions": [
+            {
+                "film": one.question.film,
+                "id": one.question.id,
+                "question": one.question.text,
+                "answer": one.question.answer,
+                "answers": {name: list(map(asdict, all_of[place].tries)) for name, all_of in answers},
+            }
+            for place, one in enumerate(story.answers["nothing"])
+        ],
     }
 
 
 def _condition(story: Story, name: str) -> Json:
-    figures = {
-        "accuracy": story.accuracy(name),
-        f"pass@{story.tries}": story.passed(name),
-        "gain": story.gain(name),
-    }
     found: Json = {"given": CONDITIONS[name]}
-    for key, result in figures.items():
+    results = (story.accuracy(name), story.passed(name), story.gain(name))
+    for key, result in zip(("accuracy", f"pass@{story.tries}", "gain"), results, strict=True):
         span = story.span(result)
-        found[key] = result.value
-        found[f"{key}_interval"] = None if span is None else asdict(span)
-    failed = [one for each in story.answers[name] for one in each.tries if one.failure]
-    return {**found, "failed": len(failed)}
-
-
-def _question(story: Story, place: int) -> Json:
-    asked = story.answers["nothing"][place].question
-    tries = {name: [asdict(one) for one in those[place].tries] for name, those in story.answers.items()}
-    return {
-        "film": asked.film,
-        "id": asked.id,
-        "question": asked.text,
-        "answer": asked.answer,
-        "answers": tries,
-    }
+        found |= {key: result.value, f"{key}_interval": None if span is None else asdict(span)}
+    return {**found, "failed": sum(bool(one.failure) for each in story.answers[name] for one in each.tries)}
 
 
 def story_text(story: Story) -> str:

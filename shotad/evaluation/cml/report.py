@@ -122,14 +122,6 @@ def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
     return {**found, "weights": "λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"}
 
 
-def compared_texts(parts: ScriptParts, found: ScriptFeatures) -> list[str]:
-    """All texts whose vectors `cml_scores` asks for, so that those of many scripts can be made together."""
-    events = [*found.lists["events"], *found.lists["code events"]]
-    analyses = [one for those in (*found.analyses.values(), found.voices.values()) for one in those]
-    spoken = [text for turn in parts.turns for text in (turn.text, turn.with_manner)]
-    return [*spoken, *parts.actions, *parts.headings, *parts.scenes, *events, *analyses]
-
-
 def cml_scores(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> dict[str, CmlScore]:
     """The score of each metric of `CML_METRICS`; one that an engine's failure left undefined says so."""
     scores = {**dict(_paper(parts, found, embed)), **dict(_code(parts, found, embed))}
@@ -237,39 +229,32 @@ def read_scripts(paths: Sequence[Path]) -> tuple[ScriptText, ...]:
     a column ``response`` or ``script_segment``, and ``movie_name``, ``imdb_id``. Raises EvaluationError for
     what is not there or holds none, DatasetError for a table that cannot be read.
     """
-    found = [script for path in paths for file in _files(path) for script in _scripts(file)]
+    found = [script for path in paths for script in _scripts(path)]
     if not found:
         known = " ".join((*_TEXTS, *_RECORDS))
         raise EvaluationError(f"No screenplay in {', '.join(map(str, paths))}.", f"Known: {known}.")
     return tuple(found)
 
 
-def _files(path: Path) -> list[Path]:
+def _scripts(path: Path) -> Iterator[ScriptText]:
     if path.is_dir():
-        return sorted(file for file in path.rglob("*") if file.suffix.lower() in (*_TEXTS, *_RECORDS))
-    if not path.is_file():
+        for file in sorted(path.rglob("*")):
+            if file.suffix.lower() in (*_TEXTS, *_RECORDS):
+                yield from _scripts(file)
+    elif not path.is_file():
         raise EvaluationError(f"There is no file or folder {path}.", "Name screenplays, or a folder of them.")
-    return [path]
-
-
-def _scripts(path: Path) -> list[ScriptText]:
-    if path.suffix.lower() in _RECORDS:
+    elif path.suffix.lower() in _RECORDS:
         table = read_records(path)
         text, title, name = table.needed(_TEXT, "the screenplay"), table.column(_TITLE), table.column(_ID)
-        return [
-            ScriptText(
-                table.text(row, name) or f"{path.stem}:{number}",
-                table.text(row, title) or "",
-                path.stem,
-                table.text(row, text) or "",
-            )
-            for number, row in enumerate(table.rows, 1)
-        ]
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvaluationError(f"{path} cannot be read: {error}.", "Save it as text in UTF-8.") from None
-    return [ScriptText(path.stem, path.stem, path.absolute().parent.name, content)]
+        for number, row in enumerate(table.rows, 1):
+            key = table.text(row, name) or f"{path.stem}:{number}"
+            yield ScriptText(key, table.text(row, title) or "", path.stem, table.text(row, text) or "")
+    else:
+        try:
+            content = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise EvaluationError(f"{path} cannot be read: {error}.", "Save it as text in UTF-8.") from None
+        yield ScriptText(path.stem, path.stem, path.absolute().parent.name, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +396,6 @@ def evaluate_cml(
             parts = ScriptParts.of(read.screenplay)
             found.append((script, read.form, parts, extract_features(parts, finder, sayer)))
             task.advance(1)
-    vectors.of([text for _, _, parts, features in found for text in compared_texts(parts, features)])
     results = [ScriptResult(*one, cml_scores(one[2], one[3], vectors.of)) for one in found]
     made_by: Json = {"judge": finder.identity, "analyst": sayer.identity, "embedding": embedding}
     models: dict[Needed, str] = {"embedding": embedding["model"]}

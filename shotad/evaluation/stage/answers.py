@@ -25,13 +25,14 @@ from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.asking import SENTENCE, Pair, Steps, by_judge, points, question, quoted, worked
 from shotad.evaluation.metrics.judge import Question
 from shotad.evaluation.stage.films import (
+    ANSWER,
     StageFilm,
     StageInterview,
     StageRole,
-    StageScene,
-    StageTurn,
+    StageRun,
+    drawn,
+    scene_text,
 )
-from shotad.evaluation.stage.run import ANSWER, StageRun, drawn, scene_text
 from shotad.evaluation.store import MetricContext, vectors_of
 from shotad.evaluation.story import TRIES, answer_check, figure, row
 from shotad.evaluation.story_questions import StoryQuestion
@@ -131,10 +132,10 @@ def evaluate_questions(
     picked = [(film, one) for film in films for one in film.questions][:limit]
     asked = []
     for setting in dict.fromkeys(memory):
-        choosers = {
-            film.id: chooser(setting, [_scene(one) for one in film.scenes], film.language, context, top)
-            for film in {film.id: film for film, _ in picked}.values()
-        }
+        choosers = {}
+        for film in {film.id: film for film, _ in picked}.values():
+            scenes = [f"{one.heading}\n{one.content}" for one in film.scenes]
+            choosers[film.id] = chooser(setting, scenes, film.language, context, top)
         asked += [_answered(film, one, setting, choosers[film.id], pair) for film, one in picked]
     items = tuple(worked("Questions", "questions", asked, context))
     identity = {**pair.identity, "memory": list(memory), "top": top, "tries": TRIES}
@@ -152,10 +153,6 @@ def evaluate_questions(
             name = f"{setting}: average accuracy{kind and ', '}{kind}"
             results.append(figure(name, "tries", rows, identity))
     return StageRun("question answering", tuple(results), items, identity)
-
-
-def _scene(scene: StageScene) -> str:
-    return f"{scene.heading}\n{scene.content}"
 
 
 def _answered(film: StageFilm, asked: StoryQuestion, setting: str, choose: Choose, pair: Pair) -> Steps[Json]:
@@ -294,7 +291,10 @@ def _interview(
         one = question("stage/actor-system", "stage/actor", asked, ANSWER)
         (answer,) = yield pair.actor, [drawn(one)]
         said, failure = answer.value or "", answer.failure
-        turns.append({"asked": turn.asked, "answer": said, **_support(turn, [one.id for one in given])})
+        ids, sources = [one.id for one in given], set(turn.sources)
+        shared = len(sources & set(ids))
+        hit, recall = (float(shared > 0), shared / len(sources)) if sources else (None, None)
+        turns.append({"asked": turn.asked, "answer": said, "memories": ids, "hit": hit, "recall": recall})
         if failure:
             break
         knows = {name: _list(getattr(turn, name)) for name in KNOWN}
@@ -323,16 +323,6 @@ def _interview(
         "memory": setting,
         "turns": turns,
         "scores": scores,
-    }
-
-
-def _support(turn: StageTurn, given: Sequence[str]) -> Json:
-    """The memories that are given; of those that the question was made of, whether one is, and how many."""
-    shared, of = len(set(turn.sources) & set(given)), len(set(turn.sources))
-    return {
-        "memories": list(given),
-        "hit": float(shared > 0) if of else None,
-        "recall": shared / of if of else None,
     }
 
 

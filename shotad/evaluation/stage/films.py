@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
@@ -27,9 +27,14 @@ from pydantic import (
     model_validator,
 )
 
-from shotad.core import DatasetError, aligned
-from shotad.evaluation.metric import Json
+from shotad.core import DatasetError, aligned, plural
+from shotad.description import render
+from shotad.evaluation.metric import Json, Result
+from shotad.evaluation.metrics.asking import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
+from shotad.evaluation.metrics.judge import Question, sentence
+from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.screenplay_files import first_fault
+from shotad.evaluation.story import SAMPLING
 from shotad.evaluation.story_questions import StoryQuestion, questions_in
 
 T = TypeVar("T")
@@ -340,11 +345,12 @@ def check_stage(films: Sequence[StageFilm]) -> StageCheck:
         kinds["single"],
         kinds["multi"],
     )
-    loose = (one for film in films for part in (_twice, _of_story, _of_roles) for one in part(film))
+    loose = (one for film in films for one in _loose(film))
     return StageCheck(dict(zip(RELEASE, counts, strict=True)), tuple(loose))
 
 
-def _twice(film: StageFilm) -> Iterator[tuple[str, str]]:
+def _loose(film: StageFilm) -> Iterator[tuple[str, str]]:
+    """Ids that stand twice, and ids that lead nowhere: what each is of, and where it stands."""
     nodes = [node for one in film.timelines for node in one.nodes]
     ids: dict[str, Iterable[str]] = {
         "scene": (one.id for one in film.scenes),
@@ -355,37 +361,117 @@ def _twice(film: StageFilm) -> Iterator[tuple[str, str]]:
         "memory": (f"{role.character}/{one.id}" for role in film.roles for one in role.memories),
         "interview": (one.id for one in film.interviews),
     }
-    for what, names in ids.items():
-        yield from ((f"{what} twice", f"{film.id}/{name}") for name, n in Counter(names).items() if n > 1)
-
-
-def _of_story(film: StageFilm) -> Iterator[tuple[str, str]]:
-    nodes = {one.character: {node.id for node in one.nodes} for one in film.timelines}
-    for node in (node for one in film.timelines for node in one.nodes):
-        if node.scene not in film.places:
-            yield "scene of a node not in the script", f"{film.id}/{node.id}: {node.scene}"
-    for arc in film.arcs:
-        if arc.character not in nodes:
-            yield "arc of a character without a timeline", f"{film.id}/{arc.id}: {arc.character}"
-        else:
-            strange = sorted(set(arc.nodes) - nodes[arc.character])
-            yield from (
-                ("node of an arc not in the timeline", f"{film.id}/{arc.id}: {one}") for one in strange
-            )
-
-
-def _of_roles(film: StageFilm) -> Iterator[tuple[str, str]]:
+    own = {one.character: {node.id for node in one.nodes} for one in film.timelines}
     memories = {role.character: {one.id for one in role.memories} for role in film.roles}
-    for name in sorted({one.character for one in film.timelines} ^ set(memories)):
-        yield "character without timeline or role", f"{film.id}/{name}"
-    for role in film.roles:
-        for one in role.memories:
-            if one.scene and one.scene not in film.places:
-                yield "scene of a memory not in the script", f"{film.id}/{role.character}/{one.id}"
-    for talk in film.interviews:
-        if talk.character not in memories:
-            yield "interview of a character without a role", f"{film.id}/{talk.id}: {talk.character}"
-        else:
-            strange = {name for turn in talk.turns for name in turn.sources} - memories[talk.character]
-            for name in sorted(strange):
-                yield "source of an interview not in the memories", f"{film.id}/{talk.id}: {name}"
+    wrong: dict[str, Iterable[str]] = {
+        f"{what} twice": [name for name, n in Counter(names).items() if n > 1] for what, names in ids.items()
+    }
+    wrong |= {
+        "scene of a node not in the script": (
+            f"{one.id}: {one.scene}" for one in nodes if one.scene not in film.places
+        ),
+        "arc of a character without a timeline": (
+            f"{arc.id}: {arc.character}" for arc in film.arcs if arc.character not in own
+        ),
+        "node of an arc not in the timeline": (
+            f"{arc.id}: {one}"
+            for arc in film.arcs
+            for one in sorted(set(arc.nodes) - own.get(arc.character, set(arc.nodes)))
+        ),
+        "character without timeline or role": sorted(set(own) ^ set(memories)),
+        "scene of a memory not in the script": (
+            f"{role.character}/{one.id}"
+            for role in film.roles
+            for one in role.memories
+            if one.scene and one.scene not in film.places
+        ),
+        "interview of a character without a role": (
+            f"{talk.id}: {talk.character}" for talk in film.interviews if talk.character not in memories
+        ),
+        "source of an interview not in the memories": (
+            f"{talk.id}: {one}"
+            for talk in film.interviews
+            if talk.character in memories
+            for one in sorted({s for turn in talk.turns for s in turn.sources} - memories[talk.character])
+        ),
+    }
+    for what, places in wrong.items():
+        yield from ((what, f"{film.id}/{place}") for place in places)
+
+
+SHOWN = 3
+"""Failures that are shown."""
+
+
+def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
+    """The question as the engine that is scored is asked it, for the ``draw``-th time (section 4); the judge
+    is asked by the likeliest tokens (section C.3)."""
+    return replace(asked, sampling=SAMPLING, tokens=tokens, draw=draw)
+
+
+ANSWER = {"answer": Part("<your answer, in quotes>", STRING, sentence)}
+"""An answer of the engine that is scored, in a sentence or a few."""
+
+
+def verdict(name: str, texts: Mapping[str, str]) -> Question[bool]:
+    """A question of yes or no to the judge, by a template."""
+    return question("stage/judge-system", name, texts, {"reason": SENTENCE, "verdict": YES_OR_NO})
+
+
+def scene_text(scene: StageScene) -> str:
+    """A scene in a prompt, with its id, heading and lines."""
+    return render(
+        "stage/scene", scene=quoted(scene.id), heading=quoted(scene.heading), text=lines_of(scene.content)
+    )
+
+
+def lines_of(text: str) -> str:
+    """A text in quotes whose lines stay lines: ``\\n`` between them."""
+    return json.dumps(text.strip(), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """What one task found: its figures in order, what was said and judged of each item (with ``id`` and
+    ``film``, as JSON), and all that can change a number."""
+
+    task: str
+    results: tuple[Result, ...]
+    items: tuple[Json, ...]
+    identity: Json
+
+    @property
+    def films(self) -> dict[str, str]:
+        """The film of each item, by its id."""
+        return {one["id"]: one["film"] for one in self.items}
+
+    @property
+    def text(self) -> str:
+        """A table of the figures with their intervals, and how many answers are missing."""
+        who = {name: self.identity[name]["model"] for name in ("engine", "judge")}
+        films = plural(len(set(self.films.values())), "film")
+        head = f"STAGE, {self.task}, {films}: {who['engine']} answers, {who['judge']} judges."
+        rows = []
+        for one in self.results:
+            span, digits = self._span(one), 1 if one.figure.factor > 1 else 2
+            value = "–" if one.value is None else f"{one.value:.{digits}f}"
+            around = f"({span.low:.{digits}f} to {span.high:.{digits}f})" if span else ""
+            failed = f"failed: {one.failed}" if one.failed else ""
+            rows.append((one.title, value, around, f"{one.columns[1]}: {one.sums[1]:,.0f}", failed))
+        failures = dict.fromkeys(row.failure for one in self.results for row in one.rows if row.failure)
+        why = [f"Failed: {failure}" for failure in list(failures)[:SHOWN]]
+        return "\n".join([head, *aligned(("",) * 5, rows, (1,)), *why])
+
+    def _span(self, result: Result) -> Span | None:
+        return span_of(result, self.films, unit="film", level=LEVEL)
+
+    def record(self) -> Json:
+        """As JSON: figures with intervals over films (of one film over its items), and every item."""
+        figures = []
+        for one in self.results:
+            span = self._span(one)
+            ends = {"low": span.low, "high": span.high} if span else {"low": None, "high": None}
+            counts = {"of": float(one.sums[1]), "what": one.columns[1], "failed": one.failed}
+            figures.append({"name": one.name, "value": one.value, **ends, **counts})
+        items = list(self.items)
+        return {"task": self.task, "figures": figures, "items": items, "identity": self.identity}

@@ -30,8 +30,18 @@ from shotad.evaluation.metrics.asking import (
     worked,
 )
 from shotad.evaluation.metrics.judge import Answer, Question, Unreadable, sentence
-from shotad.evaluation.stage.films import StageArc, StageFilm, StageNode, StageTimeline, entries
-from shotad.evaluation.stage.run import StageRun, drawn, lines_of, scene_text, verdict
+from shotad.evaluation.stage.films import (
+    StageArc,
+    StageFilm,
+    StageNode,
+    StageRun,
+    StageTimeline,
+    drawn,
+    entries,
+    lines_of,
+    scene_text,
+    verdict,
+)
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 from shotad.evaluation.story import figure, row
 
@@ -142,7 +152,10 @@ def _covered(film: StageFilm, one: StageTimeline, other: StageTimeline, pair: Pa
     list."""
     if not one.nodes:
         return 0, 0, ""
-    (facts,) = yield pair.judge, [_facts_question(film, one)]
+    texts = {"character": quoted(one.character), "timeline": _timeline_text(film, one), "most": str(FACTS)}
+    parts, room = {"facts": listing(FACTS)}, _FACT_TOKENS * FACTS
+    asked = question("stage/judge-system", "stage/facts", texts, parts, tokens=room)
+    (facts,) = yield pair.judge, [asked]
     if facts.value is None:
         return 0, FACTS, by_judge([facts])
     texts = {"character": quoted(one.character), "timeline": _timeline_text(film, other)}
@@ -249,17 +262,6 @@ def _node_text(film: StageFilm, node: StageNode) -> str:
     return render(
         "stage/node", node=quoted(node.id), scene=quoted(node.scene), heading=quoted(heading), **texts
     )
-
-
-def _facts_question(film: StageFilm, timeline: StageTimeline) -> Question[tuple[str, ...]]:
-    """What are the main facts of a timeline?"""
-    texts = {
-        "character": quoted(timeline.character),
-        "timeline": _timeline_text(film, timeline),
-        "most": str(FACTS),
-    }
-    parts, room = {"facts": listing(FACTS)}, _FACT_TOKENS * FACTS
-    return question("stage/judge-system", "stage/facts", texts, parts, tokens=room)
 
 
 def _follows(film: StageFilm, character: str, earlier: StageNode, later: StageNode) -> Question[bool]:
