@@ -103,29 +103,21 @@ def make_screenplay(
     elements = sorted((*described, *said), key=_start)
     speech = [one.interval for one in elements if one.kind == "dialogue" and one.interval]
     borders = borders_of(elements, speech, signs)
-    told = [list(those) for _, those in groupby(elements, lambda one: bisect_right(borders, _start(one)))]
-    return Screenplay(
-        title, tuple(_scene(number, group, signs) for number, group in enumerate(told, 1)), language
-    )
+    scenes = []
+    for number, (_, those) in enumerate(groupby(elements, lambda one: bisect_right(borders, _start(one))), 1):
+        group = tuple(those)
+        spans = [one.interval for one in group if one.interval]
+        interval = Interval(spans[0].start, max(span.end for span in spans))
+        shots = (shot.index for shot in signs.shots if interval.contains(shot.interval.middle))
+        seen = dict.fromkeys(name.upper() for shot in shots for name in signs.people.get(shot, ()))
+        scenes.append(Scene(" - ".join(filter(None, (f"SCENE {number}", ", ".join(seen)))), group, interval))
+    return Screenplay(title, tuple(scenes), language)
 
 
 def _start(element: Element) -> float:
     if element.interval is None:
         raise ValueError(f"an element of a film needs its interval, and {element.text!r} has none")
     return element.interval.start
-
-
-def _scene(number: int, elements: Sequence[Element], signs: FilmSigns) -> Scene:
-    spans = [one.interval for one in elements if one.interval]
-    interval = Interval(spans[0].start, max(span.end for span in spans))
-    seen = (
-        name
-        for shot in signs.shots
-        if interval.contains(shot.interval.middle)
-        for name in signs.people.get(shot.index, ())
-    )
-    people = ", ".join(dict.fromkeys(name.upper() for name in seen))
-    return Scene(f"SCENE {number}" + (f" - {people}" if people else ""), tuple(elements), interval)
 
 
 def borders_of(elements: Sequence[Element], speech: Sequence[Interval], signs: FilmSigns) -> list[float]:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -319,8 +318,15 @@ def read_stage(text: str) -> Screenplay:
         raise ValueError("it is no list of scenes with content")
     contents = [[line.strip() for line in str(one["content"] or "").split("\n")] for one in scenes]
     width = _width([line for lines in contents for line in lines if line])
-    rows = enumerate(zip(scenes, contents, strict=True), 1)
-    return Screenplay("", tuple(_scene(number, row, lines, width) for number, (row, lines) in rows))
+    found = []
+    for number, (row, lines) in enumerate(zip(scenes, contents, strict=True), 1):
+        title = _NUMBER.sub("", str(row.get("title") or "").strip())
+        heading = " - ".join(filter(None, (title, str(row.get("subtitle") or "").strip())))
+        # Lines of one dialogue, and of one action, are one element.
+        typed = groupby(_typed(filter(None, lines), width), lambda element: replace(element, text=""))
+        elements = (replace(one, text=" ".join(each.text for each in those)) for one, those in typed)
+        found.append(Scene(heading or f"SCENE {number}", tuple(elements)))
+    return Screenplay("", tuple(found))
 
 
 def _width(lines: Sequence[str]) -> int:
@@ -328,13 +334,6 @@ def _width(lines: Sequence[str]) -> int:
     under = [len(line) for name, line in pairwise(lines) if _is_name(name) and not _MANNER.fullmatch(line)]
     wider = [sum(size > width for size in under) > _MANY * len(under) for width in _WIDTHS]
     return 0 if wider[2] else _WIDTHS[1] if wider[0] else _WIDTHS[0]
-
-
-def _scene(number: int, row: Mapping[str, Any], lines: Sequence[str], width: int) -> Scene:
-    title = _NUMBER.sub("", str(row.get("title") or "").strip())
-    subtitle = str(row.get("subtitle") or "").strip()
-    heading = " - ".join(filter(None, (title, subtitle))) or f"SCENE {number}"
-    return Scene(heading, tuple(_merged(_typed([line for line in lines if line], width))))
 
 
 def _typed(lines: Iterable[str], width: int) -> Iterator[Element]:
@@ -362,12 +361,6 @@ def _is_name(line: str) -> bool:
     """Whether a line is a speaker's name in capitals: ``COMPUTER VOICE``, ``A CADET``."""
     is_capital = line == line.upper() and line != line.lower() and line[-1] not in ".!?:-,"
     return is_capital and len(line) <= _WIDTHS[0] and not _NO_NAME.search(line)
-
-
-def _merged(elements: Iterable[Element]) -> Iterator[Element]:
-    """Lines of one dialogue, and of one action, as one element."""
-    for one, those in groupby(elements, lambda element: replace(element, text="")):
-        yield replace(one, text=" ".join(each.text for each in those))
 
 
 SCREENPLAY_FORMATS: Mapping[str, ScreenplayFormat] = {

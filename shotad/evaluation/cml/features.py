@@ -14,6 +14,7 @@ from shotad.evaluation.metrics.asking import (
     STRING,
     YES_OR_NO,
     Part,
+    Steps,
     failed,
     listing,
     numbered,
@@ -111,9 +112,11 @@ class ScriptFeatures:
         """The turns whose answer could be read, by number, in order."""
         return {number: one for number, one in enumerate(self.turns) if one is not None}
 
-    def ask(self, judge: Judge, questions: Mapping[str, Sequence[Question[Any]]]) -> dict[str, list[Any]]:
+    def ask(
+        self, judge: Judge, questions: Mapping[str, Sequence[Question[Any]]]
+    ) -> Steps[dict[str, list[Any]]]:
         """What a judge answers to each question, asked together; None for what failed, which is noted."""
-        answers = judge.answers([one for those in questions.values() for one in those])
+        answers = iter((yield judge, [one for those in questions.values() for one in those]))
         found: dict[str, list[Any]] = {}
         for what, those in questions.items():
             said = [next(answers) for _ in those]
@@ -123,11 +126,9 @@ class ScriptFeatures:
         return found
 
 
-def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> ScriptFeatures:
-    """What the engines find in a screenplay: features by ``judge``; events and analyses by ``analyst``.
-
-    An answer that fails is noted, and raises nothing. Raises EngineError for what stops an engine.
-    """
+def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[ScriptFeatures]:
+    """What the engines find in a screenplay: features by ``judge``; events and analyses by ``analyst``. An
+    answer that fails is noted, and raises nothing."""
     found, turns, speakers = ScriptFeatures(), parts.turns, parts.characters(VOICE_TURNS)
     lines = [f"{turn.character}: {turn.text}" for turn in turns]
     events = [list_question("events", parts.scenes, _EVENTS)] if parts.scenes else []
@@ -141,7 +142,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Script
             for name, numbers in speakers.items()
         ],
     }
-    said = found.ask(judge, first)
+    said = yield from found.ask(judge, first)
     found.turns = said["turns"]
     listed = {kind: _joined(said[kind]) for kind in ("creative", "patterns", "code events")}
     special = {name: told for name, told in zip(speakers, said["voices"], strict=True) if told}
@@ -151,7 +152,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Script
         "pattern analyses": [analysis_question("pattern", [one]) for one in listed["patterns"]],
         "voice analyses": [analysis_question("voice", told, name) for name, told in special.items()],
     }
-    said = found.ask(analyst, second)
+    said = yield from found.ask(analyst, second)
     found.lists = {**listed, "events": _joined(said["events"])}
     for kind in ("creative", "pattern"):
         found.analyses[kind] = tuple(one for one in said[f"{kind} analyses"] if one is not None)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shotad.evaluation.screenplay import Element, Scene, Screenplay
@@ -49,10 +50,10 @@ def read_cml(text: str, title: str = "", language: str = "") -> ReadScript:
     >>> play.scenes[0].elements[0].character, play.scenes[0].elements[0].text
     ('ANN', 'Stay.')
     """
-    scenes = _tagged(text)
-    form: ScriptForm = "tags"
+    scenes = _scenes(_tagged(text))
+    form: ScriptForm = "tags" if scenes else "text"
     if not scenes:
-        scenes, form = _plain(_OTHER_TAG.sub("", _TAG.sub("\n", text))), "text"
+        scenes = _scenes(_plain(_OTHER_TAG.sub("", _TAG.sub("\n", text))))
     return ReadScript(Screenplay(title, tuple(scenes), language), form if scenes else "none")
 
 
@@ -83,96 +84,69 @@ def _line(tag: str, text: str) -> str:
     return f"    <{tag}>{html.escape(text, quote=False)}</{tag}>"
 
 
-def _tagged(text: str) -> list[Scene]:
-    """The scenes of a text with tags; none where no tag holds anything."""
-    reader = _Reader()
+def _tagged(text: str) -> Iterator[tuple[str, str]]:
+    """Tag by tag what a text holds; ``scene`` wherever a scene begins or ends."""
     _, *parts = _TAG.split(text)
     for end, tag, content in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
-        name = tag.lower()
-        if name in ("scene", "script"):
-            reader.end_scene()
+        if tag.lower() in ("scene", "script"):
+            yield "scene", ""
         elif not end:
-            reader.take(name, html.unescape(_OTHER_TAG.sub("", content)).strip())
-    reader.end_scene()
-    return reader.scenes
+            yield tag.lower(), html.unescape(_OTHER_TAG.sub("", content)).strip()
 
 
-@dataclass(slots=True)
-class _Reader:
-    """The scene that is being read. ``manners`` wait for the dialogue that they belong to."""
-
-    scenes: list[Scene] = field(default_factory=list)
-    heading: str = ""
-    elements: list[Element] = field(default_factory=list)
-    character: str = ""
-    manners: list[str] = field(default_factory=list)
-
-    def take(self, tag: str, text: str) -> None:
-        if tag == "character":
-            self._settle()
-            self.character = text
-        elif not text:
-            return
-        elif tag == "parenthetical":
-            self.manners.append(text[1:-1].strip() if text[0] + text[-1] == "()" else text)
-        elif tag == "dialogue":
-            self.elements.append(Element("dialogue", text, self.character, ", ".join(self.manners)))
-            self.manners = []
-        else:
-            self._settle()
-            if tag == "stage_direction" and not self.heading and not self.elements:
-                self.heading = text
-            else:
-                self.elements.append(Element("action", text))
-
-    def end_scene(self) -> None:
-        self._settle()
-        if self.heading or self.elements:
-            self.scenes.append(Scene(self.heading, tuple(self.elements)))
-        self.heading, self.elements, self.character = "", [], ""
-
-    def _settle(self) -> None:
-        """What no dialogue follows belongs to the speaker's last one; without a speaker it is an action."""
-        if not self.manners:
-            return
-        told, self.manners = ", ".join(self.manners), []
-        last = self.elements[-1] if self.elements else None
-        if last is not None and last.kind == "dialogue" and last.character == self.character:
-            manner = f"{last.manner}, {told}" if last.manner else told
-            self.elements[-1] = Element("dialogue", last.text, last.character, manner)
-        else:
-            self.elements.append(Element("action", f"({told})"))
-
-
-def _plain(text: str) -> list[Scene]:
-    """The scenes of a text without tags, line by line; adjacent lines without a name are one action."""
-    reader, action, empty = _Reader(), list[str](), 0
-
-    def settle() -> None:
-        if action:
-            reader.take("action", " ".join(action))
-            action.clear()
-
-    for raw in html.unescape(text).splitlines():
+def _plain(text: str) -> Iterator[tuple[str, str]]:
+    """The same of a text without tags, line by line; adjacent lines without a name are one action."""
+    action, empty = list[str](), 0
+    for raw in (*html.unescape(text).splitlines(), ""):
         line = raw.strip(_MARKDOWN)
+        heading = line.upper().startswith(_HEADINGS)
+        name, _, said = (part.strip(_MARKDOWN) for part in line.partition(":"))
+        spoken = said and name.isupper() and len(name.split()) <= _LONGEST_CUE
+        if action and (not line or heading or spoken):
+            yield "action", " ".join(action)
+            action = []
         if not line:
-            settle()
             empty += 1
             continue
-        heading = line.upper().startswith(_HEADINGS)
         if heading or empty > 1:
-            settle()
-            reader.end_scene()
+            yield "scene", ""
         empty = 0
-        name, colon, said = line.partition(":")
         if heading:
-            reader.take("stage_direction", line)
-        elif colon and said.strip(_MARKDOWN) and name.isupper() and len(name.split()) <= _LONGEST_CUE:
-            settle()
-            reader.take("character", name.strip(_MARKDOWN))
-            reader.take("dialogue", said.strip(_MARKDOWN))
+            yield "stage_direction", line
+        elif spoken:
+            yield "character", name
+            yield "dialogue", said
         else:
             action.append(line)
-    settle()
-    reader.end_scene()
-    return reader.scenes
+
+
+def _scenes(told: Iterable[tuple[str, str]]) -> list[Scene]:
+    """The scenes of what is told tag by tag; none where no tag holds anything."""
+    scenes, heading, elements, character, manners = [], "", list[Element](), "", list[str]()
+    for tag, text in (*told, ("scene", "")):
+        if not text and tag not in ("scene", "character"):
+            continue
+        if manners and tag not in ("parenthetical", "dialogue"):
+            # What no dialogue follows belongs to the speaker's last one; without a speaker it is an action.
+            more, manners = ", ".join(manners), []
+            last = elements[-1] if elements else None
+            if last is not None and last.kind == "dialogue" and last.character == character:
+                elements[-1] = replace(last, manner=", ".join(filter(None, (last.manner, more))))
+            else:
+                elements.append(Element("action", f"({more})"))
+        if tag == "scene":
+            if heading or elements:
+                scenes.append(Scene(heading, tuple(elements)))
+            heading, elements, character = "", [], ""
+        elif tag == "character":
+            character = text
+        elif tag == "parenthetical":
+            manners.append(text[1:-1].strip() if text[0] + text[-1] == "()" else text)
+        elif tag == "dialogue":
+            elements.append(Element("dialogue", text, character, ", ".join(manners)))
+            manners = []
+        elif tag == "stage_direction" and not heading and not elements:
+            heading = text
+        else:
+            elements.append(Element("action", text))
+    return scenes

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from shotad import __version__
-from shotad.core import EvaluationError, aligned, plural, reported
+from shotad.core import EvaluationError, aligned, plural
 from shotad.description import render
 from shotad.evaluation.cml.features import (
     VOICE_TURNS,
@@ -39,8 +39,7 @@ from shotad.evaluation.cml.formulas import (
 from shotad.evaluation.cml.markup import ScriptForm, read_cml
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.asking import checked_prompts
-from shotad.evaluation.metrics.judge import Judge
+from shotad.evaluation.metrics.asking import Pair, Steps, worked
 from shotad.evaluation.store import MetricContext, vectors_of
 
 Needed = Literal["judge", "analyst", "embedding", "weights"]
@@ -384,24 +383,18 @@ def evaluate_cml(
     (`shotad.evaluation.metrics.judge`). Answers and vectors are kept on the context as they come. Raises
     ShotadError for an engine or an embedding model that cannot be had, EngineError for what stops an engine.
     """
-    prompts = checked_prompts("cml")
-    vectors = vectors_of(context)
-    embedding = vectors.identity  # a model that is not here is said before any engine is asked
-    finder = Judge(judge, context)
-    sayer = finder if analyst == judge else Judge(analyst, context)
-    found: list[tuple[ScriptText, ScriptForm, ScriptParts, ScriptFeatures]] = []
-    with reported(context.progress, "Reading screenplays", len(scripts), "screenplays") as task:
-        for script in scripts:
-            read = read_cml(script.text, script.title)
-            parts = ScriptParts.of(read.screenplay)
-            found.append((script, read.form, parts, extract_features(parts, finder, sayer)))
-            task.advance(1)
-    results = [ScriptResult(*one, cml_scores(one[2], one[3], vectors.of)) for one in found]
-    made_by: Json = {"judge": finder.identity, "analyst": sayer.identity, "embedding": embedding}
-    models: dict[Needed, str] = {"embedding": embedding["model"]}
-    models["judge"], models["analyst"] = (
-        " ".join(filter(None, (made_by[who]["engine"], made_by[who]["model"])))
-        for who in ("judge", "analyst")
-    )
-    made_by["prompts"] = prompts
-    return CmlReport(tuple(results), models, made_by)
+    pair, vectors = Pair(judge, analyst, context, "cml"), vectors_of(context)
+    # A model that is not here is said before any engine is asked.
+    made_by = {"judge": pair.actor.identity, "analyst": pair.judge.identity, "embedding": vectors.identity}
+    asked = [_scored(script, pair, vectors.of) for script in scripts]
+    results = tuple(worked("Reading screenplays", "screenplays", asked, context))
+    names = {who: " ".join(filter(None, (of.get("engine"), of["model"]))) for who, of in made_by.items()}
+    models: dict[Needed, str] = {who: names[who] for who in ("judge", "analyst", "embedding")}
+    return CmlReport(results, models, {**made_by, "prompts": pair.identity["prompts"]})
+
+
+def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[ScriptResult]:
+    read = read_cml(script.text, script.title)
+    parts = ScriptParts.of(read.screenplay)
+    found = yield from extract_features(parts, pair.actor, pair.judge)
+    return ScriptResult(script, read.form, parts, found, cml_scores(parts, found, embed))

@@ -175,17 +175,17 @@ def _nearest(
     if not theirs or not arcs:
         return []
     words = vectors.of([_words(arc) for arc in theirs]) @ vectors.of([_words(arc) for arc in arcs]).T
-    shared = np.array([[_share(_scenes(one, gold), _scenes(arc, ours)) for arc in arcs] for one in theirs])
+    shared = np.zeros((len(theirs), len(arcs)))
+    for i, one in enumerate(theirs):
+        for k, arc in enumerate(arcs):
+            some, others = _scenes(one, gold), _scenes(arc, ours)
+            shared[i, k] = len(some & others) / max(1, len(some | others))
     best = np.argmax(NEARNESS[0] * words + NEARNESS[1] * shared, axis=1)
     return [arcs[int(place)] for place in best]
 
 
 def _scenes(arc: StageArc, timeline: StageTimeline) -> set[str]:
     return {node.scene for node in timeline.nodes if node.id in arc.nodes}
-
-
-def _share(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0
 
 
 def _words(arc: StageArc) -> str:
