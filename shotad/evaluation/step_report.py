@@ -365,14 +365,9 @@ class StepsReport:
 
     def _scores(self) -> list[str]:
         rows = [
-            (
-                one["system"],
-                one["by"],
-                str(one["scripts"]),
-                *map(_cell, one["criteria"].values()),
-                _cell(one["score"]),
-            )
+            (one["system"], one["by"], str(one["scripts"]), *map(_cell, shares))
             for one in self.scores()
+            for shares in [(*one["criteria"].values(), one["score"])]
         ]
         said = "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold."
         return [*aligned(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)), said]
@@ -402,16 +397,8 @@ class StepsReport:
             paper = f"{PAPER_SEEN[one.fault]:.2f}"
             rows.append((one.fault, name, str(one.planted), *shares, *sees, paper))
         heads = (
-            "Planted fault",
-            "By",
-            "Scripts",
-            "Seen",
-            "Without it",
-            "Any fell",
-            "p",
-            "Sees it",
-            "Paper seen",
-        )
+            "Planted fault", "By", "Scripts", "Seen", "Without it", "Any fell", "p", "Sees it", "Paper seen",
+        )  # fmt: skip
         left = [
             f"Not planted: {one.fault} in {plural(number, 'script')}: {reason}."
             for one in self.faults["agents"]

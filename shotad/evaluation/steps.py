@@ -148,7 +148,7 @@ def _of_cues(path: Path, system: str) -> Iterator[StepScript]:
     try:
         cues = sorted(read_cues(path), key=lambda cue: cue.interval.start)
     except ScriptError as error:
-        raise EvaluationError(f"{path.name}: {error.what}", error.hint or _HINT) from None
+        raise EvaluationError(error.what, error.hint or _HINT) from None
     for number, those in groupby(cues, lambda cue: int(cue.interval.start // PASSAGE)):
         steps = _said(cue.text for cue in those)
         if steps:

@@ -178,7 +178,8 @@ def given_lines(condition: str, film: StoryFilm, films: Sequence[StoryFilm], see
         described = next((one.ad for one in (*films[place + 1 :], *films[:place]) if one.ad), ())
     elif condition == "shuffled":
         order = film.human or film.ad
-        mixed = random.Random(slot_seed(seed, f"shuffled/{film.name}")).sample(order, len(order))
+        mixed = list(order)
+        random.Random(slot_seed(seed, f"shuffled/{film.name}")).shuffle(mixed)
         described = tuple(replace(o, interval=at.interval) for o, at in zip(mixed, order, strict=True))
     if not described:
         return None

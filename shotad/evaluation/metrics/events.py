@@ -60,6 +60,9 @@ class Event:
     participants: tuple[str, ...] = ()
     denied: bool = False
 
+    def __str__(self) -> str:
+        return " ".join([*["not"] * self.denied, self.verb, *(f"[{one}]" for one in self.participants)])
+
 
 class Events(Metric):
     """The mean over a human AD's events of what a prediction tells of them, then over ADs, 0 to 100.
@@ -201,20 +204,10 @@ class EventMatch:
 
     def to_json(self) -> Mapping[str, Any]:
         """For people, rounded."""
-        nearest = None if self.nearest is None else _shown(self.nearest)
+        nearest = None if self.nearest is None else str(self.nearest)
         taking = None if self.participants is None else round(self.participants, 4)
-        return {
-            "event": _shown(self.event),
-            "nearest": nearest,
-            "verb": round(self.verb, 4),
-            "participants": taking,
-        }
-
-
-def _shown(event: Event) -> str:
-    return " ".join(
-        [*(["not"] if event.denied else []), event.verb, *(f"[{one}]" for one in event.participants)]
-    )
+        verb = round(self.verb, 4)
+        return {"event": str(self.event), "nearest": nearest, "verb": verb, "participants": taking}
 
 
 def _matches(
