@@ -195,12 +195,14 @@ Posture = Literal["stands", "sits", "lies"]
 Deed = Literal[
     "stands up", "sits down", "crouches", "bends forward", "raises a hand", "raises both arms",
     "spreads the arms", "puts a hand to the face", "walks to the left", "walks to the right",
+    "turns round", "turns away",
 ]  # fmt: skip
 TextKind = Literal["title", "credit", "sign", "text", "subtitle"]
 """``text`` is writing of which is not known what it is: a card, a screen, a caption."""
 Framing = Literal["face", "head and shoulders", "upper body", "full figure", "distant"]
 """How much of a person is seen: from a face that fills the picture to a figure far off."""
-Look = Literal["left", "right", "ahead"]
+Look = Literal["left", "right", "ahead", "away"]
+"""Where a face points to; ``away`` where the back is turned to us."""
 Colour = Literal[
     "black", "white", "grey", "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"
 ]
@@ -289,7 +291,8 @@ MANY = 4
 @dataclass(frozen=True, slots=True)
 class ThingFact:
     """An object or animal named with certainty: seen in several frames, by a wide margin. ``since``: the
-    second of the first frame that shows as many, ``area`` its share of the picture (None: not known)."""
+    second of the first frame that shows as many, or from which one moves, ``area`` its share of the picture
+    (None: not known), ``movement`` left, right, up or down, by itself."""
 
     shot: int
     name: str
@@ -298,6 +301,7 @@ class ThingFact:
     sure: float
     since: float | None = None
     area: float | None = None
+    movement: Movement | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ from shotad.engines.observer_sightings import (
     shots_of,
 )
 from shotad.sight import (
+    ASKED,
     CLEAR,
     TEXT_WEIGHTS,
     Change,
@@ -70,6 +71,7 @@ from shotad.sight import (
     deed_facts,
     figure_of,
     inside_of,
+    is_turned_away,
     level_of,
     link,
     looks_like_credits,
@@ -77,6 +79,7 @@ from shotad.sight import (
     people_fact,
     people_of,
     posture_of,
+    scene_of,
     since_of,
     texts_of_shots,
     things_of,
@@ -84,7 +87,7 @@ from shotad.sight import (
     with_missed,
 )
 
-REVISION = "6"
+REVISION = "7"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
@@ -169,13 +172,13 @@ class Observer:
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
                 images = {look.seconds: look.image for look in passage.looks}
-                things += things_of(
+                named = things_of(
                     firsts,
                     seconds,
-                    passage.shifts,
-                    frames.number,
+                    stretch,
                     lambda s, images=images: self._eyes.shares(images[s.seconds], s),  # type: ignore[misc]
                 )
+                things += named or ([] if seen else self._scene(passage, frames.number))
         return replace(
             facts,
             people=_without_echoes(_with_missed(people, frames, known)),
@@ -184,6 +187,14 @@ class Observer:
             light=(*facts.light, light),
             motion=(*facts.motion, motion),
         )
+
+    def _scene(self, passage: Passage, shot: int) -> list[ThingFact]:
+        """What a picture without people shows, where it does so from the beginning to the end."""
+        if len(passage.looks) < ASKED:
+            return []
+        chosen = [passage.looks[i] for i in np.linspace(0, len(passage.looks) - 1, ASKED).astype(int)]
+        fact = scene_of([self._eyes.scene(look.image) for look in chosen], shot, chosen[0].seconds)
+        return [fact] if fact else []
 
     def _poses(self, found: Sequence[Person], passage: Passage) -> _Poses:
         """The joints of all who are large enough for them; none of the others."""
@@ -211,7 +222,9 @@ class Observer:
             if fact is not None and len(company) == 1:
                 track = company[0].track
                 again = self._again(company[0], stretch.shot, passage, known)
-                fact = replace(fact, again=again, clothes=clothes_of(track, poses[track], images, level))
+                back = not fact.face and is_turned_away(poses[track])
+                worn_by = clothes_of(track, poses[track], images, level)
+                fact = replace(fact, again=again, clothes=worn_by, looks="away" if back else fact.looks)
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
                 worn = fact.clothes if len(seen) == 1 else None
@@ -393,7 +406,7 @@ _PLURALS = {
     "down": "move down",
     "still": "stay in place",
 }
-_LOOKS = {"left": "to the left", "right": "to the right", "ahead": "straight ahead"}
+_LOOKS = {"left": "to the left", "right": "to the right", "ahead": "straight ahead", "away": "away from us"}
 _LEVELS = {
     "black": "black",
     "dark": "dark",
@@ -497,7 +510,8 @@ def _figure(fact: FigureFact) -> str:
 
 def _thing(fact: ThingFact) -> str:
     number = _NUMBERS.get(fact.count, str(fact.count))
-    return f"{number} {fact.name}{'' if fact.count == 1 else 's'} {_PLACES[fact.place]}"
+    way = f", {_MOVES[fact.movement].replace('moves', 'moving')}" if fact.movement else ""
+    return f"{number} {fact.name}{'' if fact.count == 1 else 's'} {_PLACES[fact.place]}{way}"
 
 
 def _light_words(fact: LightFact) -> str:

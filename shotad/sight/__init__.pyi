@@ -48,7 +48,12 @@ from .facetracks import (
     to_row as to_row,
     tracks_of_shot as tracks_of_shot,
 )
-from .figures import figure_of as figure_of, things_of as things_of
+from .figures import (
+    ASKED as ASKED,
+    figure_of as figure_of,
+    scene_of as scene_of,
+    things_of as things_of,
+)
 from .found_people import (
     Borders as Borders,
     FoundPerson as FoundPerson,
@@ -124,6 +129,7 @@ from .pose import (
     Pose as Pose,
     PoseReader as PoseReader,
     acts_of as acts_of,
+    is_turned_away as is_turned_away,
     posture_of as posture_of,
     walks as walks,
 )

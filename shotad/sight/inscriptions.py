@@ -41,6 +41,8 @@ _SMALL = 0.12
 """Height up to which a line may be one of a roll of credits."""
 _ROLL = 0.1
 """Height of a line of credits that rise, at most."""
+_PROSE = 5
+"""Words in a line of prose, at least, on the mean."""
 _ROLE = re.compile(
     r"\b(?:directed|written|produced|edited|designed|composed|presented|story|screenplay|music|photographed"
     r"|film|costumes?|casting|animation|based) (?:by|on)\b|\bstarring\b|\bfeaturing\b|\bdirectors?\b"
@@ -225,7 +227,7 @@ def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
-    if all(_rises_alone(line) for line in card):
+    if all(_rises_alone(line) for line in card) and not _is_prose([line.text for line in card]):
         return "credit"
     if _is_overlay(card):
         return "title" if len(card) <= _TITLE_LINES and not _is_caption(card) else "text"
@@ -252,7 +254,9 @@ def _is_in_the_scene(card: Sequence[Inscription]) -> bool:
 
 
 def _is_roll(card: Sequence[Inscription]) -> bool:
-    """True for small lines that all rise together."""
+    """True for small lines that all rise together, and are no prose."""
+    if _is_prose([line.text for line in card]):
+        return False
     rising = [line for line in card if line.drift[1] < -0.02 and abs(line.drift[0]) < 0.02]
     return len(rising) >= 3 and 2 * len(rising) > len(card) and _is_small(card)
 
@@ -317,7 +321,7 @@ def _is_overlay(card: Sequence[Inscription]) -> bool:
 
 def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     """True if the frames show credits: most of them hold three small lines or more, and these rise from frame
-    to frame, or two of them name roles. Many lines alone are a page or a screen as well.
+    to frame and are no prose, or two of them name roles. Many lines alone are a page or a screen as well.
     """
     rows = [joined_rows(seen.lines) for seen in observations]
     full = [frame for frame in rows if len(frame) >= 3 and sum(a.box.height <= _SMALL for a in frame) >= 3]
@@ -325,7 +329,15 @@ def looks_like_credits(observations: Sequence[FrameText]) -> bool:
         return False
     roles = {a.text for frame in full for a in frame if _ROLE.search(a.text)}
     low = [frame for frame in full if sum(line.box.height <= _ROLL for line in frame) >= 3]
-    return len(roles) >= 2 or (2 * len(low) > len(full) and _rises(observations))
+    page = _is_prose([line.text for frame in full for line in frame])
+    return len(roles) >= 2 or (2 * len(low) > len(full) and not page and _rises(observations))
+
+
+def _is_prose(lines: Sequence[str]) -> bool:
+    """True for lines of many words that mostly begin small: a page or a story that rolls by, no names."""
+    words = [word for line in lines for word in re.findall(r"[^\W\d_]+", line)]
+    small = sum(word[0].islower() for word in words)
+    return len(words) >= _PROSE * len(lines) and 3 * small > 2 * len(words)
 
 
 def _rises(observations: Sequence[FrameText]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import (
+    MANY,
     Deed,
     Engine,
     EngineError,
@@ -120,10 +121,19 @@ GOLDEN = [
     (Facts((1,), people=(person(count=3), person(deed="bends forward", place="left", among=2), person(at=3, deed="puts a hand to the face", place="left", among=2))), {f"{who} bends forward, then {does} a hand to the face." for who in ("The person on the left", "Someone") for does in ("puts", "brings")}),
     (Facts((1,), people=(person(posture="sits", place="left"),)), {"A person sits on the left.", "Someone sits on the left."}),
     (Facts((1,), people=(person(count=3, posture="stands"),)), {"Three people stand."}),
+    (Facts((1,), people=(person(count=2, at=1, deed="stands up"), person(count=2, at=4, deed="sits down"))), {f"Two people {does} up, then sit down." for does in ("stand", "get")}),
+    (Facts((1,), people=(person(count=2, at=1, deed="stands up"), person(at=4, deed="raises a hand", place="left", among=1))), {f"Two people {does} up, then the person on the left {lifts} a hand." for does in ("stand", "get") for lifts in ("raises", "lifts")}),
+    (Facts((1,), people=(person(face=False, looks="away"),)), {"A person faces away.", "Someone faces away."}),
+    (Facts((1,), people=(person(face=False, looks="away", posture="stands"),)), {"A person stands, facing away.", "Someone stands, facing away."}),
+    (Facts((1,), people=(person(count=2),), things=(ThingFact(1, "laptop", MANY, "left", 0.9),)), {"Two people with laptops appear.", "There are two people with laptops."}),
+    (Facts((1,), people=(person(),), things=(ThingFact(1, "bicycle", 1, "left", 0.9, area=0.6),)), {"A person with a bicycle appears.", "There is a person with a bicycle."}),
+    (Facts((1,), things=(ThingFact(1, "mountain", MANY, "centre", 0.9),)), {"There are mountains."}),
     (Facts((1,), people=(person(count=12, posture="sits"),)), {"A crowd sits."}),
     (Facts((1,), people=(person(posture="lies", size=0.2),), light=(light(1, "dark"),)), {"In the distance, a figure lies."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, area=0.5),)), {"A car fills the picture."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.8), ThingFact(1, "car", 1, "left", 0.9))), {"A car appears on the left.", "There is a car on the left."}),
+    (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, movement="left"),)), {"A car drives to the left."}),
+    (Facts((1,), things=(ThingFact(1, "dog", 1, "centre", 0.9, movement="down"),)), {"A dog moves down."}),
     (Facts((1,), things=(ThingFact(1, "car", 2, "left", 0.9, area=0.5),)), {"Two cars appear.", "There are two cars."}),
 ]  # fmt: skip
 """Lines read aloud and found good; any of the wordings may be chosen."""
