@@ -232,7 +232,7 @@ class PeopleFact:
 
     Of a single person: ``framing``; ``looks``, where the face points to, in the picture's own left and
     right; ``turns``, where the head turns to; ``quick``, a movement of more than a body height a second
-    (None: not measured); ``hair`` and ``clothes``, colours that are beyond doubt. ``facing``: two
+    (None: not measured); ``clothes``, a colour that is beyond doubt. ``facing``: two
     people face each other. ``again``: the number of the earlier shot of this clip in which the same
     face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
     counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
@@ -259,7 +259,6 @@ class PeopleFact:
     quick: bool | None = None
     facing: bool = False
     again: int | None = None
-    hair: Colour | None = None
     clothes: Colour | None = None
     frames: int = 0
     names: tuple[Named, ...] = ()
@@ -347,10 +346,7 @@ class MotionFact:
 
 @dataclass(frozen=True, slots=True)
 class FigureFact:
-    """Something alone and moving whose kind is not known: an animal, a machine, a person in disguise.
-
-    ``movement``, ``enters`` and ``leaves`` as with people.
-    """
+    """Something alone and moving whose kind is not known: an animal, a machine, a person in disguise."""
 
     shot: int
     first: float
@@ -358,9 +354,6 @@ class FigureFact:
     place: Place
     size: float
     movement: Movement
-    enters: bool
-    leaves: bool
-    sure: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ _NAMES = {
 class Clause:
     """One wording of a statement: subject, verb phrase in its base form, and what depends on them.
 
-    ``detail`` (hair, clothes) follows the subject and may be dropped; so may the adverbials ``where``,
+    ``detail`` (clothes) follows the subject and may be dropped; so may the adverbials ``where``,
     most useful first; ``tail`` and ``quotes`` may not.
     """
 
@@ -261,7 +261,6 @@ FAR = 0.25
 FAINT = 0.4
 """The same, up to which no more than a figure is made out in the dark."""
 _OPPOSITE = {"left": "right", "right": "left"}
-_HAIR = {"yellow": "blond", "orange": "red"}
 _MOVES = {
     "closer": ("come closer", "move closer", "draw nearer"),
     "away": ("move away", "move farther away"),
@@ -334,16 +333,13 @@ def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
 
 
 def description(fact: PeopleFact) -> str:
-    """What tells a person from others: "with red hair and black clothes", "in blue", or nothing.
+    """What tells a person from others: "in blue", or nothing.
 
     A name tells enough.
     """
     if fact.names:
         return ""
-    hair = f"with {_HAIR.get(fact.hair, fact.hair)} hair" if fact.hair else ""
-    if fact.clothes:
-        return f"{hair} and {fact.clothes} clothes" if hair else f"in {fact.clothes}"
-    return hair
+    return f"in {fact.clothes}" if fact.clothes else ""
 
 
 def is_far(fact: PeopleFact) -> bool:

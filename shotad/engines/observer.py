@@ -454,8 +454,6 @@ def _who(fact: PeopleFact) -> str:
     parts = [f"{_people(fact)} {_PLACES[fact.place]}"]
     if fact.framing:
         parts.append(_FRAMINGS[fact.framing])
-    if fact.hair:
-        parts.append(f"with {fact.hair} hair")
     if fact.clothes:
         parts.append(f"dressed in {fact.clothes}")
     if fact.again is not None:

@@ -192,9 +192,6 @@ def _figure(track: Track[Glimpse], movement: Movement, stretch: Stretch) -> Figu
         place=place_of([track]),
         size=round(float(np.median([g.box.height for g in track.seen])), 3),
         movement=movement,
-        enters=False,
-        leaves=False,
-        sure=0.95,
     )
 
 
