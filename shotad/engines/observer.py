@@ -99,6 +99,8 @@ _FEW = 4
 """Frames below which a fact gives way to a fuller one of its shot."""
 _TALL = 0.15
 """Height of a person, in that of the picture, from which joints are looked for."""
+_BESIDE = 0.7
+"""Height of a person, in that of a larger one of whom no joints are clear, from which both are equals."""
 _Poses = dict[Track[Glimpse], list[Pose]]
 _SAME_FACE = 0.5
 """Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
@@ -162,11 +164,7 @@ class Observer:
                 tracks = link([look.people for look in passage.looks], passage.shifts)
                 found = people_of(tracks)
                 poses = self._poses(found, passage)
-                seen = [
-                    replace(person, steps=walks(poses[person.track]))
-                    for person in found
-                    if person.who or _is_real(poses[person.track])
-                ]
+                seen = [replace(p, steps=walks(poses[p.track])) for p in _real(found, poses)]
                 people += self._people(seen, poses, stretch, passage, light.level, known)
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
@@ -279,6 +277,14 @@ class _Known:
         before = self.shots.get(who)
         self.shots[who] = shot
         return before if before != shot else None
+
+
+def _real(found: Sequence[Person], poses: _Poses) -> list[Person]:
+    """Those whose joints are a person's; not who is small beside a larger one with none: the background of
+    something unknown."""
+    real = [person for person in found if person.who or _is_real(poses[person.track])]
+    unclear = max((_height(person) for person in found if person not in real), default=0.0)
+    return [person for person in real if person.who or _height(person) >= _BESIDE * unclear]
 
 
 def _is_real(poses: Sequence[Pose]) -> bool:

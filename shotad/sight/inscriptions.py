@@ -29,6 +29,13 @@ _LARGE = 0.06
 _MARK = 0.1
 """Height of a mark in a corner, at most."""
 _MARK_WORDS = 2
+_MARKED = 5.0
+"""Seconds for which a mark stands, and luma levels by which the picture around it changes meanwhile."""
+_LIVELY = 2.5
+_SPELT = 0.75
+"""Share of its readings that must agree on how writing in the scene is spelt."""
+_UNHIDDEN = 0.9
+"""The same of a title over a picture, and the share of the frames between in which it must be read."""
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
 _BESIDE = 1.0
@@ -78,7 +85,7 @@ def texts_of_shots(
     told = [
         _fact(card, kind)
         for card, kind in kinds
-        if kind in ("credit", "subtitle") or (_is_settled(card) and (kind != "sign" or _has_words(card)))
+        if kind in ("credit", "subtitle") or (_is_settled(card) and (kind != "sign" or _is_spelt(card)))
     ]
     facts = [fact for fact in told if not any(_echoes(fact, other) for other in told)]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
@@ -89,6 +96,17 @@ def _echoes(fact: TextFact, other: TextFact) -> bool:
     again."""
     then = other.first - _BESIDE <= fact.first and fact.last <= other.last + _BESIDE
     return fact.shot == other.shot and then and fact.text != other.text and fact.text in other.text
+
+
+def _is_spelt(card: Sequence[Inscription]) -> bool:
+    """True for words that are read alike nearly always: letters on things are bent, small or half hidden."""
+    return _has_words(card) and all(_spelt(line) >= _SPELT for line in card)
+
+
+def _spelt(line: Inscription) -> float:
+    """The share of its readings, from when it is whole, that are spelt as the best."""
+    alike = [reading.line.text == line.text for reading in line.readings if reading.seconds >= line.whole]
+    return sum(alike) / len(alike)
 
 
 def _has_words(card: Sequence[Inscription]) -> bool:
@@ -186,12 +204,16 @@ def _is_watermark(card: Sequence[Inscription]) -> bool:
 
 def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
     """True for small text in a corner that stands there from the first frame to the last, and for a word or
-    two there, however often they are read: over a lively picture a mark is missed in most frames."""
+    two there, however often they are read: over a lively picture a mark is missed in most frames. A word or
+    two that stand in every frame over a lively picture are a mark wherever they are."""
     frames = frozenset.union(*(line.frames for line in card))
     ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
     often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
     aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
     short = sum(len(line.text.split()) for line in card) <= _MARK_WORDS
+    lasts = observations[-1].seconds - observations[0].seconds
+    if short and len(frames) == len(observations) and lasts >= _MARKED:
+        return min(line.unrest for line in card) > _LIVELY
     return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
 
 
@@ -230,8 +252,18 @@ def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval
     if all(_rises_alone(line) for line in card) and not _is_prose([line.text for line in card]):
         return "credit"
     if _is_overlay(card):
-        return "title" if len(card) <= _TITLE_LINES and not _is_caption(card) else "text"
+        return "title" if _is_a_card(card) and not _is_caption(card) else "text"
     return "sign" if _is_in_the_scene(card) else "text"
+
+
+def _is_a_card(card: Sequence[Inscription]) -> bool:
+    """True for a few lines on plain ground or over several shots, and for those that nothing ever hides:
+    letters on a thing may keep their place too."""
+    line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
+    shots = {reading.shot for other in card for reading in other.readings}
+    hidden = len(line.frames) < _UNHIDDEN * (max(line.frames) - min(line.frames) + 1)
+    shown = not hidden and _spelt(line) >= _UNHIDDEN
+    return len(card) <= _TITLE_LINES and (line.ground <= _PLAIN or len(shots) > 1 or shown)
 
 
 def _rises_alone(line: Inscription) -> bool:

@@ -169,6 +169,23 @@ def test_what_has_no_joints_of_a_person_is_none(facts_of: Seer) -> None:
     assert (fact.count, fact.posture) == (1, None)
 
 
+def test_who_is_small_beside_something_unclear_is_not_told(facts_of: Seer) -> None:
+    """A lone arm before guests of an inn: what a guest does is not what is seen there."""
+
+    def both(second: float) -> list[Glimpse]:
+        large, small = Box(0.0, 0.0, 0.5, 1.0), Box(0.7, 0.2, 0.8, 0.5)
+        return [Glimpse(box, second, body=0.9) for box in (large, small)]
+
+    clip = clip_of(wall())
+    clear = FakeEyes(both)
+    assert facts_of(clip, clear).people[0].count == 2
+    arm = FakeEyes(both)
+    arm.poses = lambda track, images: [  # type: ignore[method-assign]
+        pose("stands", g.seconds, score=0.9 if g.box.height < 0.5 else 0.2) for g in track.seen
+    ]
+    assert facts_of(clip, arm).people == ()
+
+
 def test_what_somebody_does_is_a_fact_of_its_own(facts_of: Seer) -> None:
     facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up")))
     assert [(f.count, f.deed, f.posture, f.since) for f in facts.people] == [
