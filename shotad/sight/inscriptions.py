@@ -32,10 +32,9 @@ _MARK_WORDS = 2
 _MARKED = 5.0
 """Seconds for which a mark stands, and luma levels by which the picture around it changes meanwhile."""
 _LIVELY = 2.5
-_SPELT = 0.75
-"""Share of its readings that must agree on how writing in the scene is spelt."""
-_UNHIDDEN = 0.9
-"""The same of a title over a picture, and the share of the frames between in which it must be read."""
+_STEADY = 0.9
+"""Share of its readings that must agree on how writing in the scene, or a title over a picture, is spelt, and
+of the frames between in which such a title must be read."""
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
 _BESIDE = 1.0
@@ -100,7 +99,7 @@ def _echoes(fact: TextFact, other: TextFact) -> bool:
 
 def _is_spelt(card: Sequence[Inscription]) -> bool:
     """True for words that are read alike nearly always: letters on things are bent, small or half hidden."""
-    return _has_words(card) and all(_spelt(line) >= _SPELT for line in card)
+    return _has_words(card) and all(_spelt(line) >= _STEADY for line in card)
 
 
 def _spelt(line: Inscription) -> float:
@@ -148,7 +147,8 @@ def _together(one: Inscription, other: Inscription) -> bool:
 
 
 def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[Inscription, ...]:
-    """``card`` in reading order, with the well read lines in its midst that do not count alone."""
+    """``card`` in reading order, with the well read lines in its midst that do not count alone; one that was
+    lost and found again stands there once."""
     more = [
         line
         for line in found
@@ -157,7 +157,11 @@ def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[In
         and any(_together(line, other) for other in card)
         and len(line.frames) > 1
     ]
-    return _in_reading_order([*card, *more])
+    kept: list[Inscription] = []
+    for line in sorted([*card, *more], key=lambda line: -len(line.frames)):
+        if not any(other.text == line.text and not other.frames & line.frames for other in kept):
+            kept.append(line)
+    return _in_reading_order([line for line in (*card, *more) if line in kept])
 
 
 def _in_reading_order(card: Sequence[Inscription]) -> tuple[Inscription, ...]:
@@ -261,8 +265,8 @@ def _is_a_card(card: Sequence[Inscription]) -> bool:
     letters on a thing may keep their place too."""
     line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
     shots = {reading.shot for other in card for reading in other.readings}
-    hidden = len(line.frames) < _UNHIDDEN * (max(line.frames) - min(line.frames) + 1)
-    shown = not hidden and _spelt(line) >= _UNHIDDEN
+    hidden = len(line.frames) < _STEADY * (max(line.frames) - min(line.frames) + 1)
+    shown = not hidden and _spelt(line) >= _STEADY
     return len(card) <= _TITLE_LINES and (line.ground <= _PLAIN or len(shots) > 1 or shown)
 
 
