@@ -71,6 +71,7 @@ from shotad.sight import (
     deed_facts,
     figure_of,
     inside_of,
+    is_close_face,
     is_turned_away,
     level_of,
     link,
@@ -280,9 +281,9 @@ class _Known:
 
 
 def _real(found: Sequence[Person], poses: _Poses) -> list[Person]:
-    """Those whose joints are a person's; not who is small beside a larger one with none: the background of
-    something unknown."""
-    real = [person for person in found if person.who or _is_real(poses[person.track])]
+    """Those whose joints are a person's, or whose face is near; not who is small beside a larger one with
+    neither: the background of something unknown."""
+    real = [p for p in found if p.who or _is_real(poses[p.track]) or is_close_face(p.track)]
     unclear = max((_height(person) for person in found if person not in real), default=0.0)
     return [person for person in real if person.who or _height(person) >= _BESIDE * unclear]
 
