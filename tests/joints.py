@@ -41,6 +41,8 @@ POSTURES: dict[str, _Points] = {
     "kneels": _lower(_TRUNK | _HANGING, 0.85)
     | {13: (0.2, 1.7), 14: (-0.2, 1.7), 15: (0.2, 1.75), 16: (-0.2, 1.75)},
     "lies": _turned(_STANDING, 90),
+    "from behind": {joint: (-x, y) for joint, (x, y) in _STANDING.items()},
+    "from the side": {joint: (0.1 * x, y) for joint, (x, y) in _STANDING.items()},
     "hand up": _STANDING | {7: (0.55, -1.3), 9: (0.5, -2.0)},
     "arms up": _STANDING | {7: (0.55, -1.3), 9: (0.5, -2.0), 8: (-0.55, -1.3), 10: (-0.5, -2.0)},
     "arms out": _STANDING | {7: (0.8, -1), 9: (1.25, -1), 8: (-0.8, -1), 10: (-1.25, -1)},

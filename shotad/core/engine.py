@@ -195,12 +195,14 @@ Posture = Literal["stands", "sits", "lies"]
 Deed = Literal[
     "stands up", "sits down", "crouches", "bends forward", "raises a hand", "raises both arms",
     "spreads the arms", "puts a hand to the face", "walks to the left", "walks to the right",
+    "turns round", "turns away",
 ]  # fmt: skip
 TextKind = Literal["title", "credit", "sign", "text", "subtitle"]
 """``text`` is writing of which is not known what it is: a card, a screen, a caption."""
 Framing = Literal["face", "head and shoulders", "upper body", "full figure", "distant"]
 """How much of a person is seen: from a face that fills the picture to a figure far off."""
-Look = Literal["left", "right", "ahead"]
+Look = Literal["left", "right", "ahead", "away"]
+"""Where a face points to; ``away`` where the back is turned to us."""
 Colour = Literal[
     "black", "white", "grey", "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"
 ]
@@ -230,7 +232,7 @@ class PeopleFact:
 
     Of a single person: ``framing``; ``looks``, where the face points to, in the picture's own left and
     right; ``turns``, where the head turns to; ``quick``, a movement of more than a body height a second
-    (None: not measured); ``hair`` and ``clothes``, colours that are beyond doubt. ``facing``: two
+    (None: not measured); ``clothes``, a colour that is beyond doubt. ``facing``: two
     people face each other. ``again``: the number of the earlier shot of this clip in which the same
     face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
     counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
@@ -257,7 +259,6 @@ class PeopleFact:
     quick: bool | None = None
     facing: bool = False
     again: int | None = None
-    hair: Colour | None = None
     clothes: Colour | None = None
     frames: int = 0
     names: tuple[Named, ...] = ()
@@ -289,7 +290,8 @@ MANY = 4
 @dataclass(frozen=True, slots=True)
 class ThingFact:
     """An object or animal named with certainty: seen in several frames, by a wide margin. ``since``: the
-    second of the first frame that shows as many, ``area`` its share of the picture (None: not known)."""
+    second of the first frame that shows as many, or from which one moves, ``area`` its share of the picture
+    (None: not known), ``movement`` left, right, up or down, by itself."""
 
     shot: int
     name: str
@@ -298,6 +300,7 @@ class ThingFact:
     sure: float
     since: float | None = None
     area: float | None = None
+    movement: Movement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,10 +346,7 @@ class MotionFact:
 
 @dataclass(frozen=True, slots=True)
 class FigureFact:
-    """Something alone and moving whose kind is not known: an animal, a machine, a person in disguise.
-
-    ``movement``, ``enters`` and ``leaves`` as with people.
-    """
+    """Something alone and moving whose kind is not known: an animal, a machine, a person in disguise."""
 
     shot: int
     first: float
@@ -354,9 +354,6 @@ class FigureFact:
     place: Place
     size: float
     movement: Movement
-    enters: bool
-    leaves: bool
-    sure: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ WORTH = {
     "turns": 44.0, "left": 42.0, "right": 42.0,
     "stands up": 66.0, "sits down": 66.0, "crouches": 60.0, "bends forward": 58.0, "raises a hand": 60.0,
     "raises both arms": 64.0, "spreads the arms": 62.0, "puts a hand to the face": 54.0,
+    "turns round": 60.0, "turns away": 58.0,
     "walks to the left": 52.0, "walks to the right": 52.0, "posture": 44.0,
     "described": 6.0, "named": 15.0, "new": 30.0,
     "thing": 44.0, "furniture": 12.0, "lively": 8.0, "accompanied": 6.0, "looks": 24.0,
@@ -53,6 +54,8 @@ _DEEDS: dict[Deed, tuple[str, ...]] = {
     "raises a hand": ("raise a hand", "lift a hand"),
     "raises both arms": ("raise both arms", "lift both arms"),
     "spreads the arms": ("spread both arms", "hold out both arms"),
+    "turns round": ("turn round", "turn around"),
+    "turns away": ("turn away",),
     "walks to the left": ("walk to the left",),
     "walks to the right": ("walk to the right",),
     "puts a hand to the face": ("put a hand to the face", "bring a hand to the face"),
@@ -69,8 +72,8 @@ START, MIDDLE = 0, 1
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One thing that could be said. ``heads`` is how many people it is about, 0 for none, ``names`` those
-    of them who are known; ``who`` is the same number, or id, for what one person does in several shots;
-    ``near``: of one person hardly more than the face is seen.
+    of them who are known; ``who`` is the same number, or id, for what one person does in several shots or
+    several do in one; ``near``: of one person hardly more than the face is seen.
 
     ``shot``, ``phase`` (start or middle of the shot) and ``time`` put statements in order;
     ``time`` is when it holds, in film seconds, None where that was not measured. ``since`` and
@@ -131,7 +134,7 @@ _NAMES = {
 class Clause:
     """One wording of a statement: subject, verb phrase in its base form, and what depends on them.
 
-    ``detail`` (hair, clothes) follows the subject and may be dropped; so may the adverbials ``where``,
+    ``detail`` (clothes) follows the subject and may be dropped; so may the adverbials ``where``,
     most useful first; ``tail`` and ``quotes`` may not.
     """
 
@@ -170,8 +173,9 @@ class Clause:
         return replace(self, subject="a face", detail="", many=False)
 
     def of_same(self, adjacent: bool) -> Clause:
-        """The same of the person that the sentence is about already: no subject, or "the same person"."""
-        return replace(self, subject="" if adjacent else "the same person", detail="", many=False)
+        """The same of those whom the sentence is about already: no subject, "the same person" or "they"."""
+        subject = "they" if self.many else "the same person"
+        return replace(self, subject="" if adjacent else subject, detail="")
 
     def going_on(self, named: Named, by_pronoun: bool) -> Clause:
         """The same without a subject, after one that was a name, or its pronoun."""
@@ -195,6 +199,15 @@ def thing_noun(fact: ThingFact) -> str:
     """What one says for a detector's class: "a phone" for cell phone, "two dogs", "bottles" for `MANY`."""
     noun = _NAMES.get(fact.name, fact.name)
     return counted(noun, fact.count) if fact.count < MANY else plural(noun)
+
+
+_DRIVEN = frozenset({"car", "bus", "truck"})
+
+
+def thing_moves(noun: str, fact: ThingFact) -> tuple[Clause, ...]:
+    """ "A car drives to the left", "a dog moves up"."""
+    way = fact.movement or "up"
+    return (Clause(noun, f"{'drive' if fact.name in _DRIVEN else 'move'} {_GAZE.get(way, way)}"),)
 
 
 def appear_clauses(
@@ -248,7 +261,6 @@ FAR = 0.25
 FAINT = 0.4
 """The same, up to which no more than a figure is made out in the dark."""
 _OPPOSITE = {"left": "right", "right": "left"}
-_HAIR = {"yellow": "blond", "orange": "red"}
 _MOVES = {
     "closer": ("come closer", "move closer", "draw nearer"),
     "away": ("move away", "move farther away"),
@@ -321,16 +333,13 @@ def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
 
 
 def description(fact: PeopleFact) -> str:
-    """What tells a person from others: "with red hair and black clothes", "in blue", or nothing.
+    """What tells a person from others: "in blue", or nothing.
 
     A name tells enough.
     """
     if fact.names:
         return ""
-    hair = f"with {_HAIR.get(fact.hair, fact.hair)} hair" if fact.hair else ""
-    if fact.clothes:
-        return f"{hair} and {fact.clothes} clothes" if hair else f"in {fact.clothes}"
-    return hair
+    return f"in {fact.clothes}" if fact.clothes else ""
 
 
 def is_far(fact: PeopleFact) -> bool:
@@ -369,6 +378,8 @@ def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
     way, verb = (fact.turns, "turn") if fact.turns else (fact.looks, "look")
     if way is None or way == fact.movement or fact.count != 1 or key in ("turns", "looks"):
         return ()
+    if way == "away":
+        return (", facing away",)
     if verb == "turn" and way == "ahead":
         return ()
     return (f", {gerund(verb)} {_GAZE[way]}",)
@@ -398,6 +409,8 @@ def _one_of_them(fact: PeopleFact) -> str:
 def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
     if key == "turns" and fact.turns:
         return (f"turn {_GAZE[fact.turns]}",) if fact.turns != "ahead" else ("turn to face forward",)
+    if key == "looks" and fact.looks == "away":
+        return ("face away",)
     if key == "looks" and fact.looks:
         gaze = _GAZE[fact.looks]
         return (f"look {gaze}", f"gaze {gaze}") if fact.looks != "ahead" else (f"look {gaze}",)

@@ -98,10 +98,18 @@ def _go_together(one: Statement, other: Statement) -> bool:
     if _is_company_of(one, other) or _is_company_of(other, one):
         return True
     if one.heads and other.heads:
+        if _same(one, other) or _is_one_of(one, other) or _is_one_of(other, one):
+            return one.key != other.key
         apart = one.shot != other.shot and one.heads != other.heads
         known = len(one.names) == one.heads and len(other.names) == other.heads
         return (apart and not (one.names or other.names)) or (known and not {*one.names} & {*other.names})
     return True
+
+
+def _is_one_of(one: Statement, several: Statement) -> bool:
+    """True where one of those who did something together does something else."""
+    said = one.heads == 1 and one.shot == several.shot and one.clauses[0].subject.startswith(ONE_OF)
+    return said and several.heads > 1 and several.who is not None
 
 
 def _is_company_of(several: Statement, one: Statement) -> bool:
@@ -161,7 +169,7 @@ def _choices(ordered: Sequence[Statement], memory: Memory) -> list[list[Clause]]
 def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> list[Clause]:
     statement = ordered[at]
     clauses: Sequence[Clause] = statement.clauses
-    before = [other for other in ordered[:at] if other.heads == 1]
+    before = [other for other in ordered[:at] if other.heads == 1 or _same(other, statement)]
     told = [s.named for s in ordered[:at] if s.named and _is_company_of(statement, s)]
     if told:
         clauses = [_of_others(clause, statement, told, memory) for clause in clauses]

@@ -28,10 +28,11 @@ from shotad.engines.narrator_phrases import (
     people_nouns,
     text_clauses,
     text_words,
+    thing_moves,
     thing_noun,
 )
 from shotad.engines.narrator_sentence import Memory, Timing, same_text
-from shotad.engines.narrator_words import Quote, called_together, clean, face_of, fit_quote
+from shotad.engines.narrator_words import Quote, called_together, clean, face_of, fit_quote, listed
 from shotad.script import Sight
 from shotad.sight import Level
 
@@ -270,6 +271,10 @@ _LIVELY = frozenset(
     }
 )
 """Animals and vehicles are told before furniture, which is not told where people are."""
+_USED = frozenset({"laptop", "bicycle", "motorcycle"})
+"""Things that say what people are at."""
+_PLACES = frozenset({"lake", "seashore", "mountain", "old building"})
+"""What is there and does not appear."""
 _FILLS = 0.45
 """Share of the picture from which a thing is all that is seen."""
 
@@ -372,7 +377,7 @@ def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
 
 def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:
     if fact.count != 1:
-        return None
+        return f"{fact.shot} {fact.count}" if fact.deed and not fact.names else None
     if fact.among and not fact.who:
         return f"{fact.shot} {fact.place}"
     return fact.who.id if fact.who else same.get(fact.shot)
@@ -383,15 +388,21 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *,
     there are people in it."""
     things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
     nouns = _nouns(people, things, light)
-    counts = sum(f.count for f in people) + sum(f.count for f in things)
-    alone = len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
+    at = bool(people) and all(f.name in _USED for f in things)
+    counts = sum(f.count for f in people) + (0 if at else sum(f.count for f in things))
+    alone = not at and len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
     where = (f"on the {things[0].place}",) if alone else ()
     names = tuple(name for fact in people for name in fact.names)
     clauses = appear_clauses(nouns, counts > 1, where, named=bool(names))
-    fills = len(nouns) == counts == 1 and (things[0].area or 0.0) >= _FILLS
+    fills = not at and len(nouns) == counts == 1 and (things[0].area or 0.0) >= _FILLS
     clauses = (Clause(nouns[0], "fill the picture"),) if fills else clauses
+    clauses = clauses[-1:] if any(fact.name in _PLACES for fact in things) else clauses
     lively = any(f.name in _LIVELY for f in things)
-    worth = (WORTH["thing"] if lively or not seen else WORTH["furniture"]) + WORTH["lively"] * lively
+    moves = lively and len(nouns) == counts == 1 and things[0].movement
+    clauses = thing_moves(nouns[0], things[0]) if moves else clauses
+    worth = WORTH["thing" if lively or at or not seen else "furniture"] + WORTH["lively"] * (
+        lively + bool(moves)
+    )
     worth += WORTH["accompanied"] * bool(people) + WORTH["named"] * bool(names)
     heads = sum(fact.count for fact in people)
     sure = min([f.sure for f in people] + [f.sure for f in things])
@@ -407,6 +418,8 @@ def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level) -> l
     """People first, but last where a description would seem to go on with the things."""
     them = [f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip() for fact in people]
     others = [thing_noun(fact) for fact in things]
+    if people and all(fact.name in _USED for fact in things):
+        return [f"{listed(them)} with {listed(others)}"]
     return [*others, *them] if any(description(fact) for fact in people) else [*them, *others]
 
 

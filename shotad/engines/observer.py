@@ -50,6 +50,7 @@ from shotad.engines.observer_sightings import (
     shots_of,
 )
 from shotad.sight import (
+    ASKED,
     CLEAR,
     TEXT_WEIGHTS,
     Change,
@@ -70,6 +71,8 @@ from shotad.sight import (
     deed_facts,
     figure_of,
     inside_of,
+    is_close_face,
+    is_turned_away,
     level_of,
     link,
     looks_like_credits,
@@ -77,6 +80,7 @@ from shotad.sight import (
     people_fact,
     people_of,
     posture_of,
+    scene_of,
     since_of,
     texts_of_shots,
     things_of,
@@ -84,7 +88,7 @@ from shotad.sight import (
     with_missed,
 )
 
-REVISION = "6"
+REVISION = "7"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
@@ -96,6 +100,8 @@ _FEW = 4
 """Frames below which a fact gives way to a fuller one of its shot."""
 _TALL = 0.15
 """Height of a person, in that of the picture, from which joints are looked for."""
+_BESIDE = 0.7
+"""Height of a person, in that of a larger one of whom no joints are clear, from which both are equals."""
 _Poses = dict[Track[Glimpse], list[Pose]]
 _SAME_FACE = 0.5
 """Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
@@ -159,23 +165,19 @@ class Observer:
                 tracks = link([look.people for look in passage.looks], passage.shifts)
                 found = people_of(tracks)
                 poses = self._poses(found, passage)
-                seen = [
-                    replace(person, steps=walks(poses[person.track]))
-                    for person in found
-                    if person.who or _is_real(poses[person.track])
-                ]
+                seen = [replace(p, steps=walks(poses[p.track])) for p in _real(found, poses)]
                 people += self._people(seen, poses, stretch, passage, light.level, known)
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
                 images = {look.seconds: look.image for look in passage.looks}
-                things += things_of(
+                named = things_of(
                     firsts,
                     seconds,
-                    passage.shifts,
-                    frames.number,
+                    stretch,
                     lambda s, images=images: self._eyes.shares(images[s.seconds], s),  # type: ignore[misc]
                 )
+                things += named or ([] if seen else self._scene(passage, frames.number))
         return replace(
             facts,
             people=_without_echoes(_with_missed(people, frames, known)),
@@ -184,6 +186,14 @@ class Observer:
             light=(*facts.light, light),
             motion=(*facts.motion, motion),
         )
+
+    def _scene(self, passage: Passage, shot: int) -> list[ThingFact]:
+        """What a picture without people shows, where it does so from the beginning to the end."""
+        if len(passage.looks) < ASKED:
+            return []
+        chosen = [passage.looks[i] for i in np.linspace(0, len(passage.looks) - 1, ASKED).astype(int)]
+        fact = scene_of([self._eyes.scene(look.image) for look in chosen], shot, chosen[0].seconds)
+        return [fact] if fact else []
 
     def _poses(self, found: Sequence[Person], passage: Passage) -> _Poses:
         """The joints of all who are large enough for them; none of the others."""
@@ -211,7 +221,9 @@ class Observer:
             if fact is not None and len(company) == 1:
                 track = company[0].track
                 again = self._again(company[0], stretch.shot, passage, known)
-                fact = replace(fact, again=again, clothes=clothes_of(track, poses[track], images, level))
+                back = not fact.face and is_turned_away(poses[track])
+                worn_by = clothes_of(track, poses[track], images, level)
+                fact = replace(fact, again=again, clothes=worn_by, looks="away" if back else fact.looks)
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
                 worn = fact.clothes if len(seen) == 1 else None
@@ -266,6 +278,14 @@ class _Known:
         before = self.shots.get(who)
         self.shots[who] = shot
         return before if before != shot else None
+
+
+def _real(found: Sequence[Person], poses: _Poses) -> list[Person]:
+    """Those whose joints are a person's, or whose face is near; not who is small beside a larger one with
+    neither: the background of something unknown."""
+    real = [p for p in found if p.who or _is_real(poses[p.track]) or is_close_face(p.track)]
+    unclear = max((_height(person) for person in found if person not in real), default=0.0)
+    return [person for person in real if person.who or _height(person) >= _BESIDE * unclear]
 
 
 def _is_real(poses: Sequence[Pose]) -> bool:
@@ -393,7 +413,7 @@ _PLURALS = {
     "down": "move down",
     "still": "stay in place",
 }
-_LOOKS = {"left": "to the left", "right": "to the right", "ahead": "straight ahead"}
+_LOOKS = {"left": "to the left", "right": "to the right", "ahead": "straight ahead", "away": "away from us"}
 _LEVELS = {
     "black": "black",
     "dark": "dark",
@@ -441,8 +461,6 @@ def _who(fact: PeopleFact) -> str:
     parts = [f"{_people(fact)} {_PLACES[fact.place]}"]
     if fact.framing:
         parts.append(_FRAMINGS[fact.framing])
-    if fact.hair:
-        parts.append(f"with {fact.hair} hair")
     if fact.clothes:
         parts.append(f"dressed in {fact.clothes}")
     if fact.again is not None:
@@ -497,7 +515,8 @@ def _figure(fact: FigureFact) -> str:
 
 def _thing(fact: ThingFact) -> str:
     number = _NUMBERS.get(fact.count, str(fact.count))
-    return f"{number} {fact.name}{'' if fact.count == 1 else 's'} {_PLACES[fact.place]}"
+    way = f", {_MOVES[fact.movement].replace('moves', 'moving')}" if fact.movement else ""
+    return f"{number} {fact.name}{'' if fact.count == 1 else 's'} {_PLACES[fact.place]}{way}"
 
 
 def _light_words(fact: LightFact) -> str:

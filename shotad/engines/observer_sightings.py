@@ -130,6 +130,10 @@ class Eyes:
         """How much the classifier takes what is in the sighting's box for each kind of thing."""
         return self._classifier.shares(image, sighting.box)
 
+    def scene(self, image: Image) -> dict[str, float]:
+        """How much the classifier takes all of a picture for each kind of thing or place."""
+        return self._classifier.scene(image)
+
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
         """The joints of a person in each frame of their track; ``images`` are the frames by seconds."""
         return [self._poses.read(images[g.seconds], g.box, g.seconds) for g in track.seen]

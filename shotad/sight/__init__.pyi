@@ -48,7 +48,12 @@ from .facetracks import (
     to_row as to_row,
     tracks_of_shot as tracks_of_shot,
 )
-from .figures import figure_of as figure_of, things_of as things_of
+from .figures import (
+    ASKED as ASKED,
+    figure_of as figure_of,
+    scene_of as scene_of,
+    things_of as things_of,
+)
 from .found_people import (
     Borders as Borders,
     FoundPerson as FoundPerson,
@@ -101,6 +106,7 @@ from .persons import (
     Stretch as Stretch,
     companies as companies,
     deed_facts as deed_facts,
+    is_close_face as is_close_face,
     people_fact as people_fact,
     people_of as people_of,
 )
@@ -124,6 +130,7 @@ from .pose import (
     Pose as Pose,
     PoseReader as PoseReader,
     acts_of as acts_of,
+    is_turned_away as is_turned_away,
     posture_of as posture_of,
     walks as walks,
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -18,7 +19,9 @@ from shotad.core import MANY, Box, FigureFact, Movement, Sighting, ThingFact
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
 from shotad.sight.things import KINDS, overlap
-from shotad.sight.tracks import Carrier, Track, link, way_of, windows
+from shotad.sight.tracks import Carrier, Placed, Track, link, way_of, windows
+
+T = TypeVar("T", bound=Placed)
 
 _FRAMES = 4
 """Frames in which a thing must be seen."""
@@ -30,12 +33,20 @@ _ANOTHER = 0.4
 _SECOND = 0.45
 """The second detector's score in half of them."""
 _THIRD = 0.2
-"""The classifier's share for all its classes of that kind, on the mean of the `_ASKED` clearest frames."""
-_ASKED = 4
+"""The classifier's share for all its classes of that kind, on the mean of the `ASKED` clearest frames."""
+ASKED = 4
+_RIVAL = 0.6
+"""Share of its certainty up to which it may take it for something else."""
+_SCENE = 0.5
+"""The classifier's share for what fills the picture, on the mean of the frames, and the least in each."""
+_SCENE_LEAST = 0.35
+_PLURAL = ("mountain", "old building")
 _STEPS = 7
 """Steps from frame to frame in which a figure must move."""
 _WINDOW = 1.6
 """Seconds in which a course is looked for."""
+_PASSING = 2.0
+"""The same for a thing with a name."""
 _FAR = 0.12
 """Fraction of the picture that a figure must go."""
 _PART = 0.6
@@ -47,40 +58,59 @@ _LARGEST = 0.5
 def things_of(
     firsts: Sequence[Sequence[Sighting]],
     seconds: Sequence[Sequence[Sighting]],
-    shifts: Sequence[Carrier | None],
-    shot: int,
+    stretch: Stretch,
     ask: Callable[[Sighting], Mapping[str, float]],
 ) -> list[ThingFact]:
     """The things of a shot that two detectors and a classifier name alike, in several frames.
 
-    ``firsts`` and ``seconds`` hold what each detector saw, frame by frame, ``shifts`` how the picture moves
+    ``firsts`` and ``seconds`` hold what each detector saw, frame by frame, ``stretch`` how the picture moves
     between them; ``ask`` says how much the classifier takes a sighting for each of `KINDS`.
     """
     listed = [[s for s in frame if s.name in KINDS and s.score >= _LEAST] for frame in firsts]
     found: dict[str, list[Track[Sighting]]] = {}
-    for track in link(listed, shifts):
+    for track in link(listed, stretch.shifts):
         name = track.seen[0].name
         if all(s.name == name for s in track.seen) and _agree(track, seconds, ask):
             found.setdefault(name, []).append(track)
-    return [_thing(name, tracks, firsts, shot) for name, tracks in sorted(found.items())]
+    return [_thing(name, tracks, firsts, stretch) for name, tracks in sorted(found.items())]
+
+
+def scene_of(shares: Sequence[Mapping[str, float]], shot: int, since: float) -> ThingFact | None:
+    """What all of a shot's picture shows from second ``since``, by the classifier alone.
+
+    ``shares`` says what it takes each of `ASKED` frames for; None where it is not sure in all of them.
+    """
+    mean = {kind: float(np.mean([frame[kind] for frame in shares])) for kind in shares[0]}
+    name, *others = sorted(mean, key=lambda kind: -mean[kind])
+    steady = min(frame[name] for frame in shares) >= _SCENE_LEAST
+    if mean[name] < _SCENE or not steady or mean[others[0]] >= _RIVAL * mean[name]:
+        return None
+    count = MANY if name in _PLURAL else 1
+    return ThingFact(shot, name, count, "centre", round(mean[name], 3), round(since, 3))
 
 
 def _thing(
-    name: str, tracks: Sequence[Track[Sighting]], firsts: Sequence[Sequence[Sighting]], shot: int
+    name: str, tracks: Sequence[Track[Sighting]], firsts: Sequence[Sequence[Sighting]], stretch: Stretch
 ) -> ThingFact:
-    """One, from when it is seen; `MANY` where the first detector sees another beside it in half of the
-    frames, for nobody has counted those of which it is less sure."""
+    """One, from when it is seen or moves; `MANY` where the first detector sees another beside it in half of
+    the frames, for nobody has counted those of which it is less sure."""
     moments = sorted({s.seconds for track in tracks for s in track.seen})
     crowded = sum(
         _is_several([s.box for s in frame if s.name == name and s.score >= _ANOTHER]) for frame in firsts
     )
     count = MANY if 2 * crowded >= len(firsts) else 1
-    since = moments[0]
     glimpses = tuple(Glimpse(s.box, s.seconds) for track in tracks for s in track.seen)
     sure = min(float(np.quantile([s.score for s in track.seen], 0.8)) for track in tracks)
     area = float(np.median([g.box.area for g in glimpses]))
     place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
-    return ThingFact(shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3))
+    course = (
+        _farthest(tracks[0], stretch.shifts, stretch.aspect, _PASSING) if len(tracks) == count == 1 else None
+    )
+    since = course.track.first if course else moments[0]
+    movement = course.movement if course else None
+    return ThingFact(
+        stretch.shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3), movement
+    )
 
 
 def _is_several(boxes: Sequence[Box]) -> bool:
@@ -108,11 +138,11 @@ def _agree(
     ]
     if float(np.median(votes)) < _SECOND:
         return False
-    best = sorted(track.seen, key=lambda s: (-s.score, s.seconds))[:_ASKED]
+    best = sorted(track.seen, key=lambda s: (-s.score, s.seconds))[:ASKED]
     asked = [ask(sighting) for sighting in best]
     shares = {kind: float(np.mean([shares[kind] for shares in asked])) for kind in KINDS}
     rival = max(share for kind, share in shares.items() if kind != name)
-    return shares[name] >= _THIRD and rival < 0.6 * shares[name]
+    return shares[name] >= _THIRD and rival < _RIVAL * shares[name]
 
 
 def figure_of(
@@ -132,22 +162,26 @@ def figure_of(
     for box, second in zip(moving, seconds[1:], strict=True):
         alone = box is not None and box.area <= _LARGEST and not _covers(box, second, people)
         frames.append([Glimpse(box, second)] if box is not None and alone else [])
-    best: _Course | None = None
-    for track in link(frames, shifts):
-        for part in windows(track, _WINDOW):
-            course = _course(part, shifts, stretch.aspect)
-            if course and (best is None or course.far > best.far):
-                best = course
+    courses = (_farthest(track, shifts, stretch.aspect, _WINDOW) for track in link(frames, shifts))
+    best = max(filter(None, courses), key=lambda course: course.far, default=None)
     return _figure(best.track, best.movement, stretch) if best else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class _Course(Generic[T]):
     """A steady movement: its track, where it goes, and how far (fraction of the picture)."""
 
-    track: Track[Glimpse]
+    track: Track[T]
     movement: Movement
     far: float
+
+
+def _farthest(
+    track: Track[T], shifts: Sequence[Carrier | None], aspect: float, seconds: float
+) -> _Course[T] | None:
+    """The longest way that it goes by itself within so many seconds."""
+    courses = (_course(part, shifts, aspect) for part in windows(track, seconds))
+    return max(filter(None, courses), key=lambda course: course.far, default=None)
 
 
 def _figure(track: Track[Glimpse], movement: Movement, stretch: Stretch) -> FigureFact:
@@ -158,13 +192,10 @@ def _figure(track: Track[Glimpse], movement: Movement, stretch: Stretch) -> Figu
         place=place_of([track]),
         size=round(float(np.median([g.box.height for g in track.seen])), 3),
         movement=movement,
-        enters=False,
-        leaves=False,
-        sure=0.95,
     )
 
 
-def _course(track: Track[Glimpse], shifts: Sequence[Carrier | None], aspect: float) -> _Course | None:
+def _course(track: Track[T], shifts: Sequence[Carrier | None], aspect: float) -> _Course[T] | None:
     """Left, right, up or down where both edges of the region go that way, and farther than the background."""
     if len(track.seen) < _STEPS or 3 * len(track.seen) < 2 * (track.frames[-1] - track.frames[0] + 1):
         return None

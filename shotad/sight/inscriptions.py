@@ -29,6 +29,12 @@ _LARGE = 0.06
 _MARK = 0.1
 """Height of a mark in a corner, at most."""
 _MARK_WORDS = 2
+_MARKED = 5.0
+"""Seconds for which a mark stands, and luma levels by which the picture around it changes meanwhile."""
+_LIVELY = 2.5
+_STEADY = 0.9
+"""Share of its readings that must agree on how writing in the scene, or a title over a picture, is spelt, and
+of the frames between in which such a title must be read."""
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
 _BESIDE = 1.0
@@ -41,6 +47,8 @@ _SMALL = 0.12
 """Height up to which a line may be one of a roll of credits."""
 _ROLL = 0.1
 """Height of a line of credits that rise, at most."""
+_PROSE = 5
+"""Words in a line of prose, at least, on the mean."""
 _ROLE = re.compile(
     r"\b(?:directed|written|produced|edited|designed|composed|presented|story|screenplay|music|photographed"
     r"|film|costumes?|casting|animation|based) (?:by|on)\b|\bstarring\b|\bfeaturing\b|\bdirectors?\b"
@@ -76,7 +84,7 @@ def texts_of_shots(
     told = [
         _fact(card, kind)
         for card, kind in kinds
-        if kind in ("credit", "subtitle") or (_is_settled(card) and (kind != "sign" or _has_words(card)))
+        if kind in ("credit", "subtitle") or (_is_settled(card) and (kind != "sign" or _is_spelt(card)))
     ]
     facts = [fact for fact in told if not any(_echoes(fact, other) for other in told)]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
@@ -87,6 +95,17 @@ def _echoes(fact: TextFact, other: TextFact) -> bool:
     again."""
     then = other.first - _BESIDE <= fact.first and fact.last <= other.last + _BESIDE
     return fact.shot == other.shot and then and fact.text != other.text and fact.text in other.text
+
+
+def _is_spelt(card: Sequence[Inscription]) -> bool:
+    """True for words that are read alike nearly always: letters on things are bent, small or half hidden."""
+    return _has_words(card) and all(_spelt(line) >= _STEADY for line in card)
+
+
+def _spelt(line: Inscription) -> float:
+    """The share of its readings, from when it is whole, that are spelt as the best."""
+    alike = [reading.line.text == line.text for reading in line.readings if reading.seconds >= line.whole]
+    return sum(alike) / len(alike)
 
 
 def _has_words(card: Sequence[Inscription]) -> bool:
@@ -128,7 +147,8 @@ def _together(one: Inscription, other: Inscription) -> bool:
 
 
 def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[Inscription, ...]:
-    """``card`` in reading order, with the well read lines in its midst that do not count alone."""
+    """``card`` in reading order, with the well read lines in its midst that do not count alone; one that was
+    lost and found again stands there once."""
     more = [
         line
         for line in found
@@ -137,7 +157,11 @@ def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[In
         and any(_together(line, other) for other in card)
         and len(line.frames) > 1
     ]
-    return _in_reading_order([*card, *more])
+    kept: list[Inscription] = []
+    for line in sorted([*card, *more], key=lambda line: -len(line.frames)):
+        if not any(other.text == line.text and not other.frames & line.frames for other in kept):
+            kept.append(line)
+    return _in_reading_order([line for line in (*card, *more) if line in kept])
 
 
 def _in_reading_order(card: Sequence[Inscription]) -> tuple[Inscription, ...]:
@@ -184,12 +208,16 @@ def _is_watermark(card: Sequence[Inscription]) -> bool:
 
 def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
     """True for small text in a corner that stands there from the first frame to the last, and for a word or
-    two there, however often they are read: over a lively picture a mark is missed in most frames."""
+    two there, however often they are read: over a lively picture a mark is missed in most frames. A word or
+    two that stand in every frame over a lively picture are a mark wherever they are."""
     frames = frozenset.union(*(line.frames for line in card))
     ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
     often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
     aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
     short = sum(len(line.text.split()) for line in card) <= _MARK_WORDS
+    lasts = observations[-1].seconds - observations[0].seconds
+    if short and len(frames) == len(observations) and lasts >= _MARKED:
+        return min(line.unrest for line in card) > _LIVELY
     return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
 
 
@@ -225,11 +253,21 @@ def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
-    if all(_rises_alone(line) for line in card):
+    if all(_rises_alone(line) for line in card) and not _is_prose([line.text for line in card]):
         return "credit"
     if _is_overlay(card):
-        return "title" if len(card) <= _TITLE_LINES and not _is_caption(card) else "text"
+        return "title" if _is_a_card(card) and not _is_caption(card) else "text"
     return "sign" if _is_in_the_scene(card) else "text"
+
+
+def _is_a_card(card: Sequence[Inscription]) -> bool:
+    """True for a few lines on plain ground or over several shots, and for those that nothing ever hides:
+    letters on a thing may keep their place too."""
+    line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
+    shots = {reading.shot for other in card for reading in other.readings}
+    hidden = len(line.frames) < _STEADY * (max(line.frames) - min(line.frames) + 1)
+    shown = not hidden and _spelt(line) >= _STEADY
+    return len(card) <= _TITLE_LINES and (line.ground <= _PLAIN or len(shots) > 1 or shown)
 
 
 def _rises_alone(line: Inscription) -> bool:
@@ -252,7 +290,9 @@ def _is_in_the_scene(card: Sequence[Inscription]) -> bool:
 
 
 def _is_roll(card: Sequence[Inscription]) -> bool:
-    """True for small lines that all rise together."""
+    """True for small lines that all rise together, and are no prose."""
+    if _is_prose([line.text for line in card]):
+        return False
     rising = [line for line in card if line.drift[1] < -0.02 and abs(line.drift[0]) < 0.02]
     return len(rising) >= 3 and 2 * len(rising) > len(card) and _is_small(card)
 
@@ -317,7 +357,7 @@ def _is_overlay(card: Sequence[Inscription]) -> bool:
 
 def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     """True if the frames show credits: most of them hold three small lines or more, and these rise from frame
-    to frame, or two of them name roles. Many lines alone are a page or a screen as well.
+    to frame and are no prose, or two of them name roles. Many lines alone are a page or a screen as well.
     """
     rows = [joined_rows(seen.lines) for seen in observations]
     full = [frame for frame in rows if len(frame) >= 3 and sum(a.box.height <= _SMALL for a in frame) >= 3]
@@ -325,7 +365,15 @@ def looks_like_credits(observations: Sequence[FrameText]) -> bool:
         return False
     roles = {a.text for frame in full for a in frame if _ROLE.search(a.text)}
     low = [frame for frame in full if sum(line.box.height <= _ROLL for line in frame) >= 3]
-    return len(roles) >= 2 or (2 * len(low) > len(full) and _rises(observations))
+    page = _is_prose([line.text for frame in full for line in frame])
+    return len(roles) >= 2 or (2 * len(low) > len(full) and not page and _rises(observations))
+
+
+def _is_prose(lines: Sequence[str]) -> bool:
+    """True for lines of many words that mostly begin small: a page or a story that rolls by, no names."""
+    words = [word for line in lines for word in re.findall(r"[^\W\d_]+", line)]
+    small = sum(word[0].islower() for word in words)
+    return len(words) >= _PROSE * len(lines) and 3 * small > 2 * len(words)
 
 
 def _rises(observations: Sequence[FrameText]) -> bool:

@@ -413,6 +413,10 @@ def _leaves(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) 
 
 FACE_SEEN = 0.75
 """Score from which a face is there beyond doubt."""
+_PLAIN_FACE = 0.85
+"""The same where there is nothing else to go by."""
+_HEAD = 0.33
+"""Height of a face, in the picture's, from which hardly more than head and shoulders are seen."""
 EDGE = 0.02
 """Share of the picture that is its border."""
 _AHEAD = 0.14
@@ -426,8 +430,14 @@ def framing_of(track: Track[Glimpse]) -> Framing | None:
     faces = [g.face.box.height for g in track.seen if g.face and g.face_score > FACE_SEEN]
     if 2 * len(faces) > len(track.seen):
         face = float(np.quantile(faces, 0.1))  # it is so near all the time
-        return "face" if face > 0.6 else "head and shoulders" if face > 0.33 else _body_framing(track)
+        return "face" if face > 0.6 else "head and shoulders" if face > _HEAD else _body_framing(track)
     return _body_framing(track)
+
+
+def is_close_face(track: Track[Glimpse]) -> bool:
+    """True for a face that is plain nearly always and so near that few joints are in the picture."""
+    plain = [g.face.box.height for g in track.seen if g.face and g.face_score >= _PLAIN_FACE]
+    return 5 * len(plain) >= 4 * len(track.seen) and float(np.median(plain)) > _HEAD
 
 
 def look_of(seen: Sequence[Glimpse]) -> Look | None:

@@ -66,6 +66,12 @@ class Pose:
         return float(np.linalg.norm(self.middle(HIPS) - self.middle(SHOULDERS)))
 
     @property
+    def breadth(self) -> float:
+        """How far the left shoulder is to the right of the right one, in torsos: less than 0 from behind."""
+        across = float(self.points[SHOULDERS[0]][0] - self.points[SHOULDERS[1]][0])
+        return across / max(self.torso, 1e-6)
+
+    @property
     def lean(self) -> float:
         """Degrees between the torso and the upright: 0 upright, 90 level, more with the head down."""
         across, up = self.middle(SHOULDERS) - self.middle(HIPS)
@@ -119,6 +125,12 @@ _LEVEL = 0.4
 """How far the knees are below the hips of who sits at most, in torsos."""
 _BENT = 0.72
 """Height of the hips above the feet, in that on straight legs, up to which one crouches."""
+_TALL = 0.9
+"""The same from which one stands again."""
+_BROAD = 0.4
+"""Width of the shoulders, in torsos, from which somebody is seen from before or from behind."""
+_BACKS = 5
+"""Frames in which a back must be seen to be told."""
 _HAND = 0.35
 """Where a hand is beyond the wrist, in lengths of the forearm as it is seen."""
 _CALM = 0.6
@@ -149,8 +161,14 @@ def acts_of(poses: Sequence[Pose]) -> list[Act]:
     """All that the person does in these frames (ascending seconds), by time."""
     whole = [pose for pose in poses if pose.seen(*SHOULDERS)]
     acts = [*_raised(whole), *_spread(whole), *_at_face(whole), *_up_and_down(whole)]
-    acts += [*_crouched(whole), *_bends(whole)]
+    acts += [*_crouched(whole), *_bends(whole), *_turns(whole)]
     return sorted(acts, key=lambda act: (act.since, act.deed))
+
+
+def is_turned_away(poses: Sequence[Pose]) -> bool:
+    """True where the back is to be seen all the time."""
+    backs = [pose.breadth <= -_BROAD for pose in poses if pose.seen(*SHOULDERS, *HIPS)]
+    return len(backs) >= _BACKS and 5 * sum(backs) >= 4 * len(poses)
 
 
 def walks(poses: Sequence[Pose]) -> bool:
@@ -327,7 +345,7 @@ def _is_held(poses: Sequence[Pose], at: int, way: int) -> bool:
 
 
 def _crouched(poses: Sequence[Pose]) -> Iterator[Act]:
-    """From straight legs to bent ones, the feet where they were."""
+    """From straight legs to bent ones, the feet where they were, and up again."""
     legs = [pose for pose in poses if pose.seen(*HIPS, *KNEES, *ANKLES)]
     heights = [float((p.middle(ANKLES) - p.middle(HIPS))[1]) for p in legs]
     straight = float(np.quantile(heights, 0.8)) if heights else 0.0
@@ -339,8 +357,24 @@ def _crouched(poses: Sequence[Pose]) -> Iterator[Act]:
             if not bent and p.seconds >= legs[start].seconds - _BEFORE
         ]  # fmt: skip
         kept = [p for p in before if float(np.linalg.norm(p.middle(ANKLES) - feet)) < 0.5 * p.size]
-        if len(kept) >= 2:
-            yield Act("crouches", legs[start].seconds, legs[end].seconds)
+        if len(kept) < 2:
+            continue
+        yield Act("crouches", legs[start].seconds, legs[end].seconds)
+        tall = [height > _TALL * straight for height in heights]
+        up = next((first for first, _ in _runs(tall, legs) if first > end), None)
+        if up is not None and legs[up].seconds <= legs[end].seconds + _BEFORE:
+            yield Act("stands up", legs[end].seconds, legs[up].seconds)
+
+
+def _turns(poses: Sequence[Pose]) -> Iterator[Act]:
+    """From the back to the front, or from the front to the back."""
+    whole = [pose for pose in poses if pose.seen(*HIPS) and pose.lean <= _UPRIGHT]
+    ways: tuple[tuple[Deed, int], ...] = (("turns round", 1), ("turns away", -1))
+    for deed, way in ways:
+        shown = [way * pose.breadth >= _BROAD for pose in whole]
+        for start, end in _runs(shown, whole):
+            if _came_from(whole, start, lambda pose, way=way: way * pose.breadth <= -_BROAD):  # type: ignore[misc]
+                yield Act(deed, whole[start - 1].seconds, whole[end].seconds)
 
 
 def _bends(poses: Sequence[Pose]) -> Iterator[Act]:

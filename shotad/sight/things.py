@@ -90,6 +90,21 @@ KINDS: dict[str, tuple[int, ...]] = {
 """The things that are told, by COCO's names, and ImageNet's classes (numbers from 0) that are the same."""
 
 
+SCENES: dict[str, tuple[int, ...]] = {
+    "lake": (975,),
+    "seashore": (977, 978),
+    "mountain": (970, 972, 979, 980),
+    "rocket": (657, 744),
+    "old building": (483, 497, 663, 668, 698),
+    "insect": tuple(range(300, 321)),
+    "butterfly": tuple(range(321, 327)),
+    "squirrel": (335,),
+    "rabbit": tuple(range(330, 333)),
+    "monkey": tuple(range(365, 385)),
+}
+"""What fills pictures without being one of COCO's things, by the classifier's classes alone."""
+
+
 class Classifier:
     """EfficientNet-Lite3 (Google, Apache-2.0) through LiteRT: what fills a part of a picture."""
 
@@ -101,7 +116,18 @@ class Classifier:
         self, image: Image, box: Box, kinds: Mapping[str, tuple[int, ...]] = KINDS
     ) -> dict[str, float]:
         """How much of its certainty, 0 to 1, goes to each of ``kinds``, for what is in ``box``."""
-        square, *_ = square_around(image, box, 1.15, int(self._input["shape"][1]))
+        return self._shares(square_around(image, box, 1.15, int(self._input["shape"][1]))[0], kinds)
+
+    def scene(self, image: Image) -> dict[str, float]:
+        """The same for all of `KINDS` and `SCENES` and a whole picture: squeezed, or its middle, the less."""
+        height, width = image.shape[:2]
+        side = min(height, width)
+        middle = image[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
+        kinds, pixels = {**KINDS, **SCENES}, int(self._input["shape"][1])
+        whole, part = (self._shares(_squeeze(each, pixels), kinds) for each in (image, middle))
+        return {kind: min(whole[kind], part[kind]) for kind in kinds}
+
+    def _shares(self, square: Image, kinds: Mapping[str, tuple[int, ...]]) -> dict[str, float]:
         self._model.set_tensor(self._input["index"], square[None].astype(self._input["dtype"]))
         self._model.invoke()
         step, zero = self._output["quantization"]

@@ -96,6 +96,7 @@ class FakeEyes:
     clear: float = 0.9
     postures: tuple[str, str] = ("stands", "stands")
     trouble: Exception | None = None
+    lake: float = 0.0
 
     def __post_init__(self) -> None:
         self.seen: list[float] = []
@@ -108,6 +109,9 @@ class FakeEyes:
 
     def face_of(self, look: FrameSightings, glimpse: Glimpse) -> None:
         return None
+
+    def scene(self, image: Image) -> dict[str, float]:
+        return {"lake": self.lake, "bird": 0.1}
 
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
         half = len(track.seen) // 2
@@ -165,6 +169,23 @@ def test_what_has_no_joints_of_a_person_is_none(facts_of: Seer) -> None:
     assert (fact.count, fact.posture) == (1, None)
 
 
+def test_who_is_small_beside_something_unclear_is_not_told(facts_of: Seer) -> None:
+    """A lone arm before guests of an inn: what a guest does is not what is seen there."""
+
+    def both(second: float) -> list[Glimpse]:
+        large, small = Box(0.0, 0.0, 0.5, 1.0), Box(0.7, 0.2, 0.8, 0.5)
+        return [Glimpse(box, second, body=0.9) for box in (large, small)]
+
+    clip = clip_of(wall())
+    clear = FakeEyes(both)
+    assert facts_of(clip, clear).people[0].count == 2
+    arm = FakeEyes(both)
+    arm.poses = lambda track, images: [  # type: ignore[method-assign]
+        pose("stands", g.seconds, score=0.9 if g.box.height < 0.5 else 0.2) for g in track.seen
+    ]
+    assert facts_of(clip, arm).people == ()
+
+
 def test_what_somebody_does_is_a_fact_of_its_own(facts_of: Seer) -> None:
     facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up")))
     assert [(f.count, f.deed, f.posture, f.since) for f in facts.people] == [
@@ -195,6 +216,19 @@ def test_something_that_moves_is_a_figure(facts_of: Seer) -> None:
     for i, picture in enumerate(frames):
         picture[50:100, 10 + 9 * i : 40 + 9 * i] = fur
     assert [f.movement for f in facts_of(clip_of(frames), nobody).figures] == ["right"]
+
+
+def test_a_place_is_told_where_nobody_is_seen(facts_of: Seer) -> None:
+    (place,) = facts_of(clip_of(wall()), FakeEyes(lake=0.8)).things
+    assert (place.name, place.since) == ("lake", 10.0)
+    assert facts_of(clip_of(wall()), FakeEyes(lake=0.3)).things == ()
+    assert facts_of(clip_of(wall()), FakeEyes(one, lake=0.8)).things == ()
+
+
+def test_a_back_is_told_of_one_whose_face_is_not_seen(facts_of: Seer) -> None:
+    (fact,) = facts_of(clip_of(wall()), FakeEyes(one, postures=("from behind", "from behind"))).people
+    assert fact.looks == "away"
+    assert "looks away from us" in describe(Facts((0,), people=(fact,)))
 
 
 def test_weights_that_cannot_be_had_stop_the_run_and_another_failure_is_a_reply(facts_of: Seer) -> None:
@@ -309,7 +343,7 @@ def test_the_description_has_four_numbered_steps() -> None:
         texts=(TextFact(2, "COMING SOON", "title", 1.0, 2.0, 0.99),),
         light=(LightFact(1, "dark", "fade-out", 0.9),),
         motion=(MotionFact(1, "left", "much", 0.9),),
-        figures=(FigureFact(2, 1.0, 2.0, "right", 0.4, "up", False, False, 0.9),),
+        figures=(FigureFact(2, 1.0, 2.0, "right", 0.4, "up"),),
     )
     assert describe(facts).splitlines() == [
         "1. Main characters: In Shot 1, one person on the left, the face close up. In Shot 2, three people on the left.",
@@ -329,7 +363,7 @@ NAMED = (Named("thom", "Thom", "he"), Named("red", "the woman in red", "she", na
         (person(names=NAMED[:1], framing="head and shoulders"), "Thom on the left, head and shoulders."),
         (person(names=NAMED[1:], movement="closer"), "The woman in red comes closer."),
         (person(names=NAMED[:1], looks="right"), "Thom looks to the right."),
-        (person(names=NAMED[:1], turns="left", hair="red"), "Thom turns the head to the left."),
+        (person(names=NAMED[:1], turns="left", clothes="red"), "Thom turns the head to the left."),
         (person(count=2, names=NAMED, posture="stands"), "Each of Thom and the woman in red stands."),
         (person(count=2, names=NAMED, facing=True), "Thom and the woman in red face each other."),
         (person(count=2, names=NAMED[:1], facing=True), "Thom and one other person face each other."),

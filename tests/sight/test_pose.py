@@ -23,6 +23,7 @@ from shotad.sight import (
     Track,
     acts_of,
     deed_facts,
+    is_turned_away,
     posture_of,
 )
 from tests.joints import FEET, HANDS, LEGS, moments
@@ -120,6 +121,38 @@ def test_nothing_is_seen_where_nothing_is_sure(course: list[tuple[str, float]], 
 def test_who_goes_back_to_where_they_rose_from_sits_down() -> None:
     poses = moments(("sits", 1.5), ("stands", 1.5), ("sits", 1.5), hidden=LEGS)
     assert [act.deed for act in acts_of(poses)] == ["stands up", "sits down"]
+
+
+def test_who_rises_from_a_crouch_stands_up() -> None:
+    poses = moments(("stands", 1.0), ("crouches", 1.0), ("stands", 1.0))
+    assert [act.deed for act in acts_of(poses)] == ["crouches", "stands up"]
+    poses = moments(("stands", 1.0), ("crouches", 2.0))
+    assert [act.deed for act in acts_of(poses)] == ["crouches"]
+
+
+@pytest.mark.parametrize(
+    ("course", "expected"),
+    [
+        (("from behind", "stands"), ["turns round"]),
+        (("stands", "from behind"), ["turns away"]),
+        (("from behind", "from the side", "stands"), ["turns round"]),
+        (("from the side", "stands"), []),
+        (("stands", "from the side", "stands"), []),
+    ],
+)
+def test_who_turns_shows_both_sides(course: tuple[str, ...], expected: list[str]) -> None:
+    poses = moments(*((posture, 1.0) for posture in course), noise=0.02)
+    assert [act.deed for act in acts_of(poses)] == expected
+    hidden = moments(*((posture, 1.0) for posture in course), hidden=(*LEGS, 11, 12))
+    assert acts_of(hidden) == []
+
+
+def test_a_back_is_told_where_it_is_all_that_is_seen() -> None:
+    assert is_turned_away(moments(("from behind", 2.0), noise=0.03))
+    assert not is_turned_away(moments(("from behind", 0.5)))
+    assert not is_turned_away(moments(("from behind", 2.0), ("stands", 1.0)))
+    assert not is_turned_away(moments(("from the side", 2.0)))
+    assert not is_turned_away(moments(("from behind", 2.0), hidden=(11, 12)))
 
 
 def somebody(x: float, first: float = 0.0, last: float = 4.0, who: str = "") -> Person:

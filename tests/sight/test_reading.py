@@ -164,6 +164,15 @@ def test_names_that_rise_are_credits_in_their_order() -> None:
     assert looks_like_credits(rolling()[4:10])
 
 
+def test_prose_that_rises_is_a_page_and_no_credits() -> None:
+    page = [
+        f"and so the {word} went on for many long years"
+        for word in ["king", "fox", "moon", "sea", "boy", "ship", "bell"]
+    ]
+    assert "credit" not in [kind for _, kind in said(rolling(names=page))]
+    assert not looks_like_credits(rolling(names=page)[4:10])
+
+
 def test_a_card_with_roles_is_of_credits_and_a_full_one_may_be_a_page() -> None:
     full = [line(name, y=0.1 + 0.11 * i, height=0.05) for i, name in enumerate(ROLL)]
     assert said(seen(*[full] * 4)) == [(" ".join(ROLL), "text")]

@@ -21,6 +21,7 @@ from shotad.sight import (
     Stretch,
     Track,
     figure_of,
+    scene_of,
     things_of,
 )
 from shotad.sight.things import merge, tiles_of
@@ -53,7 +54,8 @@ def named(
     def ask(sighting: Sighting) -> dict[str, float]:
         return dict.fromkeys(KINDS, 0.0) | ({sighting.name: 0.6} if shares is None else dict(shares))
 
-    return things_of(firsts, others, [STILL] * (len(firsts) - 1), 2, ask)
+    times = tuple(i / 4 for i in range(len(firsts)))
+    return things_of(firsts, others, Stretch(2, times, (STILL,) * (len(firsts) - 1), 1.8), ask)
 
 
 CAR = [[thing("car", 0.9, second=i / 4)] for i in range(6)]
@@ -93,6 +95,35 @@ def test_a_thing_needs_all_three_in_several_frames(
 ) -> None:
     assert [fact.name for fact in named(CAR)] == ["car"]
     assert named(firsts, seconds, shares) == []
+
+
+def test_a_thing_that_goes_its_way_moves_from_then_on() -> None:
+    boxes = [Box(x, 0.4, x + 0.2, 0.8) for x in [0.1] * 4 + [0.1 + 0.06 * i for i in range(9)]]
+    (fact,) = named([[thing("car", 0.9, box, i / 4)] for i, box in enumerate(boxes)])
+    assert (fact.movement, fact.place) == ("right", "centre")
+    assert fact.since == pytest.approx(1.0, abs=0.3)
+    (fact,) = named(frames_of("car", 0.9, 12))
+    assert (fact.movement, fact.since) == (None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ([{"lake": 0.7}] * 4, ("lake", 1)),
+        ([{"mountain": 0.6}] * 4, ("mountain", MANY)),
+        ([{"lake": 0.45}] * 4, None),
+        ([{"lake": 0.9}] * 3 + [{"lake": 0.1}], None),
+        ([{"lake": 0.5, "seashore": 0.4}] * 4, None),
+        ([{"bird": 0.9}, *[{}] * 3], None),
+    ],
+)
+def test_what_fills_a_picture_does_so_in_all_frames(
+    shares: Sequence[dict[str, float]], expected: tuple[str, int] | None
+) -> None:
+    kinds = dict.fromkeys(("lake", "seashore", "mountain", "bird"), 0.0)
+    fact = scene_of([{**kinds, **frame} for frame in shares], 2, 1.5)
+    assert (fact and (fact.name, fact.count)) == expected
+    assert fact is None or (fact.shot, fact.since) == (2, 1.5)
 
 
 def course(xs: list[float], *, y: float = 0.5, people: list[Person] | None = None) -> str | None:
