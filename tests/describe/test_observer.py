@@ -186,6 +186,23 @@ def test_who_is_small_beside_something_unclear_is_not_told(facts_of: Seer) -> No
     assert facts_of(clip, arm).people == ()
 
 
+def test_a_number_of_people_is_unsure_where_there_may_be_more(facts_of: Seer) -> None:
+    def beside(score: float, height: float = 0.6) -> People:
+        box = Box(0.75, 0.9 - height, 0.9, 0.9)
+        return lambda second: [*one(second), Glimpse(box, second, body=score)]
+
+    def sure(people: People) -> float:
+        return facts_of(clip_of(wall()), people).people[0].sure
+
+    assert sure(beside(0.45)) < 0.5 < sure(one)
+    assert sure(beside(0.32)) > 0.5
+    assert sure(beside(0.45, height=0.1)) > 0.5
+    moving = FakeEyes(beside(0.45), postures=("stands", "hand up"))
+    assert [f.deed for f in facts_of(clip_of(wall(), [0] * 24), moving).people if f.sure > 0.5] == [
+        "raises a hand"
+    ]
+
+
 def test_what_somebody_does_is_a_fact_of_its_own(facts_of: Seer) -> None:
     facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up")))
     assert [(f.count, f.deed, f.posture, f.since) for f in facts.people] == [
