@@ -53,6 +53,7 @@ from shotad.sight import (
     ASKED,
     CLEAR,
     TEXT_WEIGHTS,
+    Act,
     Change,
     Company,
     FrameText,
@@ -70,6 +71,7 @@ from shotad.sight import (
     companies,
     deed_facts,
     figure_of,
+    has_more,
     inside_of,
     is_close_face,
     is_turned_away,
@@ -100,6 +102,8 @@ _FEW = 4
 """Frames below which a fact gives way to a fuller one of its shot."""
 _TALL = 0.15
 """Height of a person, in that of the picture, from which joints are looked for."""
+_UNCOUNTED = 0.4
+"""How sure a number of people is at most where there may be more: it is not said, but stays in the record."""
 _BESIDE = 0.7
 """Height of a person, in that of a larger one of whom no joints are clear, from which both are equals."""
 _Poses = dict[Track[Glimpse], list[Pose]]
@@ -166,7 +170,8 @@ class Observer:
                 found = people_of(tracks)
                 poses = self._poses(found, passage)
                 seen = [replace(p, steps=walks(poses[p.track])) for p in _real(found, poses)]
-                people += self._people(seen, poses, stretch, passage, light.level, known)
+                told = self._people(seen, poses, stretch, passage, light.level, known)
+                people += map(_uncounted, told) if has_more(tracks, seen) else told
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
@@ -227,7 +232,8 @@ class Observer:
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
                 worn = fact.clothes if len(seen) == 1 else None
-        for fact in deed_facts({p: acts_of(poses[p.track]) for p in seen}, stretch, known.cast):
+        acts = {p: [act for act in acts_of(poses[p.track]) if _is_borne_out(act, p.track)] for p in seen}
+        for fact in deed_facts(acts, stretch, known.cast):
             yield replace(fact, clothes=worn)
 
     def _again(self, person: Person, shot: int, passage: Passage, known: _Known) -> int | None:
@@ -291,6 +297,22 @@ def _real(found: Sequence[Person], poses: _Poses) -> list[Person]:
 def _is_real(poses: Sequence[Pose]) -> bool:
     """True where the joints are those of a person, and for one too small to tell."""
     return not poses or float(np.mean([pose.clear for pose in poses])) >= CLEAR
+
+
+def _is_borne_out(act: Act, track: Track[Glimpse]) -> bool:
+    """False for one who turns round and shows no face, or turns away and shows one: joints alone take a back
+    in the dark for a front."""
+    faces = [g.face is not None for g in track.seen if act.since < g.seconds <= act.until]
+    faced = 2 * sum(faces) > len(faces)
+    return faced == (act.deed == "turns round") if act.deed in ("turns round", "turns away") else True
+
+
+def _uncounted(fact: PeopleFact) -> PeopleFact:
+    """The fact of those beside whom there may be more: too unsure to be told where it says no more than how
+    many there are and how they stand."""
+    moves = fact.movement not in (None, "still") or fact.enters or fact.leaves or fact.turns
+    told = moves or fact.deed or fact.facing or fact.names
+    return fact if told else replace(fact, sure=min(fact.sure, _UNCOUNTED))
 
 
 def _height(person: Person) -> float:

@@ -106,6 +106,7 @@ from .persons import (
     Stretch as Stretch,
     companies as companies,
     deed_facts as deed_facts,
+    has_more as has_more,
     is_close_face as is_close_face,
     people_fact as people_fact,
     people_of as people_of,

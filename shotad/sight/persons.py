@@ -91,6 +91,18 @@ def people_of(tracks: Sequence[Track[Glimpse]]) -> list[Person]:
     return [Person(track, _GROUP_SURE) for track in group_of(tracks)]
 
 
+def has_more(tracks: Sequence[Track[Glimpse]], people: Sequence[Person]) -> bool:
+    """True where there may be others, half as large as the smallest or more: how many is not known."""
+    least = min((_size(person.track) for person in people), default=0.0) / 2
+    mine = [part for person in people for part in (person.track, *person.parts)]
+    for track in tracks:
+        scores = [max(g.body, g.part, g.second) for g in track.seen]
+        likely = len(scores) >= _FEW and float(np.mean(scores)) >= _LIKELY and _size(track) >= least
+        if likely and track not in mine and not any(_doubles(track, other) for other in mine):
+            return True
+    return False
+
+
 def people_fact(
     people: Sequence[Person], stretch: Stretch, cast: Mapping[str, Named] | None = None
 ) -> PeopleFact | None:
@@ -411,6 +423,9 @@ def _leaves(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) 
     return gone and ((movement == "left" and to_left) or (movement == "right" and to_right))
 
 
+_FEW = 4
+"""Frames in which somebody unsure must be seen to count as perhaps there, and their mean score."""
+_LIKELY = 0.35
 FACE_SEEN = 0.75
 """Score from which a face is there beyond doubt."""
 _PLAIN_FACE = 0.85

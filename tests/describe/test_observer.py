@@ -42,7 +42,7 @@ from shotad.description import parse_stage1
 from shotad.engines import observer as module
 from shotad.engines.observer import Observer, describe
 from shotad.engines.observer_sightings import FIRST, FrameSightings, known_faces
-from shotad.sight import Glimpse, Pose, Track
+from shotad.sight import Face, Glimpse, Pose, Track
 from tests.joints import pose
 
 STEPS = ("Main characters", "Actions", "Interactions", "Environment")
@@ -186,6 +186,23 @@ def test_who_is_small_beside_something_unclear_is_not_told(facts_of: Seer) -> No
     assert facts_of(clip, arm).people == ()
 
 
+def test_a_number_of_people_is_unsure_where_there_may_be_more(facts_of: Seer) -> None:
+    def beside(score: float, height: float = 0.6) -> People:
+        box = Box(0.75, 0.9 - height, 0.9, 0.9)
+        return lambda second: [*one(second), Glimpse(box, second, body=score)]
+
+    def sure(people: People) -> float:
+        return facts_of(clip_of(wall()), people).people[0].sure
+
+    assert sure(beside(0.45)) < 0.5 < sure(one)
+    assert sure(beside(0.32)) > 0.5
+    assert sure(beside(0.45, height=0.1)) > 0.5
+    moving = FakeEyes(beside(0.45), postures=("stands", "hand up"))
+    assert [f.deed for f in facts_of(clip_of(wall(), [0] * 24), moving).people if f.sure > 0.5] == [
+        "raises a hand"
+    ]
+
+
 def test_what_somebody_does_is_a_fact_of_its_own(facts_of: Seer) -> None:
     facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up")))
     assert [(f.count, f.deed, f.posture, f.since) for f in facts.people] == [
@@ -229,6 +246,21 @@ def test_a_back_is_told_of_one_whose_face_is_not_seen(facts_of: Seer) -> None:
     (fact,) = facts_of(clip_of(wall()), FakeEyes(one, postures=("from behind", "from behind"))).people
     assert fact.looks == "away"
     assert "looks away from us" in describe(Facts((0,), people=(fact,)))
+
+
+def test_who_turns_round_shows_a_face_and_who_turns_away_none(facts_of: Seer) -> None:
+    def deeds(before: str, after: str, people: People = one) -> list[str | None]:
+        clip = clip_of(wall(), [0] * 24)
+        return [fact.deed for fact in facts_of(clip, FakeEyes(people, postures=(before, after))).people]
+
+    def faced(second: float) -> list[Glimpse]:
+        face = Face(Box(0.45, 0.2, 0.55, 0.3), second, 0.9, ((0.5, 0.25),) * 5, 0.0)
+        return [replace(glimpse, face=face) for glimpse in one(second)]
+
+    assert "turns away" in deeds("stands", "from behind")
+    assert "turns round" not in deeds("from behind", "stands")
+    assert "turns away" not in deeds("stands", "from behind", faced)
+    assert "turns round" in deeds("from behind", "stands", faced)
 
 
 def test_weights_that_cannot_be_had_stop_the_run_and_another_failure_is_a_reply(facts_of: Seer) -> None:
