@@ -67,36 +67,6 @@ def notes(detail: Mapping[str, Any]) -> dict[str, str]:
     return {note["title"]: note["text"] for note in detail["notes"]}
 
 
-def test_what_both_stages_said_is_shown(session):
-    detail = json.loads(json.dumps(line_detail(session, "s00009000")))
-    assert detail["stage1"]["text"] == "1. Main characters: A woman.\n2. Actions: She opens a door."
-    assert detail["stage1"]["steps"][1] == {"title": "Actions", "text": "She opens a door."}
-    assert detail["stage1"]["engine"] == "Qwen2-VL (qwen2-vl-7b)"
-    assert detail["stage2"] == {"raw": STAGE2["raw"], "engine": "Llama 3 (llama3-8b)"}
-    assert detail["explanation"] == "Shots 0 and 2 share the camera."
-    assert detail["made"] == "Qwen2-VL (qwen2-vl-7b) described the film, Llama 3 (llama3-8b) wrote the line."
-    assert detail["history"] == []
-
-
-def test_what_was_known_of_the_clip_is_told_in_words(session):
-    told = notes(line_detail(session, "s00009000"))
-    assert told["Film grammar"] == (
-        "The clip shows shots 0 to 3, numbered from 0; the line is about shots 1 and 2. Shots 0 and 2 are one "
-        "thread: the camera comes back. Shot scales: shot 1: close-up, shot 2: medium. At such a distance "
-        "the engine is asked about faces and objects too."
-    )
-    assert told["Recognised"] == "Anna."
-    assert told["Names heard near by"] == "Tom."
-    assert told["Named by the model alone"] == "Bo."
-    assert (
-        told["Stage I was asked twice"]
-        == "The answer with the fewest faults was taken. What was wrong: No actions."
-    )
-    assert told["Not seen in the frames at a second look"] == "Candidate 2: a lamp."
-    assert told["Settings that reproduce this line"].endswith("prompts abc; seed 7.")
-    assert "Stage II was asked once" not in told
-
-
 @pytest.mark.parametrize(
     ("roles", "told"),
     [

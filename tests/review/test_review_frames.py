@@ -23,10 +23,8 @@ from shotad.core import (
     Given,
     GivenCast,
     Interval,
-    Mark,
     Reply,
     Request,
-    ReviewError,
     RunSettings,
     Shot,
     WorkFolder,
@@ -34,10 +32,10 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film import Grid, Prepared, marks_for, open_film
+from shotad.film import Grid, Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
-from shotad.review.frames import FrameNote, Frames, mark_of
+from shotad.review.frames import Frames, mark_of
 from shotad.review.kinds import Picture
 from shotad.review.strip import Strip
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
@@ -103,29 +101,6 @@ def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.asarray(Pillow.open(io.BytesIO(picture.data)).convert("RGB"))
 
 
-def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
-    described(tmp_path, record())
-    notes = opened(tmp_path).notes("s00002000")
-    assert [note.number for note in notes] == list(range(1, 9))
-    assert [note.seconds for note in notes] == PAST + CURRENT
-    assert [note.shot for note in notes] == [0] * 3 + [1] * 5
-    assert notes[0] == FrameNote(1, PAST[0], 0, 3, "past", None)
-    assert notes[3].scale == "close-up"
-    many = row(0, "past", [0.1 * n for n in range(5)]), row(1, "current", [1 + 0.1 * n for n in range(95)])
-    described(tmp_path, record(shots=list(many)))
-    shown = [note for note in opened(tmp_path).notes("s00002000") if note.shown]
-    assert {note.shot for note in shown} == {0, 1}
-    assert 20 <= len(shown) <= 26
-
-
-def test_notes_of_a_slot_at_which_no_model_has_looked(tmp_path: Path) -> None:
-    described(tmp_path, record())
-    assert opened(tmp_path).notes("s00009000") == ()
-    assert opened(tmp_path / "empty").notes("s00002000") == ()
-    with pytest.raises(ReviewError, match="no model has looked"):
-        opened(tmp_path).picture("s00009000", 1)
-
-
 @pytest.mark.parametrize("given", [False, True])
 def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given: bool) -> None:
     described(tmp_path, record(), given=given)
@@ -135,20 +110,6 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
         shown = pixels(frames.picture("s00002000", note.number))
         assert read_number(shown) == made.number_at(second)
         assert shown.shape == (180, 320, 3)
-
-
-@pytest.mark.parametrize("number", [0, -1, 9, 10**9])
-def test_frames_that_the_model_did_not_see(tmp_path: Path, number: int) -> None:
-    described(tmp_path, record())
-    with pytest.raises(ReviewError, match="it saw 8"):
-        opened(tmp_path).picture("s00002000", number)
-
-
-def test_of_several_records_the_last_counts_and_broken_ones_do_not(tmp_path: Path) -> None:
-    described(tmp_path, record(), record("k2", shots=[row(0, "current", [4.5])]), {"slot": "s00002000"})
-    with (tmp_path / "stage1.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"key": "k3", "slot": "s000')
-    assert [note.seconds for note in opened(tmp_path).notes("s00002000")] == [4.5]
 
 
 def test_a_slot_at_which_only_a_redo_has_looked(tmp_path: Path) -> None:
@@ -264,11 +225,6 @@ def test_people_are_marked_as_the_model_saw_them(
         forgotten = Frames(Session(tmp_path / "w", info, run.config), film)
         with pytest.raises(AssertionError):
             assert_shown(forgotten, again)
-
-
-@pytest.mark.parametrize("mark", list(marks_for([str(n) for n in range(30)]).values()), ids=str)
-def test_a_mark_is_read_from_its_words(mark: Mark) -> None:
-    assert mark_of(str(mark)) == mark
 
 
 # The film strip
