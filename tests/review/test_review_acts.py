@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval, ReviewError, Slot
 from shotad.review.acts import ACTS, Scene, room_of, why_apart
 from shotad.review.kinds import SOURCE, Change
+from shotad.review.scene import clock
 from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
 
 FRAME = 0.04
@@ -106,6 +107,12 @@ def test_moving_stays_within_the_gap_and_off_other_lines() -> None:
     assert one(act(scene(TWO), "shift", TWO.id, by=100.0)).interval == Interval(4.0, 6.0)
     assert one(act(scene(TWO), "move", TWO.id, start=2.999)).interval == Interval(2.96, 3.0), "a frame"
     assert one(act(scene(TWO), "move", TWO.id, end=0.5)).interval == Interval(1.0, 1.04)
+
+
+def test_a_frame_earlier_is_said_so() -> None:
+    assert act(scene(TWO), "move", TWO.id, start=0.92).said == "Start at 0:00.920, 2 frames earlier."
+    assert act(scene(TWO), "shift", TWO.id, by=0.1).said == "Moved to 0:01.100, 0.1 s later."
+    assert clock(3762.48) == "1:02:42.480"
 
 
 def test_what_cannot_move_says_why() -> None:

@@ -35,7 +35,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.film import Grid, Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
-from shotad.review.frames import Frames, mark_of
+from shotad.review.frames import FrameNote, Frames, mark_of
 from shotad.review.kinds import Picture
 from shotad.review.strip import Strip
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
@@ -99,6 +99,21 @@ def opened(folder: Path, made: Made | None = None) -> Frames:
 def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
     assert picture.media_type == "image/jpeg"
     return np.asarray(Pillow.open(io.BytesIO(picture.data)).convert("RGB"))
+
+
+def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
+    described(tmp_path, record())
+    notes = opened(tmp_path).notes("s00002000")
+    assert [note.number for note in notes] == list(range(1, 9))
+    assert [note.seconds for note in notes] == PAST + CURRENT
+    assert [note.shot for note in notes] == [0] * 3 + [1] * 5
+    assert notes[0] == FrameNote(1, PAST[0], 0, 3, "past", None)
+    assert notes[3].scale == "close-up"
+    many = row(0, "past", [0.1 * n for n in range(5)]), row(1, "current", [1 + 0.1 * n for n in range(95)])
+    described(tmp_path, record(shots=list(many)))
+    shown = [note for note in opened(tmp_path).notes("s00002000") if note.shown]
+    assert {note.shot for note in shown} == {0, 1}
+    assert 20 <= len(shown) <= 26
 
 
 @pytest.mark.parametrize("given", [False, True])

@@ -227,6 +227,18 @@ def test_asked_to_it_lets_others_in_and_warns(start: Callable[..., Server], plac
     assert "network" in err
 
 
+def test_when_its_usual_port_is_taken_it_takes_another(place: Path) -> None:
+    with (
+        serving._bound("127.0.0.1", None, place) as first,
+        serving._bound("127.0.0.1", None, place) as second,
+    ):
+        ports = [one.getsockname()[1] for one in (first, second)]
+        with pytest.raises(UsageError, match=str(ports[0])), serving._bound("127.0.0.1", ports[0], place):
+            pass
+    assert ports[0] == serving.usual_port(place)
+    assert ports[1] not in (0, ports[0])
+
+
 @pytest.mark.parametrize("asked_once_more", [False, True])
 def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, asked_once_more: bool) -> None:
     ends, go, running, said = serving._Ends(), threading.Event(), threading.Event(), list[str]()
