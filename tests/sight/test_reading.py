@@ -50,12 +50,6 @@ def test_digits_on_a_thing_of_the_scene_are_no_text() -> None:
     assert said(seen(*worded)) == [("HARBOUR", "sign")]
 
 
-def test_a_title_in_two_frames_is_one_fact() -> None:
-    (fact,) = texts_of_shots(seen([], [line("COMING SOON")], [line("COMING SOON")], [], shots=[3, 4, 4, 5]))
-    assert (fact.text, fact.kind, fact.shot) == ("COMING SOON", "title", 4)
-    assert (fact.first, fact.last, fact.sure) == (0.5, 1.0, 0.99)
-
-
 @pytest.mark.parametrize(
     ("one", "counts"),
     [
@@ -238,13 +232,6 @@ def test_role_and_name_in_two_columns_are_read_row_by_row() -> None:
         line("Producer", x=0.37, y=0.53, height=0.05), line("Li Wei Chang", x=0.6, y=0.53, height=0.05),
     ]  # fmt: skip
     assert said(seen(card, card)) == [("Director Anna Kovacs Producer Li Wei Chang", "credit")]
-
-
-def test_texts_far_apart_or_at_other_times_are_two_facts() -> None:
-    both = [line("AMSTERDAM", y=0.1), line("NO ENTRY", y=0.8)]
-    assert len(texts_of_shots(seen(both, both))) == 2
-    one, other = [line("A film by")], [line("Anna Kovacs")]
-    assert [text for text, _ in said(seen(one, one, other, other))] == ["A film by", "Anna Kovacs"]
 
 
 def test_text_that_is_still_being_written_at_the_end_is_not_told() -> None:
