@@ -21,14 +21,7 @@ import pytest
 
 import shotad
 from shotad.cli.main import main
-from shotad.core import (
-    Engine,
-    EngineError,
-    Given,
-    Identity,
-    Reply,
-    Request,
-)
+from shotad.core import Engine, EngineError, Given, Identity, Reply, Request
 from shotad.description import Outcome
 from shotad.engines.fake import FakeEngine
 from tests.media import FilmSpec, make_film
@@ -259,9 +252,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, sends_to: str, which:
     assert tree(tmp_path / "w") == whole()
 
 
-def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(
-    tmp_path: Path,
-) -> None:
+def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(tmp_path: Path) -> None:
     data = bytearray(make_film(SPEC).path.read_bytes())
     half, twentieth = len(data) // 2, len(data) // 20
     data[half : half + twentieth] = bytes(twentieth)

@@ -14,7 +14,6 @@ from shotad.core import Given, Request, WorkFolder, WorkFolderError, load_config
 from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
-from shotad.script import load_track
 from tests.media import FilmSpec, make_film, read_number
 from tests.runs import QUICK, SMALL, SPEC, rows, run as talked, tree
 
@@ -191,17 +190,6 @@ def test_edits_survive_a_second_run_and_a_changed_engine(first: tuple[Path, Outc
     assert outcome.track.cues[0].text == old
 
 
-def test_a_deleted_line_stays_deleted(first: tuple[Path, Outcome], w: Path) -> None:
-    outcome = first[1]
-    path = w / "track.json"
-    tree_ = json.loads(path.read_text())
-    gone = tree_["cues"].pop(1)["id"]
-    path.write_text(json.dumps(tree_))
-    outcome, _, _ = run(w)
-    assert gone not in [cue.id for cue in outcome.track.heard]
-    assert len(load_track(path).heard) == len(tree_["cues"])
-
-
 def test_the_track_of_another_film_is_refused(w: Path) -> None:
     with (
         open_film(make_film(FilmSpec(frames=200)).path) as film,
@@ -223,15 +211,6 @@ def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:
     rows = json.loads((tmp_path / "w" / "slots.json").read_text())["slots"]
     assert [row.get("label", "") for row in rows] == ["first", "", ""]
     assert any("cut to" in warning for warning in outcome.warnings)
-
-
-def test_speech_from_subtitles_keeps_lines_away(tmp_path: Path) -> None:
-    subtitles = tmp_path / "film.srt"
-    subtitles.write_text("1\n00:00:02,000 --> 00:00:09,000\nHello there.\n")
-    outcome, _, _ = run(tmp_path / "w", given=Given(subtitles=subtitles))
-    assert outcome.track.heard
-    for cue in outcome.track.heard:
-        assert cue.interval.start >= 9.25 or cue.interval.end <= 1.75
 
 
 def test_what_a_killed_run_has_kept_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
