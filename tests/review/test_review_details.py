@@ -67,6 +67,17 @@ def notes(detail: Mapping[str, Any]) -> dict[str, str]:
     return {note["title"]: note["text"] for note in detail["notes"]}
 
 
+def test_what_both_stages_said_is_shown(session):
+    detail = json.loads(json.dumps(line_detail(session, "s00009000")))
+    assert detail["stage1"]["text"] == "1. Main characters: A woman.\n2. Actions: She opens a door."
+    assert detail["stage1"]["steps"][1] == {"title": "Actions", "text": "She opens a door."}
+    assert detail["stage1"]["engine"] == "Qwen2-VL (qwen2-vl-7b)"
+    assert detail["stage2"] == {"raw": STAGE2["raw"], "engine": "Llama 3 (llama3-8b)"}
+    assert detail["explanation"] == "Shots 0 and 2 share the camera."
+    assert detail["made"] == "Qwen2-VL (qwen2-vl-7b) described the film, Llama 3 (llama3-8b) wrote the line."
+    assert detail["history"] == []
+
+
 @pytest.mark.parametrize(
     ("roles", "told"),
     [
