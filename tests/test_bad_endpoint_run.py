@@ -13,19 +13,7 @@ from typing import Any
 import pytest
 
 from shotad.cli.main import main
-from tests.bad_server import (
-    Act,
-    Backwards,
-    BadServer,
-    Script,
-    Seen,
-    answer,
-    die,
-    drop,
-    echo,
-    html,
-    status,
-)
+from tests.bad_server import Act, Backwards, BadServer, Script, Seen, answer, die, drop, echo, html, status
 from tests.shotad_process import SECRET, SLOTS, Run, Said, good, lost, tokens
 
 pytestmark = pytest.mark.slow
@@ -127,11 +115,7 @@ def states(report: dict[str, Any]) -> Counter[str]:
 
 @pytest.mark.parametrize(
     "script",
-    [
-        AtFirst(status(429, "slow down", headers={"Retry-After": "0"})),
-        AtFirst(drop()),
-        Backwards(2, well),
-    ],
+    [AtFirst(status(429, "slow down", headers={"Retry-After": "0"})), AtFirst(drop()), Backwards(2, well)],
     ids=["429", "hung up", "backwards"],
 )
 def test_trouble_that_passes_leaves_no_trace(call: Call, tmp_path: Path, script: Script) -> None:

@@ -17,25 +17,13 @@ from shotad.core import (
     load_config,
     prompt_text,
 )
-from shotad.core.settings import config_path
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
-
-CONFIGS = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml") if not p.stem.startswith("train-"))
 
 
 def write(folder: Path, text: str) -> str:
     path = folder / "mine.yaml"
     path.write_text(text, encoding="utf-8")
     return str(path)
-
-
-def test_default_file_changes_nothing() -> None:
-    assert load_config() == Config() == load_config("default")
-
-
-@pytest.mark.parametrize("name", CONFIGS)
-def test_every_config_loads(name: str) -> None:
-    assert isinstance(load_config(name), Config)
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
@@ -47,11 +35,6 @@ def test_later_sources_win(tmp_path: Path) -> None:
     config = load_config(file, ["slots.minimum=6"], slots__minimum=7)
     assert (config.slots.minimum, config.slots.seconds_per_word) == (7, 0.5)
     assert (config.context.past, config.context.future) == (1, 2)
-
-
-def test_two_datasets_are_refused() -> None:
-    with pytest.raises(ConfigError, match="cmd-ad and tv-ad are the settings of different datasets"):
-        load_config(["cmd-ad", "paper", "tv-ad"])
 
 
 def test_a_file_builds_on_its_bases(tmp_path: Path) -> None:
@@ -204,28 +187,6 @@ def test_persons_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert prompt_text("stage1/mine") == "Zoë runs.\n"
     with pytest.raises(PromptError, match="stage1/base cannot be read"):
         prompt_text("stage1/base")
-
-
-def test_file_in_the_folder_does_not_hide_a_named_config(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "paper").touch()
-    monkeypatch.chdir(tmp_path)
-    assert config_path("paper") == data_root() / "configs" / "paper.yaml"
-    assert config_path("./paper") == Path("./paper")
-
-
-@pytest.mark.parametrize("name", ["papers", "../pyproject", "configs/paper"])
-def test_unknown_config_answers_with_the_names(name: str) -> None:
-    with pytest.raises(ConfigError, match=name.replace(".", r"\.")) as caught:
-        config_path(name)
-    assert "cmd-ad, default, gpt-4o, mad-eval, paper, predict, reference-code" in caught.value.hint
-
-
-def test_a_base_that_lies_there_already_is_not_laid_again(tmp_path: Path) -> None:
-    mine = write(tmp_path, "frames: {inside: 8}\n")
-    assert load_config(["paper", mine, "gpt-4o"]).frames.inside == 8
-    assert load_config([mine, "gpt-4o"]).frames.inside == 16
 
 
 def test_a_ring_of_bases_is_refused(tmp_path: Path) -> None:

@@ -89,14 +89,6 @@ def test_a_slot_added_is_described_by_the_next_run_and_the_others_are_not_asked_
     assert {name: key for name, key in asked(place).items() if name != "s00009500"} == before
 
 
-def test_a_slot_removed_is_not_described_again(place, given):
-    remove(place, "s00006000")
-    track = run(place, given=given)
-    assert ids(track) == ["s00001000", "s00012000"]
-    assert set(asked(place)) == {"s00001000", "s00012000"}
-    assert ids(run(place, given=given, discard_edits=True)) == ["s00001000", "s00012000"]
-
-
 def test_a_planned_slot_that_gives_way_is_told(place, given, tmp_path):
     add(place, 9.5, 11.5)
     other = tmp_path / "others.csv"

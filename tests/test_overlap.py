@@ -21,23 +21,16 @@ import pytest
 
 import shotad
 from shotad.cli.main import main
-from shotad.core import (
-    Engine,
-    EngineError,
-    Given,
-    Identity,
-    Reply,
-    Request,
-)
+from shotad.core import Engine, EngineError, Given, Identity, Reply, Request
 from shotad.description import Outcome
 from shotad.engines.fake import FakeEngine
 from tests.media import FilmSpec, make_film
 from tests.runs import QUICK, SMALL, Talker, rows, run as talked, slots, tree
 
 ROOT = Path(shotad.__file__).parent
-SPEC = FilmSpec(frames=600, rate=Fraction(10), cuts=tuple(range(24, 600, 24)))
-"""A minute in shots of 2.4 s."""
-SPOKEN = tuple(range(7, 60, 8))
+SPEC = FilmSpec(frames=400, rate=Fraction(10), cuts=tuple(range(24, 400, 24)))
+"""Forty seconds in shots of 2.4 s: five slots."""
+SPOKEN = tuple(range(7, 40, 8))
 """Seconds at which somebody speaks for one."""
 SETTINGS = ("threads.features=grid", "frames.inside=2", "frames.outside=2", "slots.detail=rich")
 WAIT = 60
@@ -147,13 +140,13 @@ def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch
     def slowly(self: ClipReader, *given: Any) -> None:
         nonlocal count
         count += 1
-        if count == 6:
+        if count == 4:
             assert asked.wait(WAIT), "Stage I waited for the film grammar of all clips"
         read(self, *given)
 
     monkeypatch.setattr(ClipReader, "read", slowly)
     run(tmp_path / "w", looks, writes)
-    assert count > 6
+    assert count > 4
 
 
 def test_two_models_of_this_machine_take_turns(tmp_path: Path) -> None:
@@ -259,9 +252,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, sends_to: str, which:
     assert tree(tmp_path / "w") == whole()
 
 
-def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(
-    tmp_path: Path,
-) -> None:
+def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(tmp_path: Path) -> None:
     data = bytearray(make_film(SPEC).path.read_bytes())
     half, twentieth = len(data) // 2, len(data) // 20
     data[half : half + twentieth] = bytes(twentieth)

@@ -14,7 +14,6 @@ from shotad.core import Given, Request, WorkFolder, WorkFolderError, load_config
 from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
-from shotad.script import load_track
 from tests.media import FilmSpec, make_film, read_number
 from tests.runs import QUICK, SMALL, SPEC, rows, run as talked, tree
 
@@ -26,6 +25,19 @@ def film_path() -> Path:
 def run(out: Path, *assignments: str, **options: Any) -> tuple[Outcome, FakeEngine, FakeEngine]:
     """One run with fake engines, which count their calls."""
     return talked(out, *assignments, **{"looks": FakeEngine(), "writes": FakeEngine(), **options})
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+    """The folder of a run with nothing set, and what it came to."""
+    out = tmp_path_factory.mktemp("first") / "w"
+    return out, run(out)[0]
+
+
+@pytest.fixture
+def w(first: tuple[Path, Outcome], tmp_path: Path) -> Path:
+    """A copy of that folder, to be changed."""
+    return Path(shutil.copytree(first[0], tmp_path / "w"))
 
 
 def test_a_run_writes_the_track_its_scripts_and_the_records(tmp_path: Path) -> None:
@@ -74,20 +86,18 @@ def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool) ->
     assert not list((tmp_path / "w").glob("frames.*"))
 
 
-def test_a_second_run_does_nothing_twice_and_changes_nothing(tmp_path: Path) -> None:
-    run(tmp_path / "w")
-    before = tree(tmp_path / "w")
-    _, looks, writes = run(tmp_path / "w")
+def test_a_second_run_does_nothing_twice_and_changes_nothing(w: Path) -> None:
+    before = tree(w)
+    _, looks, writes = run(w)
     assert (looks.calls, writes.calls) == (0, 0)
-    assert tree(tmp_path / "w") == before
+    assert tree(w) == before
 
 
-def test_a_film_that_was_copied_and_renamed_keeps_its_records(tmp_path: Path) -> None:
-    run(tmp_path / "w")
+def test_a_film_that_was_copied_and_renamed_keeps_its_records(w: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.mp4"
     shutil.copy(film_path(), copy)
     engines = Engines(FakeEngine(), FakeEngine())
-    with open_film(copy) as film, WorkFolder(tmp_path / "w") as folder:
+    with open_film(copy) as film, WorkFolder(w) as folder:
         describe(film, folder, load_config(None, (*QUICK, *SMALL, "speech.source=none")), engines=engines)
     assert engines.looks.calls == 0  # type: ignore[attr-defined]
 
@@ -105,10 +115,9 @@ def test_a_film_that_was_copied_and_renamed_keeps_its_records(tmp_path: Path) ->
     ],
 )
 def test_a_change_redoes_what_depends_on_it_and_nothing_else(
-    tmp_path: Path, change: str, redone: tuple[bool, bool]
+    w: Path, change: str, redone: tuple[bool, bool]
 ) -> None:
-    run(tmp_path / "w")
-    _, looks, writes = run(tmp_path / "w", change)
+    _, looks, writes = run(w, change)
     assert (looks.calls > 0, writes.calls > 0) == redone
 
 
@@ -158,45 +167,33 @@ def test_only_the_part_asked_for_is_described_with_the_same_slots(tmp_path: Path
     assert [cue.id for cue in rest.track.cues] == [cue.id for cue in whole.track.cues]
 
 
-def test_a_trial_of_a_part_keeps_the_lines_of_the_rest(tmp_path: Path) -> None:
-    whole, _, _ = run(tmp_path / "w")
-    part, _, _ = run(tmp_path / "w", "seed=9", given=Given(start=6.0, end=14.0))
+def test_a_trial_of_a_part_keeps_the_lines_of_the_rest(first: tuple[Path, Outcome], w: Path) -> None:
+    whole = first[1]
+    part, _, _ = run(w, "seed=9", given=Given(start=6.0, end=14.0))
     assert [cue.id for cue in part.track.cues] == [cue.id for cue in whole.track.cues]
 
 
-def test_edits_survive_a_second_run_and_a_changed_engine(tmp_path: Path) -> None:
-    outcome, _, _ = run(tmp_path / "w")
-    path = tmp_path / "w" / "track.json"
+def test_edits_survive_a_second_run_and_a_changed_engine(first: tuple[Path, Outcome], w: Path) -> None:
+    outcome = first[1]
+    path = w / "track.json"
     old = outcome.track.cues[0].text
     path.write_text(path.read_text().replace(f'"text": {json.dumps(old)}', '"text": "A person wrote this."'))
     assert "A person wrote this." in path.read_text()
     for assignments in ((), ("seed=5",)):
-        outcome, _, _ = run(tmp_path / "w", *assignments)
+        outcome, _, _ = run(w, *assignments)
         assert outcome.track.cues[0].text == "A person wrote this."
         assert outcome.track.cues[0].edited is not None
-    assert "A person wrote this." in (tmp_path / "w" / f"{film_path().stem}.ad.vtt").read_text()
-    outcome, _, _ = run(tmp_path / "w", force=True)
+    assert "A person wrote this." in (w / f"{film_path().stem}.ad.vtt").read_text()
+    outcome, _, _ = run(w, force=True)
     assert outcome.track.cues[0].text == "A person wrote this."
-    outcome, _, _ = run(tmp_path / "w", discard_edits=True)
+    outcome, _, _ = run(w, discard_edits=True)
     assert outcome.track.cues[0].text == old
 
 
-def test_a_deleted_line_stays_deleted(tmp_path: Path) -> None:
-    outcome, _, _ = run(tmp_path / "w")
-    path = tmp_path / "w" / "track.json"
-    tree_ = json.loads(path.read_text())
-    gone = tree_["cues"].pop(1)["id"]
-    path.write_text(json.dumps(tree_))
-    outcome, _, _ = run(tmp_path / "w")
-    assert gone not in [cue.id for cue in outcome.track.heard]
-    assert len(load_track(path).heard) == len(tree_["cues"])
-
-
-def test_the_track_of_another_film_is_refused(tmp_path: Path) -> None:
-    run(tmp_path / "w")
+def test_the_track_of_another_film_is_refused(w: Path) -> None:
     with (
         open_film(make_film(FilmSpec(frames=200)).path) as film,
-        WorkFolder(tmp_path / "w") as folder,
+        WorkFolder(w) as folder,
         pytest.raises(WorkFolderError, match="another film"),
     ):
         describe(film, folder, load_config(None, QUICK))
@@ -214,15 +211,6 @@ def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:
     rows = json.loads((tmp_path / "w" / "slots.json").read_text())["slots"]
     assert [row.get("label", "") for row in rows] == ["first", "", ""]
     assert any("cut to" in warning for warning in outcome.warnings)
-
-
-def test_speech_from_subtitles_keeps_lines_away(tmp_path: Path) -> None:
-    subtitles = tmp_path / "film.srt"
-    subtitles.write_text("1\n00:00:02,000 --> 00:00:09,000\nHello there.\n")
-    outcome, _, _ = run(tmp_path / "w", given=Given(subtitles=subtitles))
-    assert outcome.track.heard
-    for cue in outcome.track.heard:
-        assert cue.interval.start >= 9.25 or cue.interval.end <= 1.75
 
 
 def test_what_a_killed_run_has_kept_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

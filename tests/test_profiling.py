@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from shotad.core import Recording, lines, profiled, span, spanned
+from shotad.core import Recording, lines, profiled, span
 
 
 class Clock:
@@ -117,24 +117,6 @@ def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) 
             threads[name].join()
     table = found.table()
     assert (table.rows[0].lasted, table.idle) == pytest.approx((3.0, 0.0))
-
-
-def test_only_the_drawing_of_what_is_spanned_and_a_decorated_call_are_marked(clock: Clock) -> None:
-    def frames() -> Iterator[int]:
-        for number in range(3):
-            clock.pass_(1)
-            yield number
-
-    @span("sheet")
-    def draw(pages: int) -> int:
-        clock.pass_(2)
-        return pages + 1
-
-    with recording() as found:
-        for _ in spanned("decode", frames()):
-            clock.pass_(10)
-        assert draw(pages=2) == 3
-    assert worked(found) == {"decode": 3.0, "sheet": 2.0}
 
 
 def test_a_mark_that_outlives_its_recording_changes_nothing(clock: Clock) -> None:

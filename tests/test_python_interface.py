@@ -150,13 +150,6 @@ def test_it_writes_what_the_command_writes(here: Path) -> None:
     assert (ours["film"], ours["given"]) == (theirs["film"], theirs["given"])
 
 
-def test_only_a_part_with_files_of_ones_own(here: Path) -> None:
-    (here / "slots.csv").write_text("start,end\n2,5\n9,12\n", encoding="utf-8")
-    (here / "shots.csv").write_text("start,end\n0,8\n8,20\n", encoding="utf-8")
-    track = described(slots="slots.csv", shots=here / "shots.csv", start=5.0)
-    assert [cue.slot_id for cue in track.cues] == ["s00009000"]
-
-
 def test_settings_win_over_config_and_config_may_be_made_before(here: Path) -> None:
     config = shotad.load_config(None, {**FAST, "seed": 3})
     shotad.describe("movie.mp4", config=config, settings=["seed=4"], overview=False)

@@ -117,14 +117,6 @@ def test_a_record_with_settings_unknown_here_is_told(tmp_path: Path) -> None:
         read_settings(path)
 
 
-def test_a_record_without_a_newer_setting_takes_its_default(tmp_path: Path) -> None:
-    path = kept(tmp_path / "w", load_config(None, ["seed=7"]))
-    record = json.loads(path.read_text())
-    del record["config"]["verify"]
-    path.write_text(json.dumps(record))
-    assert read_settings(path).config == load_config(None, ["seed=7"])
-
-
 def test_what_holds_for_the_whole_film_cannot_be_changed() -> None:
     for assignment in ("slots.minimum=3", "film.grid_height=240", "shots.path=exact", "speech.margin=1"):
         with pytest.raises(ConfigError, match="whole film"):

@@ -24,7 +24,6 @@ from shotad.script import (
     save_track,
     script_texts,
     with_edited_scripts,
-    write_texts,
 )
 
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
@@ -155,13 +154,3 @@ def test_a_run_killed_while_it_writes_scripts_leaves_nobodys_edits(
     assert not are_written(texts, place)
     replace_in(place / "movie.ad.csv", next(iter(made().cues)).text if done < 5 else "Y.", "Mine.")
     assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]
-
-
-def test_scripts_that_are_not_written_stay_known(place: Path) -> None:
-    track = made().with_cues(replace(cue, text="Z.") for cue in made().cues)
-    texts = script_texts(track, place, FILM.name)
-    some = {path: text for path, text in texts.items() if path.suffix != ".csv"}
-    replace_in(place / "movie.ad.csv", "A cat sleeps.", "A dog sleeps.")
-    write_texts(some, place)
-    assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]
-    assert are_written(some, place)

@@ -129,14 +129,6 @@ def test_the_page_needs_nothing_but_itself_and_can_be_read_by_all(page: Page) ->
             assert (element.attributes["tabindex"], bool(element.attributes["aria-label"])) == ("0", True)
 
 
-def test_the_film_is_asked_once_in_order_of_time(tmp_path: Path) -> None:
-    film = FakeFilm(size=(64, 36))
-    sheet(tmp_path, Made(shots=6), film)
-    (asked,) = film.asked
-    assert asked == sorted(set(asked))
-    assert {2.0, 6.0, 10.0, 14.0, 18.0, 22.0, 10.5} <= set(asked)
-
-
 def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
     page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 2.5))).read_text())
     assert (
@@ -160,16 +152,6 @@ def test_films_of_all_kinds(tmp_path: Path, made: Made) -> None:
     page = Page(sheet(tmp_path, made, FakeFilm(size=(90, 160))).read_text(encoding="utf-8"))
     assert len(page.all("h3")) == len(range(0, made.shots, made.every))
     assert len([e for e in page.all("li") if "ol" in e.inside[-1:]]) >= made.shots
-
-
-def test_a_film_that_was_never_described(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made(shots=3))
-    for name in ("track.json", "stage1.jsonl"):
-        (folder / name).unlink()
-    page = Page(write_sheet(folder, FakeFilm().pictures, Config()).read_text())
-    assert "There are no lines yet" in page.source
-    assert "not described yet" in page.source
-    assert "stage1" not in page.source
 
 
 @pytest.mark.parametrize("label", ["number", "box", "none"])

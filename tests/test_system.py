@@ -94,15 +94,6 @@ def test_a_system_that_is_not_linux_is_asked_in_its_own_ways(
     system.forget_peak()
 
 
-def test_this_process_is_measured() -> None:
-    assert 1 <= system.processors() <= (os.cpu_count() or 1)
-    free, total = system.memory_free(), system.memory_total()
-    assert total is not None
-    assert free is None or 0 < free <= total
-    assert 10 * MB < (system.memory_of() or 0) <= system.peak_memory() + MB
-    assert abs((system.memory_of(os.getpid()) or 0) - (system.memory_of() or 0)) < 10 * MB
-
-
 LOSING = """
 import signal, sys, time, weakref
 from shotad.cli import main as program

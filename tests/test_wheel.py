@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import urllib.error
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.media import FilmSpec, make_film
+from tests.sample_run import SAMPLE, described_sample
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -146,10 +148,13 @@ def shown_in_readme() -> list[list[str]]:
     return [lines for lines in found if lines]
 
 
-def test_the_readmes_rounds_work_after_installation(shotad: Path, tmp_path: Path) -> None:
+def test_the_readmes_rounds_work_after_installation(
+    shotad: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Describe by the embedded default, without a cast: no name. Then discover, name, and describe again. Both
-    give the lines that the README shows."""
-    film, cast, out = ROOT / "tests" / "sample" / "sample.mp4", tmp_path / "c", ("--out", tmp_path / "w")
+    give the lines that the README shows. What a checkout has answered, the installed program keeps."""
+    film, cast, out = SAMPLE, tmp_path / "c", ("--out", tmp_path / "w")
+    shutil.copytree(described_sample(tmp_path_factory), tmp_path / "w")
     plain = call(shotad, "describe", film, *out, "--json")
     assert (plain.returncode, plain.stderr) == (0, "")
     before = json.loads(plain.stdout)

@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import (
-    RecordLog,
-    WorkFolder,
-    WorkFolderError,
-    replacing,
-    write_text,
-)
+from shotad.core import RecordLog, WorkFolder, WorkFolderError, replacing, write_text
 
 
 def test_a_step_is_made_once_for_a_key(tmp_path: Path) -> None:

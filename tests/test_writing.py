@@ -13,18 +13,8 @@ import numpy as np
 import pytest
 
 from shotad.cli.main import main
-from shotad.core import (
-    EngineError,
-    Facts,
-    Given,
-    Progress,
-    Reply,
-    Request,
-    Usage,
-    WorkFolder,
-    load_config,
-)
-from shotad.description import Engines, Outcome, Used, describe, foresee
+from shotad.core import EngineError, Facts, Given, Progress, Reply, Request, WorkFolder, load_config
+from shotad.description import Engines, Outcome, describe, foresee
 from shotad.engines.fake import FakeEngine
 from shotad.film import open_film
 from tests.media import make_film
@@ -36,18 +26,6 @@ SUBTITLES = "WEBVTT\n\n00:00:05.400 --> 00:00:06.400\nWhere is the key, Nora?\n"
 
 def lines(outcome: Outcome) -> list[str]:
     return [cue.text for cue in outcome.track.cues]
-
-
-def test_usage_is_that_of_this_run_only(tmp_path: Path) -> None:
-    outcome, looks, writes = run(tmp_path / "w")
-    slots = len(lines(outcome))
-    used = outcome.used
-    assert isinstance(used, Used)
-    assert used.calls == len(looks.asked) + len(writes.asked) == 2 * slots
-    assert used.tokens == Usage(200 * slots, 20 * slots)
-    again, looks, writes = run(tmp_path / "w")
-    assert again.used is not None
-    assert (again.used.calls, looks.asked, writes.asked) == (0, [], [])
 
 
 def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,23 +84,6 @@ def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -
     assert not any(
         "nobody" in reason for cue in again.track.heard if cue.doubt for reason in cue.doubt.reasons
     )
-
-
-def test_a_second_look_that_failed_is_made_by_the_next_run(tmp_path: Path) -> None:
-    class Blind(Talker):
-        def generate(self, requests: Sequence[Request]) -> list[Reply]:
-            looks = [request.schema is not None for request in requests]
-            if any(looks):
-                return [Reply("", "error", error="no answer in time") for _ in requests]
-            return super().generate(requests)
-
-    outcome, _, _ = run(tmp_path / "w", "verify.on=true", looks=Blind("looks"))
-    assert all("no answer in time" in cue.reason for cue in outcome.track.cues)
-    again, looks, _ = run(tmp_path / "w", "verify.on=true")
-    assert len(looks.asked) == len(lines(again))
-    assert not any("no answer in time" in cue.reason for cue in again.track.cues)
-    _, looks, writes = run(tmp_path / "w", "verify.on=true")
-    assert looks.asked == writes.asked == []
 
 
 def test_lines_are_looked_for_before_too_many_would_be_lost(

@@ -15,12 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import (
-    AutoConfig,
-    AutoModelForImageTextToText,
-    PretrainedConfig,
-    PreTrainedTokenizerFast,
-)
+from transformers import AutoConfig, AutoModelForImageTextToText, PretrainedConfig, PreTrainedTokenizerFast
 
 from shotad.core import Clip, Message, Request, SamplingSettings
 

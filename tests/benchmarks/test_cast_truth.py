@@ -33,10 +33,7 @@ def truth(tmp_path: Path) -> Truth:
             "faces": [[24 + f, *RIGHT, light] for f, light in enumerate(lights)],
         }
     ]
-    shots = [
-        {"first": 0, "end": 24, "people": first},
-        {"first": 24, "end": 48, "people": second},
-    ]
+    shots = [{"first": 0, "end": 24, "people": first}, {"first": 24, "end": 48, "people": second}]
     path = tmp_path / "truth.json"
     path.write_text(json.dumps({"rate": 24, "shots": shots}))
     return read_truth(path)

@@ -11,11 +11,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import cost_model
 from costs.fitting import Films, units_of
-from costs.formula import (
-    Asking,
-    Units,
-    asked,
-)
+from costs.formula import Asking, Units, asked
 from costs.measuring import WAYS, Run
 
 from shotad.core import Message

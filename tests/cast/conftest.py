@@ -9,12 +9,7 @@ import pytest
 from shotad.description import cast_discovery as discovering
 from tests.cast.castfiles import picture
 from tests.cast.discoveringroom import EPISODE, NEXT, Room, VariedFaces
-from tests.painted_faces import (
-    PaintedFaces,
-    Take,
-    look_for_painted_faces,
-    paint_film,
-)
+from tests.painted_faces import PaintedFaces, Take, look_for_painted_faces, paint_film
 
 
 @pytest.fixture

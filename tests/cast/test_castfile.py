@@ -126,22 +126,9 @@ def test_nobody_at_all_is_a_cast(folder: Path, text: str) -> None:
     assert [member.id for member in read_cast(folder / "cast.yaml")] == ["a"]
 
 
-def test_who_has_no_id_gets_one_by_the_name(folder: Path) -> None:
-    cast = read(
-        folder, "- name: Zoë d'Arcy\n- nameless: true\n- nameless: true\n- name: 王\n- name: Con\n- id: zoe\n"
-    )
-    assert [m.id for m in cast] == ["zoe-d-arcy", "person", "person-2", "王", "person-con", "zoe"]
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [
-        ("12:30", 750),
-        ("1:02:03.25", 3723.25),
-        ("750.5", 750.5),
-        ("'12:30'", 750),
-        ("never", math.inf),
-    ],
+    [("12:30", 750), ("1:02:03.25", 3723.25), ("750.5", 750.5), ("'12:30'", 750), ("never", math.inf)],
 )
 def test_times_are_read_as_they_are_written(folder: Path, text: str, seconds: float) -> None:
     (member,) = read(folder, f"- name: A\n  reveal_at: {text}\n")

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import pytest
 
-from shotad.core import Box, CastError, Member
-from shotad.sight import (
-    FACTS,
-    Facts,
-    Found,
-    Holdings,
-    Picture,
-    free_ids,
-    held,
-    joined,
-    put_pictures,
-    remove_pictures,
-)
+from shotad.core import Box, CastError
+from shotad.sight import FACTS, Facts, Found, Picture, held, joined, put_pictures, remove_pictures
 from shotad.sight.castfolder import sha256_of
 
 BOX = Box(0.1, 0.1, 0.3, 0.4)
@@ -74,29 +62,10 @@ def test_a_cast_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         pass
 
 
-def holdings(folder: Path, pictures: list[Picture], **photos: list[Path]) -> Holdings:
-    members = tuple(Member(name, photos=tuple(paths)) for name, paths in photos.items())
-    return Holdings(folder, members, Facts((), tuple(pictures)))
-
-
 def test_facts_of_another_version_are_refused(tmp_path: Path) -> None:
     (tmp_path / FACTS).write_text('{"version": 99, "found": [], "pictures": []}')
     with pytest.raises(CastError, match="version 99"):
         Facts.read(tmp_path)
-
-
-def test_somebody_who_went_lives_on_in_whoever_has_their_pictures(tmp_path: Path) -> None:
-    one, two = picture(tmp_path, "person-01", "one"), picture(tmp_path, "person-02", "two")
-    there = holdings(tmp_path, [one, two], anna=[tmp_path / one.file, tmp_path / two.file])
-    assert there.successor("person-02") == "anna"
-    assert holdings(tmp_path, [one], anna=[]).successor("person-01") is None
-
-
-def test_new_ids_come_after_all_that_were_ever_given(tmp_path: Path) -> None:
-    (tmp_path / "person-08").mkdir()
-    (tmp_path / "person-08" / "left.jpg").write_bytes(b"x")
-    fresh = free_ids(["anna", "person-03", "person-6"], tmp_path)
-    assert list(itertools.islice(fresh, 2)) == ["person-07", "person-09"]
 
 
 def test_two_records_of_one_person_and_film_become_one() -> None:

@@ -57,17 +57,6 @@ def test_people_are_called_by_their_roles(tmp_path: Path) -> None:
     )
 
 
-def test_lists_of_roles_are_read_too(tmp_path: Path) -> None:
-    photos = pictures(tmp_path / "faces", "Dix_Handley.jpg", "Cobby/1.jpg")
-    cast = load_cast(bank(tmp_path, {"x": ["Dix Handley", "Cobby", "Cop", "Cop"]}), photos=photos)
-    assert cast.members == (
-        Member("dix-handley", "Dix Handley", photos=(photos / "Dix_Handley.jpg",)),
-        Member("cobby", "Cobby", photos=(photos / "Cobby/1.jpg",)),
-        Member("cop", "Cop"),
-        Member("cop-2", "Cop"),
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "needles"),
     [
@@ -122,12 +111,6 @@ def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
         load_cast(tmp_path, key="x")
     with pytest.raises(CastError, match="profile pictures was given"):
         load_cast(tmp_path / "cast.yaml", photos=tmp_path)
-
-
-def test_ids_that_cannot_name_files_are_made_so(tmp_path: Path) -> None:
-    rows = [{"id": "a b", "role": "X"}, {"id": "A B", "role": "Y"}, {"role": "Z"}, {"id": None, "role": "Z"}]
-    members = load_cast(bank(tmp_path, {"x": rows})).members
-    assert [(m.id, m.name) for m in members] == [("a-b", ""), ("z", "Z"), ("z-2", "Z")]
 
 
 def test_a_cast_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,13 +73,6 @@ def test_who_is_seen_too_briefly_is_left_out(room: Room, monkeypatch: pytest.Mon
     assert found.brief == 1
 
 
-def test_a_film_without_faces_changes_no_cast(room: Room) -> None:
-    room.begin()
-    before = room.files()
-    assert room.run("empty").people == ()
-    assert room.files() == before
-
-
 def test_a_part_of_the_film_and_then_the_rest(room: Room) -> None:
     part = room.run("ep1", Given(end=1.5))
     assert [one.id for one in part.people] == ["person-01"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.description import cast_discovery as filing
-from shotad.sight import CastFile, Facts, merge
+from shotad.sight import CastFile, Facts
 from shotad.sight.castfile import read_cast
 from tests.cast.discoveringroom import WHOLE, Room, VariedFaces
 from tests.painted_faces import photo
@@ -58,16 +58,6 @@ def test_a_persons_own_picture_stays_and_ours_are_left_alone(
     assert len([n for n in after if n.startswith("person-01/")]) == 2
 
 
-def test_merged_people_stay_merged(room: Room) -> None:
-    room.begin()
-    file = CastFile.open(room.cast)
-    merge(file, file.member("person-03"), file.member("person-01"))
-    file.save()
-    again = room.run()
-    assert [(one.id, one.found.shots) for one in again.people] == [("person-01", 3), ("person-02", 2)]
-    assert [member.id for member in read_cast(room.cast / "cast.yaml")] == ["person-01", "person-02"]
-
-
 def test_who_is_taken_out_stays_out(room: Room) -> None:
     room.begin()
     file = CastFile.open(room.cast)
@@ -102,18 +92,6 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     assert "2 films, " in (room.cast / "cast.yaml").read_text()
     before = room.files()
     room.run("ep2")
-    assert room.files() == before
-
-
-def test_photos_of_ones_own_are_a_cast_to_begin_with(room: Room) -> None:
-    photo(room.cast / "Ann Lee" / "1.png", "ann")
-    photo(room.cast / "Bo" / "1.png", "bo")
-    found = room.run()
-    assert [(one.name, one.way) for one in found.people] == [("Ann Lee", "add"), ("Bo", "add"), ("", "new")]
-    assert found.people[2].id == "person-01"
-    assert len(list((room.cast / "Bo").glob("ep1-*.jpg"))) > 1
-    before = room.files()
-    assert [one.way for one in room.run().people][:2] == ["leave", "leave"]
     assert room.files() == before
 
 

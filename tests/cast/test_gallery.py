@@ -70,12 +70,6 @@ def studio(tmp_path: Path) -> Studio:
 RED, GREEN, BLUE, BLACK = (200, 0, 0), (0, 200, 0), (0, 0, 200), (0, 0, 0)
 
 
-def test_photos_count_as_their_mean() -> None:
-    photos = {"anna": rows(unit(1, 0, 0), unit(0, 1, 0))}
-    look = rows(unit(1, 0, 0))
-    assert Gallery(photos).likeness(look)["anna"] == pytest.approx(np.sqrt(0.5))
-
-
 def test_looks_from_the_film_help_but_the_photos_stay_decisive() -> None:
     photos = {"anna": rows(unit(1, 0, 0))}
     gallery = Gallery(photos).with_film({"anna": np.tile(unit(0, 1, 0), (500, 1))})
@@ -95,25 +89,6 @@ def test_the_first_of_the_cast_that_have_a_usable_photo(studio: Studio) -> None:
     )
     gallery = read_gallery(cast, Models(), ruled(CastSettings(), first=1)).gallery
     assert list(gallery.photos) == ["extra", "anna"]
-
-
-def test_photos_without_a_face_are_left_out_and_named(studio: Studio) -> None:
-    member = studio.member("Anna", RED, BLACK)
-    reading = read_gallery(Cast((member,)), Models(), CastSettings())
-    assert len(reading.gallery.photos["anna"]) == 1
-    assert len(reading.warnings) == 1
-    assert str(member.photos[1]) in reading.warnings[0]
-
-
-def test_photos_read_before_are_not_looked_at_again(studio: Studio) -> None:
-    cast = Cast((studio.member("Anna", RED, BLACK), studio.member("Ben", GREEN)))
-    models = Models()
-    first = read_gallery(cast, models, CastSettings())
-    again = read_gallery(cast, models, CastSettings(), first.photos)
-    assert models.read_so_far == 2
-    assert again.warnings == first.warnings
-    assert again.photos.keys() == first.photos.keys()
-    assert np.array_equal(again.gallery.photos["anna"], first.gallery.photos["anna"])
 
 
 def test_a_photo_of_somebody_else_is_named(studio: Studio) -> None:

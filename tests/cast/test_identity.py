@@ -105,11 +105,6 @@ def test_one_person_is_in_one_place_at_a_time() -> None:
     assert verdicts[0].person is None
 
 
-def test_a_mirror_shows_somebody_twice() -> None:
-    face, mirrored = like(11, anna=0.9), like(11, anna=0.88)
-    assert [v.member for v in judged([track(face, left=0.1), track(mirrored, left=0.6)])] == ["anna", "anna"]
-
-
 def test_two_who_are_both_very_like_somebody_but_not_one_another_are_not_both_that() -> None:
     one_face, other = like(11, anna=0.72), like(12, anna=0.75)
     assert [v.member for v in judged([track(one_face, left=0.1), track(other, left=0.6)])] == [None, "anna"]
@@ -117,12 +112,6 @@ def test_two_who_are_both_very_like_somebody_but_not_one_another_are_not_both_th
 
 # A face of Anna as the film shows it: like the photo beyond doubt, and a dim one like the first rather.
 SURE, DIM = like(11, anna=0.8), like(11, anna=0.35)
-
-
-def test_sure_matches_in_the_film_help_to_know_others() -> None:
-    tracks = [track(SURE), track(DIM, shot=1)]
-    assert [v.member for v in judged(tracks)] == ["anna", None]
-    assert [v.member for v in judged(tracks, CastSettings())] == ["anna", "anna"]
 
 
 def test_matches_that_are_not_beyond_doubt_help_nobody() -> None:

@@ -123,14 +123,6 @@ def test_a_screen_reader_finds_its_way(page: Page) -> None:
     assert not [link for link in page.all("link") if link.get("href")]
 
 
-def test_it_says_how_to_name_and_what_is_kept_where(page: Page) -> None:
-    assert 'shotad cast name "my cast & co" person-02 "Anna Lee"' in page.words
-    assert 'shotad cast merge "my cast & co" person-02 person-01' in page.words
-    assert 'shotad describe FILM --cast "my cast & co"' in page.words
-    assert "biometric data" in page.words
-    assert "shotad cast forget" in page.words
-
-
 def test_after_a_change_the_page_is_written_anew_where_there_is_one(tmp_path: Path) -> None:
     photo(tmp_path / "Ann" / "1.png", "ann")
     renew_overview(tmp_path)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import CastError, Given, GivenCast, Reply, Request, RunSettings, WorkFolder, load_config
+from shotad.core import Given, GivenCast, Reply, Request, RunSettings, WorkFolder, load_config
 from shotad.description import Engines, Outcome, describe, redo
 from shotad.engines.fake import FakeEngine
 from shotad.film import open_film
@@ -206,22 +206,6 @@ def test_frames_decided_one_by_one_are_those_that_are_shown(
     assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
     shown = sum(len(set(s["seconds"])) for r in looks_of(tmp_path / "w") for s in r["shots"])
     assert painted_faces.shown <= shown + 2
-
-
-def test_a_cast_that_cannot_be_read_stops_the_run_before_any_work(film: Path, tmp_path: Path) -> None:
-    with pytest.raises(CastError):
-        run(film, tmp_path / "w", GivenCast(tmp_path / "none.yaml"))
-    assert not (tmp_path / "w" / "shots.json").exists()
-
-
-def test_a_photo_that_cannot_be_read_does_too(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
-    cast = cast_in(tmp_path)
-    (tmp_path / "bo.png").write_text("no picture")
-    with pytest.raises(CastError, match="bo.png"):
-        run(film, tmp_path / "w", cast)
-    assert not (tmp_path / "w" / "shots.json").exists()
 
 
 def test_names_in_the_subtitles_are_offered_where_they_are_heard(

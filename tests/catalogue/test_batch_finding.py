@@ -26,15 +26,14 @@ from shotad.batch import (
     gather,
     how_many,
     labels,
-    parse_size,
     read_list,
     read_report,
 )
 from shotad.batch.films import choose_subtitles
-from shotad.batch.jobs import FilmJob, failure
+from shotad.batch.jobs import FilmJob
 from shotad.batch.limits import Need, Room, need_of
 from shotad.batch.planning import Folders
-from shotad.core import Config, FilmError, FilmInfo, NoRoom, StorageError, UsageError, load_config
+from shotad.core import Config, FilmError, FilmInfo, NoRoom, StorageError, load_config
 from shotad.sound import Kind, OutputFile
 
 
@@ -116,17 +115,6 @@ def test_films_of_one_name_get_folders_apart(tmp_path: Path) -> None:
 def taken(folder: Path, film: str) -> None:
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text(json.dumps({"film": {"path": film}}))
-
-
-def test_a_film_keeps_its_folder_when_others_of_its_name_come(tmp_path: Path) -> None:
-    first, second = touched(tmp_path, "z/movie.mp4", "a/movie.mp4")
-    out = tmp_path / "out"
-    taken(out / "movie.shotad", first)
-    # Sorted before it, yet later.
-    assert own(Folders(str(out)).of([second, first])) == ["a-movie.shotad", "movie.shotad"]
-    folders = Folders(str(out))
-    assert own(folders.of([first])) == ["movie.shotad"]
-    assert own(folders.of([second, first])) == ["a-movie.shotad", "movie.shotad"]
 
 
 def test_a_film_that_moves_or_is_copied_with_its_work_folder_keeps_it(tmp_path: Path) -> None:
@@ -301,13 +289,6 @@ def test_an_empty_file_is_no_film_yet() -> None:
     assert [place.at(watch, second, version("a.mp4", 0)) for second in (0, 10, 20)] == [[], [], []]
 
 
-def test_a_film_that_is_written_again_is_taken_again() -> None:
-    place, watch = watched(0)
-    assert place.at(watch, 0, version("a.mp4", 5)) == ["/films/a.mp4"]
-    assert place.at(watch, 10, version("a.mp4", 5)) == []
-    assert place.at(watch, 20, version("a.mp4", 5, changed=19)) == ["/films/a.mp4"]
-
-
 def test_a_place_that_cannot_be_read_for_a_while_loses_nothing() -> None:
     place, watch = watched(0)
     place.trouble = StorageError("The network is gone.")
@@ -319,17 +300,6 @@ def test_a_place_that_cannot_be_read_for_a_while_loses_nothing() -> None:
 
 
 FILM = FilmInfo("movie.mp4", None, "0" * 32, 7200.0, 1920, 1080, Fraction(24), None, "h264", Fraction(0))
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("2GB", 2e9), ("500 mb", 5e8), ("1.5g", 1.5e9), ("1,5G", 1.5e9), ("7", 7), ("4GiB", 4e9)],
-)
-def test_sizes_are_read(text: str, size: float) -> None:
-    assert parse_size(text) == size
-    for wrong in ("", f"-{text}", f"{text}s"):
-        with pytest.raises(UsageError, match="size"):
-            parse_size(wrong)
 
 
 def test_two_hours_need_some_gigabytes_and_a_part_needs_no_more(tmp_path: Path) -> None:
@@ -402,7 +372,6 @@ def test_as_many_at_once_as_the_machine_carries(
     assert how_many(films, cores, memory, loads_models=models) == count
 
 
-SENT = ("engine=openai", "openai.base_url=https://models.example/v1", "openai.model=any")
 SPOKEN = ("engine=fake", "voice.name=openai:any", "voice.base_url=https://speech.example/v1")
 
 
@@ -416,24 +385,8 @@ def sending(name: str, *settings: str, makes: tuple[str, ...] = (), note: str = 
     return Planned(FilmJob(f"/{name}.mp4", f"/{name}.shotad", config, makes=makes))
 
 
-def test_each_line_is_said_once() -> None:
-    leaving = Leaving()
-    first = leaving.of([sending("a"), sending("b", *SENT), sending("c", *SENT, note="dark")])
-    assert len(first) == 1
-    assert "models.example" in first[0]
-    assert leaving.of([sending("d", *SENT)]) == []
-    assert leaving.of([sending("e", *SENT, "seed=7")]) == []
-
-
 def test_a_voice_is_told_of_where_something_is_to_be_heard() -> None:
     leaving = Leaving()
     assert leaving.of([sending("a", *SPOKEN), sending("b", *SPOKEN, makes=("text",))]) == []
     (line,) = leaving.of([sending("c", *SPOKEN, makes=("ad",))])
     assert "speech.example" in line
-
-
-def test_of_a_film_that_fails_by_itself_nothing_is_said() -> None:
-    lost = sending("a", *SENT)
-    gone = Planned(lost.job, trouble=failure(lost.job, "It is gone.", kind="FilmError"))
-    nobody = sending("b", "engine=fake", "voice.name=nobody", makes=("ad",))
-    assert Leaving().of([gone, nobody]) == []

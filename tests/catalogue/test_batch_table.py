@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,13 +16,11 @@ from shotad.batch import (
     as_lines,
     as_table,
     failed_in,
-    foreseen_lines,
     labels,
     read_report,
 )
 from shotad.batch.batch import PAUSE
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.table import as_json
 from shotad.batch.workers import Advanced, Begun, Ended
 from shotad.core import UsageError
 
@@ -54,18 +51,6 @@ def told(**more: object) -> FilmRow:
     return FilmRow("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=2, attempts=2, **more))
 
 
-def test_lines_tell_all_of_a_film() -> None:
-    assert as_lines(rows(), 300).splitlines() == [
-        "1. a.mp4: done, 14 lines in 15 slots, 2 long silences, in 4 min 12 s (0.42 times its length).",
-        "2. b.mp4: done before, 1 line in 1 slot. With b.srt.",
-        "3. c.mp4: failed. c.mp4 is no film. Give the film itself.",
-        "4. d.mp4: stopped.",
-        "5. e.mp4: not begun.",
-        "5 films: 1 done, 1 done before, 1 failed, 1 stopped, 1 not begun. "
-        "5 min 0 s for 10 min 0 s of film (0.50 times its length).",
-    ]  # fmt: skip
-
-
 def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
     lines = as_table(rows(), 300, 100).splitlines()
     assert lines[0].split() == ["Film", "State", "Lines", "Silences", "Time", "×", "length", "With"]
@@ -83,44 +68,11 @@ def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
         assert lines == ["  Note: Review again.", "  decode 3 s"]
 
 
-def test_a_film_that_another_run_is_at_is_no_failure() -> None:
-    busy = failure(film("/f/a.mp4").job, "a.shotad is in use.", "Wait.", kind="InUse")
-    row = FilmRow("a.mp4", film("/f/a.mp4"), busy)
-    assert as_lines([row], 3).splitlines() == [
-        "1. a.mp4: skipped: being described elsewhere. a.shotad is in use. Wait.",
-        "1 film: 1 skipped: being described elsewhere.",
-    ]
-    table = as_table([row], 3, 100).splitlines()
-    assert table[1] == "a.mp4  skipped: being described elsewhere"
-    assert "a.mp4: a.shotad is in use. Wait." in table
-    assert as_json([row])[0]["state"] == "in_use"
-    assert failed_in(as_json([row])) == []
-
-
-def test_programs_get_the_same() -> None:
-    found = json.loads(json.dumps(as_json(rows())))
-    assert [row["state"] for row in found] == ["done", "skipped", "failed", "stopped", "not_begun"]
-    assert found[0]["pace"] == pytest.approx(0.42)
-    assert found[1]["with"] == ["b.srt"]
-    assert found[2]["error"] == ["c.mp4 is no film.", "Give the film itself."]
-
-
 def test_labels_tell_films_of_one_name_apart() -> None:
     places = ["/x/a/m.mp4", "/x/b/m.mp4", "/x/b/n.mp4", "/y/b/m.mp4", "s3://me:secret@bucket/a.mp4"]
     found = labels([film(place) for place in places])
     assert found == ["a/m.mp4", "x/b/m.mp4", "n.mp4", "y/b/m.mp4", "a.mp4"]
     assert labels([film("/m.mp4"), film("/m.mp4")]) == ["/m.mp4", "/m.mp4"]
-
-
-def test_what_would_be_done_is_foreseen() -> None:
-    films = [row.film for row in rows()[:3]]
-    lines = foreseen_lines(["a.mp4", "b.mp4", "c.mp4"], films, [None, result("/f/b.mp4"), rows()[2].result])
-    assert lines == [
-        "1. a.mp4: to be described, into /f/a.shotad.",
-        "2. b.mp4: done before, into /f/b.shotad, with b.srt.",
-        "3. c.mp4: cannot be described. c.mp4 is no film. Give the film itself.",
-        "3 films: 1 to describe (5.0 MB).",
-    ]
 
 
 class Heard:

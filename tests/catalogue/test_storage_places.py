@@ -7,15 +7,8 @@ from pathlib import Path
 import pytest
 
 from shotad.batch import is_local, local_path
-from shotad.batch.places import is_address, name_of, scheme_of, shown, work_place_of
+from shotad.batch.places import name_of, shown
 from shotad.core import UsageError
-
-
-@pytest.mark.parametrize("text", ["/films/x.mp4", "x.mp4", "C:/films/x.mp4", "a:b//c.mp4", "12://x", "://x"])
-def test_a_path_is_no_address(text: str) -> None:
-    assert not is_address(text)
-    assert is_local(text)
-    assert scheme_of(text) == "file"
 
 
 def test_a_file_address_is_a_path_of_this_machine(tmp_path: Path) -> None:
@@ -49,14 +42,6 @@ def test_a_name_that_no_disk_takes_is_cut_and_keeps_its_ending() -> None:
     assert len(name.encode()) <= 255
     assert name.startswith("üü")
     assert name.endswith(".mp4")
-
-
-def test_the_work_folder_is_beside_the_film_or_in_a_folder_of_all() -> None:
-    assert work_place_of("s3://b/films/a b.mp4") == "s3://b/films/a b.shotad"
-    assert work_place_of("s3://b/films/a b.mp4", "s3://c/ad/") == "s3://c/ad/a b.shotad"
-    assert work_place_of("s3://b/films/a.mp4", "/ad") == "/ad/a.shotad"
-    assert work_place_of("/films/a.mp4") == "/films/a.shotad"
-    assert work_place_of("/films/a.mp4", "s3://c/ad") == "s3://c/ad/a.shotad"
 
 
 def test_what_is_printed_of_an_address_has_no_keys() -> None:

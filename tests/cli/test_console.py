@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.cli.options import asked_time
-from shotad.core import UsageError, duration, progress as room
+from shotad.core import duration, progress as room
 
 
 class Clock:
@@ -13,20 +13,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def test_a_plain_task_says_pace_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
-    time = Clock()
-    lines = room._Lines("Writing lines", 20, "slots", time)
-    for _ in range(20):
-        time.now += 3
-        lines.advance()
-    lines.done()
-    said = capsys.readouterr().err.splitlines()
-    assert said[0] == "Writing lines."
-    assert said[1] == "Writing lines: 2 of 20 slots, 10%, about 54 s left."
-    assert said[-1] == "Writing lines: done in 1 min 0 s."
-    assert len(said) == 11
 
 
 def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,12 +31,6 @@ def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.Cap
 )
 def test_times_are_read(text: str, seconds: float) -> None:
     assert asked_time(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "x", "1:75", "-4", "1:2:3:4", "1::2"])
-def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no time"):
-        asked_time(text)
 
 
 def test_times_are_written() -> None:

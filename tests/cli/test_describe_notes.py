@@ -13,12 +13,7 @@ from shotad.engines.fake import FakeEngine, plain_answer
 
 
 @pytest.mark.parametrize(
-    ("language", "reads", "told"),
-    [
-        ("de", True, True),
-        ("en-GB", True, False),
-        ("de", False, False),
-    ],
+    ("language", "reads", "told"), [("de", True, True), ("en-GB", True, False), ("de", False, False)]
 )
 def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(
     language: str, reads: bool, told: bool

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Config, Engine, EngineError, Identity, build_settings
+from shotad.core import Config, Engine, EngineError, build_settings
 from shotad.engines import best_here, make_engine, running, stage_engines
 from tests.bad_server import Act, BadServer, Seen, answer
 from tests.cli.program import FAKE, Shotad
@@ -160,17 +160,6 @@ def test_a_server_that_is_not_there_is_told_before_the_film_is_read(
     assert told in again.err
 
 
-def test_identity_and_reply(ollama: Ollama) -> None:
-    made = engine(openai={"model": "another"}, stage1={"revision": "r1"})
-    assert made.identity == Identity("ollama", SEES, "r1 detail=low jpeg=75")
-    (reply,) = made.generate([request(frames=2)])
-    assert (reply.text, reply.finish, reply.error) == ("A woman opens a door.", "stop", None)
-    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (2 * PICTURE + 6, 6)
-    assert ollama.asked[0]["options"] == {
-        "num_ctx": 8192, "temperature": 0.0, "top_p": 1.0, "seed": 0x7FFF_FFFF, "num_predict": 512,
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("says_so", [True, False], ids=["refuses", "cuts silently"])
 def test_a_prompt_that_does_not_fit_gets_a_longer_context_or_fails(
     serve: Callable[[Answers], str], says_so: bool
@@ -226,7 +215,7 @@ def test_an_ollama_that_knows_no_schema_is_asked_plainly_from_then_on(
 
 LISTS = {
     "lmstudio": {
-        "/api/v0/models": {"data": [{"id": "gemma-3", "type": "vlm"}, {"id": "bge", "type": "embeddings"}]},
+        "/api/v0/models": {"data": [{"id": "gemma-3", "type": "vlm"}, {"id": "bge", "type": "embeddings"}]}
     },
     "llamacpp": {
         "/v1/models": {"data": [{"id": "smolvlm", "owned_by": "llamacpp"}]},

@@ -115,22 +115,6 @@ def test_missing_may_be_skipped_and_the_empty_text_counts_as_0(evaluate: Place) 
     assert head("part")["n"]["skipped"] == 1
 
 
-def test_a_second_run_counts_nothing_and_one_changed_line_costs_one(evaluate: Place, here: Path) -> None:
-    def fresh() -> int:
-        (speed,) = json.loads((here / "preds.eval" / "speed.json").read_text())["metrics"]
-        return int(speed["fresh"])
-
-    for words, changed, count in (
-        ((), {}, 6),
-        ((), {}, 0),
-        ((), {"b": "He runs."}, 1),
-        (("--force",), {}, 6),
-    ):
-        write(here / "preds.jsonl", {**SAID, **changed})
-        assert evaluate("--metrics", "rouge-l", "--quiet", *words).code == 0
-        assert fresh() == count
-
-
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [

@@ -57,15 +57,6 @@ def test_questions_as_text_and_json(stage: Shotad, tmp_path: Path) -> None:
     assert len(Model.asked) == 2 * asked[0]
 
 
-def test_role_play_with_two_settings(stage: Shotad) -> None:
-    said = stage(
-        "--task", "role-play", "--engine", MODEL, "--judge", GRADER, "--memory", "none", "--memory", "bm25"
-    )
-    assert said.code == 0, said.err
-    assert "single-turn, none: memory faithfulness" in said.out
-    assert "multi-turn, bm25: follow-up compatibility 2.00 interviews: 1" in " ".join(said.out.split())
-
-
 def test_check(stage: Shotad, shotad: Shotad, tmp_path: Path) -> None:
     said = stage("--check")
     assert (said.code, said.err) == (0, "")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import Said, Shotad
-from tests.evaluation.steps.stepjudges import GOOD, HERE, Careful
+from tests.evaluation.steps.stepjudges import GOOD, HERE
 
 SCRIPTS = [
     {
@@ -57,22 +57,6 @@ def test_all_of_it_as_text_and_as_json(steps: Shotad, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "o" / "steps.json").read_text(encoding="utf-8")) == record
     (judge,) = record["judges"]
     assert [score["score"] for score in judge["scores"] if score["system"] == "ann"] == [1.0, 1.0]
-
-
-def test_a_second_run_asks_nothing_unless_it_is_told_to(steps: Shotad) -> None:
-    words = ("--judge", f"{HERE}:Careful", "--quiet")
-    steps(*words)
-    Careful.asked.clear()
-    assert steps(*words).code == 0
-    assert not Careful.asked
-    steps(*words, "--force")
-    assert len(Careful.asked) == 2 + 3 * 3
-
-
-def test_several_judges_stand_side_by_side(steps: Shotad) -> None:
-    said = steps("--judge", f"{HERE}:Careful", "--judge", f"{HERE}:Harsh", "--json")
-    first, second = json.loads(said.out)["judges"]
-    assert [one["scores"][0]["score"] for one in (first, second)] == [1.0, 0.0]
 
 
 def test_answers_that_cannot_be_read_are_told_by_the_exit_code(steps: Shotad) -> None:

@@ -78,18 +78,6 @@ def test_an_estimate_asks_nothing(told: Shotad, tmp_path: Path) -> None:
     assert not Reader.asked
 
 
-def test_questions_that_fail_their_examination(told: Shotad, tmp_path: Path) -> None:
-    words = (tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", "--tries", 1)
-    said = told(*words, engine=f"{HERE}:Knower")
-    assert said.code == 1
-    assert (
-        "Error: These questions measure something else. 100% of the questions are answered from nothing"
-        in said.err
-    )
-    assert "add --anyway" in said.err
-    assert told(*words, "--anyway", engine=f"{HERE}:Knower").code == 0
-
-
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [

@@ -91,15 +91,6 @@ def test_lines_that_another_describer_places_otherwise_are_matched_by_the_time_t
     assert (first.text, first.interval) == ("A cat.", Interval(10.4, 12.0))
 
 
-def test_a_name_that_ends_in_a_slash_is_a_folder(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
-    said = shotad("export", folder, "--format", "srt", "--out", f"{tmp_path / 'new'}/")
-    assert said.code == 0
-    (written,) = (tmp_path / "new").iterdir()
-    assert written.suffix == ".srt"
-    assert shotad("export", folder, "--format", "srt", "--out", tmp_path / "one.srt").code == 0
-    assert (tmp_path / "one.srt").is_file()
-
-
 def test_check_names_what_is_wrong(shotad: Shotad, tmp_path: Path) -> None:
     playlist = tmp_path / "main.m3u8"
     playlist.write_text("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nv.m3u8\n")

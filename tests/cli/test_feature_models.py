@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 
 from shotad.cli.doctor import command as doctor
 from shotad.cli.models import command as models
-from shotad.grammar import MODELS
 from tests.grammar.dino_models import put_in_cache, saved
 
 pytest.importorskip("transformers")
@@ -39,20 +38,6 @@ def threads_line() -> str:
     return next(check["finding"] for check in checks if check["topic"] == "Threads")
 
 
-def test_list_names_the_hub_models_and_what_is_here(cache: Path, tmp_path: Path) -> None:
-    before = listed()
-    assert set(MODELS) < set(before)
-    assert {before[name]["state"] for name in MODELS} == {"missing"}
-    assert {before[name]["licence"] for name in MODELS} == {"Apache-2.0"}
-    put_in_cache(cache, "facebook/dinov2-base", saved(tmp_path / "model"))
-    after = listed()
-    assert [name for name in MODELS if after[name]["state"] == "present"] == ["dinov2-base"]
-    assert str(after["dinov2-base"]["path"]).startswith(str(cache))
-    line = next(row for row in run(models, "list").stdout.splitlines() if row.startswith("dinov2-base "))
-    assert "present" in line
-    assert "346.3 MB" in line
-
-
 def test_pull_offline_says_why_and_what_to_do(cache: Path) -> None:
     done = run(models, "pull", "dinov2-base", "--plain")
     assert done.exit_code == 1
@@ -77,15 +62,3 @@ def test_doctor_says_what_auto_takes_and_why(
     assert threads_line().startswith("dinov2-base (at hand, on ")
     monkeypatch.setitem(sys.modules, "torch", None)
     assert threads_line().startswith("grid (torch is not installed")
-
-
-def doctor_says(topic: str) -> str:
-    checks = json.loads(run(doctor, "--json").stdout)
-    return str(next(check["finding"] for check in checks if check["topic"] == topic))
-
-
-def test_doctor_says_which_engines_are_at_hand(cache: Path, tmp_path: Path) -> None:
-    assert doctor_says("Engines") == "auto takes embedded"
-    assert "none" in doctor_says("Local models")
-    put_in_cache(cache, "Qwen/Qwen2-VL-7B-Instruct", saved(tmp_path / "model"))
-    assert doctor_says("Local models") == "qwen2-vl-7b"

@@ -10,14 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.lint import command
-from shotad.core import (
-    Given,
-    GivenCast,
-    ShotadError,
-    WorkFolder,
-    load_config,
-    write_settings,
-)
+from shotad.core import Given, GivenCast, ShotadError, WorkFolder, load_config, write_settings
 from shotad.script import TRACK
 from tests.rendering.described import film_with, write_folder
 

@@ -59,8 +59,7 @@ def test_what_cannot_be_meant_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("content", "message", "code"),
-    [("", "is empty", 2), ("0\n999\n", "999", 2), (None, "cannot be read", 1)],
+    ("content", "message", "code"), [("", "is empty", 2), ("0\n999\n", "999", 2), (None, "cannot be read", 1)]
 )
 def test_ids_that_are_none_are_refused(
     shotad: Shotad, root: Path, tmp_path: Path, content: str | None, message: str, code: int

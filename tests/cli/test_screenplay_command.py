@@ -74,16 +74,6 @@ def test_into_cml_tags(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
         assert list(scene.elements) == plain
 
 
-def test_into_a_file_with_times_and_ids(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "door.json"
-    said = shotad("screenplay", folder, "-o", out)
-    assert said.out.strip() == f"{out}: 2 scenes, 2 actions, 2 lines of dialogue."
-    door, question = read_screenplay(out).scenes[0].elements
-    assert (door.cue, door.text, question.cue) == ("s00002000", "Ann opens\nthe door.", "d00005000")
-    assert question.interval is not None
-    assert (question.interval.start, question.interval.end, question.character) == (5.0, 28.0, "Ann")
-
-
 def test_other_subtitles_and_a_text_for_people(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
     subtitles = tmp_path / "door.srt"
     subtitles.write_text("1\n00:00:06,000 --> 00:00:08,000\n[Bo] Let me in!\n", encoding="utf-8")

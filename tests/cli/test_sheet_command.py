@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -51,16 +50,6 @@ def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, 
     assert "There are no lines yet" in (folder / "overview.html").read_text()
     assert not (folder / "track.json").exists()
     assert not list(folder.glob("frames.*"))
-
-
-def test_film_and_folder_give_the_same_sheet(shotad: Shotad, film: Path, described: Path) -> None:
-    code, out, err = shotad("sheet", film, "--json")
-    assert code == 0, err
-    assert json.loads(out) == {"page": str(described / "overview.html")}
-    first = (described / "overview.html").read_bytes()
-    (described / "overview.html").unlink()
-    assert shotad("sheet", described, "--quiet") == (0, "", "")
-    assert (described / "overview.html").read_bytes() == first
 
 
 @pytest.mark.parametrize("given", [(), ("--slots", "slots.csv")])

@@ -132,7 +132,7 @@ def test_a_backbone_that_cannot_be_fetched_may_be_a_folder(
     assert "threads.features" not in said.err, "threads are another matter"
 
 
-STOPPED = ("epochs=8", "patience=8", "save_every=2", "data.workers=2")
+STOPPED = ("epochs=8", "patience=8", "save_every=2", "data.workers=1")
 
 
 def start(ready: tuple[Path, Path], out: Path, *options: str) -> subprocess.Popen[str]:

@@ -26,12 +26,7 @@ from shotad.core import (
 )
 from shotad.description import EngineCall, Inquiry, SlotPlan, stage2
 from shotad.description.slotplan import Heard
-from shotad.description.stage1 import (
-    Stage1Question,
-    stage1_as_seen,
-    stage1_inquiry,
-    stage1_question,
-)
+from shotad.description.stage1 import Stage1Question, stage1_as_seen, stage1_inquiry, stage1_question
 from tests.describe.prompting import Model
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)

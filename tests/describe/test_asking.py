@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import NOBODY, Reply
-from tests.describe.prompting import Model
-from tests.describe.talking import Talk, asked2, line, look, write
+from shotad.core import Reply
+from tests.describe.talking import Talk, line, look, write
 
 GOOD = "Description:\n1. Main characters: A woman.\n2. Actions: She opens a gate.\n3. Interactions: None."
 OPENS, LONG = (
@@ -21,16 +20,6 @@ ON_LINE = "I'm sorry, but I can't help with content that shows violence."
 
 
 # Stage I
-
-
-def test_a_good_description_is_asked_for_once() -> None:
-    talk = look(GOOD)
-    assert talk.record["steps"]["Actions"] == "She opens a gate."
-    assert talk.record["error"] is None
-    assert talk.record["usage"] == {"tokens_in": 10, "tokens_out": 2}
-    assert [one["raw"] for one in talk.record["tries"]] == [GOOD]
-    assert talk.asked[0].clip is not None
-    assert talk.turns[0][0].who == "looks"
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again_with_another_seed() -> None:
@@ -52,11 +41,6 @@ def test_a_description_is_failed_with_its_reason_after_the_last_attempt(refusal:
     assert len(look(refusal, how=("stage1.attempts=1",)).record["tries"]) == 1
 
 
-def test_what_an_engine_reports_as_an_error_and_one_that_measures_are_not_asked_again() -> None:
-    assert look(Reply("", "error", error="out of memory")).record["error"] == "out of memory"
-    assert look("", engine=Model(converses=False)).record["error"]
-
-
 def test_the_description_with_the_fewest_complaints_is_taken() -> None:
     nothing_done = "Description:\n1. Main characters: A woman.\n3. Interactions: She smiles at a man."
     talk = look(nothing_done, nothing_done, "no")
@@ -66,34 +50,6 @@ def test_the_description_with_the_fewest_complaints_is_taken() -> None:
 
 
 # Stage II
-
-
-def test_a_good_line_is_asked_for_once() -> None:
-    talk = write(line(OPENS))
-    assert talk.lines == (OPENS,)
-    assert (talk.record["error"], talk.record["complaints"]) == (None, {})
-    assert talk.turns[0][0].who == "writes"
-    assert talk.asked[0].schema is not None
-
-
-def test_a_line_over_its_budget_is_asked_for_again_and_the_better_one_kept() -> None:
-    talk = write(line(LONG), line(OPENS))
-    assert talk.lines == (OPENS,)
-    again = talk.asked[1].messages
-    assert again[-2].role == "assistant"
-    assert "9" in again[-1].text
-    assert [one["raw"] for one in talk.record["tries"]] == [line(LONG), line(OPENS)]
-    record = write(line(LONG), line(LONG)).record
-    assert (record["candidates"], record["error"]) == ([LONG], None), "kept to be shortened"
-    assert "words" in record["complaints"]["0"][0]
-
-
-def test_repair_is_as_it_is_set() -> None:
-    pans = "The camera pans to the gate."
-    for repair in ("failed", "none"):
-        assert write(line(pans), how=(f"stage2.repair={repair}",)).lines == (pans,)
-    assert write("I cannot say.{", line(OPENS), how=("stage2.repair=failed",)).lines == (OPENS,)
-    assert write("", how=("stage2.repair=none",)).record["error"]
 
 
 def test_a_refusal_and_an_empty_answer_are_failures_with_their_reason() -> None:
@@ -150,12 +106,6 @@ def test_an_echo_of_the_question_is_no_answer(part: int) -> None:
     assert look(echo, echo, how=how).record["error"]
 
 
-def test_silence_of_an_engine_is_no_failure() -> None:
-    talk = write(Reply("", "silent", notes={"reason": "nothing new"}), engine=Model(converses=False))
-    assert (talk.record["error"], talk.lines) == (None, ())
-    assert talk.record["notes"] == {"reason": "nothing new"}
-
-
 FIVE = (OPENS, "Ann walks into a garden.", "The gate swings open.", "He waves from the porch.",
         "They meet under the apple tree.")  # fmt: skip
 JOINT, APART = ("stage2.candidates=5",), ("stage2.candidates=3", "stage2.draw=independent")
@@ -174,17 +124,6 @@ def test_five_candidates_are_one_answer_and_near_copies_are_asked_for_again_as_o
     )
 
 
-def test_candidates_by_runs_of_their_own_have_seeds_of_their_own() -> None:
-    talk = write(*map(line, FIVE[:3]), how=APART)
-    assert (talk.lines, len(talk.turns)) == (FIVE[:3], 1)
-    assert len({request.seed for request in talk.asked}) == 3
-    assert len({request.messages for request in talk.asked}) == 1
-    again = write(line(FIVE[0]), line(FIVE[0]), line(FIVE[1]), line(FIVE[2]), how=APART)
-    assert again.lines == FIVE[:3]
-    assert [len(turns) for turns in again.turns] == [3, 1]
-    assert len({request.seed for request in again.asked}) == 4
-
-
 def test_a_run_of_several_that_fails_stops_none_of_the_others() -> None:
     lost, silent = Reply("", "error", error="timed out"), Reply("", "silent")
     assert write(line(FIVE[0]), line(FIVE[1]), lost, line(FIVE[2]), how=APART).lines == FIVE[:3]
@@ -196,14 +135,6 @@ def test_a_run_of_several_that_fails_stops_none_of_the_others() -> None:
 
 VERIFIED = ("verify.on=true",)
 THREE = "She opens the gate, looks back, and waves."
-
-
-def test_a_line_that_is_to_be_seen_stays() -> None:
-    talk = write(line(OPENS), '{"1": "yes"}', how=VERIFIED)
-    assert (talk.lines, talk.record["unseen"]) == ((OPENS,), {})
-    assert [turn.who for turns in talk.turns for turn in turns] == ["writes", "looks"]
-    assert talk.turns[1][0].with_clip
-    assert "She opens the gate" in talk.asked[1].messages[-1].text
 
 
 def test_a_statement_that_is_not_to_be_seen_is_asked_away_or_marked() -> None:
@@ -224,16 +155,3 @@ def test_a_look_that_failed_is_told_and_blames_nothing(failed: Reply) -> None:
     record = write(line(OPENS), failed, how=VERIFIED).record
     assert record["unseen"] == {}
     assert record["unlooked"] == (failed.error or "it was refused: 'No. 1: it was filtered'")
-
-
-def test_the_key_knows_what_changes_the_lines() -> None:
-    changes = ((), ("verify.on=true",), ("stage2.candidates=5",), ("stage2.repair=none",),
-               ("stage2.candidates=5", "stage2.draw=independent"), ("stage2.sampling.temperature=1.5",),
-               ("prompt.note=Ann is a nurse.",), ("language=de",))  # fmt: skip
-    keys = [asked2(*_SITS, *how).key for how in changes]
-    keys.append(asked2(*_SITS, "verify.on=true", shown="other frames").key)
-    assert len(set(keys)) == len(keys)
-    assert keys[0] == asked2(*_SITS, "stage2.select=sequence").key == asked2(*_SITS, "stage2.fit=none").key
-
-
-_SITS = (NOBODY, "She sits.")

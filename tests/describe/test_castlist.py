@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.core import NOBODY, Description, Mark, Presence, PromptSettings
-from shotad.description.castlist import Marks, as_called, enumerated
+from shotad.core import Description, Mark, Presence, PromptSettings
+from shotad.description.castlist import Marks, as_called
 from shotad.description.prompts import stage2_messages
 from shotad.description.slotplan import Heard
 from shotad.description.story import names_in_use
 from shotad.description.verify import verify_messages
-from tests.describe.prompting import ANN, NORA, bare, people, stage1, text_of
+from tests.describe.prompting import NORA, bare, people, stage1, text_of
 
 HEARD = (
     Heard("Annie", "spoken", 9.0),
@@ -28,39 +28,6 @@ def first_step(presence: Presence, **how: object) -> str:
 
 
 # Stage I
-
-
-def test_people_are_told_of_as_it_is_set() -> None:
-    step = first_step(people("ann nora", "cy"))
-    assert "In [Shot 1, Shot 2] these may appear: Ann (red), the woman in red (yellow)." in step
-    assert step.index("yellow") < step.index("The other shots may also show: Cy (blue).")
-    assert "Nora" not in step
-    others = first_step(people("", "cy"))
-    assert "nobody was recognised; in the other shots these may appear: Cy (blue)." in others
-    step = first_step(people("bo", "ann"), characters="clip")
-    assert step.endswith("it tells who that is (these may appear: Bo (green), Ann (red)).")
-    assert "Cy" not in first_step(people("ann", "cy"), characters="current")
-    assert stage1(presence=people("", "cy"), characters="current") == stage1(presence=people())
-
-
-@pytest.mark.parametrize("order", ["apart", "clip", "current"])
-@pytest.mark.parametrize("rules", ["ours", "paper"])
-def test_a_cast_of_which_nobody_is_seen_changes_nothing(order: str, rules: str) -> None:
-    how = {"characters": order, "rules": rules}
-    assert stage1(presence=people(), **how) == stage1(presence=NOBODY, **how)
-
-
-@pytest.mark.parametrize("order", ["apart", "clip"])
-def test_marks_are_called_what_they_are(order: str) -> None:
-    for marks, one in (("ellipses", "circle"), ("boxes", "box")):
-        text = text_of(stage1(presence=people("ann"), marks=marks))
-        assert f"where a coloured {one} is drawn around a face" in text
-        assert f"who has its {one}" in text
-        assert ("circle" in text) == (one == "circle")
-    text = text_of(stage1(presence=people("ann bo", "cy"), marks="none", characters=order, rules="paper"))
-    for word in ("circle", "red", "green", "blue", "coloured"):
-        assert word not in text
-    assert "these may appear: Ann Lee, Bo" in text
 
 
 @pytest.mark.parametrize(
@@ -82,14 +49,6 @@ def test_marks_that_need_a_word_get_one(mark: Mark, listed: str, words: tuple[st
     assert listed in step
     told = [word for word in ("has gaps", "two lines", "number beside the circle") if word in step]
     assert told == list(words)
-
-
-def test_names_with_commas_do_not_run_together() -> None:
-    assert enumerated(["Ann (red, tagged 2)", "Bo"]) == "Ann (red, tagged 2), Bo"
-    assert (
-        enumerated(["the man in hat, scarf and coat (red)", "Bo"])
-        == "the man in hat, scarf and coat (red); Bo"
-    )
 
 
 # Names that were heard
@@ -142,14 +101,6 @@ def test_stage_2_is_told_what_to_call_whom() -> None:
         assert name not in text
 
 
-def test_who_is_not_in_the_description_is_told_of_where_they_may_not_be_named() -> None:
-    plain = replace(SEEN, steps={"Actions": "She opens a gate."})
-    assert asked(people("ann bo"), plain) == asked(NOBODY, plain)
-    assert "- the woman in red (she)" in asked(people("nora"), plain)
-    unknown = Presence((replace(ANN, pronoun=""),), ("ann",), (), {"ann": Mark("red")})
-    assert "\n- Ann\n" in asked(unknown)
-
-
 def test_without_names_for_stage_2_only_what_may_not_be_said_goes() -> None:
     text = asked(people("ann nora"), rules="paper")
     assert "What the people" not in text
@@ -178,12 +129,3 @@ def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
 def look(presence: Presence, marks: Marks = "ellipses", **how: object) -> str:
     settings = PromptSettings.model_validate(how)
     return bare(verify_messages(["Ann sits."], [1], settings, presence=presence, marks=marks)[0][1].text)
-
-
-def test_second_look_is_told_whose_the_marks_are() -> None:
-    text = look(people("ann nora", "cy"), rules="paper")
-    who = "Ann (red), the woman in red (yellow), Cy (blue)"
-    assert f"onwards. A coloured circle around a face tells who that is: {who}.\n" in text
-    assert "A coloured box around" in look(people("ann"), "boxes")
-    assert "Cy" not in look(people("ann", "cy"), characters="current")
-    assert look(people("ann"), "none") == look(people()) == look(NOBODY)

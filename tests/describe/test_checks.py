@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Description, Message, PromptSettings
-from shotad.description.checks import (
-    complaints_about,
-    original,
-    repeats_question,
-    sentences_of,
-)
+from shotad.description.checks import complaints_about, original, repeats_question, sentences_of
 from shotad.description.prompts import stage2_messages
 from shotad.description.templates import material, question
 
@@ -35,11 +30,6 @@ GOOD = (
     "She leaves without speaking.",
     "A chat window opens.",
 )
-
-
-@pytest.mark.parametrize("line", GOOD)
-def test_a_good_line_has_no_complaint(line: str) -> None:
-    assert complaints_about(line, 20) == ()
 
 
 @pytest.mark.parametrize(
@@ -72,15 +62,6 @@ def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> 
     assert complaint.text.endswith(".")
 
 
-def test_a_line_over_its_budget_says_both_numbers() -> None:
-    line = "She opens the old iron gate of the garden and runs down to the sea."
-    assert complaints_about(line, 15) == ()
-    (found,) = complaints_about(line, 9)
-    assert found.rule == "budget"
-    assert "15 words" in found.text
-    assert "at most 9" in found.text
-
-
 @pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
 def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
     with (SHARED / "cmd-ad/cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
@@ -90,15 +71,6 @@ def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
     assert 0 < hits["L1"] <= 30
     assert 0 < hits["L13"] <= 60
     assert hits["talk"] <= 30
-
-
-def test_a_line_that_repeats_the_question_is_no_line_about_the_film() -> None:
-    examples = ["He balances an egg on his spoon and runs.", "She nods.", "They climb over the gate."]
-    assert repeats_question("He balances an egg on a spoon and runs.", examples)
-    assert repeats_question("They climb over the gate.", examples)
-    assert not repeats_question("She nods.", examples)
-    assert not repeats_question("They climb over the wall into a garden.", examples)
-    assert repeats_question("A cat sits. They climb over the gate.", examples)
 
 
 def test_what_a_question_quotes_is_no_part_of_it() -> None:
@@ -115,13 +87,6 @@ def test_what_a_question_quotes_is_no_part_of_it() -> None:
         assert not repeats_question(line, asked)
     for line in ("You write audio description for a film.", "Leave out what cannot be seen."):
         assert repeats_question(line, asked)
-
-
-def test_in_an_answer_that_holds_the_question_nothing_of_it_is_a_line() -> None:
-    messages = (Message("user", "Condense this clip into one line.\nCall nobody by a title.\nShe nods.\nLeave out the camera itself."),)  # fmt: skip
-    lines = ["She nods.", "A goose hisses."]
-    assert original(lines, "She nods. A goose hisses.", messages, "") == tuple(lines)
-    assert original(lines, messages[0].text + " A goose hisses.", messages, "") == ("A goose hisses.",)
 
 
 @pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")

@@ -22,11 +22,9 @@ from shotad.description.choice import (
     FittedLine,
     Situation,
     choice_in,
-    coverage,
     distinct,
     is_near_copy,
     make_chooser,
-    merged,
 )
 from shotad.script import Finding, Fitted, Level
 
@@ -71,23 +69,6 @@ def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is
     assert distinct([one, other]) == ((0,) if same else (0, 1))
 
 
-@pytest.mark.parametrize(
-    ("attempts", "number", "kept"),
-    [
-        ([["Ann sits down.", "Bob leaves!"], ["Eve laughs.", "Ann sits down."]], 5, (0, 1, 2)),
-        ([["Ann sits down!!", "Bob leaves!"], ["Eve laughs.", "It rains!"]], 3, (1, 2, 3)),
-        ([["Ann sits down!!", "Bob leaves!"], ["Eve laughs.", "It rains!"]], 1, (2,)),
-        ([["Ann opens the old door!", "Bob leaves."], ["The old door Ann opens."]], 5, (1, 2)),
-        ([[], []], 5, ()),
-    ],
-)
-def test_attempts_are_merged_in_their_order_without_those_with_most_faults(
-    attempts: list[list[str]], number: int, kept: tuple[int, ...]
-) -> None:
-    pool = [text for attempt in attempts for text in attempt]
-    assert merged(attempts, lambda text: text.count("!"), number) == tuple(pool[i] for i in kept)
-
-
 # By rules
 
 
@@ -126,11 +107,6 @@ def test_the_line_that_says_more_of_the_description_and_news_is_taken(
     lines: Sequence[str], said: Sequence[str], description: str, taken: int
 ) -> None:
     assert ByRules().choose([*map(line, lines)], situation(*said, description=description)) == taken
-
-
-def test_a_verb_of_the_description_counts_twice() -> None:
-    lines = ["Ann sits behind a table.", "Ann stumbles."]
-    assert coverage(lines, "1. Actions: Ann stumbles past a table.") == pytest.approx((2 / 3, 1.0))
 
 
 # By embeddings
@@ -196,39 +172,6 @@ class Desk:
 CANDIDATES = [line(GOOD), line(GUN), line(POOR)]
 
 
-def test_the_engine_is_shown_what_it_needs_and_obeyed() -> None:
-    desk = Desk('{"choice": 3}')
-    assert desk.chosen(situation("It rains.")) == desk.chosen(situation("It rains.")) == 2
-    (request,) = desk.requests
-    text = request.messages[-1].text
-    assert DESCRIPTION in text
-    assert "- It rains." in text
-    assert "2. She takes out a gun." in text
-    assert request.schema is not None
-    assert request.schema["properties"]["choice"]["maximum"] == 3
-    assert (request.sampling.temperature, request.clip) == (0.0, None)
-    (record,) = desk.log.values()
-    assert (record["chosen"], record["raw"], record["note"]) == (2, '{"choice": 3}', "")
-    assert record["usage"] == {"tokens_in": 100, "tokens_out": 5}
-
-
-@pytest.mark.parametrize(
-    ("again", "lines", "revision"),
-    [
-        (situation("It rains."), CANDIDATES, "1"),
-        (situation(), CANDIDATES[::-1], "1"),
-        (situation(description="A gun."), CANDIDATES, "1"),
-        (situation(), CANDIDATES, "2"),
-    ],
-    ids=["said", "lines", "description", "engine"],
-)
-def test_another_question_is_asked_anew(again: Situation, lines: Sequence[FittedLine], revision: str) -> None:
-    desk = Desk('{"choice": 2}', '{"choice": 1}')
-    desk.chosen(situation())
-    desk.chosen(again, lines, revision)
-    assert len(desk.requests) == len(desk.log) == 2
-
-
 @pytest.mark.parametrize("answer", ["I like them all.", Reply("Candidate 3.", "refused")])
 def test_an_answer_without_a_choice_leaves_it_to_the_rules_with_a_note(answer: str | Reply) -> None:
     desk, at = Desk(answer), situation("Ann opens the drawer.")
@@ -236,14 +179,6 @@ def test_an_answer_without_a_choice_leaves_it_to_the_rules_with_a_note(answer: s
     (record,) = desk.log.values()
     assert record["chosen"] is None
     assert "rules" in record["note"]
-
-
-def test_a_failed_call_is_repeated_on_the_next_run() -> None:
-    desk = Desk(Reply("", "error", error="timed out"), '{"choice": 3}')
-    assert desk.chosen(situation()) in range(3)
-    assert [record["error"] for record in desk.log.values()] == ["timed out"]
-    assert desk.chosen(situation()) == 2
-    assert [record["error"] for record in desk.log.values()] == [None]
 
 
 def test_only_lines_that_may_be_spoken_are_shown_and_one_is_no_question() -> None:

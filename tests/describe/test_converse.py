@@ -72,17 +72,6 @@ def told(source: Iterator[Named], engine: Listed) -> tuple[dict[str, Any], Excep
     return found, None
 
 
-@pytest.mark.parametrize(("batch", "flights"), [(1, 1), (4, 1), (50, 1), (1, 5)])
-def test_every_inquiry_gets_its_own_answers(batch: int, flights: int) -> None:
-    engine = Listed(batch, flights)
-    found, _ = told(every(pause=0.01), engine)
-    assert {name: record["said"] for name, record in found.items()} == {name: [name] for name in NAMES}
-    if flights == 1:  # batches are full, and the same in every run
-        assert engine.calls == [NAMES[first : first + batch] for first in range(0, len(NAMES), batch)]
-    assert sorted(name for call in engine.calls for name in call) == NAMES
-    assert 1 <= engine.most_busy <= flights
-
-
 def test_several_questions_of_one_slot_stay_together_and_in_order() -> None:
     engine = Listed(batch=4)
     inquiries = [
@@ -122,17 +111,6 @@ def test_after_an_error_those_who_wait_are_told_at_once_and_no_thread_is_left() 
     assert threading.active_count() == before
 
 
-@pytest.mark.parametrize("flights", [1, 3])
-def test_an_engine_that_raises_fails_only_the_slot_it_raised_for(flights: int) -> None:
-    def cursed(names: list[str]) -> None:
-        if NAMES[5] in names:
-            raise ValueError("this clip is cursed")
-
-    found, _ = told(every(), Listed(4, flights, cursed))
-    assert [name for name, record in found.items() if record["error"]] == [NAMES[5]]
-    assert "cursed" in found[NAMES[5]]["error"]
-
-
 def test_too_few_replies_are_failures_not_a_shift() -> None:
     engine = Listed(batch=3)
     engine.generate = lambda requests: [Reply("one")]  # type: ignore[method-assign]
@@ -161,22 +139,6 @@ def test_what_stops_a_run_leaves_the_answers_that_were_there(batch: int, flights
     assert sorted(found) == NAMES[:2]
 
 
-def test_the_source_is_read_only_a_little_ahead() -> None:
-    read: list[str] = []
-
-    def source() -> Iterator[Named]:
-        for named in every():
-            read.append(named[0])
-            yield named
-
-    before, answers = threading.active_count(), converse(source(), {"writes": Listed(batch=2)})
-    next(answers)
-    time.sleep(0.1)
-    assert 2 <= len(read) <= 7
-    answers.close()
-    assert threading.active_count() == before
-
-
 @pytest.mark.parametrize("flights", [1, 2])
 def test_a_clip_is_fetched_when_it_is_asked_about(flights: int) -> None:
     clip = Clip(np.zeros((1, 2, 2, 3), np.uint8), np.zeros(1), np.zeros(1, np.int64))
@@ -192,10 +154,3 @@ def test_a_clip_is_fetched_when_it_is_asked_about(flights: int) -> None:
     assert sorted(fetched) == [("looks", "a"), ("looks", "b")]
     with pytest.raises(ValueError, match="no clips"):
         dict(converse([("a", asks("a", clip=True))], {"looks": Listed()}))
-
-
-def test_as_many_calls_are_under_way_as_an_engine_takes() -> None:
-    meeting = threading.Barrier(3)
-    engine = Listed(in_flight=3, first=lambda _: meeting.wait(timeout=30))
-    found, _ = told(every(NAMES[:6]), engine)
-    assert not any(record["error"] for record in found.values())

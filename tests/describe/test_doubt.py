@@ -103,7 +103,3 @@ def test_what_models_answer_counts_too() -> None:
     assert "30 words" in reasons(" ".join(["She lights a lamp"] * 7 + ["at last."]), looked)
     both = doubt_of("A horse gallops off.", looked, torn, unseen=["a horse gallops off"])
     assert plain.value < doubt_of("A horse gallops off.", looked).value < both.value <= 1
-
-
-def test_words_are_read_in_english_lines_only() -> None:
-    assert reasons("Drei Männer warten.", measured(), language="de") == ""

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.script import (
-    LEMMAS,
-    PARTICIPLES,
-    gerunds,
-    lemma,
-    singular,
-    third,
-)
+from shotad.script import LEMMAS, PARTICIPLES, gerunds, lemma, singular, third
 from shotad.script.english_words import participles
 
 FORMS = [

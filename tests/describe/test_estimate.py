@@ -5,14 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shotad.core import Message, Stage, load_config
-from shotad.description.estimate import (
-    OpenQuestion,
-    estimate,
-    estimate_as_json,
-    estimate_lines,
-)
+from shotad.description.estimate import OpenQuestion, estimate, estimate_as_json, estimate_lines
 from shotad.description.templates import tokens_in
-from shotad.description.usage import Terms, money
+from shotad.description.usage import Terms
 from shotad.engines.fake import FakeEngine
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
@@ -53,16 +48,6 @@ def test_what_may_happen_at_most_counts_every_repair_and_the_longest_answers() -
     assert thrice.most.word_tokens >= 3 * once.most.word_tokens + 3 * 512
 
 
-def test_independent_candidates_are_calls_of_their_own_and_joint_ones_longer_answers() -> None:
-    (alone,) = estimate([writes()], TERMS).stages
-    (joint,) = estimate([writes(candidates=5)], TERMS).stages
-    (apart,) = estimate([writes(calls=5)], TERMS).stages
-    assert (joint.likely.calls, apart.likely.calls) == (1, 5)
-    assert apart.likely == sum([alone.likely] * 4, alone.likely)
-    assert joint.likely.tokens_in == alone.likely.tokens_in
-    assert joint.likely.tokens_out == pytest.approx(apart.likely.tokens_out, abs=5)
-
-
 def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said() -> None:
     whole, awaiting = estimate([writes(awaited_tokens=0)], TERMS), estimate([writes()], TERMS)
     more = awaiting.stages[0].likely.tokens_in - whole.stages[0].likely.tokens_in
@@ -70,24 +55,6 @@ def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said
     assert awaiting.stages[0].most.tokens_in == whole.stages[0].most.tokens_in + 512
     assert any("not known before Stage I" in line for line in estimate_lines(awaiting))
     assert not any("not known before Stage I" in line for line in estimate_lines(whole))
-
-
-def test_costs_follow_the_prices() -> None:
-    found = estimate([looks(), writes()], TERMS)
-    likely = [stage.likely for stage in found.stages]
-    expected = sum(count.tokens_in * 2.0 + count.tokens_out * 8.0 for count in likely) / 1e6
-    assert found.cost is not None
-    assert found.cost[0] == pytest.approx(expected)
-    assert found.cost[0] < found.cost[1]
-    assert estimate_lines(found)[-1] == f"Cost: about {money(found.cost[0])}, at most {money(found.cost[1])}."
-
-
-def test_without_prices_the_cost_is_unknown_and_says_what_to_give() -> None:
-    terms = Terms("openai", per_frame, price_in=2.0, free=False)
-    found = estimate([looks()], {**TERMS, "stage1": terms})
-    assert found.cost is None
-    assert "openai.price_out" in estimate_lines(found)[-1]
-    assert estimate_as_json(found)["cost_likely"] is None
 
 
 def test_a_local_engine_costs_nothing_whatever_the_prices() -> None:

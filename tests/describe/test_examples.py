@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import csv
-import os
 import random
-import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from shotad.core import ConfigError, Description, Interval, PromptSettings, Slot, load_config
-from shotad.description import stage2
-from shotad.description.prompts import COLUMNS, draw, load_examples, stage2_messages
-from shotad.script import check_line, count_words
-from tests.describe.talking import ENGINE, plan
+from shotad.core import ConfigError, PromptSettings
+from shotad.description.prompts import COLUMNS, draw, load_examples
+from shotad.script import count_words
 
-OURS = load_examples(PromptSettings())
 POOL = [" ".join(["go"] * n) + f" {n}{k}." for n in range(1, 20) for k in "abcd"]
 """Four lines of each length from 2 to 20 words."""
-
-POSSIBLE_LENGTHS = range(3, 21)
 
 
 def settings(choice: str, count: int = 10, **more: object) -> PromptSettings:
@@ -36,23 +28,7 @@ def lengths(lines: list[str]) -> list[int]:
 # Ours
 
 
-@pytest.mark.parametrize("words", POSSIBLE_LENGTHS)
-def test_ours_are_at_least_twenty_of_each_length(words: int) -> None:
-    assert sum(count_words(line) == words for line in OURS) >= 20
-
-
-def test_ours_break_no_rule() -> None:
-    assert {line: found for line in OURS if (found := check_line(line))} == {}
-
-
 # Drawn
-
-
-@pytest.mark.parametrize("words", POSSIBLE_LENGTHS)
-def test_ten_of_ours_lie_within_one_word_and_differ(words: int) -> None:
-    drawn = draw(OURS, settings("length"), words, random.Random(1))
-    assert len(set(drawn)) == 10
-    assert all(abs(count_words(line) - words) <= 1 for line in drawn)
 
 
 @pytest.mark.parametrize(
@@ -85,18 +61,6 @@ def test_published_draws_with_replacement_and_from_all_where_few_qualify() -> No
     assert not set(lengths(far)) <= {8, 9, 10, 11, 12}, "12 qualify, 13 are wanted"
 
 
-@pytest.mark.parametrize(("words", "expected"), [(8, 7), (4, 3)])
-def test_examples_are_of_the_length_that_is_expected(words: int, expected: int) -> None:
-    """TV-AD pads a human AD of one second to two: 4 words at most, not 8, and examples of 3, not 7."""
-    config = load_config(["reference-code", "tv-ad"])
-    padded = replace(plan(), slot=Slot("s", Interval(10.0, 12.0), words))
-    described = Description("s", {"Actions": "Ann runs."}, "", "", "vlm")
-    text = stage2.question(padded, described, (), ENGINE, config).prompt.messages[1].text
-    shown = re.findall(r'^\{"summarized_AD": "([A-Z].*)"\}$', text, re.MULTILINE)
-    assert len(shown) == 10
-    assert {count_words(line) for line in shown} <= {expected - 1, expected, expected + 1}
-
-
 # A user's own
 
 
@@ -104,11 +68,6 @@ def own(tmp_path: Path, name: str, text: str, encoding: str = "utf-8") -> Prompt
     path = tmp_path / name
     path.write_bytes(text.encode(encoding))
     return PromptSettings(example_file=str(path))
-
-
-def test_text_file_has_a_line_each(tmp_path: Path) -> None:
-    text = "\ufeff# mine\r\nShe  runs.\r\n\r\n  He falls.\t\r\n"
-    assert load_examples(own(tmp_path, "ads.txt", text)) == ("She runs.", "He falls.")
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -145,21 +104,3 @@ def test_file_without_lines_is_refused(
         load_examples(PromptSettings(example_file=str(tmp_path / name)))
     assert str(tmp_path / name) in caught.value.what
     assert "text" in caught.value.hint
-
-
-def test_changed_file_is_read_again(tmp_path: Path) -> None:
-    asked = own(tmp_path, "ads.txt", "She runs.")
-    assert load_examples(asked) is load_examples(asked)
-    path = tmp_path / "ads.txt"
-    path.write_text("He hops.", encoding="utf-8")
-    os.utime(path, ns=(1, path.stat().st_mtime_ns + 1))
-    assert load_examples(asked) == ("He hops.",)
-
-
-def test_prompt_shows_the_files_lines(tmp_path: Path) -> None:
-    described = Description("s00001000", {"Actions": "Ann runs."}, "", "", "vlm")
-    asked = own(tmp_path, "ads.txt", 'She reads "Exit".')
-    text = stage2_messages(described, 5, asked, seed=1).messages[1].text
-    assert r'{"summarized_AD": "She reads \"Exit\"."}' in text
-    several = stage2_messages(described, 5, asked, seed=1, candidates=3).messages[1].text
-    assert several.endswith('looked like this:\nShe reads "Exit".')

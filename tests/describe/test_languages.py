@@ -25,7 +25,7 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe
 from shotad.description.checks import complaints_about
-from shotad.description.language_id import looks_english, other_language
+from shotad.description.language_id import other_language
 from shotad.description.slot_writer import Around, cue_of
 from shotad.description.verify import statements_in
 from shotad.engines.fake import FakeEngine, plain_answer
@@ -41,26 +41,9 @@ from shotad.script import (
     spoken_words,
 )
 from tests.cli.program import FAKE
-from tests.describe.prompting import stage2_text
 from tests.media import FilmSpec, make_film
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-
-
-@pytest.mark.parametrize(
-    ("tag", "usual", "name", "codes"),
-    [
-        ("de", "de", "German", ("deu", "ger")),
-        ("DE_ch", "de-CH", "German (Switzerland)", ("deu", "ger")),
-        ("pt-BR", "pt-BR", "Portuguese (Brazil)", ("por", "por")),
-        ("zh-hans", "zh-Hans", "Chinese (Simplified)", ("zho", "chi")),
-        ("sr-Latn-rs", "sr-Latn-RS", "Serbian (Latin, Serbia)", ("srp", "srp")),
-        ("es-419", "es-419", "Spanish (Latin America)", ("spa", "spa")),
-    ],
-)
-def test_tags_are_understood(tag: str, usual: str, name: str, codes: tuple[str, str]) -> None:
-    found = language_of(tag)
-    assert (found.tag, found.name, (found.alpha3, found.bibliographic)) == (usual, name, codes)
 
 
 @pytest.mark.parametrize(
@@ -105,15 +88,6 @@ def test_a_line_takes_about_as_long_as_its_english(text: str, tag: str, english:
 
 
 @pytest.mark.parametrize(
-    ("tag", "told"),
-    [("en", "16 words"), ("de-CH", "12 words"), ("fr", "13 words"), ("es", "15 words"), ("zh", "17 characters"),
-     ("ja", "25 characters"), ("th", "39 characters"), ("sw", "12 words"), ("fi", "11 words")],
-)  # fmt: skip
-def test_budgets_are_told_in_the_unit_of_the_language(tag: str, told: str) -> None:
-    assert str(budget_in(tag, 16)) == told
-
-
-@pytest.mark.parametrize(
     ("text", "tag", "own"),
     [
         ("他打开门, 走进去.", "zh-Hans", "他打开门，走进去。"),
@@ -148,16 +122,6 @@ def test_lines_have_the_signs_of_their_script(text: str, tag: str, own: str) -> 
 )
 def test_another_language_is_found(text: str, tag: str, found: str | None) -> None:
     assert other_language(text, tag) == found
-
-
-def test_names_are_left_out_of_the_test() -> None:
-    assert other_language("Stands With A Fist nickt.", "de", ["Stands With A Fist"]) is None
-
-
-def test_examples_are_seen_to_be_english() -> None:
-    assert looks_english(["She nods slowly.", "He opens the door.", "A phone glows."])
-    assert not looks_english(["Sie nickt.", "Er öffnet die Tür.", "Ein Telefon leuchtet."])
-    assert not looks_english([])
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the supplied data is not here")
@@ -242,18 +206,6 @@ def test_sentences_end_as_their_language_has_it(language: str, text: str, parts:
 
 
 # Asked for, and judged
-
-
-def test_another_language_is_asked_for_with_its_own_budget() -> None:
-    text = stage2_text(language="de-AT")
-    assert "- Write in German (Austria) alone" in text
-    assert "Stay within 7 words.\n" in text
-    assert "but in English" in text
-    assert "yours is in German (Austria)" in text
-    assert "Stay within 10 characters." in stage2_text(language="zh-Hans")
-    assert "yours are in German" in stage2_text(language="de", candidates=3)
-    own = stage2_text(language="de", examples=("Sie nickt.", "Er öffnet die Tür.", "Sie gehen in das Haus."))
-    assert "but in English" not in own
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from shotad.core import Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
 from shotad.description.choice import FittedLine, Situation
-from shotad.description.slot_writer import SILENT, Around, cue_of
+from shotad.description.slot_writer import Around, cue_of
 from shotad.script import Cue, CueStatus
 
 SLOT = Slot("s00010000", Interval(10, 14), 8)
@@ -48,29 +48,6 @@ class Last:
         return len(lines) - 1
 
 
-def test_all_candidates_stay_in_order_and_the_chosen_one_is_marked() -> None:
-    made = cue(record("Bob waits.", "Ann opens\na drawer.", TWO))
-    assert made.candidates == ("Bob waits.", ONE, TWO)
-    assert (made.chosen, made.text, made.status, made.reason) == (1, ONE, CueStatus.PLACED, "")
-    assert made.spoken_length == pytest.approx(4 * 0.375)
-    assert made.provenance is not None
-    assert [maker.stage for maker in made.provenance.makers] == ["Stage I", "Stage II"]
-
-
-def test_the_chooser_decides_among_those_that_fit_and_is_told_the_situation() -> None:
-    chooser = Last()
-    made = cue(
-        record(f"{LONG} in the kitchen", "", TWO, ONE), chooser=chooser, said=("It rains.", "Bob sits.")
-    )
-    assert (made.chosen, made.text) == (2, ONE)
-    assert [line.text for line in chooser.lines] == [TWO, ONE]
-    told = chooser.situation
-    assert (told.said, told.slot) == (("It rains.", "Bob sits."), SLOT)
-    assert (
-        told.description == "1. Main characters: Ann.\n2. Actions: Ann opens a drawer. She takes out a gun."
-    )
-
-
 def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> None:
     made = cue(record("Ann opens a drawer. She takes out a gun and looks at it."))
     assert (made.text, made.status, made.fit_steps) == (ONE, CueStatus.SHORTENED, ("dropped sentences",))
@@ -100,12 +77,6 @@ def test_a_failure_keeps_its_reason(
     assert made.reason.startswith(reason)
 
 
-def test_silence_is_no_failure() -> None:
-    assert cue(record(finish="silent")).reason == SILENT
-    told = cue(record(finish="silent", notes={"reason": "credits"}))
-    assert (told.status, told.reason) == (CueStatus.SILENT, "credits")
-
-
 @pytest.mark.parametrize(
     ("stage1", "stage2", "text", "reason"),
     [
@@ -125,12 +96,6 @@ def test_what_speaks_against_a_line_is_weighed_and_stands_in_its_reason(
     assert bool(made.reason) == bool(reason)
 
 
-def test_a_line_is_held_against_those_before_it() -> None:
-    assert cue(record(ONE), before=("A drawer Ann opens.",)).reason.startswith(
-        "warning L9: is near to an earlier line"
-    )
-
-
 # A line starts when what it tells is seen: by the narrator's notes, by shots and by faces.
 
 SHOTS = [
@@ -148,28 +113,6 @@ def placed(
 ) -> Cue:
     slot = Slot("s00010000", Interval(10, end), words)
     return cue(record(text, notes=notes or {}), stage1=look(raw=raw, shots=SHOTS), slot=slot, **more)
-
-
-@pytest.mark.parametrize(
-    ("text", "raw", "start"),
-    [
-        (EARLY, BOTH, 10),
-        (LATE, BOTH, 13),
-        (LATE, f"1. Actions: In Shot 2 the door opens. {LATE}", 13),
-        # Of two things each is told in its time: five words, 1.875 s, come before the second.
-        (f"{EARLY} {LATE}", BOTH, 13 - 5 * 0.375),
-        # Nothing tells of a later shot.
-        (LATE, "", 10),
-        (LATE, f"1. Actions: {LATE}", 10),
-        (LATE, f"1. Actions: In [Shot 1, Shot 2], {LATE}", 10),
-        (LATE, f"1. Actions: In Shot 2, {EARLY} In Shot 1, {LATE}", 10),
-        (LATE, f"1. Actions: In Shot 2, {EARLY}\n2. More: {LATE}", 10),
-        (LATE, f"1. Actions: In Shot 9, {LATE}", 10),
-    ],
-)
-def test_a_line_about_a_later_shot_waits_for_it(text: str, raw: str, start: float) -> None:
-    made = placed(text, raw)
-    assert (made.text, made.interval.start) == (text, pytest.approx(start))
 
 
 def test_what_comes_too_late_is_left_out_of_the_line_or_drops_it() -> None:

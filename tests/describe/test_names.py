@@ -31,11 +31,6 @@ def test_names_of_a_line(line: str, names: tuple[str, ...]) -> None:
     assert names_in([line]) == names
 
 
-def test_latest_lines_go_first_and_nobody_twice() -> None:
-    lines = ["He sees Ann.", "He sees Bo and Cy.", "He sees Bo."]
-    assert names_in(lines) == ("Bo", "Cy", "Ann")
-
-
 def test_who_only_begins_sentences_is_named_where_two_lines_have_it_act() -> None:
     assert names_in(["Ann runs."]) == ()
     assert names_in(["Ann runs.", "Ann falls."]) == ("Ann",)

@@ -212,13 +212,6 @@ def test_what_somebody_does_is_a_fact_of_its_own(facts_of: Seer) -> None:
     assert "raises a hand" in describe(facts)
 
 
-def test_only_the_frames_of_the_slot_are_looked_at_four_times_a_second(facts_of: Seer) -> None:
-    eyes, roles = FakeEyes(one), (Role.PAST, Role.CURRENT, Role.FUTURE)
-    clip = clip_of(wall(), [0] * 8 + [1] * 24 + [2] * 8)
-    assert facts_of(clip, eyes, slot=Interval(11.5, 13.5), roles=roles).current == (1,)
-    assert eyes.seen == [11.5, 11.75, 12.0, 12.25, 12.5, 12.75, 13.0, 13.25]
-
-
 def test_black_frames_are_not_searched(facts_of: Seer) -> None:
     eyes = FakeEyes(one)
     facts = facts_of(clip_of(wall() * 0), eyes)
@@ -307,25 +300,6 @@ def test_whose_face_was_recognised_has_a_name(facts_of: Seer) -> None:
     assert names(facts_of(clip, two, *both))[0] == (2, ("the woman in red", "Thom"))
 
 
-def test_faces_at_other_times_and_single_ones_name_nobody(facts_of: Seer) -> None:
-    clip = clip_of(wall())
-    late = [replace(s, seconds=s.seconds + 0.06) for s in seen("thom", LEFT, clip)]
-    assert names(facts_of(clip, one, *late)) == [(1, ())]
-    assert names(facts_of(clip, one, *seen("thom", LEFT, clip)[:1])) == [(1, ())]
-
-
-@pytest.mark.parametrize("bars", [0, 20])
-def test_black_bars_are_reckoned_with(facts_of: Seer, bars: int) -> None:
-    """The bars cut off, the same face lies elsewhere and is larger; without that it would miss the body."""
-    clip = clip_of(wall(bars))
-    inside = 1 - 2 * bars / 120
-    whole = Box(0.2, bars / 120 + 0.05 * inside, 0.3, bars / 120 + 0.2 * inside)
-    standing = FakeEyes(lambda second: [Glimpse(Box(0.1, 0.04, 0.4, 0.98), second, body=0.9)])
-    facts = facts_of(clip, standing, *seen("thom", whole, clip))
-    assert names(facts) == [(1, ("Thom",))]
-    assert facts.people[0].size == 0.94
-
-
 @pytest.mark.parametrize(
     ("top", "bottom", "carried"), [(0.5, 0.6, [(0.5, 0.7)]), (0.7, 0.78, [(0.9, 1.0)]), (0.73, 0.9, []), (0.8, 0.9, [])]
 )  # fmt: skip
@@ -348,14 +322,6 @@ def test_a_face_that_no_detector_follows_is_told_with_no_more_than_is_known(fact
     facts = facts_of(shots, one, *known)
     assert (2, ("Thom", "the woman in red")) in names(facts)
     assert [fact.again for fact in facts.people if fact.who == Named("thom", "Thom", "he")] == [None, 0]
-
-
-def test_the_same_person_in_the_next_shot_is_known_by_name(facts_of: Seer) -> None:
-    clip = clip_of(wall(), [0] * 8 + [1] * 8)
-    facts = facts_of(clip, one, *seen("thom", LEFT, clip))
-    assert [(fact.shot, fact.again) for fact in facts.people] == [(0, None), (1, 0)]
-    assert "In Shot 1, Thom on the left" in describe(facts)
-    assert "the same as in Shot 0" in describe(facts)
 
 
 # The text
@@ -406,13 +372,6 @@ NAMED = (Named("thom", "Thom", "he"), Named("red", "the woman in red", "she", na
 def test_the_description_says_the_names(fact: PeopleFact, sentences: str) -> None:
     assert sentences in describe(Facts((1,), people=(fact,)))
     assert "the person" not in describe(Facts((1,), people=(fact,)))
-
-
-def test_a_glimpse_of_one_gives_way_to_a_longer_sight_of_two() -> None:
-    two_seen, glimpse = person(count=2, frames=3), person(frames=2)
-    assert module._without_echoes([two_seen, glimpse]) == (two_seen,)
-    named = person(names=NAMED[:1], frames=3)
-    assert module._without_echoes([two_seen, named]) == (two_seen, named)
 
 
 def observer_with(eyes: FakeEyes, monkeypatch: pytest.MonkeyPatch) -> Observer:

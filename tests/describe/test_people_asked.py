@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 import pytest
 
 from shotad.core import NOBODY, Character, Mark, Presence, load_config
-from shotad.description.stage1 import stage1_as_seen, stage1_question
+from shotad.description.stage1 import stage1_as_seen
 from shotad.description.stage2 import Judge
-from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, Model, bare, people
+from tests.describe.prompting import ANN, CAST, MARKS, NORA, Model, people
 from tests.describe.talking import CLIP, ENGINE, asked1, asked2, line, look, plan, write
 
 MEASURES = Model(wants_overlay=False, converses=False)
@@ -20,14 +19,6 @@ MEASURES = Model(wants_overlay=False, converses=False)
 
 def key(presence: Presence, *how: str, engine: Model = ENGINE) -> str:
     return asked1(presence, *how, engine=engine).key
-
-
-@pytest.mark.parametrize("engine", [ENGINE, MEASURES])
-def test_a_cast_makes_no_clip_stale_in_which_nobody_is_recognised(engine: Model) -> None:
-    assert key(NOBODY, engine=engine) == key(people(), engine=engine)
-    assert key(people(), "overlay.characters=boxes", engine=engine) == key(NOBODY, engine=engine)
-    rules = "prompt.rules=paper"
-    assert key(people(), rules, engine=engine) == key(NOBODY, rules, engine=engine)
 
 
 @pytest.mark.parametrize("engine", [ENGINE, MEASURES])
@@ -50,12 +41,6 @@ def test_key_knows_all_that_is_shown_of_people(engine: Model) -> None:
     assert key(people("ann", "cy"), "prompt.characters=clip") != key(people("ann", "cy"))
 
 
-def test_names_that_were_heard_change_the_question_only_where_they_are_told() -> None:
-    for how, same in (((), False), (("prompt.rules=paper",), True)):
-        plain = stage1_question(plan(), ENGINE, load_config(None, how), "pixels").key
-        assert (plain == key(NOBODY, *how)) == same
-
-
 def test_frames_are_marked_for_a_model_where_the_faces_are() -> None:
     def seen_by(engine: Model, presence: Presence, *how: str) -> np.ndarray[Any, Any]:
         return stage1_as_seen(
@@ -72,19 +57,6 @@ def test_frames_are_marked_for_a_model_where_the_faces_are() -> None:
 
 
 GOOD = "Description:\n1. Main characters: Ann (red).\n2. Actions: Ann opens a gate."
-
-
-def test_record_says_who_was_recognised_and_what_was_heard() -> None:
-    record = look(GOOD, presence=people("ann nora", "cy")).record
-    assert record["characters"] == [
-        {"id": "ann", "called": "Ann", "mark": "red", "current": True},
-        {"id": "nora", "called": "the woman in red", "mark": "yellow", "current": True},
-        {"id": "cy", "called": "Cy", "mark": "blue", "current": False},
-    ]
-    assert record["heard"] == [{"name": "Max", "how": "spoken", "seconds": 9.25}]
-    assert json.loads(json.dumps(record)) == record
-    unmarked = look(GOOD, presence=people("ann"), how=("overlay.characters=none",)).record
-    assert unmarked["characters"] == [{"id": "ann", "called": "Ann", "mark": "", "current": True}]
 
 
 def test_a_name_that_the_question_does_not_give_is_asked_again() -> None:
@@ -119,19 +91,6 @@ def test_marks_are_taken_out_of_what_a_model_says_and_descriptors_stay() -> None
 # Stage II
 
 
-def test_a_cast_makes_no_line_stale_that_it_does_not_touch() -> None:
-    def written(presence: Presence, text: str) -> str:
-        return asked2(presence, text).key
-
-    assert written(people(), "A man sits.") == written(NOBODY, "A man sits.")
-    assert written(people(), "Ann sits.") != written(NOBODY, "Ann sits.")
-    assert written(people("ann"), "A man sits.") != written(NOBODY, "A man sits.")
-    renamed = replace(people("ann"), cast=(replace(ANN, others=("Nan",)), *CAST[1:]))
-    assert written(renamed, "Ann sits.") != written(people("ann"), "Ann sits.")
-    other = replace(people("ann"), cast=(ANN, replace(BO, others=("Bob",)), *CAST[2:]))
-    assert written(other, "Ann sits.") == written(people("ann"), "Ann sits.")
-
-
 def test_a_name_that_is_not_told_yet_is_asked_away_and_never_said() -> None:
     told = line("The woman in red opens the gate.")
     talk = write(line("Nora opens the gate."), told, presence=people("nora"), text="Nora opens the gate.")
@@ -147,25 +106,6 @@ def test_a_name_that_is_not_told_yet_is_asked_away_and_never_said() -> None:
     assert write(*[line("Rose sits.")] * 2, presence=rose, text="She sits.").lines == (
         "The woman in red sits.",
     )
-
-
-def test_the_second_look_is_asked_with_the_marks_and_finds_a_line_whose_name_is_gone() -> None:
-    how = ("verify.on=true", "stage2.attempts=1")
-    answers = (line("She sits by Nora."), '{"1": "no"}', line("Nora waves."), '{"1": "yes"}')
-    talk = write(*answers, how=how, presence=people("nora"), text="She sits.")
-    assert talk.lines == ("The woman in red waves.",)
-    (turn,) = talk.turns[1]
-    assert turn.with_clip
-    assert "face tells who that is: the woman in red (yellow)." in bare(turn.request.messages[-1].text)
-
-
-def test_other_names_of_somebody_are_put_right_without_asking() -> None:
-    assert write(line("Ann Lee sits."), presence=people("ann"), text="Annie Lee sits.").lines == (
-        "Ann sits.",
-    )
-    how = ("prompt.rules=paper", "stage2.repair=none")
-    plain = write(line("Ann Lee sits."), how=how, presence=people("ann"), text="Ann Lee sits.")
-    assert plain.lines == ("Ann Lee sits.",)
 
 
 # What a line is judged by

@@ -47,17 +47,6 @@ def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None
     return answer
 
 
-def test_the_question_has_the_line_and_how_many_words() -> None:
-    engine = Scripted("Emo hurries along the narrow bridge.")
-    shortener(engine)([WISH])
-    system, user = engine.requests[0].messages
-    assert system.role == "system"
-    assert LINE in user.text
-    assert "at most 7 words" in user.text
-    assert engine.requests[0].budget == 7
-    assert engine.requests[0].schema is not None
-
-
 @pytest.mark.parametrize(
     ("answer", "wrong"),
     [
@@ -105,19 +94,6 @@ def test_the_second_question_goes_on_from_the_first() -> None:
 )
 def test_no_line_is_no_answer(bad: Reply) -> None:
     assert one(bad) is None
-
-
-def test_what_was_answered_is_kept_and_not_asked_again(tmp_path: Path) -> None:
-    engine = Scripted("Emo hurries along the narrow bridge.")
-    first = shortener(engine, RecordLog(tmp_path / "shorter.jsonl"))([WISH])
-    again = Scripted()
-    second = shortener(again, RecordLog(tmp_path / "shorter.jsonl"))([WISH])
-    assert first == second
-    assert again.calls == 0
-    # Another budget is another question.
-    other = Scripted("Emo hurries on.")
-    shortener(other, RecordLog(tmp_path / "shorter.jsonl"))([Wish(WISH.id, LINE, 5)])
-    assert other.calls == 1
 
 
 def test_a_failed_call_is_made_again_on_the_next_run(tmp_path: Path) -> None:

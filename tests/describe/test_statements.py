@@ -64,11 +64,6 @@ def test_quotation_stays_with_its_clause() -> None:
     )
 
 
-@pytest.mark.parametrize("line", ["", "   ", "...", "—"])
-def test_nothing_states_nothing(line: str) -> None:
-    assert statements_of(line) == ()
-
-
 def test_statements_use_the_lines_own_words() -> None:
     """But for the subject carried over and "is" or "are"; none of the line's words is lost."""
     joints = {"and", "as", "while", "when", "until", "then", "but", "who", "where", "after", "which"}

@@ -28,7 +28,6 @@ from tests.describe.prompting import bare, people
 
 SLOT = Slot("s00100000", Interval(100, 104), 9)
 LINES = ("Ann hides.", "Bo runs.", "The door opens.")
-STORY = "shotad.description.story"
 
 
 def said(start: float, end: float, text: str, kind: SpeechKind = SpeechKind.SPEECH) -> Utterance:
@@ -51,60 +50,10 @@ def dialogue_of(*speech: Utterance) -> list[str]:
     return [row for row in text_of((), speech, (), "").splitlines() if row.startswith("- ")]
 
 
-def test_every_part_is_labelled_and_in_order() -> None:
-    text = text_of()
-    landmarks = [
-        "for understanding only", "do not repeat it", "What the film has told so far, each with its minute:\n- minute 1: Ann is a thief.\n- minute 1: She flees.",
-        "The last AD sentences, oldest first:\n- Ann hides.\n- Bo runs.\n- The door opens.",
-        "Dialogue around the clip", "do not describe it:\n", '- before: "Near."\n- before: "Next!"\n- after: "Then?"',
-        "Names in use: Ann, Bo.", "only where the description leaves no doubt",
-    ]  # fmt: skip
-    places = [text.find(mark) for mark in landmarks]
-    assert -1 not in places, landmarks[places.index(-1)]
-    assert places == sorted(places)
-    assert "$" not in text
-    assert "\n\n" not in text
-
-
-def test_a_part_that_is_missing_leaves_no_label() -> None:
-    assert text_of((), (said(99, 100, ""),), (), "  ") == ""
-    gone: dict[str, dict[str, Any]] = {
-        "What the film has told so far": {"so_far": ""},
-        "The last AD sentences": {"lines": ()},
-        "Dialogue": {"speech": ()},
-        "Names in use": {"names": ()},
-    }
-    for label, without in gone.items():
-        assert label not in text_of(**without)
-
-
-@pytest.mark.parametrize(
-    ("constant", "tokens", "kept"),
-    [
-        ("LINE_TOKENS", 5, "oldest first:\n- The door opens.\n"),
-        ("LINE_TOKENS", 8, "oldest first:\n- Bo runs.\n- The door opens.\n"),
-        ("NAME_TOKENS", 1, "Names in use: Ann."),
-        ("DIALOGUE_TOKENS", 5, 'describe it:\n- before: "Next!"\n'),
-    ],
-)
-def test_each_part_keeps_to_its_budget_and_holds_what_is_nearest(
-    monkeypatch: pytest.MonkeyPatch, constant: str, tokens: int, kept: str
-) -> None:
-    monkeypatch.setattr(f"{STORY}.{constant}", tokens)
-    assert kept in text_of()
-
-
 def test_dialogue_says_where_it_is_spoken() -> None:
     rows = dialogue_of(said(95, 100, "A"), said(103, 108, 'He said\n"go"  now'), said(104, 105, "C"))
     assert rows == ['- before: "A"', "- during: \"He said 'go' now\"", '- after: "C"']
     assert dialogue_of(said(98, 99, "la la", SpeechKind.LYRICS), said(98, 99, " ")) == []
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "heard"), [(70, 74.9, False), (70, 75, True), (129, 130, True), (129.1, 130, False)]
-)
-def test_dialogue_reaches_as_far_as_set(start: float, end: float, heard: bool) -> None:
-    assert bool(dialogue_of(said(start, end, "A"))) == heard
 
 
 # The memory of the film
@@ -116,35 +65,10 @@ def new(**kinds: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [
-        new(facts=["Ann flees.", "Bo follows."]),
-        '{"facts": ["Ann flees.", "Bo follows."]}',
-        '```json\n{"facts": [" Ann  flees. ", "Bo follows."], "open": ["..."], "people": "", "places": [7]}\n```',
-        'Here is what is new:\n{"facts": ["**Ann flees.**", "Bo follows.", "None"]}\nI hope this helps!',
-        '<think>{"facts": ["Who is Ann?"]}</think>{"facts": ["Ann flees.", "Bo follows."], "settled": ["x"]}',
-    ],
-)
-def test_what_is_new_is_found_in_what_models_write(answer: str) -> None:
-    learned = parse_renewal(answer)
-    assert learned == {
-        "people": [], "places": [], "facts": ["Ann flees.", "Bo follows."], "open": [], "settled": [],
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
     "answer", ["", "Ann flees.", "{}", '["Ann"]', '{"facts": ["Ann fl', '{"answer": "no"}']
 )
 def test_an_answer_in_another_form_teaches_nothing(answer: str) -> None:
     assert parse_renewal(answer) is None
-
-
-def test_of_one_answer_no_more_is_kept_than_fits() -> None:
-    chatty = new(people=["Ann runs."] * 4, facts=["word " * 99] * 9)
-    learned = parse_renewal(chatty)
-    assert learned is not None
-    assert [len(learned[kind]) for kind in ("people", "facts")] == [4, 2]
-    assert all(len(text.split()) <= 26 for text in learned["facts"])
 
 
 class Teller:

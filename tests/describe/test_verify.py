@@ -34,13 +34,6 @@ def test_question_numbers_the_statements_and_names_the_shots() -> None:
     }
 
 
-def test_answer_as_asked_for_is_read() -> None:
-    _, schema = verify_messages(TWO, [1], PromptSettings())
-    answer = json.dumps(dict(zip(schema["required"], ("no", "cannot tell"), strict=True)))
-    assert parse_verdicts(answer, 2) == (N, U)
-    assert parse_verdicts('{"1": "...", "2": "..."}', 2) == (U, U), "the form itself is no answer"
-
-
 @pytest.mark.parametrize(
     ("answer", "verdicts"),
     [

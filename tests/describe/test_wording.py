@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.description import head_of
-from shotad.description.wording import is_unfinished, verbs_of
+from shotad.description.wording import verbs_of
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,3 @@ def test_the_one_who_acts_and_what_is_done(line: str, head: tuple[str, str]) -> 
 def test_a_form_of_a_verb_is_a_noun_after_an_article_or_a_preposition() -> None:
     assert verbs_of("She takes a walk with her watch in hand.") == {"take"}
     assert verbs_of("He walks and watches.") == {"walk", "watch"}
-
-
-@pytest.mark.parametrize(
-    ("line", "open_"),
-    [("He walks to the.", True), ("She picks up a", True), ("He looks at her.", False), ("", False)],
-)
-def test_lines_that_break_off_are_seen(line: str, open_: bool) -> None:
-    assert is_unfinished(line) is open_

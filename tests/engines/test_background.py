@@ -11,17 +11,6 @@ import pytest
 from shotad.engines import in_order
 
 
-def test_results_stand_in_the_order_of_the_items() -> None:
-    others = threading.Barrier(3)
-
-    def work(item: int) -> int:
-        others.wait(20)
-        return 2 * item
-
-    assert in_order(work, range(9), 3) == [0, 2, 4, 6, 8, 10, 12, 14, 16]
-    assert in_order(work, [], 3) == []
-
-
 def test_an_exception_waits_for_what_is_under_way_and_for_nothing_else() -> None:
     together, ended = threading.Barrier(2), []
 

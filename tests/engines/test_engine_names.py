@@ -6,11 +6,6 @@ import pytest
 
 from shotad.core import EngineError, load_config
 from shotad.engines import make_engine
-from shotad.engines.fake import FakeEngine
-
-
-def test_an_engine_is_found_by_its_place() -> None:
-    assert isinstance(make_engine("shotad.engines.fake:FakeEngine", load_config(), "stage1"), FakeEngine)
 
 
 @pytest.mark.parametrize(

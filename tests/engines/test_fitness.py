@@ -41,29 +41,6 @@ def refused(*assignments: str) -> str:
     return str(caught.value)
 
 
-REFUSED: list[tuple[dict[str, int], tuple[str, ...], tuple[str, ...]]] = [
-    ({"gpu": 0}, (), (VISION, TEXT, "a GPU with 19.9 GB of memory (there is none)", "would have been 32.6 GB", "embedded")),
-    ({"gpu": 8 * GB}, (), ("a GPU with 19.9 GB", "there are 8.0 GB")),
-    ({"disk": 3 * GB}, (), ("32.6 GB of disk", "3.0 GB are free")),
-    ({"gpu": 0, "memory": 16 * GB}, ("compute.device=cpu",), ("19.9 GB of memory (there are 16.0 GB)",)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("has", "assignments", "words"), REFUSED)
-def test_what_is_missing_is_told_with_its_size(
-    machine: dict[str, Any], has: dict[str, int], assignments: tuple[str, ...], words: tuple[str, ...]
-) -> None:
-    machine.update(has)
-    said = refused(*assignments)
-    assert [word for word in words if word not in said] == []
-    assert "--" not in said, "not every command has the same options: hints name settings"
-
-
-def test_missing_packages_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "torch and transformers" in refused()
-
-
 FIT: list[tuple[dict[str, int | None], tuple[str, ...]]] = [
     ({}, ()),
     ({"gpu": 8 * GB}, ("local.quantise=4bit",)),

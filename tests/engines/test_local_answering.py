@@ -130,15 +130,6 @@ def test_the_end_of_a_turn_ends_the_answer(teller: Teller) -> None:
     assert reply.usage.tokens_out == len(words) + 1
 
 
-def test_each_is_cut_at_its_own_length(teller: Teller) -> None:
-    replies = teller.ask([request(0, 0.0, 3), request(1, 0.0, 40), request(2, 0.0, 1)], ["\n\n"] * 3)
-    assert [reply.finish for reply in replies] == ["length", "stop", "length"]
-    assert [reply.usage.tokens_out for reply in replies][::2] == [3, 1]
-    assert replies[1].text == SAYS
-    assert SAYS.startswith(replies[0].text)
-    assert len(replies[2].text) < len(replies[0].text) < len(SAYS)
-
-
 def test_a_prompt_that_is_too_long_fails_and_says_so(random: Teller) -> None:
     replies = random.ask([request(0), request(1)], ["rain " * 600, "The rain"])
     assert replies[0].finish == "error"
@@ -205,10 +196,7 @@ def test_a_gpu_that_is_gone_stops_the_run(random: Teller) -> None:
 
 
 @given(
-    st.lists(st.integers(1, 500), max_size=40),
-    st.integers(0, 100),
-    st.integers(1, 3000),
-    st.integers(1, 16),
+    st.lists(st.integers(1, 500), max_size=40), st.integers(0, 100), st.integers(1, 3000), st.integers(1, 16)
 )
 def test_all_are_in_one_group_each_and_each_group_fits(
     lengths: list[int], answer: int, tokens: int, most: int

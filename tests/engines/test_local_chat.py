@@ -14,12 +14,10 @@ from shotad.core import (
     ComputeSettings,
     Config,
     ConfigError,
-    Engine,
     EngineError,
     LocalSettings,
     Message,
     NoProgress,
-    Reply,
     Request,
     SamplingSettings,
     Stage,
@@ -27,7 +25,7 @@ from shotad.core import (
     build_settings,
 )  # fmt: skip
 from shotad.engines import local_loading, make_engine
-from tests.language_models import NO_SYSTEM_TEMPLATE, make_llama
+from tests.language_models import make_llama
 
 SAYS = "He opens the door."
 ASKED = (Message("system", "Be short."), Message("user", "What does he do?"))
@@ -58,44 +56,6 @@ def request(number: int, messages: tuple[Message, ...] = ASKED, temperature: flo
     return Request(f"s{number}", messages, sampling=sampling, seed=number)
 
 
-def test_it_answers_with_its_model_which_both_stages_share(root: Path) -> None:
-    local_loading.CACHE.clear()
-    for stage in ("stage1", "stage2"):
-        engine = make_engine("llama3", config(root / "teller"), stage)  # type: ignore[arg-type]
-        assert isinstance(engine, Engine)
-        reply = engine.generate([request(1, temperature=0.0)])[0]
-        assert (reply.text, reply.finish, reply.error) == (SAYS, "stop", None)
-    assert len(local_loading.CACHE._loaded) == 1
-
-
-def test_the_same_requests_give_the_same_bytes(root: Path) -> None:
-    requests = [request(number) for number in range(5)]
-
-    def run() -> list[Reply]:
-        local_loading.CACHE.clear()
-        return chat(config(root / "random", batch=1)).generate(requests)
-
-    first = run()
-    assert first == run()
-    assert len({reply.text for reply in first}) == 5
-    assert all(reply.batch == () for reply in first)
-    batched = chat(config(root / "random", batch=16)).generate(requests)
-    assert [reply.text for reply in batched] == [reply.text for reply in first]
-    assert all(len(reply.batch) == 5 for reply in batched)
-
-
-def test_a_broken_request_takes_no_other_along(tmp_path: Path) -> None:
-    folder = make_llama(tmp_path / "strict", template=NO_SYSTEM_TEMPLATE)
-    engine = chat(config(folder))
-    first_assistant = (Message("assistant", "Well."), Message("user", "Go on."))
-    long = (Message("user", "rain " * 700),)
-    replies = engine.generate([request(1), request(2, first_assistant), request(3, long), request(4)])
-    assert [reply.finish == "error" for reply in replies] == [False, True, True, False]
-    assert "turns must alternate" in str(replies[1].error)
-    assert "the 512 that strict takes" in str(replies[2].error)
-    assert replies[0] == chat(config(folder)).generate([request(1), request(4)])[0]
-
-
 def test_making_one_is_cheap_and_fetches_nothing(root: Path) -> None:
     program = (
         "import sys\n"
@@ -123,14 +83,6 @@ def test_who_answers_is_known_once_it_is_ready_which_reads_no_weights(root: Path
     half.get_ready(NoProgress())
     assert half.identity != ready, "another precision gives other answers"
     assert str(root) not in f"{ready}"
-
-
-def test_the_stage_s_own_model_is_taken(root: Path) -> None:
-    own = {"stage1": {"model": str(root / "random")}, "stage2": {"model": str(root / "teller")}}
-    both = build_settings(Config, own)
-    assert chat(both, "stage1").identity.model == "random"
-    assert chat(both, "stage2").identity.model == "teller"
-    assert chat(Config()).identity.model == "meta-llama/Meta-Llama-3-8B-Instruct"
 
 
 def test_what_cannot_work_is_refused_before_anything_is_fetched(

@@ -11,21 +11,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from shotad.core import (
-    ComputeSettings,
-    ConfigError,
-    LocalSettings,
-    ShotadError,
-    WeightsError,
-)
+from shotad.core import ComputeSettings, ConfigError, LocalSettings, ShotadError, WeightsError
 from shotad.engines import local_loading
-from shotad.engines.local_loading import (
-    config_of,
-    load_way,
-    tokenizer_of,
-    way_of,
-    weight_bytes,
-)
+from shotad.engines.local_loading import config_of, load_way, tokenizer_of, way_of, weight_bytes
 from shotad.engines.local_model import ModelPlace, resolve
 from tests.language_models import load, make_llama
 
@@ -42,23 +30,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copy(model: Path, tmp_path: Path) -> Path:
     return shutil.copytree(model, tmp_path / "tiny")
-
-
-def test_a_model_is_ready_to_answer(model: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    way = way_of(resolve(str(model)), "text", CPU, LOCAL)
-    loaded = load_way(way)
-    assert type(loaded.model).__name__ == "LlamaForCausalLM"
-    assert not loaded.model.training
-    assert (loaded.device.type, loaded.dtype, loaded.label) == ("cpu", torch.float32, "tiny")
-    assert loaded.model.dtype == torch.float32
-    assert loaded.context == 512
-    assert loaded.model.config._attn_implementation == "sdpa"
-    assert capfd.readouterr() == ("", "")
-    counted = sum(weight.numel() for weight in loaded.model.parameters())
-    assert weight_bytes(way) == 4 * counted
-    half = way_of(way.place, "text", ComputeSettings(device="cpu", precision="bfloat16"), LOCAL)
-    assert (half.precision, weight_bytes(half)) == ("bfloat16", 2 * counted)
-    assert load_way(half).model.dtype == torch.bfloat16
 
 
 def test_tied_weights_are_not_missed(tmp_path: Path) -> None:
@@ -97,12 +68,6 @@ def test_code_that_comes_with_a_model_is_not_run(copy: Path, tmp_path: Path) -> 
     with pytest.raises(WeightsError):
         config_of(resolve(str(copy)))
     assert not mark.exists()
-
-
-def test_a_text_model_is_no_vision_model(model: Path) -> None:
-    with pytest.raises(WeightsError, match="tiny cannot be loaded") as caught:
-        load(resolve(str(model)), "image-text", CPU, LOCAL)
-    assert "a vision-language model" in caught.value.hint
 
 
 def test_fewer_bits_need_a_gpu_and_safetensors(model: Path, tmp_path: Path) -> None:

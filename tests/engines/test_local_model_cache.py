@@ -74,16 +74,6 @@ def test_one_that_does_not_fit_even_alone_is_refused() -> None:
     assert machine.take("a").label == "a", "and the cache still works"
 
 
-def test_all_but_one_are_put_away_when_it_needs_room_to_work() -> None:
-    machine = Machine(100, a=1, b=1, c=1)
-    for label in "abc":
-        machine.take(label)
-    machine.cache.keep_only(machine.take("b"))
-    assert machine.left() == 99 * GB
-    machine.take("b")
-    assert machine.loads == "abc"
-
-
 def test_threads_take_turns() -> None:
     cache = Machine(24, a=16, b=16).cache
     busy, most, wrong = [0], [0], []

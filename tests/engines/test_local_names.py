@@ -51,16 +51,6 @@ def test_a_folder_is_known_by_its_name_and_its_files(model: Path, tmp_path: Path
     assert str(tmp_path) not in names.label_of(str(copy)) + again.label + again.revision
 
 
-@pytest.mark.parametrize(
-    "name", ["chat_template.jinja", "generation_config.json", "tokenizer.json", "config.json"]
-)
-def test_small_files_count(model: Path, tmp_path: Path, name: str) -> None:
-    copy = shutil.copytree(model, tmp_path / "tiny-llama")
-    path = copy / name
-    path.write_text(path.read_text() + "\n")
-    assert names.resolve(str(copy)).revision != names.resolve(str(model)).revision
-
-
 def test_a_short_name_is_a_repository_of_the_hub(hub: Path, model: Path) -> None:
     assert names.label_of("llama3-8b") == "meta-llama/Meta-Llama-3-8B-Instruct"
     assert names.at_hand("llama3-8b") is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Message, Request
-from shotad.engines.local_words import Refused, Template, TextWords
+from shotad.engines.local_words import Template, TextWords
 from tests.language_models import (
     BEGIN,
     LLAMA_TEMPLATE,
@@ -68,16 +68,3 @@ def test_the_prompt_is_whole_with_one_bos(
     ids = prompt_ids(tokenizer, messages)
     assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == prompt
     assert ids.count(tokenizer.bos_token_id) == prompt.count(BEGIN)
-
-
-@pytest.mark.parametrize(
-    ("template", "why"),
-    [
-        ("{{ raise_exception('never') }}", "never"),
-        ("hello", "leaves out a part"),
-        ("{% for %}", "cannot be used"),
-    ],
-)
-def test_a_template_that_takes_nothing_refuses_with_its_reason(template: str, why: str) -> None:
-    with pytest.raises(Refused, match=why):
-        prompt_ids(make_tokenizer(template), ASKED)

@@ -242,14 +242,6 @@ def test_silence_has_its_reason(facts: Facts, more: dict[str, Any], why: str) ->
     assert why in reply.notes["reason"]
 
 
-def test_what_was_said_and_what_could_not_be_read_is_noted_for_describers() -> None:
-    facts = Facts((3,), people=(person(3, enters=True),), texts=(text(VALLEY, shot=3),))
-    notes = ask(facts, budget=8).notes
-    times = {"since": 0.0, "until": 2.0, "after": 0}
-    assert notes["said"] == [[{"what": "enters", "shot": 3, "sure": 0.9, **times}]]
-    assert notes["unread"] == [{"text": VALLEY, "reason": "does not fit into 8 words"}]
-
-
 FIVE = {"properties": {f"summarized_AD_{i}": {"type": "string"} for i in range(1, 6)}}
 FACING = Facts((1,), people=(person(count=2, facing=True),))
 

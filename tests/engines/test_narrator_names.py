@@ -28,7 +28,7 @@ from shotad.core import (
     load_config,
 )
 from shotad.engines import make_engine
-from shotad.engines.narrator_words import spoken_words, without_names
+from shotad.engines.narrator_words import spoken_words
 from shotad.script import check_line
 
 THOM, MAX, CELIA = Named("thom", "Thom", "he"), Named("max", "Max", "he"), Named("celia", "Celia", "she")
@@ -269,11 +269,6 @@ def test_lines_with_names(cases: list[Case]) -> None:
         found = {ask(people, after, seed=seed, **more).text for seed in range(12)}
         wrong = [line for line in found if not re.fullmatch(rf'(?:{says})\."?' if says else "", line)]
         assert not wrong, (says, wrong)
-
-
-def test_a_name_that_is_a_word_of_the_rules_is_no_fault_of_the_line() -> None:
-    assert check_line("Close-up turns to the left.")
-    assert without_names("Thom looks at Thom's hat.", [THOM]) == "Anna looks at Anna's hat."
 
 
 def test_who_is_named_is_noted_for_describers() -> None:

@@ -17,7 +17,7 @@ import torch
 
 from shotad.core import HEARING_RATE, Config, NoProgress, Request, load_config
 from shotad.engines import local_loading, make_engine
-from tests.vision_models import llava_folder, make_clip, make_request, omni_folder
+from tests.vision_models import make_clip, make_request, omni_folder
 
 NOISE = np.random.default_rng(0).normal(0, 0.2, 3 * HEARING_RATE // 2).astype(np.float32)
 
@@ -48,18 +48,6 @@ def questions() -> list[Request]:
     return [*asked, make_request("words", max_tokens=16)]
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_sound_and_times_count_alone_and_in_a_batch(whole: bool, tmp_path: Path) -> None:
-    engine = engine_of(omni_folder(tmp_path / "omni", whole=whole))
-    assert engine.abilities.hears
-    asked = questions()
-    alone = [engine.generate([request])[0] for request in asked]
-    assert all(reply.text and reply.error is None for reply in alone)
-    assert len({reply.text for reply in alone}) == 5
-    together = engine.generate(asked)
-    assert [(reply.text, reply.usage) for reply in together] == [(r.text, r.usage) for r in alone]
-
-
 def test_the_sound_has_as_many_tokens_as_the_published_rule_gives(tmp_path: Path) -> None:
     from transformers.models.qwen2_5_omni.processing_qwen2_5_omni import _get_feat_extract_output_lengths
 
@@ -67,10 +55,3 @@ def test_the_sound_has_as_many_tokens_as_the_published_rule_gives(tmp_path: Path
     silent, loud, *_ = (engine.generate([request])[0].usage.tokens_in for request in questions()[:2])
     marks = 2
     assert loud - silent == marks + _get_feat_extract_output_lengths(150)
-
-
-def test_a_model_without_ears_hears_nothing(tmp_path: Path) -> None:
-    engine = engine_of(llava_folder(tmp_path / "llava"))
-    assert not engine.abilities.hears
-    silent, loud, *_ = questions()
-    assert engine.generate([silent])[0].text == engine.generate([loud])[0].text

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shotad.core import (
-    EngineError,
-    Identity,
-    NoProgress,
-    Reply,
-    ShotadError,
-    Usage,
-)
-from tests.bad_server import Act, Backwards, BadServer, Script, Seen, answer, echo, plain, status
+from shotad.core import EngineError, Identity, NoProgress, Reply, ShotadError, Usage
+from tests.bad_server import Act, BadServer, Script, Seen, answer, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
@@ -33,64 +24,13 @@ def test_identity_tells_what_changes_answers_and_no_more() -> None:
     assert engine_for(None, stage="stage2", detail="high").identity == Identity("openai", "tiny", "")
 
 
-def test_each_stage_may_have_its_own_model_and_server() -> None:
-    with BadServer() as first, BadServer() as second:
-        tree = {
-            "openai": {"model": "both", "base_url": first.url},
-            "stage2": {"model": "writer", "base_url": second.url, "revision": "r2"},
-        }
-        one, two = engine_with(tree), engine_with(tree, stage="stage2")
-        one.generate([request()])
-        two.generate([request()])
-        assert [seen.body["model"] for seen in (*first.requests, *second.requests)] == ["both", "writer"]
-        assert two.identity == Identity("openai", "writer", "r2")
-
-
 def test_words_of_all_scripts_and_frames_arrive_and_come_back() -> None:
     reply, seen = ask(echo, request("Zoë — 猫 😀 “so”", frames=3))
     assert reply == Reply("Zoë — 猫 😀 “so”", "stop", Usage(11, 5))
     assert len(seen[0].pictures) == 3
 
 
-def test_replies_keep_their_places_when_the_server_answers_backwards() -> None:
-    with BadServer(Backwards(8)) as server:
-        questions = [f"question {n}" for n in range(8)]
-        replies = engine_for(server.url, in_flight=8).generate([request(one) for one in questions])
-        assert [reply.text for reply in replies] == questions
-        assert server.most_at_once == 8
-
-
-def test_no_more_are_under_way_than_the_settings_say() -> None:
-    a_fourth = threading.Event()
-
-    def script(seen: Seen) -> Act:
-        if seen.number < 3:
-            a_fourth.wait(timeout=0.3)
-        else:
-            a_fourth.set()
-        return echo(seen)
-
-    with BadServer(script) as server, ThreadPoolExecutor(4) as pool:
-        engine = engine_for(server.url, in_flight=3)
-        # Several threads that each bring a list share the same places.
-        asked = [[f"{n}.{m}" for m in range(3)] for n in range(4)]
-        replies = pool.map(engine.generate, [[request(one) for one in group] for group in asked])
-        assert [[reply.text for reply in group] for group in replies] == asked
-        assert server.most_at_once == 3
-
-
 # Secrets
-
-
-def test_the_key_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with BadServer() as server:
-        engine = engine_for(server.url, key_name="MY_KEY")
-        engine.generate([request()])
-        for key in ("sk-first", "sk-second"):
-            monkeypatch.setenv("MY_KEY", key)
-            engine.generate([request()])
-        sent = [seen.headers.get("authorization") for seen in server.requests]
-        assert sent == [None, "Bearer sk-first", "Bearer sk-second"]
 
 
 def test_what_a_url_holds_besides_goes_to_the_server_and_nowhere_else(
@@ -277,17 +217,6 @@ def test_a_template_without_a_system_turn_gets_its_words_from_the_user(frames: i
     reply, seen = ask(script, request("What?", frames=frames))
     assert reply.text.split() == ["You", "describe", "films.", "What?"]
     assert len(seen[-1].pictures) == frames
-
-
-def test_a_refusal_that_had_other_reasons_teaches_nothing() -> None:
-    def script(seen: Seen) -> Act:
-        return status(400, "messages do not match the schema") if seen.question == "bad" else echo(seen)
-
-    with BadServer(script) as server:
-        engine = engine_for(server.url)
-        assert engine.generate([request("bad", schema=True)])[0].finish == "error"
-        assert engine.generate([request("good", schema=True)])[0].text == "good"
-        assert ["response_format" in seen.body for seen in server.requests] == [True, False, True]
 
 
 def test_the_organisation_is_not_told_to_others(monkeypatch: pytest.MonkeyPatch) -> None:

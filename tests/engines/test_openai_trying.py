@@ -173,19 +173,6 @@ def test_the_servers_wish_is_obeyed(headers: dict[str, str], least: float) -> No
     assert least <= slept <= 1.1 * least
 
 
-def test_a_pause_asked_of_one_request_holds_for_the_others() -> None:
-    class Frozen(StoppedTime):
-        def sleep(self, seconds: float) -> None:
-            self.slept.append(seconds)
-
-    time = Frozen()
-    with BadServer([status(429, headers={"Retry-After": "20"}), answer()]) as server:
-        engine = engine_for(server.url, time)
-        engine.generate([request("one")])
-        engine.generate([request("two")])
-    assert time.slept[1:] == [20.0]
-
-
 def test_a_long_pause_is_reported_and_one_that_is_too_long_stops_the_run() -> None:
     acts = [status(429, headers={"Retry-After": "30"}), status(429, headers={"Retry-After": "2"}), answer()]
     noted, time = Noted(), StoppedTime()
@@ -201,13 +188,6 @@ def test_a_long_pause_is_reported_and_one_that_is_too_long_stops_the_run() -> No
         assert (len(server.requests), time.slept) == (1, [])
 
 
-@pytest.mark.parametrize("code", [500, 502, 504])
-def test_an_error_that_stays_is_that_slots_failure(code: int) -> None:
-    reply, seen = ask([status(code, "crashed")], retries=2)
-    assert (reply.finish, reply.text, len(seen)) == ("error", "", 3)
-    assert [word in (reply.error or "") for word in ("crashed", "3 times")] == [True, True]
-
-
 def test_a_server_that_fails_everybody_stops_the_run_and_one_that_answers_between_does_not() -> None:
     with BadServer([status(500)]) as server:
         engine = engine_for(server.url, retries=1)
@@ -219,14 +199,6 @@ def test_a_server_that_fails_everybody_stops_the_run_and_one_that_answers_betwee
         engine = engine_for(server.url, retries=0)
         finishes = [engine.generate([request()])[0].finish for _ in range(6)]
     assert finishes == ["error", "error", "stop"] * 2
-
-
-@pytest.mark.parametrize("code", [429, 503])
-def test_a_server_that_goes_on_taking_nothing_stops_the_run(code: int) -> None:
-    with BadServer([status(code, "Too busy")]) as server:
-        with pytest.raises(EngineError, match="Too busy.*same command"):
-            engine_for(server.url, retries=2).generate([request()])
-        assert len(server.requests) == 3
 
 
 def test_a_server_that_is_not_there_stops_the_run() -> None:
@@ -271,13 +243,6 @@ def test_a_request_that_is_refused_is_not_repeated_and_takes_no_other_along(code
     assert [reply.text for reply in replies] == ["one", "", "two", "three"]
     assert replies[1].finish == "error"
     assert "Bad picture" in (replies[1].error or "")
-
-
-def test_a_request_that_is_too_long_says_so() -> None:
-    message = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (max_tokens 512)."
-    reply, seen = ask([status(400, message)], request(schema=True))
-    assert [word in (reply.error or "") for word in ("too long", "frames.inside")] == [True, True]
-    assert len(seen) == 1
 
 
 def test_when_one_meets_the_end_those_who_wait_do_not_go_on_paying() -> None:

@@ -18,7 +18,7 @@ pytest.importorskip("transformers")
 
 import torch
 
-from shotad.core import Config, EngineError, NoProgress, load_config
+from shotad.core import Config, NoProgress, load_config
 from shotad.engines import local_loading, make_engine
 from tests.vision_models import (
     NO_STILLS,
@@ -82,11 +82,3 @@ def test_by_the_papers_rules_all_are_shown_stills_without_a_word(
     assert "video" not in engine.identity.revision
     one, other = (make_request(clip=make_clip(4, step=step), max_tokens=24) for step in (0.5, 4.0))
     assert engine.generate([one])[0].text == engine.generate([other])[0].text
-
-
-@pytest.mark.skipif(has_torchvision(), reason="torchvision is here")
-@pytest.mark.parametrize("kind", NO_STILLS)
-def test_who_cannot_do_without_torchvision_says_so(kind: str, folder_of: Callable[[str], Path]) -> None:
-    engine: Any = make_engine("qwen2-vl", settings(folder_of(kind)), "stage1")
-    with pytest.raises(EngineError, match="torchvision"):
-        engine.get_ready(NoProgress())

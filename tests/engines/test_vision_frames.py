@@ -7,13 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from shotad.engines.local_vision_qwen import (
-    Patches,
-    PatchRules,
-    grid_of,
-    smart_size,
-    video_patches,
-)
+from shotad.engines.local_vision_qwen import Patches, PatchRules, grid_of, smart_size, video_patches
 
 HAS_TORCHVISION = importlib.util.find_spec("torchvision") is not None
 RULES = PatchRules(patch=4, merge=2, depth=2, mean=(0.4, 0.5, 0.6), std=(0.2, 0.25, 0.3))

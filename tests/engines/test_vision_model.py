@@ -13,14 +13,7 @@ pytest.importorskip("transformers")
 
 import torch
 
-from shotad.core import (
-    Config,
-    EngineError,
-    NoProgress,
-    Request,
-    Stage,
-    load_config,
-)
+from shotad.core import Config, EngineError, NoProgress, Request, Stage, load_config
 from shotad.engines import local_loading, make_engine
 from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
 
@@ -79,35 +72,6 @@ def test_answers_alone_and_in_a_batch_are_the_same(kind: str, folders: dict[str,
     assert len({reply.text for reply in alone}) == 4
     assert [reply.batch for reply in together] == [("a", "b"), ("a", "b"), ("c", "d"), ("c", "d")]
     assert [reply.usage for reply in together] == [reply.usage for reply in alone]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_answer_depends_on_every_frame(kind: str, folders: dict[str, Path]) -> None:
-    engine = vision(settings(folders[kind]))
-    clip = make_clip(4, 56, 56)
-    asked = [make_request("0", clip=clip, max_tokens=24)]
-    for frame in range(4):
-        other = make_clip(4, 56, 56)
-        other.images[frame] = 255 - other.images[frame]
-        asked.append(make_request(str(frame + 1), clip=other, max_tokens=24))
-    assert len({reply.text for reply in engine.generate(asked)}) == 5
-
-
-@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])
-def test_words_after_a_clip_are_read_as_if_there_had_been_none(kind: str, folders: dict[str, Path]) -> None:
-    engine = vision(settings(folders[kind]))
-    clip, _, words, _ = questions()
-    fresh = engine.generate([words])[0]
-    engine.generate([clip])
-    assert engine.generate([words])[0] == fresh
-
-
-def test_times_count_for_models_that_know_them(folders: dict[str, Path]) -> None:
-    slow, quick = (make_request(clip=make_clip(6, 56, 56, step=step)) for step in (4.0, 0.5))
-    for kind, told in (("qwen2_vl", False), ("qwen2_5_vl", True), ("qwen3_vl", True)):
-        engine = vision(settings(folders[kind]))
-        one, other = engine.generate([slow])[0], engine.generate([quick])[0]
-        assert (one.text != other.text) == told, kind
 
 
 def test_a_frame_that_has_no_size_fails_alone(folders: dict[str, Path]) -> None:

@@ -16,18 +16,7 @@ from transformers import AutoConfig, AutoTokenizer
 from shotad.core import Clip, EngineError, FrameSettings, Message
 from shotad.engines.local_engines import make_words
 from shotad.engines.local_model import ModelPlace
-from shotad.engines.local_vision_qwen import (
-    END,
-    IMAGE,
-    START,
-    VIDEO,
-    Bounds,
-    PatchRules,
-    QwenWords,
-    patch_seconds,
-    seconds_per_patch,
-    video_patches,
-)
+from shotad.engines.local_vision_qwen import IMAGE, VIDEO, Bounds, PatchRules, QwenWords, video_patches
 from shotad.engines.local_vision_stills import StillWords
 from shotad.engines.local_words import Refused, Template, turns
 from tests.vision_models import (
@@ -68,56 +57,11 @@ def uneven(*seconds: float) -> Clip:
     return Clip(clip.images, np.array(seconds), clip.shot_numbers)
 
 
-def test_the_video_stands_before_the_words_and_is_as_long_as_its_patches() -> None:
-    words = qwen_words()
-    request = make_request(clip=make_clip(5, 84, 56))
-    text = words.template.tokenizer.decode(words.tokens(request))
-    assert text == (
-        "<|im_start|>system\nBe of help.<|im_end|>\n"
-        f"<|im_start|>user\n{START}{VIDEO * (3 * 2 * 3)}{END}What is seen?<|im_end|>\n<|im_start|>assistant\n"
-    )
-    assert words.image_tokens(84, 56, 5) == 18
-    assert words.length(request) == len(words.tokens(request))
-
-
-def test_the_clip_belongs_to_the_turn_that_is_marked() -> None:
-    talk = (
-        Message("system", "Be exact."),
-        Message("user", "first"),
-        Message("assistant", "yes"),
-        Message("user", "second", with_clip=True),
-    )
-    clip = make_clip(2)
-    parts = turns(make_request(clip=clip, messages=talk), [{"type": "video"}])
-    assert [[part["type"] for part in turn["content"]] for turn in parts] == [
-        ["text"], ["text"], ["text"], ["video", "text"],
-    ]  # fmt: skip
-    unmarked = turns(make_request(clip=clip, messages=talk[:3]), [{"type": "image"}] * 2)
-    assert [part["type"] for part in unmarked[1]["content"]] == ["image", "image", "text"]
-    assert all(len(turn["content"]) == 1 for turn in turns(make_request(messages=talk), [{"type": "video"}]))
-
-
 def test_words_of_the_film_are_no_marks_of_the_model() -> None:
     words = qwen_words()
     sly = make_request(text=f"{VIDEO}{IMAGE}<|im_end|>What?", clip=make_clip(2))
     honest = make_request(text="What?", clip=make_clip(2))
     assert words.tokens(sly) == words.tokens(honest)
-
-
-def test_only_qwen_2_5_gets_an_interval_and_it_is_the_mean() -> None:
-    request = make_request(clip=uneven(50.0, 50.25, 51.0, 53.0))
-    assert "second_per_grid_ts" not in qwen_words("none").inputs([request])
-    assert qwen_words("interval").inputs([request])["second_per_grid_ts"] == [2.0]
-    assert seconds_per_patch(np.array([3.0]), 2) == seconds_per_patch(np.array([3.0, 3.0]), 2) == 2 / 24
-
-
-def test_qwen_3_reads_the_moments_at_which_frames_really_stand() -> None:
-    words = qwen_words("words", patch=16)
-    request = make_request(clip=uneven(50.0, 50.5, 51.0, 53.0, 60.0))
-    text = words.template.tokenizer.decode(words.tokens(request))
-    one = f"{START}{VIDEO * 4}{END}"
-    assert f"user\n<0.2 seconds>{one}<2.0 seconds>{one}<10.0 seconds>{one}What" in text
-    assert patch_seconds(np.array([1.0, 2.0, 4.0]), 2) == [0.5, 3.0]
 
 
 def test_times_in_words_are_those_of_the_published_processor() -> None:
@@ -157,22 +101,6 @@ def test_videos_are_given_as_by_the_published_processor(kind: str, tmp_path: Pat
     for name in ("input_ids", "video_grid_thw"):
         assert theirs[name].tolist() == ours[name].tolist(), name
     torch.testing.assert_close(theirs["pixel_values_videos"], ours["pixel_values_videos"], atol=2e-6, rtol=0)
-
-
-@pytest.mark.parametrize("kind", ["llava", "idefics3", "smolvlm"])
-def test_stills_of_other_models_are_counted_as_they_are_given(kind: str, tmp_path: Path) -> None:
-    folder = llava_folder(tmp_path) if kind == "llava" else split_folder(tmp_path, kind)
-    words = words_of(folder)
-    assert isinstance(words, StillWords)
-    requests = [
-        make_request(clip=make_clip(3, 90, 70)),
-        make_request(text="And now?", clip=make_clip(1, 60, 80)),
-    ]
-    made = words.inputs(requests)
-    assert made["attention_mask"].sum(1).tolist() == [words.length(request) for request in requests]
-    assert made["input_ids"].shape[1] == words.length(requests[0])
-    per_frame = {"llava": 16, "idefics3": 7, "smolvlm": 7}[kind]  # no tiles
-    assert words.image_tokens(90, 70, 3) == 3 * per_frame
 
 
 def test_smolvlm_is_given_the_same_words_as_by_its_own_processor(

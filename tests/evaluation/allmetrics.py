@@ -212,12 +212,6 @@ def metric_of(name: str, bench: MetricContext) -> Metric:
     return make_metric(name, bench)
 
 
-def in_turn() -> Corpus:
-    """Each AD has the prediction that is right for another, of another film where it can be."""
-    lines = [item.reference for item in human().items]
-    return predicted(lines[7:] + lines[:7])
-
-
 def joined_actions() -> Corpus:
     corpus = human()
     return predicted([" ".join(item.actions or ()) for item in corpus.items], corpus)

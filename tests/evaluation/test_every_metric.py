@@ -14,15 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from shotad.core import Config, Identity, Interval, MeasureSettings
-from shotad.evaluation import (
-    Corpus,
-    Item,
-    Metric,
-    MetricContext,
-    Row,
-    Store,
-    score,
-)
+from shotad.evaluation import Corpus, Item, Metric, MetricContext, Row, Store, score
 from shotad.evaluation.metric import ENGINE_METRICS, Json, row_keys
 from shotad.evaluation.metrics.critic import Document, People
 from shotad.evaluation.predictions import read_predictions
@@ -411,10 +403,7 @@ def other(tiny: Path) -> str:
 
 @pytest.mark.parametrize(
     ("settings", "users"),
-    [
-        ({"seed": 5}, ENGINE_METRICS),
-        ({"compute": {"precision": "bfloat16"}}, (*VECTORS, "recall")),
-    ],
+    [({"seed": 5}, ENGINE_METRICS), ({"compute": {"precision": "bfloat16"}}, (*VECTORS, "recall"))],
 )
 def test_what_else_changes_rows(
     settings: dict[str, Any], users: Sequence[str], make_bench: MakeBench, tiny: Path

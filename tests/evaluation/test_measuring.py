@@ -135,13 +135,6 @@ def test_what_says_nothing_of_this_corpus(few: dict[str, str], name: str, reason
         measure(corpus, ["one", name], bench_with())
 
 
-def test_a_judge_that_cannot_work_is_an_error_also_of_all(few: dict[str, str]) -> None:
-    few.update({"one": f"{__name__}:_Noted", "llm-ad-eval": f"{__name__}:_NoModel"})
-    with pytest.raises(ShotadError, match="great is not here"):
-        measure(corpus_of(PAIRS), ["all"], bench_with(measures__judge__engines=("openai:gpt-5o",)))
-    assert _Noted.asked == []
-
-
 def several_films(sizes: Sequence[int]) -> Corpus:
     parts = [corpus_of(PAIRS[:1] * size, film=f"film{k}") for k, size in enumerate(sizes)]
     return Corpus(tuple(item for part in parts for item in part.items))
@@ -191,32 +184,12 @@ def test_each_text_is_encoded_once_whatever_the_order(words: WordVectors) -> Non
     assert service.of([]).shape == (0, 0)
 
 
-def test_another_run_finds_them_and_loads_no_model(
-    words: WordVectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Store(tmp_path / "kept") as store:
-        first = vectors_of(bench_of(store)).of(["a dog", "a cat"])
-    monkeypatch.setattr(room, "make_embedder", None)
-    with Store(tmp_path / "kept") as store:
-        assert vectors_of(bench_of(store)).of(["a cat", "a dog"])[::-1].tobytes() == first.tobytes()
-
-
 LINES = [("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)]
 
 
 @pytest.fixture
 def kept_bench(tmp_path: Path) -> MetricContext:
     return MetricContext(Config(), Store(tmp_path / "kept.sqlite"))
-
-
-def test_equal_rows_are_counted_once_and_every_item_has_its_own(kept_bench: MetricContext) -> None:
-    metric = Lengths()
-    result = score(metric, corpus_of(LINES), kept_bench)
-    assert metric.counted == ["film-0", "film-2", "film-3"]
-    assert [row.id for row in result.rows] == ["film-0", "film-1", "film-2", "film-3"]
-    assert [row.value for row in result.rows] == [50, 50, 100, 0]
-    assert result.value == pytest.approx(50)
-    assert (result.scored, result.failed, result.fresh) == (4, 1, 4)
 
 
 def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one(kept_bench: MetricContext) -> None:

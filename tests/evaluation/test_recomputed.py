@@ -16,14 +16,7 @@ from shotad.evaluation import Corpus
 from shotad.evaluation.metrics.action import told_of
 from shotad.evaluation.metrics.ptb import tokens
 from tests.evaluation.action.parsed import parse_of
-from tests.evaluation.allmetrics import (
-    FILMS,
-    VARIED,
-    MakeBench,
-    changed,
-    predicted,
-    scored,
-)
+from tests.evaluation.allmetrics import FILMS, VARIED, MakeBench, changed, predicted, scored
 from tests.evaluation.standins import overlap
 
 Similarity = Callable[[str, str], float]

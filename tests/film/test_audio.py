@@ -65,13 +65,6 @@ def test_a_tone_is_heard_at_its_film_second_and_blocks_have_no_gap(name: str) ->
     assert done / RATE == pytest.approx(sound.start + sound.duration, abs=0.05)
 
 
-@pytest.mark.parametrize("rate", [8000, 44100])
-def test_the_rate_is_the_one_asked_for(rate: int) -> None:
-    samples, _ = _listen(make_film(SOUNDS["mov pcm"]), rate=rate)
-    assert _onsets(samples, rate) == pytest.approx([0.5, 1.5], abs=0.004)
-    assert len(samples) == pytest.approx(2 * rate, abs=0.03 * rate)
-
-
 def test_the_centre_leads() -> None:
     loud = []
     for channel in range(4):
@@ -96,13 +89,6 @@ def test_the_default_is_neither_description_nor_commentary() -> None:
     assert _onsets(_listen(made)[0]) == pytest.approx([1.1], abs=0.004)
     for track, beep in enumerate((0.3, 0.7, 1.1)):
         assert _onsets(_listen(made, track)[0]) == pytest.approx([beep], abs=0.004)
-
-
-def test_an_unknown_track_is_refused_with_those_there_are() -> None:
-    with open_film(make_film(TRACKS).path) as film, pytest.raises(FilmError) as caught:
-        sound_blocks(film, 3)
-    assert "no audio track 3" in str(caught.value)
-    assert "0 (eng, 'Audio Description', aac, mono); 1 (fre" in str(caught.value)
 
 
 def test_a_film_without_sound_gives_nothing() -> None:

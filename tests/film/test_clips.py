@@ -41,14 +41,6 @@ def test_each_picture_is_read_once_in_the_order_of_the_film() -> None:
     assert found["b"].seconds.tolist() == pytest.approx([3.99, 4.99, 5.99, 6.99])
 
 
-def test_clips_come_in_order_and_as_soon_as_they_are_whole() -> None:
-    reel = Reel()
-    stream = clips([plan("a", [1, 2]), plan("b", [1.5, 9]), plan("c", [3, 4]), plan("d", [20])], reel)
-    assert next(stream)[0] == "a"
-    assert reel.given == 3
-    assert [name for name, _ in stream] == ["b", "c", "d"]
-
-
 def test_a_film_that_ends_early_shortens_clips_and_leaves_out_empty_ones() -> None:
     found = dict(clips([plan("a", [1, 2], [6]), plan("b", [7, 8])], Reel(end=5)))
     assert list(found) == ["a"]

@@ -119,14 +119,6 @@ def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
     _same(FrameStore(tmp_path, film, GRID), film, tmp_path, moments)
 
 
-def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
-    film, _ = _open("plain")
-    store = FrameStore(tmp_path / "none", film, GRID)
-    assert len(list(store.tee(film.frames()))) == 50
-    assert store.stopped == "No such file or directory"
-    _same(store, film, tmp_path, [0.5])
-
-
 def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from shotad.film import framestore as pack
 

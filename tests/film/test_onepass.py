@@ -84,14 +84,6 @@ def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: 
         assert same(found[number], alone(film, moments))
 
 
-def test_a_moment_that_lies_back_is_read_by_a_pass_of_its_own(film: Film, tmp_path: Path) -> None:
-    one = exact(film, tmp_path)
-    one.expect(SECOND)
-    late, early = list(one.pictures([15.0])), list(one.pictures([1.5]))
-    assert same([*late, *early], [*alone(film, [15.0]), *alone(film, [1.5])])
-    assert same(list(one.pictures(SECOND)), alone(film, SECOND))
-
-
 def test_the_next_run_finds_what_a_killed_one_put_by(film: Film, tmp_path: Path) -> None:
     killed = exact(film, tmp_path)
     killed.expect(FIRST)

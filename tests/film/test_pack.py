@@ -27,16 +27,6 @@ def filled(folder: Path, moments: range, film: str = "a") -> Pack:
     return one
 
 
-def test_what_is_put_is_found_by_this_run_and_the_next(tmp_path: Path) -> None:
-    one = filled(tmp_path, range(5))
-    one.put(5.25, 5.1, frame(5))
-    assert one.get(5.25) == (5.1, frame(5))
-    again = opened(tmp_path)
-    assert again.get(3.0) == (3.5, frame(3))
-    assert again.get(5.25) == (5.1, frame(5))
-    assert (again.get(7.0), again.complete) == (None, False)
-
-
 def test_a_pack_of_another_film_is_thrown_away_when_this_one_is_written(tmp_path: Path) -> None:
     filled(tmp_path, range(100), "another")
     one = opened(tmp_path)

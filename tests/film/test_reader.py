@@ -17,15 +17,7 @@ import pytest
 from shotad.core import FilmError, UsageError
 from shotad.film import Decoder, Film, find_media, open_film
 from shotad.film.pyav_reader import PyavFilm
-from tests.media import (
-    PATCHES,
-    FilmSpec,
-    Made,
-    SoundSpec,
-    make_film,
-    read_number,
-    read_patches,
-)
+from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, read_number, read_patches
 
 UNEVEN = tuple(np.cumsum([0, *[0.04, 0.04, 0.1, 0.02, 0.06] * 9]).round(3).tolist())
 MS = Fraction(1, 1000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core import Interval, Utterance, utterance_rows, utterances_of
 from shotad.film.subtitles import parse_subtitles, read_caption, read_turns
 
 
@@ -92,10 +91,3 @@ Dialogue: 0,0:00:03.00,0:00:04.00,Default,Thom,0,0,0,,ANN: Ho.
 Dialogue: 0,0:00:05.00,0:00:07.00,Default,Thom,0,0,0,,- Hi.\\N- BO: Ho.
 """
     assert [u.speaker for u in parse_subtitles(text)] == ["Thom", "Ann", "", "Bo"]
-
-
-def test_records_keep_the_speaker_and_old_records_are_read() -> None:
-    said = (Utterance(Interval(1, 2), "Hi", speaker="Thom"), Utterance(Interval(3, 4), "Ho"))
-    rows = utterance_rows(said)
-    assert utterances_of(rows) == said
-    assert utterances_of([{"start": 1, "end": 2, "kind": "speech", "text": "Hi"}])[0].speaker == ""

@@ -36,33 +36,6 @@ def film(request: pytest.FixtureRequest, tmp_path: Path) -> Film:
     return open_film(_archive(folder, tmp_path / "archive" / name, mode), frame_rate=RATE)
 
 
-def test_the_lowest_number_is_second_0(film: Film) -> None:
-    with film:
-        frames = [(f.index, f.seconds, read_number(f.rgb()), f.raw) for f in film.frames()]
-        assert frames == [(i, pytest.approx(i / 3), i, None) for i in range(12)]
-        assert film.info.duration == pytest.approx(4.0)
-        assert film.end == pytest.approx(4.0)
-        assert (film.info.width, film.info.height, film.info.frame_rate) == (192, 108, RATE)
-        assert film.damage is None
-
-
-def test_pictures_by_second(film: Film) -> None:
-    with film:
-        wanted = [-1.0, 0.0, 0.32, 0.34, 2.0, 2.0, 3.99, 9.0]
-        pictures = list(film.pictures(wanted, height=54))
-        assert [read_number(p.image) for p in pictures] == [0, 0, 0, 1, 6, 6, 11, 11]
-        assert [p.wanted for p in pictures] == wanted
-        assert pictures[0].image.shape == (54, 96, 3)
-
-
-def test_a_missing_number_leaves_the_frame_before_on_the_screen(tmp_path: Path) -> None:
-    folder = make_stills(tmp_path / "clip", 12, first=0)
-    (folder / "00004.png").unlink()
-    with open_film(folder, frame_rate=RATE) as film:
-        assert [read_number(p.image) for p in film.pictures([1.0, 4 / 3, 5 / 3])] == [3, 3, 5]
-        assert [f.seconds for f in film.frames()] == pytest.approx([i / 3 for i in range(12) if i != 4])
-
-
 def test_a_broken_frame_is_left_out_and_noted(tmp_path: Path) -> None:
     folder = make_stills(tmp_path / "clip", 5)
     (folder / "00003.png").write_bytes(b"no picture")

@@ -110,8 +110,7 @@ def test_a_voice_that_is_named_but_not_written_is_speech(raw: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "encoding",
-    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1"],
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1"]
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(tmp_path: Path, encoding: str, newline: str) -> None:
@@ -123,38 +122,6 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str, newline: str) ->
         .encode(encoding)
     )
     assert [u.text for u in read_subtitles(path)] == ["Où est Zoë?", "Hello darkness"]
-
-
-VTT = """\ufeffWEBVTT - A film
-Kind: captions
-
-STYLE
-::cue { color: red }
-
-NOTE
-A note that mentions nothing.
-
-intro
-00:01.000 --> 00:02.500 align:start position:0%
-<v John>Who's there?
-
-NOTE not words
-
-Searching
-01:00:03.000 --> 01:00:04.000
-- It's <00:03.200>me <00:03.500>again.
-- Come in.
-
-00:05.000 --> 00:06.000
-
-"""
-
-
-def test_webvtt_ids_notes_and_styles_are_no_words() -> None:
-    assert parse_subtitles(VTT) == (
-        Utterance(Interval(1, 2.5), "Who's there?", speaker="John"),
-        Utterance(Interval(3603, 3604), "It's me again. Come in."),
-    )
 
 
 ASS = """[Script Info]

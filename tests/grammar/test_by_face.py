@@ -11,14 +11,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Box, Image, ShotScale, Sighting
 from shotad.film import open_film
-from shotad.grammar.by_face import (
-    BORDERS,
-    ByFace,
-    Measure,
-    guess_from,
-    measure_person,
-    measure_thing,
-)
+from shotad.grammar.by_face import BORDERS, ByFace, Measure, guess_from, measure_person, measure_thing
 from shotad.grammar.features import ScaleGuess
 from shotad.sight import Face, Glimpse
 

@@ -139,13 +139,6 @@ def test_a_missing_weight_is_an_error_and_no_random_number(folders: dict[int, Pa
         DinoV2.in_folder(folder, EXACT).of(pictures(1))
 
 
-def test_the_mask_token_of_training_may_be_missing(folders: dict[int, Path], tmp_path: Path) -> None:
-    folder = shutil.copytree(folders[0], tmp_path / "model")
-    _without(folder, "embeddings.mask_token")
-    found = DinoV2.in_folder(folder, EXACT).of(pictures(1))
-    assert torch.equal(found.patches, DinoV2.in_folder(folders[0], EXACT).of(pictures(1)).patches)
-
-
 def _edit(folder: Path, **changes: Any) -> None:
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
@@ -182,14 +175,6 @@ def test_a_model_in_several_files(folders: dict[int, Path], tmp_path: Path) -> N
     shards[0].unlink()
     with pytest.raises(WeightsError, match="holds no model"):
         DinoV2.in_folder(tmp_path, EXACT)
-
-
-def test_frames_that_cannot_go_together(folders: dict[int, Path]) -> None:
-    maker = DinoV2.in_folder(folders[0], EXACT)
-    with pytest.raises(ValueError, match="all upright or all broad"):
-        maker.of([*pictures(1), *pictures(1, height=200, width=120)])
-    with pytest.raises(ValueError, match="got none"):
-        maker.of([])
 
 
 def test_folders_that_hold_no_model(folders: dict[int, Path], tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import torch
 from shotad.core import (
     ComputeSettings,
     ConfigError,
-    ShotadError,
     ThreadSettings,
     WeightsError,
     cached,
@@ -197,14 +196,3 @@ def test_a_wrong_device_is_an_error_for_auto_too(cache: Path, models: dict[str, 
     put(cache, models, "dinov2-base")
     with pytest.raises(ConfigError, match="is no device"):
         make_feature_maker(settings(), ComputeSettings(device="gpu"))
-
-
-def test_an_explicit_model_without_torch_names_the_extra(
-    cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(cache, models, "dinov2-base")
-    for module in ("shotad.grammar.vit_features", "shotad.grammar.vit_features"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ShotadError, match=r'needs torch.*pip install "shotad\[models\]"'):
-        make_feature_maker(settings("dinov2-base"), CPU)

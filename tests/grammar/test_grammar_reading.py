@@ -116,19 +116,6 @@ def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
     assert book.guesses == {}
 
 
-def test_what_is_known_is_not_read_again() -> None:
-    book, readers = GrammarCache(), Readers(Maker(), Scales())
-    read(book, Film(), readers)
-    whole = GrammarCache(dict(book.guesses), dict(book.scores))
-    film = Film()
-    assert read(book, film, readers) == 0
-    assert film.asked == []
-    book.keep(CLIPS[:3])
-    assert read(book, film, readers) == 1
-    assert film.asked == [[8.1, 8.5, 8.9, 9.1, 9.5, 9.9]]
-    assert book == whole
-
-
 def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
     book = GrammarCache()
     read(book, Film(end=5.3), Readers(Maker(), Scales()))
@@ -136,13 +123,3 @@ def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
     assert book.scores[look(1), look(3)] > 0.3
     assert book.guesses[look(5)] is None
     assert set(book.scores) == {pair for clip in CLIPS for pair in pairs_of(clip)}
-
-
-def test_a_reader_of_scale_may_look_at_several_frames() -> None:
-    film, scales = Film(), Scales(moments=("quarter", "middle", "three_quarters"))
-    book = GrammarCache()
-    read(book, film, Readers(None, scales))
-    assert scales.seen == sorted(k + m for k in range(10) if k != 7 for m in (0.3, 0.5, 0.7))
-    # Of shot 8 only the frames that tell something count, and there is none.
-    assert book.guesses[look(8)] is None
-    assert book.guesses[look(6)] == ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0))

@@ -91,8 +91,3 @@ def test_black_bars_are_cut_off(pictures: list[Image], at_the_sides: bool) -> No
     barred = np.pad(image, black)
     assert likeness(image, barred) > 0.8
     assert score(image, barred) > 0.6
-
-
-def test_what_is_no_picture_is_refused() -> None:
-    with pytest.raises(ValueError, match="uint8"):
-        made(np.zeros((10, 20, 3), np.float32))

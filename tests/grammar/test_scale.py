@@ -71,16 +71,6 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("classifier")
-def test_a_checkpoint_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "best.safetensors"
-    file.write_bytes(WEIGHTS)
-    assert make(checkpoint=str(file)).path == file
-    assert scale_weights(ScaleSettings(checkpoint=str(file))) == ()
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert make(checkpoint="~/best.safetensors").path == file
-
-
-@pytest.mark.usefixtures("classifier")
 def test_a_checkpoint_is_a_name_in_the_manifest(manifest: Path) -> None:
     assert make(checkpoint=NAME).path == manifest
     assert scale_weights(ScaleSettings(checkpoint=NAME)) == (NAME,)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.common import FILMS
-from benchmarks.scales import (
-    compare,
-    number,
-    pictures_of,
-    read_labels,
-    table,
-)
+from benchmarks.scales import compare, number, pictures_of, read_labels, table
 from shotad.grammar.by_face import ByFace
 
 

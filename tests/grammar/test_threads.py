@@ -12,16 +12,7 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from shotad.grammar import (
-    Features,
-    Kinds,
-    Matching,
-    Place,
-    places,
-    shot_scores,
-    threads_of,
-    whole_scores,
-)
+from shotad.grammar import Features, Kinds, Matching, Place, places, shot_scores, threads_of, whole_scores
 from shotad.grammar.threads import FrameChoice
 
 Floats = npt.NDArray[Any]

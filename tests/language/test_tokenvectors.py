@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from shotad.core import ComputeSettings, ShotadError, WeightsError
-from shotad.script import TokenEncoder, check_name, locate
+from shotad.core import ComputeSettings, WeightsError
+from shotad.script import TokenEncoder, locate
 
 pytest.importorskip("transformers", reason="the extra language is not installed")
 
@@ -111,14 +110,6 @@ def test_a_damaged_model_is_explained(bert: Path, tmp_path: Path) -> None:
     (other / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(WeightsError, match="cannot be read"):
         locate(str(other))
-
-
-def test_an_unknown_name_and_a_missing_library_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(WeightsError, match="no encoder 'minilmm'. Known: minilm"):
-        check_name("minilmm")
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(ShotadError, match=r"shotad\[language\]"):
-        check_name("minilm")
 
 
 @pytest.mark.slow

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import (
-    BertConfig,
-    BertModel,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    RobertaConfig,
-    RobertaModel,
-)
+from transformers import BertConfig, BertModel, Qwen2Config, Qwen2ForCausalLM, RobertaConfig, RobertaModel
 from transformers.utils import logging
 
 _SIZE = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}

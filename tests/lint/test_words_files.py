@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import ConfigError, word_files
+from shotad.core import ConfigError
 from shotad.script import check_line, lists_for, read_words
-from shotad.script.word_lists import packaged, parse_words
+from shotad.script.word_lists import parse_words
 
 
 def found(text: str, entries: str) -> list[str]:
@@ -56,13 +56,6 @@ def test_sets_exceptions_and_case() -> None:
 def test_what_cannot_be_meant_is_refused(entries: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         found("x", entries)
-
-
-def test_the_packaged_files_are_read_and_name_their_rules() -> None:
-    lists = packaged("en-GB")
-    assert {words.rule for words in lists} == {"L1", "L2", "L3", "L4", "L5", "L13", "L14"}
-    assert [words.name for words in lists] == [path.stem for path in word_files("en")]
-    assert packaged("xx") == packaged("../en") == ()
 
 
 def test_a_users_words_come_to_those_of_the_same_name(tmp_path: Path) -> None:

@@ -13,15 +13,7 @@ from PIL import Image as Pillow
 
 from shotad.core import Box, Image, Mark, Sighting
 from shotad.film import COLOURS, marks_for
-from shotad.film.overlays import (
-    Oval,
-    Window,
-    cover,
-    ellipse,
-    line_width,
-    paint_people,
-    stroke_of,
-)
+from shotad.film.overlays import Oval, Window, cover, ellipse, line_width, paint_people, stroke_of
 
 PEOPLE = [f"p{number}" for number in range(21)]
 MARKS = marks_for(PEOPLE)

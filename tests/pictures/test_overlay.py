@@ -48,12 +48,6 @@ def test_size_is_that_of_the_models_own_rule(film: tuple[int, int], seen: tuple[
     assert DEFAULT.min_pixels <= seen[0] * seen[1] <= DEFAULT.max_pixels
 
 
-def test_short_side_keeps_the_shape() -> None:
-    settings = FrameSettings(short_side=336)
-    assert vlm_size(1280, 720, settings) == (597, 336)
-    assert vlm_size(720, 1280, settings) == (336, 597)
-
-
 @pytest.mark.parametrize("settings", [NUMBER, BOX, NONE])
 def test_callers_frames_are_never_painted_on(settings: OverlaySettings) -> None:
     given = clip(504, 280, [0, 1])

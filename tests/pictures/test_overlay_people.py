@@ -35,14 +35,6 @@ def test_people_are_marked_on_the_frames_of_their_seconds_alone() -> None:
     assert np.array_equal(painted[1], paint_people(given.images[1], here.sightings[:2], here.marks))
 
 
-@pytest.mark.parametrize("label", ["number", "box", "none"])
-def test_without_people_or_without_marks_nothing_else_is_painted(label: str) -> None:
-    given, here = clip(), presence(("ann", MIDDLE, 1.0))
-    plain = paint(given, settings(label), current=[0]).images
-    assert np.array_equal(paint(given, settings(label, "none"), current=[0], presence=here).images, plain)
-    assert not np.array_equal(paint(given, settings(label), current=[0], presence=here).images, plain)
-
-
 @pytest.mark.parametrize("characters", ["ellipses", "boxes"])
 def test_a_red_mark_and_the_red_border_stay_two(characters: str) -> None:
     """Between them lies a strip that is not red, all round."""

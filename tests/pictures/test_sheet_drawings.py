@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shotad.description.overview_data import Subject, read_subject
-from shotad.description.overview_page import score_table
 from shotad.description.overview_timeline import Span, row_times, timeline
 from tests.sheetfolder import Made, make_folder
 
@@ -45,14 +43,3 @@ def test_the_time_line_shows_what_happens_when(tmp_path: Path) -> None:
     assert spans(row.lines) == [("heard", 0.2, 1.7), ("heard", 10.2, 11.7)]
     assert [(round(place * 0.15, 6), words) for place, words in row.ticks[:2]] == [(0, "00:00"), (1, "00:01")]
     assert row.end == 100
-
-
-def test_scores_as_a_table(tmp_path: Path) -> None:
-    subject = subject_of(tmp_path, Made(shots=6))
-    table = score_table(subject.lines[1], subject)
-    assert table is not None
-    assert table.names == ("Shot 0 B", "Shot 1 A", "Shot 2 B", "Shot 3 A")
-    assert [score.words for score in table.cells[0]] == ["", "0.12", "0.51", "0.12"]
-    assert [score.joined for score in table.cells[1]] == [False, False, False, True]
-    assert table.cells[0][2] == table.cells[2][0]
-    assert score_table(subject.lines[1], replace(subject, scores={})) is None

@@ -8,17 +8,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import (
-    Facts,
-    LightFact,
-    Named,
-    PeopleFact,
-    ScriptError,
-    ShotScale,
-    TextFact,
-    ThingFact,
-    WorkFolderError,
-)
+from shotad.core import Facts, LightFact, Named, PeopleFact, ShotScale, TextFact, ThingFact
 from shotad.description import in_words
 from shotad.description.overview_data import read_subject
 from tests.sheetfolder import Made, make_folder
@@ -75,23 +65,6 @@ def test_a_damaged_record_is_left_out_and_said(
     assert len(subject.shots) == 6
 
 
-def test_no_shots_no_sheet(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made())
-    change(folder, "shots", shots=[])
-    with pytest.raises(WorkFolderError, match=r"shots\.json is damaged"):
-        read_subject(folder)
-    (folder / "shots.json").write_text("{")
-    with pytest.raises(WorkFolderError, match=r"shots\.json is damaged: line 1, column 2.*shotad describe"):
-        read_subject(folder)
-
-
-def test_a_track_that_a_person_broke_is_an_error_with_its_line(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made())
-    (folder / "track.json").write_text('{\n "schema_version": 1,,\n')
-    with pytest.raises(ScriptError, match="line 2"):
-        read_subject(folder)
-
-
 def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, Made())
     path = folder / "stage1.jsonl"
@@ -99,14 +72,6 @@ def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
     subject = read_subject(folder)
     assert [line.look is not None for line in subject.lines] == [True, True, False]
     assert subject.missing == ("1 record in stage1.jsonl is damaged and left out.",)
-
-
-def test_facts_in_words() -> None:
-    assert in_words(FACTS) == {
-        1: "one person, upper body, on the left; an umbrella, on the right; text: READY; dark, fades in",
-        0: "three people",
-    }
-    assert in_words(None) == {}
 
 
 def test_people_in_words_have_their_names() -> None:

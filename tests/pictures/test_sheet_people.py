@@ -8,12 +8,9 @@ from typing import Any
 
 from shotad.core import Config
 from shotad.description import write_sheet
-from shotad.description.overview_data import read_subject
-from shotad.description.overview_words import people_words, seen_by
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 THOM = {"id": "thom", "called": "Thom <b>", "mark": "red", "current": True}
-CELIA = {"id": "celia", "called": "Celia", "mark": "dashed green", "current": True}
 
 
 def folder_with(path: Path, *people: list[dict[str, Any]]) -> Path:
@@ -23,13 +20,6 @@ def folder_with(path: Path, *people: list[dict[str, Any]]) -> Path:
     rows = [{**record, "characters": some} for record, some in zip(records, people, strict=False)]
     (folder / "stage1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
-
-
-def test_an_engine_that_measures_has_people_without_marks(tmp_path: Path) -> None:
-    line = read_subject(folder_with(tmp_path, [{**CELIA, "mark": ""}], [], [])).lines[0]
-    assert line.look is not None
-    assert people_words(line.look) == "Celia"
-    assert "marks around faces" not in seen_by(line.look)
 
 
 def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
 
-import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval, SpeechKind, SpeechSettings, Utterance
@@ -21,15 +19,6 @@ def gaps(
 ) -> list[tuple[float, float]]:
     found = free_time(spoken(*bounds), duration, SpeechSettings(margin=margin))
     return [(gap.start, gap.end) for gap in found]
-
-
-def test_the_margin_is_kept_at_both_sides() -> None:
-    assert gaps((5, 7), (12, 13)) == [(0, 4.5), (7.5, 11.5), (13.5, 20)]
-
-
-@pytest.mark.parametrize("duration", [0.0, -1.0, math.nan, math.inf])
-def test_a_film_without_length_has_no_free_time(duration: float) -> None:
-    assert free_time([], duration, SpeechSettings()) == ()
 
 
 def test_lyrics_are_kept_free_unless_allowed() -> None:

@@ -13,15 +13,7 @@ from shotad.description import Engines, redo
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import CueStatus, Maker, to_json
-from tests.redo.redoing import (
-    again,
-    film_path,
-    fresh,
-    rows,
-    run,
-    says,
-    track_of,
-)
+from tests.redo.redoing import again, film_path, fresh, rows, run, says, track_of
 
 
 def test_the_new_line_takes_the_place_of_the_old_and_the_rest_stays(place: Path) -> None:

@@ -8,26 +8,12 @@ from typing import Any
 
 import pytest
 
-from shotad.core import (
-    EditConflict,
-    Given,
-    Request,
-    UsageError,
-    WorkFolder,
-    WorkFolderError,
-    read_settings,
-)
+from shotad.core import EditConflict, Given, Request, UsageError, WorkFolder, WorkFolderError, read_settings
 from shotad.description import Engines, redo, understand
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from tests.media import FilmSpec, make_film
-from tests.redo.redoing import (
-    again,
-    fresh,
-    rows,
-    run,
-    track_of,
-)
+from tests.redo.redoing import again, fresh, rows, run, track_of
 from tests.review.sessions import session_of
 
 

@@ -71,13 +71,6 @@ def test_lines_of_hundreds_of_words_are_told_in_few(place: Path) -> None:
     assert max(map(len, told.splitlines())) < 600
 
 
-def test_lines_in_another_language_are_named(place: Path) -> None:
-    edit(place, lambda cues: cues[0].update(text="Un chat dort.", language="fr"))
-    edit(place, lambda cues: cues[1].update(language="en-GB"))
-    done, _ = rendered(place, "ad")
-    assert done.warnings == ("1 line is in 'fr'; fake speaks all in the track's language, 'en'.",)
-
-
 def test_two_lines_of_one_time_are_both_heard_apart(place: Path) -> None:
     edit(place, lambda cues: cues.append({"start": 1.0, "end": 3.0, "text": "A person added this."}))
     done, _ = rendered(place, "ad")

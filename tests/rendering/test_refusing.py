@@ -24,7 +24,6 @@ from shotad.sound import Kind, OutputFile, check_wanted, run_render
 from shotad.sound.fake_voice import FakeVoice
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
-from tests.sound.muxmedia import describe_tracks
 
 VP9 = {
     "codec": "libvpx-vp9",
@@ -44,11 +43,7 @@ VP9 = {
     ],
 )
 def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(
-    tmp_path: Path,
-    makes: tuple[str, ...],
-    settings: tuple[str, ...],
-    error: type[ShotadError],
-    told: str,
+    tmp_path: Path, makes: tuple[str, ...], settings: tuple[str, ...], error: type[ShotadError], told: str
 ) -> None:
     film = film_with(**VP9)
     place = write_folder(tmp_path / "w", film)
@@ -104,15 +99,6 @@ def test_places_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "folder.mp4").mkdir()
     assert "is a file, not a folder" in refused(place, film, tmp_path / "file" / "deep" / "a.wav", Kind.MIX)
     assert "is a folder" in refused(place, film, tmp_path / "folder.mp4")
-
-
-def test_folders_are_made_for_films_and_sounds_alike(tmp_path: Path) -> None:
-    place, film = write_folder(tmp_path / "w"), film_with()
-    target = tmp_path / "new" / "deeper" / 'it\'s "ünï" 映画.mp4'
-    with open_film(film) as opened, WorkFolder(place) as folder:
-        wanted = [OutputFile(Kind.FILM, target)]
-        run_render(opened, folder, load_config(None, ()), wanted, NoProgress(), voice=FakeVoice())
-    assert len(describe_tracks(target)) == 3
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

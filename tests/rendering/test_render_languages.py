@@ -12,14 +12,7 @@ import pytest
 
 from shotad.core import Config, Interval, WorkFolder
 from shotad.description import lint_track
-from shotad.script import (
-    Maker,
-    load_track,
-    save_translation,
-    spoken_interval,
-    spoken_words,
-    track_name,
-)
+from shotad.script import Maker, load_track, save_translation, spoken_interval, spoken_words, track_name
 from shotad.script.dapt_reader import check_dapt
 from tests.rendering.described import LINES, film_with, rendered, track_of, write_folder
 
@@ -70,11 +63,7 @@ def translation(place: Path, language: str) -> Path:
         for cue, text in zip(track.cues, texts, strict=True)
     )
     new = replace(
-        track,
-        cues=cues,
-        language=language,
-        translated_from="en",
-        makers=(Maker("Translation", "fake"),),
+        track, cues=cues, language=language, translated_from="en", makers=(Maker("Translation", "fake"),)
     )
     with WorkFolder(place) as folder:
         save_translation(new, folder)

@@ -9,17 +9,11 @@ import pytest
 
 from shotad.core import NoProgress, UsageError, WorkFolder, load_config
 from shotad.description import Engines, shortener
-from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.engines.fake import FakeEngine
 from shotad.film import open_film
-from shotad.sound import Kind, OutputFile, parse_wanted, run_render, wanted_files
+from shotad.sound import parse_wanted, run_render, wanted_files
 from shotad.sound.fake_voice import FakeVoice
 from tests.rendering.described import film_with, write_folder
-
-TOO_LONG = {
-    1.0: f"The{' very' * 30} old man crosses the empty street.",
-    9.0: "A cat sleeps by the window.",
-}
-"""The first line takes longer than it is until somebody speaks, and has nothing that could go."""
 
 
 class Told(NoProgress):
@@ -39,22 +33,6 @@ def calls(place: Path, writes: FakeEngine, *settings: str, file: Path | None = N
         shorten = partial(shortener, engines=Engines(FakeEngine(), writes))
         run_render(opened, folder, config, wanted, NoProgress(), shorten=shorten)
     return writes.calls
-
-
-def test_a_model_that_has_written_the_lines_is_asked_for_shorter_ones(tmp_path: Path) -> None:
-    place = write_folder(tmp_path / "w", lines=TOO_LONG)
-    assert calls(place, FakeEngine(answer=plain_answer)) > 0
-    assert (place / "shorter.jsonl").exists()
-
-
-def test_who_is_not_asked(tmp_path: Path) -> None:
-    """Nobody where the settings forbid it, as an option or in a file; not an engine that reads nothing."""
-    (tmp_path / "quiet.yaml").write_text("fit: {ask: false}\n")
-    place = write_folder(tmp_path / "w", lines=TOO_LONG)
-    assert calls(place, FakeEngine(answer=plain_answer), "fit.ask=false") == 0
-    assert calls(place, FakeEngine(answer=plain_answer), file=tmp_path / "quiet.yaml") == 0
-    assert calls(place, FakeEngine()) == 0
-    assert not (place / "shorter.jsonl").exists()
 
 
 @pytest.mark.parametrize("told", [False, True])
@@ -104,14 +82,6 @@ def test_every_kind_has_a_name_of_its_own() -> None:
 )
 def test_a_film_keeps_its_container_where_it_can(film: str, expected: str) -> None:
     assert names("film", film=film) == [f"w/{expected}"]
-
-
-def test_another_folder_or_the_very_file(tmp_path: Path) -> None:
-    assert names("ad", out=tmp_path) == [str(tmp_path / "movie.ad.wav")]
-    assert names("ad", "mix", out=Path("new")) == ["new/movie.ad.wav", "new/movie.mix.wav"]
-    assert wanted_files([(Kind.MIX, None)], "a.mp4", HERE, out=Path("x.flac")) == (
-        OutputFile(Kind.MIX, Path("x.flac")),
-    )
 
 
 @pytest.mark.parametrize(

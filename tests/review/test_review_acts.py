@@ -58,20 +58,6 @@ def test_choosing_takes_the_candidates_words_and_their_length() -> None:
     assert act(scene(cue), "choose", TWO.id, number=2).cues == (), "it is the line already"
 
 
-def test_a_long_text_ends_with_its_slot_and_before_the_next_line() -> None:
-    words = " ".join(["word"] * 30)
-    assert one(act(scene(TWO), "write", TWO.id, text=words)).interval == Interval(1.0, 5.0)
-    near = line(4.0, "Rain.", 5.0)
-    assert one(act(scene(TWO, near), "write", TWO.id, text=words)).interval == Interval(1.0, 4.0)
-
-
-def test_a_text_is_cleaned_and_times_set_by_hand_stay() -> None:
-    moved = one(act(scene(TWO), "move", TWO.id, end=3.4))
-    cue = one(act(scene(moved), "write", TWO.id, text="  One\t two\r\n\r\nthree\x00 "))
-    assert cue.text == "One  two\nthree"
-    assert cue.interval == Interval(1.0, 3.4)
-
-
 def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:
     empty = one(act(scene(TWO), "write", TWO.id, text=" \n "))
     assert (empty.status, empty.text) == (CueStatus.DROPPED, "")
@@ -162,29 +148,8 @@ def test_what_cannot_be_done_to_a_line_says_why(cue: Cue, name: str, args: dict[
         act(scene(cue), name, cue.id, **args)
 
 
-@pytest.mark.parametrize(
-    ("cue", "name", "said"),
-    [
-        (UNHEARD, "drop", "It is left out already."),
-        (replace(UNHEARD, reason=REMOVED), "remove", "It is removed already."),
-        (TWO, "restore", "It is heard already."),
-        (TWO, "unaccept", "This line is not accepted, so there is nothing to take back."),
-    ],
-)
-def test_what_is_so_already_changes_nothing(cue: Cue, name: str, said: str) -> None:
-    assert act(scene(cue), name, cue.id) == Change(said, focus=cue.id)
-
-
 def test_a_line_moves_by_so_much() -> None:
     assert one(act(scene(TWO), "move", TWO.id, start_by=0.5, end_by=0.25)).interval == Interval(1.5, 3.25)
-
-
-def test_where_speech_is_unknown_a_line_lies_between_its_neighbours() -> None:
-    assert room_of(scene(TWO, free=None), TWO) == Interval(0.1, 20.0)
-    later = line(7.0, "Rain.")
-    assert room_of(scene(TWO, later, free=None), TWO) == Interval(0.1, 7.0)
-    over = line(5.0, "Rain falls.", 7.0)
-    assert room_of(scene(over), over) == Interval(0.1, 9.0), "a line planned over speech may stay there"
 
 
 @pytest.mark.parametrize("at", [0, 5, 12, 99, -4])
@@ -200,15 +165,6 @@ def test_splitting_cuts_between_words(at: int) -> None:
     assert change.focus == said.id
     share = len(first.text.split()) / 6
     assert first.interval.duration == pytest.approx(3 * share, abs=0.001)
-
-
-def test_a_language_without_blanks_is_cut_where_it_is_asked() -> None:
-    said = line(1.0, "她打开门离开了", 4.0, language="zh")
-    first, second = act(scene(said), "split", said.id, at=3).cues
-    assert (first.text, second.text) == ("她打开", "门离开了")
-    joined = act(scene(first, second), "join", said.id)
-    assert joined.cues[0].text == said.text
-    assert joined.gone == (second.id,)
 
 
 def test_a_letter_is_not_parted_from_its_marks() -> None:

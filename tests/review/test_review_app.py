@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,17 +65,7 @@ def test_the_page_and_all_its_files_are_served_with_their_types(untouched: Page)
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "../app.py",
-        "%2e%2e/app.py",
-        "%2fetc%2fpasswd",
-        "main.js%00",
-        "",
-        ".",
-        "MAIN.JS",
-        "x" * 4000,
-    ],
+    "name", ["../app.py", "%2e%2e/app.py", "%2fetc%2fpasswd", "main.js%00", "", ".", "MAIN.JS", "x" * 4000]
 )
 def test_no_other_file_is_served_as_one_of_the_page(untouched: Page, name: str) -> None:
     assert untouched.get(f"/web/{name}").status == 404
@@ -223,20 +212,6 @@ def test_what_cannot_be_heard_is_said_with_what_to_do(page: Page) -> None:
 
 
 # Jobs
-
-
-def test_an_export_makes_files_that_can_be_fetched_and_no_others(page: Page, place: Path) -> None:
-    job = page.job(kind="export", formats=["vtt", "docx"])
-    assert job["state"] == "done", job
-    for row in job["result"]["files"]:
-        answer = page.get(row["url"])
-        assert (answer.status, len(answer.body)) == (200, row["size"])
-        assert answer.headers["content-disposition"].startswith("attachment")
-        assert answer.headers["x-content-type-options"] == "nosniff"
-    docx = next(row["url"] for row in job["result"]["files"] if row["name"].endswith(".docx"))
-    (place / "out.docx").write_bytes(page.get(docx).body)
-    assert zipfile.is_zipfile(place / "out.docx")
-    assert page.get("/files/track.json").status == 404
 
 
 def test_a_file_that_was_replaced_by_a_link_is_not_served(page: Page, place: Path, tmp_path: Path) -> None:

@@ -14,23 +14,11 @@ from shotad.core import Config, Interval, load_config
 from shotad.review.details import LOCAL, engines_view
 from shotad.review.findings import Findings
 from shotad.review.session import Session
-from shotad.review.views import (
-    FORMAT_TITLES,
-    changed_view,
-    film_view,
-    formats_view,
-    line_view,
-)
-from shotad.script import ALL_FORMATS, Cue, CueStatus, Voiced, line_stamp
+from shotad.review.views import changed_view, film_view, formats_view, line_view
+from shotad.script import Voiced, line_stamp
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 
 Opened = tuple[Session, Findings]
-
-LINE_KEYS = {
-    "id", "stamp", "start", "end", "text", "kind", "language", "status", "heard", "reason", "doubt", "state", "by", "slot",
-    "room", "words", "allowed", "unit", "seconds", "room_seconds", "candidates", "chosen", "fit_steps", "spoken",
-    "machine", "hold", "findings", "apart",
-}  # fmt: skip
 
 
 def opened_at(place: Path) -> Iterator[Opened]:
@@ -78,27 +66,11 @@ def test_the_film_is_all_that_the_page_needs_and_json(opened):
     }  # fmt: skip
 
 
-def test_shots_have_threads_counted_from_0_and_scales_where_they_were_read(opened):
-    shots = film_of(opened)["shots"]
-    assert shots[1] == {"index": 1, "start": 10.0, "end": 20.0, "thread": 1, "scale": "medium"}
-    assert shots[0]["thread"] is None
-    assert shots[5]["scale"] is None
-
-
 @pytest.mark.parametrize("text", [None, "{", '{"shots": [{"index": 0, "thread": "a", "scale": "medium"}]}'])
 def test_without_film_grammar_shots_are_bare(opened, text):
     path = opened[0].folder / "grammar.json"
     path.unlink() if text is None else path.write_text(text, encoding="utf-8")
     assert {(shot["thread"], shot["scale"]) for shot in film_of(opened)["shots"]} == {(None, None)}
-
-
-def test_every_format_and_kind_of_file_is_offered_with_a_title(opened):
-    view = film_of(opened)
-    assert [row["name"] for row in view["formats"]] == list(ALL_FORMATS)
-    assert set(FORMAT_TITLES) == set(ALL_FORMATS)
-    film = next(row for row in view["makes"] if row["kind"] == "film")
-    assert "mkv" in film["endings"]
-    assert film["title"]
 
 
 def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
@@ -110,22 +82,6 @@ def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
     assert "shotad[documents]" in formats["docx"]["why"]
     assert formats["xlsx"]["ready"]
     assert formats["vtt"]["ready"]
-
-
-def test_a_line_has_what_the_page_expects(opened):
-    view = line_of(opened)
-    assert set(view) == LINE_KEYS
-    assert (view["words"], view["allowed"], view["unit"]) == (5, 10, "word")
-    assert view["seconds"] == pytest.approx(5 * 0.375, abs=0.01)
-    assert view["room"] == [8.25, 20.0]
-    assert view["room_seconds"] == 11.0
-    assert view["slot"] == "s00009000"
-    assert view["machine"] is None
-    assert view["hold"] == []
-    opened[0].act("write", "s00009000", {"text": "The door opens."})
-    view = line_of(opened)
-    assert (view["state"], view["hold"]) == ("edited", ["text"])
-    assert view["machine"]["text"] == "She opens the old door."
 
 
 def test_a_spoken_line_tells_how_long_its_voice_took(tmp_path):
@@ -147,25 +103,6 @@ def test_other_languages_count_as_they_are_written(tmp_path):
         assert view["allowed"] > 4
 
 
-def test_a_change_brings_the_lines_around_it(opened):
-    session, found = opened
-    session.act("drop", "s00009000", {})
-    done = session.act("write", "s00001000", {"text": "A dog sleeps."})
-    view = changed_view(session, done, found)
-    assert [line["id"] for line in view["lines"]] == ["s00001000", "s00020000"], (
-        "one not heard is no neighbour"
-    )
-    session.undo()
-    session.undo()
-    done = session.act("move", "s00009000", {"start": 10.0}, origin="tab")
-    view = changed_view(session, done, found)
-    assert [line["id"] for line in view["lines"]] == ["s00001000", "s00009000", "s00020000"]
-    assert view["lines"][2]["room"][0] == view["lines"][1]["end"]
-    assert (view["origin"], view["gone"]) == ("tab", [])
-    assert view["said"] == done.change.said
-    assert "slots" not in view
-
-
 def test_slots_that_come_and_go_are_told_with_the_change(opened):
     session, found = opened
     done = session.act("add_slot", "", {"start": 40.0, "end": 43.0})
@@ -182,13 +119,6 @@ def test_slots_that_come_and_go_are_told_with_the_change(opened):
     back = changed_view(session, session.undo(), found)
     assert "s00009000" in {slot["id"] for slot in back["slots"]}
     assert "s00009000" in {line["id"] for line in back["lines"]}
-
-
-def test_a_line_that_nobody_can_say_has_no_seconds(tmp_path):
-    one = Cue("s00001000", "s00001000", Interval(1, 5), "", status=CueStatus.SILENT, reason="nothing")
-    for opened in opened_at(make_folder(tmp_path / "w", "lint.parse=words", cues=(one,))):
-        assert line_of(opened, "s00001000")["seconds"] is None
-        assert film_of(opened)["progress"]["dropped"] == 1
 
 
 def test_a_server_is_named_before_pictures_go_there():

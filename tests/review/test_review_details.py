@@ -78,25 +78,6 @@ def test_what_both_stages_said_is_shown(session):
     assert detail["history"] == []
 
 
-def test_what_was_known_of_the_clip_is_told_in_words(session):
-    told = notes(line_detail(session, "s00009000"))
-    assert told["Film grammar"] == (
-        "The clip shows shots 0 to 3, numbered from 0; the line is about shots 1 and 2. Shots 0 and 2 are one "
-        "thread: the camera comes back. Shot scales: shot 1: close-up, shot 2: medium. At such a distance "
-        "the engine is asked about faces and objects too."
-    )
-    assert told["Recognised"] == "Anna."
-    assert told["Names heard near by"] == "Tom."
-    assert told["Named by the model alone"] == "Bo."
-    assert (
-        told["Stage I was asked twice"]
-        == "The answer with the fewest faults was taken. What was wrong: No actions."
-    )
-    assert told["Not seen in the frames at a second look"] == "Candidate 2: a lamp."
-    assert told["Settings that reproduce this line"].endswith("prompts abc; seed 7.")
-    assert "Stage II was asked once" not in told
-
-
 @pytest.mark.parametrize(
     ("roles", "told"),
     [

@@ -80,43 +80,6 @@ def test_a_tab_hears_where_it_begins_and_then_all_that_is_told_in_order() -> Non
     run(test)
 
 
-def test_a_silent_connection_carries_a_comment_so_that_a_broken_one_is_noticed() -> None:
-    async def test() -> None:
-        tabs, browser = Tabs(), Browser()
-        task = connect(tabs, browser, beat=0.02)
-        await browser.until(": here\n\n: here")
-        browser.gone.set()
-        await task
-
-    run(test)
-
-
-def test_a_newer_word_on_a_job_takes_the_place_of_one_that_waits() -> None:
-    async def test() -> None:
-        tabs, browser = Tabs(), Browser(takes=False)
-        task = connect(tabs, browser)
-        while not len(tabs):
-            await asyncio.sleep(0)
-        for i in range(5000):
-            tabs.tell("job", {"id": "j1", "done": i})
-            tabs.tell("job", {"id": "j2", "done": i})
-            tabs.tell("playable", {"done": i})
-        tabs.tell("change", {"revision": 8})
-        browser.free.set()
-        await browser.until('"revision":8')
-        events = [event for event in browser.events() if event[0] != "hello"]
-        assert events == [
-            ("job", {"id": "j1", "done": 4999}),
-            ("job", {"id": "j2", "done": 4999}),
-            ("playable", {"done": 4999}),
-            ("change", {"revision": 8}),
-        ]
-        browser.gone.set()
-        await task
-
-    run(test)
-
-
 def test_a_tab_that_falls_behind_is_told_to_fetch_all_anew_and_let_go() -> None:
     async def test() -> None:
         tabs, slow, quick = Tabs(5000), Browser(takes=False), Browser()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import pytest
 
 from shotad.description import lint_track
 from shotad.review.findings import Findings
-from shotad.review.jobs import WhenQuiet
 from shotad.review.session import Session
-from shotad.script import Finding, accept_findings, lines_of_track
+from shotad.script import Finding
 from shotad.script.checked_lines import FILE as ACCEPTED
 from tests.review.boardfilm import Tabs, make_folder, open_session
 
@@ -50,16 +48,6 @@ def act(session: Session, found: Findings, name: str, line: str, **args: object)
     assert found.settle()
 
 
-def test_at_the_beginning_all_lines_are_checked_and_told(tmp_path, opened):
-    make_folder(tmp_path / "w", "lint.parse=words", lines={1.0: "We see a cat.", 9.0: "Rain falls."})
-    _, found, tabs = opened(tmp_path / "w")
-    assert rules(found.of("s00001000")) == ["L2"]
-    assert found.of("s00009000") == ()
-    (told,) = tabs.of("findings")
-    assert set(told["lines"]) == {"s00001000"}
-    assert told["summary"] == {"done": True, "version": 1}
-
-
 def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_told(tmp_path, opened):
     session, found, tabs = opened(words(tmp_path / "w"))
     tabs.told.clear()
@@ -76,18 +64,6 @@ def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_to
         {"s00020000"},
     ]
     assert all(data["summary"]["done"] for data in tabs.of("findings"))
-
-
-def test_what_was_accepted_stays_so_and_comes_back_with_another_text(tmp_path, opened):
-    make_folder(tmp_path / "w", "lint.parse=words", lines={1.0: "We see a cat.", 9.0: "Rain falls."})
-    session, found, _ = opened(tmp_path / "w")
-    (finding,) = found.of("s00001000")
-    line = next(one for one in lines_of_track(session.track, {}) if one.id == "s00001000")
-    accept_findings(session.folder, [finding], [line])
-    act(session, found, "accept", "s00001000")
-    assert found.of("s00001000") == ()
-    act(session, found, "write", "s00001000", text="We see a dog.")
-    assert rules(found.of("s00001000")) == ["L2"]
 
 
 def test_lines_checked_again_are_as_when_all_are_checked(tmp_path, opened):
@@ -118,35 +94,3 @@ def test_damaged_records_do_no_harm(tmp_path, opened):
     (place / ACCEPTED).unlink()
     act(session, found, "write", "s00001000", text="We see a cat.")
     assert rules(found.of("s00001000")) == ["L2"]
-
-
-def test_what_a_render_found_stays_with_its_line(tmp_path, opened):
-    place = words(tmp_path / "w")
-    row = '{"rule": "A3", "level": "error", "message": "is covered", "cue_id": "s00001000"}'
-    (place / "render.json").write_text(f'{{"findings": [{row}]}}', encoding="utf-8")
-    session, found, _ = opened(place)
-    assert rules(found.of("s00001000")) == ["A3"]
-    act(session, found, "write", "s00001000", text="We see a cat.")
-    assert rules(found.of("s00001000")) == ["L2", "A3"]
-
-
-def test_work_that_is_asked_for_often_is_done_once_when_it_is_quiet():
-    done, begun, go = [], threading.Event(), threading.Event()
-
-    def work() -> None:
-        begun.set()
-        go.wait(10)
-        done.append(1)
-
-    quiet = WhenQuiet(work, 0.0, "test")
-    quiet.ask()
-    assert begun.wait(10)
-    for _ in range(5):
-        quiet.ask()
-    assert quiet.is_due
-    go.set()
-    assert quiet.settle(10)
-    assert len(done) == 2
-    quiet.close()
-    quiet.ask()
-    assert len(done) == 2

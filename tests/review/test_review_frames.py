@@ -23,10 +23,8 @@ from shotad.core import (
     Given,
     GivenCast,
     Interval,
-    Mark,
     Reply,
     Request,
-    ReviewError,
     RunSettings,
     Shot,
     WorkFolder,
@@ -34,7 +32,7 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film import Grid, Prepared, marks_for, open_film
+from shotad.film import Grid, Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, Frames, mark_of
@@ -118,14 +116,6 @@ def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
     assert 20 <= len(shown) <= 26
 
 
-def test_notes_of_a_slot_at_which_no_model_has_looked(tmp_path: Path) -> None:
-    described(tmp_path, record())
-    assert opened(tmp_path).notes("s00009000") == ()
-    assert opened(tmp_path / "empty").notes("s00002000") == ()
-    with pytest.raises(ReviewError, match="no model has looked"):
-        opened(tmp_path).picture("s00009000", 1)
-
-
 @pytest.mark.parametrize("given", [False, True])
 def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given: bool) -> None:
     described(tmp_path, record(), given=given)
@@ -135,20 +125,6 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
         shown = pixels(frames.picture("s00002000", note.number))
         assert read_number(shown) == made.number_at(second)
         assert shown.shape == (180, 320, 3)
-
-
-@pytest.mark.parametrize("number", [0, -1, 9, 10**9])
-def test_frames_that_the_model_did_not_see(tmp_path: Path, number: int) -> None:
-    described(tmp_path, record())
-    with pytest.raises(ReviewError, match="it saw 8"):
-        opened(tmp_path).picture("s00002000", number)
-
-
-def test_of_several_records_the_last_counts_and_broken_ones_do_not(tmp_path: Path) -> None:
-    described(tmp_path, record(), record("k2", shots=[row(0, "current", [4.5])]), {"slot": "s00002000"})
-    with (tmp_path / "stage1.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"key": "k3", "slot": "s000')
-    assert [note.seconds for note in opened(tmp_path).notes("s00002000")] == [4.5]
 
 
 def test_a_slot_at_which_only_a_redo_has_looked(tmp_path: Path) -> None:
@@ -264,11 +240,6 @@ def test_people_are_marked_as_the_model_saw_them(
         forgotten = Frames(Session(tmp_path / "w", info, run.config), film)
         with pytest.raises(AssertionError):
             assert_shown(forgotten, again)
-
-
-@pytest.mark.parametrize("mark", list(marks_for([str(n) for n in range(30)]).values()), ids=str)
-def test_a_mark_is_read_from_its_words(mark: Mark) -> None:
-    assert mark_of(str(mark)) == mark
 
 
 # The film strip

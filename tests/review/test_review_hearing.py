@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import Config, Interval, VoiceError, WorkFolder, load_config
-from shotad.film import Prepared, open_film, recorded, sound_blocks
+from shotad.film import Prepared, open_film, recorded
 from shotad.review import speaking
 from shotad.review.hearing import HeardFiles, Hearing
 from shotad.script import CueStatus, Track
@@ -94,45 +94,6 @@ def test_the_mix_is_that_of_a_render_and_nothing_is_spoken_again(place: Path, he
         first = round(one.start * rate)
         assert np.abs(sound - full[first : first + len(sound)]).max() < 0.51 * LSB + 1e-6
         assert one.warnings == tuple(f"{s[0].upper()}{s[1:]}." for s in cue.spoken.steps)
-
-
-def test_the_voice_alone_and_the_film_make_the_mix(place: Path, heard: Hearing) -> None:
-    track = track_of(place)
-    line = track.cues[1].id
-    mix, alone = heard.hear(track, line, "mix"), heard.hear(track, line, "voice")
-    film = heard.hear(track, line, "programme")
-    assert (film.start, film.seconds, film.line) == (mix.start, mix.seconds, None)
-    with open_film(lossless()) as opened:
-        full = np.concatenate([block.samples for block in sound_blocks(opened, None, 48000, "native")])
-    plain, rate = wav(film.path)
-    first = round(film.start * rate)
-    assert np.abs(plain - full[first : first + len(plain)]).max() < 0.51 * LSB
-    assert alone.line is not None
-    assert (alone.start, alone.seconds) == pytest.approx((alone.line[0], alone.line[1] - alone.line[0]))
-    sound, rate = wav(mix.path)
-    voice, _ = wav(alone.path)
-    first = round((alone.start - mix.start) * rate)
-    part = sound[first : first + len(voice)]
-    likeness = (part * voice).sum() / np.sqrt((part**2).sum() * (voice**2).sum())
-    assert likeness > 0.9
-    assert np.abs(part - voice).max() < np.abs(part).max()
-
-
-def test_of_the_same_line_the_same_file_and_of_another_another(place: Path, heard: Hearing) -> None:
-    track = track_of(place)
-    cue = track.cues[1]
-    first = heard.hear(track, cue.id, "mix")
-    written = first.path.stat().st_ino
-    assert heard.hear(track, cue.id, "mix") == first
-    assert first.path.stat().st_ino == written
-    changed = {
-        "text": replace(cue, text="She opens the new door. A lamp goes out."),
-        "time": replace(cue, interval=Interval(cue.interval.start + 0.04, cue.interval.end + 0.04)),
-    }
-    keys = {first.path, heard.hear(track, cue.id, "voice").path, heard.hear(track, cue.id, "programme").path}
-    for other in changed.values():
-        keys.add(heard.hear(of(track, other), cue.id, "mix").path)
-    assert len(keys) == 5
 
 
 def of(track: Track, cue: object) -> Track:

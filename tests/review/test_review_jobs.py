@@ -38,26 +38,6 @@ def start(jobs: Jobs, work: Callable[[Progress], Json], title: str = "Work") -> 
     return str(jobs.start("test", title, work)["id"])
 
 
-def test_jobs_run_one_after_the_other_in_order_and_tell_their_results() -> None:
-    hub, order = Tabs(), []
-    jobs = Jobs(hub)
-
-    def work(number: int) -> Callable[[Progress], Json]:
-        def run(_: Progress) -> Json:
-            order.append((number, "begins"))
-            time.sleep(0.01)
-            order.append((number, "ends"))
-            return {"said": f"number {number}", "files": []}
-
-        return run
-
-    names = [start(jobs, work(i)) for i in range(4)]
-    assert [ended(jobs, name)["result"]["said"] for name in names] == [f"number {i}" for i in range(4)]
-    assert order == [(i, what) for i in range(4) for what in ("begins", "ends")]
-    assert all(states(hub, name) == ["waiting", "running", "done"] for name in names)
-    assert jobs.close(WAIT) == ()
-
-
 def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
     hub, seen = Tabs(), []
     jobs = Jobs(hub)
@@ -167,23 +147,3 @@ def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown() -> No
     assert len(kept) <= 50
     with pytest.raises(ReviewError, match="no job"):
         jobs.stop(names[0])
-
-
-def test_news_of_a_job_come_in_the_order_in_which_it_changed() -> None:
-    """A job that ends at once: that it waits is not told after that it has ended, however slow the telling."""
-
-    class Slow(Tabs):
-        def tell(self, kind: str, data: Json) -> None:
-            if data["state"] == "waiting":
-                time.sleep(0.1)
-            super().tell(kind, data)
-
-    hub = Slow()
-    jobs = Jobs(hub)
-    name = start(jobs, lambda _: {"said": "done", "files": []})
-    ended(jobs, name)
-    jobs.close(WAIT)
-    assert states(hub, name) == ["waiting", "running", "done"]
-    versions = [data["version"] for _, data in hub.told]
-    assert versions == sorted(set(versions))
-    assert versions[-1] < jobs.version() < jobs.views()[0]["version"]

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from shotad.core import OutOfDate, ReviewError, WorkFolderError
+from shotad.core import OutOfDate, WorkFolderError
 from shotad.review.history import stamp_of
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
-from shotad.script import TRACK, Cue, LineState, load_track, save_track
+from shotad.script import TRACK, Cue, load_track, save_track
 from tests.rendering.described import write_folder
 from tests.review.reviewed import reviewed
 from tests.review.sessions import session_of
@@ -71,16 +71,6 @@ def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted
     session.act("shift", CAT, {"by": 0.5}, asked=("another tab", 1))
     assert on_disk(place) != before
     session.close()
-
-
-def test_an_act_that_was_refused_may_be_asked_for_again(session: Session) -> None:
-    session.act("drop", CAT, {})
-    for _ in range(2):
-        with pytest.raises(ReviewError, match="not heard"):
-            session.act("accept", CAT, {}, asked=(TAB, 1))
-    session.act("restore", CAT, {})
-    session.act("accept", CAT, {}, asked=(TAB, 1))
-    assert session.cue(CAT).state is LineState.ACCEPTED
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -206,22 +196,6 @@ def test_a_half_that_was_changed_is_joined_as_it_is(place: Path, session: Sessio
     assert joined.text == "A cat sleeps under the roof."
     assert (joined.interval.start, joined.slot_id, joined.candidates) == (1.0, CAT, ())
     assert second.id not in {cue.id for cue in session.track.cues}
-
-
-def test_the_page_is_told_why_lines_stay_apart(place: Path) -> None:
-    with reviewed(place) as (_, page):
-        apart = {line["id"]: line["apart"] for line in page.film()["lines"]}
-        assert apart[CAT].startswith(
-            "Somebody speaks between 0:03.000 and 0:09.000, where the next line begins"
-        )
-        assert "3.0 s after this one ends" in apart[DOOR]
-        assert apart[RAIN].startswith("There is no line after this one.")
-        for name, why in apart.items():
-            answer = page.act("join", name)
-            assert (answer.status, " ".join(answer.json["error"].values())) == (400, why)
-        moved = page.act("move", DOOR, {"end": 13.0}).json
-        assert {line["id"]: line["apart"] for line in moved["lines"]}[DOOR] == ""
-        assert page.act("join", DOOR).status == 200
 
 
 def test_both_halves_show_what_the_model_saw_and_said_of_their_slot(place: Path) -> None:

@@ -13,17 +13,7 @@ import pytest
 
 from shotad.script import Doubt, load_track, save_track, short_hash
 from tests.rendering.described import write_folder
-from tests.review.pages import (
-    drawn,
-    focused,
-    has_focus,
-    said,
-    served,
-    settled,
-    tabs,
-    until,
-    violations,
-)
+from tests.review.pages import drawn, focused, has_focus, said, served, settled, tabs, until, violations
 
 pytestmark = pytest.mark.slow
 

@@ -131,15 +131,6 @@ def who(people: People, lines: list[int]) -> str:
     return next(key for key, seen in rows(people).items() if seen == lines)
 
 
-def test_people_are_found_with_pictures_and_the_lines_that_show_them(people: People) -> None:
-    assert sorted(rows(people).values()) == [[0, 2], [1, 2], [4]]
-    for row in people.view()["people"]:
-        assert row["name"] == ""
-        assert row["seconds"] > 0
-        assert row["pictures"]
-        assert row["pictures"][0].startswith(f"/media/person/{row['key']}/1.jpg")
-
-
 def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
     key = who(people, [0, 2])
     picture = people.picture(key, 1)
@@ -175,18 +166,6 @@ def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(
     assert load_track(session.folder / "track.json").cues == session.track.cues
     session.undo()
     assert [cue.text for cue in session.track.cues] == before
-
-
-def test_a_name_that_is_put_right_changes_in_all_lines(people: People, session: Session) -> None:
-    ann = who(people, [0, 2])
-    people.name(NoProgress(), ann, "Anm", descriptor="the woman in red")
-    session.act("write", line(session, 3).id, {"text": "Anm's picture hangs on a wall."})
-    result = people.name(NoProgress(), ann, "Ann")
-    assert [cue.text for cue in session.track.cues][::3] == [
-        "Ann walks by.",
-        "Ann's picture hangs on a wall.",
-    ]
-    assert len(result["changed"]) == 3
 
 
 def test_accepted_lines_stay_and_are_told(people: People, session: Session) -> None:

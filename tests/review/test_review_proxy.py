@@ -52,10 +52,7 @@ FILMS = {
     "large": FilmSpec(size=(640, 484), gop=250, b_frames=2, matrix=1),
     "VP9": FilmSpec(suffix=".mkv", codec="libvpx-vp9", sounds=(SoundSpec(codec="libopus"),)),
     "late WebM": FilmSpec(
-        suffix=".webm",
-        codec="libvpx-vp9",
-        shift=5.0,
-        sounds=(SoundSpec(codec="libopus"),),
+        suffix=".webm", codec="libvpx-vp9", shift=5.0, sounds=(SoundSpec(codec="libopus"),)
     ),
 }
 

@@ -175,14 +175,7 @@ def test_the_address_that_opens_the_browser_is_good_for_a_short_time(
 
 
 @pytest.mark.parametrize(
-    "host",
-    [
-        "127.0.0.1:20123",
-        "127.0.0.1",
-        "localhost:20123",
-        "[::1]:20123",
-        "localhost.:5",
-    ],
+    "host", ["127.0.0.1:20123", "127.0.0.1", "localhost:20123", "[::1]:20123", "localhost.:5"]
 )
 def test_this_server_is_known_by_the_names_of_this_machine(page: Visitor, host: str) -> None:
     assert page.get("/", host=host).status == 200
@@ -243,14 +236,7 @@ def test_open_to_others_it_is_known_by_addresses_in_digits_and_its_own_name(
 
 @pytest.mark.parametrize("path", ["/", "/api/film", "/api/events", "/media/film", "/media/proxy", "/files/x"])
 @pytest.mark.parametrize(
-    "origin",
-    [
-        "null",
-        "",
-        "http://evil.example",
-        "http://127.0.0.1:8888",
-        "http://127.0.0.1:20123/",
-    ],
+    "origin", ["null", "", "http://evil.example", "http://127.0.0.1:8888", "http://127.0.0.1:20123/"]
 )
 def test_another_page_is_told_nothing(page: Visitor, path: str, origin: str) -> None:
     answer = page.get(path, origin=origin)
@@ -323,15 +309,7 @@ def test_a_change_needs_a_header_that_no_form_can_send(page: Visitor, value: str
     assert page.post("/api/acts", x_shotad=value).status == 403
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        None,
-        "",
-        "text/plain",
-        "multipart/form-data; boundary=x",
-    ],
-)
+@pytest.mark.parametrize("kind", [None, "", "text/plain", "multipart/form-data; boundary=x"])
 def test_only_json_is_taken(page: Visitor, kind: str | None) -> None:
     assert page.post("/api/acts", content_type=kind).status == 415
     assert page.post("/api/acts", content_type="Application/JSON; charset=utf-8").status == 200

@@ -15,15 +15,7 @@ import pytest
 from shotad.core import OutOfDate, ReviewError, WorkFolderError, read_settings
 from shotad.review.history import stamp_of
 from shotad.review.session import Session
-from shotad.script import (
-    TRACK,
-    WRITTEN,
-    Track,
-    edited_scripts,
-    import_into,
-    load_track,
-    to_json,
-)
+from shotad.script import TRACK, WRITTEN, Track, edited_scripts, import_into, load_track, to_json
 from tests.rendering.described import write_folder
 from tests.review.boardfilm import Tabs
 from tests.review.sessions import session_of
@@ -59,13 +51,6 @@ def rewrite(place: Path, name: str, text: str) -> None:
     path.write_text(json.dumps(raw), encoding="utf-8")
 
 
-def test_an_act_is_on_the_disk_when_it_returns(place: Path, session: Session) -> None:
-    done = session.act("write", CAT, {"text": "A cat wakes."}, seen=stamp_of(session.cue(CAT)), origin="tab")
-    assert (done.revision, done.origin, done.change.said) == (1, "tab", "Text changed.")
-    assert on_disk(place) == session.track
-    assert text_of(on_disk(place), CAT) == "A cat wakes."
-
-
 def test_undo_and_redo_over_a_restart(place: Path, session: Session) -> None:
     first = (place / TRACK).read_bytes()
     session.act("write", CAT, {"text": "A cat wakes."})
@@ -88,29 +73,6 @@ def test_undo_and_redo_over_a_restart(place: Path, session: Session) -> None:
     third.close()
 
 
-def test_typing_is_one_step(place: Path, session: Session) -> None:
-    first = (place / TRACK).read_bytes()
-    for text in ("A", "A d", "A dog.", ""):
-        session.act("write", CAT, {"text": text}, group="typing 1")
-    session.act("write", CAT, {"text": "Rain."}, group="typing 2")
-    session.undo()
-    assert not session.cue(CAT).heard
-    assert session.undo().change.said.startswith("Undone: ")
-    assert (place / TRACK).read_bytes() == first
-    session.redo()
-    session.redo()
-    assert session.cue(CAT).text == "Rain."
-
-
-def test_an_edit_in_the_file_comes_in_and_is_kept(place: Path, session: Session) -> None:
-    rewrite(place, RAIN, "Rain stops.")
-    done = session.act("write", CAT, {"text": "A cat wakes."}, origin="tab")
-    assert {cue.id for cue in done.change.cues} == {CAT, RAIN}
-    assert "1 line was changed by another program" in done.change.said
-    assert [text_of(on_disk(place), name) for name in (CAT, RAIN)] == ["A cat wakes.", "Rain stops."]
-    assert session.cue(RAIN).edited is not None
-
-
 def test_an_edit_in_the_file_under_the_persons_hands_is_a_conflict(place: Path, session: Session) -> None:
     seen = stamp_of(session.cue(RAIN))
     rewrite(place, RAIN, "Rain stops.")
@@ -131,16 +93,6 @@ def test_undo_passes_over_what_others_changed(place: Path, session: Session) -> 
         session.undo()
     session.undo()
     assert (session.cue(CAT).text, session.cue(RAIN).text) == ("A cat sleeps by the window.", "Snow.")
-
-
-def test_a_script_that_somebody_edits_comes_in(place: Path, session: Session) -> None:
-    session.close()
-    script = next(place.glob("*.vtt"))
-    script.write_text(script.read_text().replace("Rain falls", "Hail falls"))
-    done = session.refresh()
-    assert done is not None
-    assert session.cue(RAIN).text == "Hail falls on the empty street."
-    assert text_of(on_disk(place), RAIN).startswith("Hail")
 
 
 def test_a_script_that_contradicts_the_track_blocks_no_other(place: Path) -> None:

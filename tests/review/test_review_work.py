@@ -22,15 +22,14 @@ from shotad.core import (
     ScriptError,
     Task,
     UsageError,
-    WorkFolder,
 )
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.review import work
 from shotad.review.jobs import Stopped
 from shotad.review.session import Session
-from shotad.script import LineState, Track, check_script, edited_scripts, formats, load_track, read_cues
-from tests.redo.redoing import fresh, run, says
+from shotad.script import LineState, Track, load_track
+from tests.redo.redoing import fresh, run
 from tests.rendering.described import write_folder
 from tests.review.sessions import Heard, session_of
 
@@ -82,40 +81,6 @@ def writing(session: Session, line: str) -> Callable[[Request], str]:
         return fresh(request)
 
     return answer
-
-
-def test_a_redone_line_is_in_the_session_and_can_be_undone(session: Session) -> None:
-    before = session.track.heard[1]
-    result = redo(session, before.id)
-    now = session.cue(before.id)
-    assert now.text.startswith("A cat sits")
-    assert result["lines"] == [
-        {"id": now.id, "changed": True, "old": before.text, "new": now.text, "reason": ""}
-    ]
-    assert result["said"] == f"Described again: {now.text}"
-    assert on_disk(session).cues == session.track.cues
-    assert session.next_steps["undo"] == result["said"]
-    session.undo()
-    assert session.cue(before.id).text == before.text
-    assert next(cue for cue in on_disk(session).cues if cue.id == before.id).text == before.text
-
-
-def test_a_line_that_comes_again_changes_nothing_and_says_why(session: Session) -> None:
-    line, tracks = session.track.heard[0], on_disk(session)
-    result = redo(session, line.id, answer=says(line.text))
-    assert result["said"] == f"Nothing was changed: {work.SAME}"
-    assert result["lines"][0]["changed"] is False
-    assert on_disk(session) == tracks
-    assert session.next_steps["undo"] is None
-
-
-def test_engines_that_read_no_notes_are_not_to_be_given_one(session: Session) -> None:
-    line = session.track.heard[0]
-    writes = FakeEngine(answer=says(line.text))
-    writes.abilities = replace(writes.abilities, converses=False)
-    engines = Engines(FakeEngine(), writes)
-    result = work.redo_line(session, NoProgress(), [line.id], "A note.", engines=engines)
-    assert "read no notes" in result["said"]
 
 
 @pytest.mark.parametrize(
@@ -220,16 +185,6 @@ class _StopsAfter:
     def done(self) -> None: ...
 
 
-def test_a_folder_at_work_is_told_in_words_and_the_session_goes_on(session: Session) -> None:
-    line = session.track.heard[0].id
-    with WorkFolder(session.folder):
-        with pytest.raises(ReviewError, match="Another shotad is at work") as caught:
-            redo(session, line)
-        assert "Wait" in caught.value.hint
-        session.act("write", line, {"text": "Editing goes on."})
-    assert session.cue(line).text == "Editing goes on."
-
-
 def test_an_engine_that_is_gone_is_an_error_and_nothing_changes(session: Session) -> None:
     class Gone(FakeEngine):
         def generate(self, requests: Any) -> Any:
@@ -262,30 +217,6 @@ def test_a_note_reaches_the_engines_and_what_leaves_the_machine_is_told(session:
     assert any("api.example.org" in note for note in heard.notes)
     assert seen
     assert all("The cat is called Tom." in text for text in seen)
-
-
-def test_every_format_is_written_and_says_who_reviewed(session: Session) -> None:
-    line = session.track.heard[0].id
-    session.act("write", line, {"text": "The very newest words."})
-    session.act("accept", line, {})
-    before = session.track
-    result = work.export(session, NoProgress(), list(formats.ALL_FORMATS))
-    # Those beside the track follow an act a second later: what is exported before is no edit of somebody's.
-    assert edited_scripts(session.folder, session.track.film.name) == ()
-    assert result["failures"] == []
-    assert len(result["files"]) == len(formats.ALL_FORMATS)
-    for row in result["files"]:
-        path = session.folder / row["path"]
-        assert path.name == row["name"]
-        assert path.stat().st_size == row["size"] > 0
-        assert check_script(path) == ()
-    assert "Ann" in next(
-        (session.folder / row["name"]).read_text() for row in result["files"] if row["name"].endswith(".vtt")
-    )
-    script = next(row["name"] for row in result["files"] if row["name"].endswith(".srt"))
-    assert read_cues(session.folder / script)[0].text == "The very newest words."
-    session.refresh()
-    assert session.track.cues == before.cues, "an export is no edit by somebody else"
 
 
 def test_a_format_whose_library_is_missing_is_left_out_and_told(

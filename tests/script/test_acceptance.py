@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,17 +25,12 @@ from shotad.script import (  # fmt: skip
     Track,
     accept,
     derive,
-    from_json,
     is_by_hand,
-    is_changed,
     load_track,
     redone,
     respeak,
     script_format,
-    to_json,
-    unaccept,
 )
-from shotad.script.edits import without_edits
 from shotad.script.formats import read_script
 from shotad.script.importing import import_script
 from tests.rendering.described import write_folder
@@ -83,12 +77,6 @@ def test_an_accepted_line_keeps_its_end() -> None:
     assert respeak(track(accept(own, "", "x")), slots, 0.375).cues[0].interval.end == 3.0
 
 
-def test_unaccept_gives_the_line_back() -> None:
-    assert unaccept(ANN) == CAT
-    assert without_edits(track(ANN, RAIN)) == track(CAT, RAIN)
-    assert not is_changed(ANN)
-
-
 @pytest.mark.parametrize(
     ("cues", "reviewed", "says"),
     [
@@ -107,20 +95,6 @@ def test_the_statement_says_who_read_what(
     assert "edited" not in statement
 
 
-SHOWN = {
-    "csv": (b"accepted,Ann", b"machine,,"),
-    "dapt": (b'shotad:state="accepted" shotad:reviewer="Ann"',),
-    "vtt": (b"1 of 2 lines accepted by Ann.",),
-}
-
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_exports_say_who_accepted(name: str) -> None:
-    data = script_format(name).encode(track(ANN, RAIN))
-    for part in SHOWN[name]:
-        assert part in data
-
-
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_a_script_of_accepted_lines_comes_back_as_it_is(name: str, tmp_path: Path) -> None:
     own = track(ANN, accept(RAIN, "=Eve", "review page"))
@@ -129,16 +103,6 @@ def test_a_script_of_accepted_lines_comes_back_as_it_is(name: str, tmp_path: Pat
     path.write_bytes(form.encode(own))
     done = import_script(own, read_script(path, name), path.name)
     assert (done.track, done.changed) == (own, ())
-
-
-def test_an_accepted_line_that_a_script_changes_is_edited() -> None:
-    own = track(ANN, RAIN)
-    text = script_format("srt").write(own).replace("A cat sleeps.", "A cat wakes.")
-    path = Path(tempfile.mkdtemp()) / "a.srt"
-    path.write_text(text, encoding="utf-8")
-    cue = import_script(own, read_script(path, "srt"), "a.srt").track.cues[0]
-    assert (cue.text, cue.state) == ("A cat wakes.", LineState.EDITED)
-    assert from_json(to_json(track(cue))).cues[0].review is None
 
 
 TIMES = st.floats(0, 25, allow_nan=False)

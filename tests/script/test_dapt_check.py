@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 
 from shotad.core import ScriptError
 from shotad.script import check_script
-from shotad.script.cue import is_language
 from shotad.script.dapt_reader import check_dapt, read_dapt
 
 VALIDATION = Path(__file__).parents[3] / "shared" / "data" / "dapt" / "validation"
@@ -137,12 +136,6 @@ def test_each_broken_rule_names_its_clause(inner: str, attributes: str, clause: 
     assert clauses(document(inner, attributes)) == [clause]
 
 
-def test_violations_say_the_line() -> None:
-    (found,) = check_dapt(document('\n<body>\n<div begin="x"/></body>'))
-    assert found.line == document().count(b"\n") + 3
-    assert str(found) == f"line {found.line}: begin is 'x': no media time, or its rate is missing [#timing]"
-
-
 def test_a_script_is_checked_by_what_it_holds(tmp_path: Path) -> None:
     path = tmp_path / "movie.xml"
     path.write_bytes(document("<body/><head/>"))
@@ -189,13 +182,3 @@ def test_entity_bombs_and_files_are_not_opened(tmp_path: Path) -> None:
 @given(st.binary(max_size=300))
 def test_any_bytes_get_an_answer(data: bytes) -> None:
     assert check_dapt(data)
-
-
-@pytest.mark.parametrize(
-    ("tag", "valid"),
-    [("EN-gb", True), ("zh-Hant-TW", True), ("de-CH-x-phonebk", True), ("es-419", True), ("en-a-bbb-x-a", True),
-     ("i-default", True), ("", False), ("e", False), ("en_GB", False), ("en--gb", False), ("en-x", False),
-     ("en-a-bb-a-cc", False), ("sl-rozaj-rozaj", False), ("englishes", False)],
-)  # fmt: skip
-def test_language_tags(tag: str, valid: bool) -> None:
-    assert is_language(tag) is valid

@@ -22,7 +22,7 @@ from shotad.script import (
     milliseconds,
     write_dapt,
 )
-from shotad.script.dapt import level_at, recorded_events
+from shotad.script.dapt import level_at
 from shotad.script.dapt_reader import check_dapt, read_dapt
 from shotad.script.importing import import_script
 from tests.script_text import write_script
@@ -115,11 +115,6 @@ def test_the_script_has_the_lines_and_the_recording_what_was_said() -> None:
     assert (done.changed, done.added, done.removed, done.track) == ((), (), (), silent)
     edited = recorded.replace("A dog runs.", "A hound runs.")
     assert import_script(silent, read_dapt(edited.encode(), "x"), "x").track.cues[0].text == "A hound runs."
-
-
-def test_a_line_changed_since_it_was_spoken_is_in_no_recording() -> None:
-    old = cue(5, 8, "A.")
-    assert recorded_events(make_track(replace(old, text="B.")), ()) == ()
 
 
 @st.composite

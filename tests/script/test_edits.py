@@ -80,13 +80,6 @@ def test_what_nobody_changed_is_the_new_runs_and_a_changed_text_survives_beside_
     ]
 
 
-def test_an_edit_equal_to_one_runs_machine_text_still_holds_in_the_next() -> None:
-    edited = on_disk(FIRST, (1, "text", "Rain falls."))
-    agreed = from_json(to_json(derive(edited, SECOND).track))
-    third = track(cue(20, "Snow falls."))
-    assert "Rain falls." in texts(derive(agreed, third).track)
-
-
 def test_times_and_states_that_a_person_chose_survive() -> None:
     moved = derive(on_disk(FIRST, (1, "start", 20.5)), SECOND)
     assert moved.track.cues[1].interval == Interval(20.5, 23.0)
@@ -152,12 +145,6 @@ def test_a_review_lapses_when_what_is_heard_changes() -> None:
     assert redone(again, [by_machine(20, "It rains.")]).track.reviewed_by == ("Ada",)
 
 
-def test_running_twice_changes_nothing_more() -> None:
-    once = derive(on_disk(FIRST, (1, "text", "It pours."), (2, "start", 31)), SECOND).track
-    twice = derive(from_json(to_json(once)), SECOND).track
-    assert to_json(twice) == to_json(once)
-
-
 def test_respeak_gives_a_retold_line_its_spoken_end_within_its_slot() -> None:
     slots = {"s00020000": Interval(20, 24)}
     long = on_disk(FIRST, (1, "text", "One two three four five six seven eight nine ten."))
@@ -219,37 +206,6 @@ def test_a_redone_line_takes_its_place_and_keeps_the_old_one_among_its_candidate
     assert "other (m)" in ANEW.statement
 
 
-def test_a_redone_line_is_kept_by_later_runs_with_its_own_provenance() -> None:
-    fresh_ = Provenance((Maker("Stage II", "third"),), "x", 3)
-    later = track(by_machine(10, "A dog sits.", fresh_), by_machine(20, "It pours.", fresh_))
-    kept = derive(from_json(to_json(ANEW)), later).track
-    line = kept.cues[1]
-    assert (line.text, line.provenance) == ("Rain falls.", NEW)
-    assert line.candidates == ("It pours.", "Rain falls.", "It rains.")
-    assert line.candidates[line.chosen or 0] == "Rain falls."
-    assert line.edited is not None
-    assert line.edited.machine == later.cues[1].machine
-    assert kept.makers == (*MAKERS, *NEW.makers)
-    assert kept.cues[0].provenance == fresh_
-
-
-def test_a_persons_hand_on_a_redone_line() -> None:
-    moved = on_disk(ANEW, (1, "start", 20.5))
-    assert is_by_hand(moved.cues[1])
-    line = derive(moved, RUN).track.cues[1]
-    assert (line.text, line.interval.start, line.provenance) == ("Rain falls.", 20.5, NEW)
-    # A text of a person's own has the provenance of the machine's line beside it.
-    line = derive(on_disk(ANEW, (1, "text", "It is wet.")), RUN).track.cues[1]
-    assert (line.text, line.provenance) == ("It is wet.", OLD)
-
-
-def test_a_line_redone_twice_keeps_all_that_was_said() -> None:
-    line = redone(ANEW, [by_machine(20, "Drops fall.", NEW)]).track.cues[1]
-    assert line.candidates == ("Drops fall.", "Rain falls.", "It rains.")
-    assert line.edited is not None
-    assert line.edited.machine == RUN.cues[1].machine
-
-
 def test_a_redone_line_given_back_is_the_machines_in_every_field() -> None:
     back = without_edits(ANEW).cues[1]
     assert (back.text, back.edited, back.provenance) == ("It rains.", None, None)
@@ -266,14 +222,3 @@ def test_a_silent_slot_that_was_redone_is_heard() -> None:
     later = derive(from_json(to_json(redone(silent, [by_machine(20, "Rain falls.")]).track)), silent)
     assert texts(later.track) == ["Rain falls."]
     assert texts(derive(later.track, silent, discard_edits=True).track) == []
-
-
-def test_from_when_on_it_is_seen_goes_with_the_words() -> None:
-    first = Cue("s00010000", "s00010000", Interval(12, 15), "A dog runs.", seen_from=12.0)
-    fresh = track(first, cue(20, "It pours.", seen_from=21.0))
-    before = track(cue(10, "A dog runs."), cue(20, "It rains.", seen_from=20.5), cue(30, "A door opens."))
-    edited = on_disk(before, (0, "text", "A hound runs."), (1, "text", "Rain falls."))
-    merged = {line.text: line for line in derive(edited, fresh).track.cues}
-    assert merged["A hound runs."].seen_from == 12.0
-    assert merged["Rain falls."].seen_from == 20.5
-    assert without_edits(derive(edited, track(cue(10, "A cat runs."))).track).cues[0].seen_from is None

@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import pysubs2
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -116,17 +115,6 @@ def test_scripts_hold_what_is_heard_say_who_made_it_and_are_found_valid(name: st
     assert read_cues(path) == (ScriptCue("s00001000", Interval(1.0, 3.0), "A dog runs."),)
 
 
-def test_vtt_and_srt_are_read_by_pysubs2_with_their_times_and_no_statement() -> None:
-    track = make_track(line(1000, 2000, "A & B.\nC."), line(4000, 500, "D", letter="h"))
-    for name in ("vtt", "srt"):
-        written = write_script(track, name)
-        subs = pysubs2.SSAFile.from_string(written, format_=name)
-        assert [(e.start, e.end) for e in subs] == [(1000, 3000), (4000, 4500)]
-    assert [e.plaintext.strip() for e in subs] == ["A & B.\nC.", "D"]
-    assert [row for row in written.splitlines() if row.isdecimal()] == ["100001000", "200004000"]
-    assert "00:00:00.001 --> 00:00:02.000" in write_script(make_track(line(0, 2000, "A.")), "vtt")
-
-
 def test_csv_is_rfc_4180_with_a_mark_for_excel_and_no_formulas() -> None:
     written = write_script(make_track(line(1000, 2000, '=1+1, "x"')), "csv")
     assert written.startswith("\ufeffid,start,end,text,kind,status,state,reviewer,note,")
@@ -142,13 +130,6 @@ def test_csv_has_no_formula_where_another_separator_parts_it() -> None:
         cells = re.split("[;,\n]", written.replace('"', ""))
         assert not [cell for cell in cells if cell.strip()[:1] in tuple("=+-@＝")]
         assert read_back(written, "csv")[0][3] == text
-
-
-def test_dapt_tells_actions_from_text_on_screen() -> None:
-    cues = (line(1000, 2000, "A dog."), line(4000, 2000, "Words appear.", CueKind.TEXT))
-    written = write_script(make_track(*cues), "dapt")
-    assert 'daptm:represents="visual.nonText"' in written
-    assert 'daptm:represents="visual.text" daptm:langSrc="en"' in written
 
 
 def test_dapt_tells_from_which_language_lines_were_translated() -> None:

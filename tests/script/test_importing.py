@@ -95,28 +95,6 @@ def test_a_script_older_than_an_edit_does_not_undo_it(fmt: str) -> None:
         assert rerun.changed == ("s00010000",)
 
 
-def test_an_edit_that_the_script_has_seen_may_be_changed() -> None:
-    mine = by_hand(TRACK, 1, "Hail falls.")
-    script = write_script(mine, "vtt").replace("Hail falls.", "Big hail falls.")
-    assert texts(bring(mine, script))[1] == "Big hail falls."
-
-
-def test_time_changed_here_and_text_changed_there_go_together() -> None:
-    old = TRACK.cues[1]
-    moved = mark_edit(replace(old, interval=Interval(21, 24)), old, (EditField.TIME,), "track.json")
-    mine = TRACK.with_cues([TRACK.cues[0], moved, TRACK.cues[2]])
-    line = bring(mine, write_script(TRACK, "vtt").replace("It rains.", "It pours.")).track.cues[1]
-    assert (line.text, line.interval) == ("It pours.", Interval(21, 24))
-
-
-def test_a_retold_line_gets_its_spoken_end_within_its_slot() -> None:
-    script = FORMATS["vtt"].read(write_script(TRACK, "vtt").replace("It rains.", "a " * 10).encode(), "x")
-    slots = {"s00020000": Interval(20, 23.5)}
-    line = import_script(TRACK, script, "x", slots=slots, seconds_per_word=0.375).track.cues[1]
-    assert line.interval == Interval(20, 23.5)
-    assert line.spoken_length == 3.75
-
-
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_a_line_left_out_is_dropped_and_its_text_stays(fmt: str) -> None:
     whole = FORMATS[fmt].read(write_script(TRACK, fmt).encode(), "x")
@@ -137,16 +115,6 @@ def test_a_line_newer_than_the_script_is_not_taken_for_left_out() -> None:
     assert less != script
     result = bring(by_hand(TRACK, 1, "Hail falls."), less)
     assert (texts(result)[1], result.kept) == ("Hail falls.", ("s00020000",))
-
-
-def test_an_added_line_gets_an_id_of_its_own() -> None:
-    script = write_script(TRACK, "vtt").replace(
-        "\nNOTE Lines", "\n00:40.000 --> 00:42.000\nA bell.\n\nNOTE Lines"
-    )
-    result = bring(TRACK, script)
-    assert result.added == ("h00040000",)
-    assert result.track.cues[-1].edited is not None
-    assert bring(result.track, script).track == result.track
 
 
 def test_lines_without_ids_are_found_by_start_and_by_text() -> None:

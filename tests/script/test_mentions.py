@@ -63,18 +63,3 @@ def test_spans_are_those_of_the_text_and_names_that_may_not_be_said_are_marked()
     # Also where it may be a word.
     rose = Character("r", "the woman in red", "the woman in red", (), ("Rose",), "she", named=False)
     assert [mention.id for mention in cast_mentions("Rose walks in.", [rose])] == ["r"]
-
-
-def test_initials_keep_a_sentences_full_stop() -> None:
-    cast = [Character("t", "Tom", "T.J. Hicks", ("T.J.",)), Character("x", "Max", "Mr. X")]
-    text = "She sees T.J. Then T.J. runs to Mr. X."
-    assert [m.text for m in cast_mentions(text, cast)] == ["T.J", "T.J.", "Mr. X"]
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("Иван Петров", "Там стоит Петров."), ("Ζωή", "Η Ζωή τρέχει."), ("分", "分が走る"), ("R2-D2", "R2-D2 rolls."),
-     ("7 of 9", "He sees 7 of 9."), ("bell hooks", "He sees bell hooks’s book.")],
-)  # fmt: skip
-def test_names_of_other_scripts_and_kinds(name: str, text: str) -> None:
-    assert [mention.id for mention in cast_mentions(text, [Character("x", name, name)])] == ["x"]

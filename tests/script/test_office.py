@@ -24,7 +24,6 @@ from shotad.script import (
     ALL_FORMATS,
     Cue,
     CueStatus,
-    EditField,
     FilmId,
     Maker,
     Track,
@@ -33,7 +32,6 @@ from shotad.script import (
     clean_text,
     document as document_package,
     line_stamp,
-    mark_edit,
     workbook,
 )
 from shotad.script.document import MOST_PARTS
@@ -141,20 +139,6 @@ def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothi
 
 
 HEADS = ["In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id"]
-
-
-@both
-def test_it_shows_each_line_and_what_became_of_it(name: str) -> None:
-    first = TRACK.cues[0]
-    short = replace(first, status=CueStatus.SHORTENED, reason="two words out")
-    data = ALL_FORMATS[name].encode(make_track(mark_edit(short, first, (EditField.TEXT,), "x")))
-    if name == "docx":
-        head, row = ([cell.text for cell in row.cells] for row in document(data).tables[0].rows)
-    else:
-        head, row = (list(row)[:9] for row in book(data)["Script"].iter_rows(values_only=True))
-    assert head == HEADS
-    assert [str(value) for value in row[2:4]] == ["A dog runs.", "3"]
-    assert row[5:] == ["shortened", "edited", "two words out; edited by a person", "s00010000"]
 
 
 def test_a_document_has_what_a_screen_reader_needs() -> None:

@@ -79,26 +79,6 @@ def test_a_natural_pace_is_no_fault(text: str, seconds: float) -> None:
     assert level(text, seconds / 1.6) is Level.ERROR
 
 
-def test_long_words_count_for_more() -> None:
-    assert level("It is as big as it is old.", 2.2) is None
-    assert level("Photographers surround extraordinary skyscrapers downtown.", 2.2) is Level.ERROR
-
-
-def test_a_line_without_a_voice_is_counted_as_it_was_planned() -> None:
-    wordy = "Photographers surround extraordinary skyscrapers downtown throughout."
-    assert level(wordy, 2.4, voiced=False) is None
-    assert level(wordy, 2.4) is Level.ERROR
-    assert level("He is in it and it is on as he is up", 2.4, voiced=False) is None
-    assert level("The old dog runs down the hill and leaps over the gate.", 2.0, voiced=False) is Level.ERROR
-
-
-def test_other_languages_are_counted_as_english_that_takes_as_long() -> None:
-    assert level("Die Dunkelheit weicht dem Licht, das durch ein Fenster fällt.", 4.2, language="de") is None
-    assert level("Die Dunkelheit weicht dem Licht, das durch ein Fenster fällt.", 2.5, language="de")
-    assert level("黑暗让位于光明", 2.0, language="zh") is None
-    assert level("黑暗让位于光明", 0.9, language="zh") is Level.ERROR
-
-
 INTERVALS = st.builds(
     lambda start, length: Interval(start / 4, (start + length) / 4), st.integers(0, 80), st.integers(1, 40)
 )
@@ -111,9 +91,3 @@ def test_nothing_near_is_left_out(items: list[Interval], time: Interval, window:
     assert [item for item in found if item.overlaps(wide)] == sorted(
         (item for item in items if item.overlaps(wide)), key=lambda item: item.start
     )
-
-
-def test_what_is_far_is_not_looked_at() -> None:
-    items = [Interval(10.0 * i, 10.0 * i + 5) for i in range(1000)]
-    assert IntervalIndex.of(items, lambda item: item).near(Interval(502, 503)) == (Interval(500, 505),)
-    assert IntervalIndex[Interval].of([], lambda item: item).near(Interval(0, 1), 9) == ()

@@ -10,12 +10,7 @@ from lxml import etree
 from shotad.core import ScriptError
 from shotad.script import ALL_FORMATS, FilmId, Maker, Track
 from shotad.script.formats import detect_format
-from shotad.script.signalling import (
-    check_dash,
-    check_hls,
-    write_dash,
-    write_hls,
-)
+from shotad.script.signalling import check_dash, check_hls, write_dash, write_hls
 
 TRACK = Track(FilmId('a "b" #1 <c>--.mp4', "x", 10.0), "en-GB", (Maker("stage2", "fake"),), "0.1.0", ())
 
@@ -52,10 +47,7 @@ def test_dash_says_description_in_both_schemes_and_how_it_is_mixed() -> None:
 
 
 def test_what_is_written_is_found_and_valid() -> None:
-    for name, check in (
-        ("hls", check_hls),
-        ("dash", check_dash),
-    ):
+    for name, check in (("hls", check_hls), ("dash", check_dash)):
         text = {"hls": write_hls, "dash": write_dash}[name](TRACK)
         assert check(text.encode()) == ()
         assert detect_format("x", text.encode()) == name
@@ -63,12 +55,6 @@ def test_what_is_written_is_found_and_valid() -> None:
         assert "a%20%22b%22%20%231%20%3Cc%3E--.ad." in text
         with pytest.raises(ScriptError, match="holds none"):
             ALL_FORMATS[name].read(text.encode(), "x")
-
-
-def test_comments_of_the_manifest_end_where_they_should() -> None:
-    comments = etree.fromstring(write_dash(TRACK).encode()).getroottree().xpath("//comment()")
-    assert len(comments) == 4
-    assert all("--" not in str(comment.text) for comment in comments)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ from shotad.script import (
     accept,
     clean_text,
     from_json,
-    hand_id,
     load_track,
     mark_edit,
     short_hash,
@@ -120,28 +119,6 @@ def test_a_change_in_the_file_is_found_as_an_edit_and_given_back_by_null(
     assert back.cues[0].edited is None
 
 
-def test_search_and_replace_over_the_whole_file_is_still_an_edit() -> None:
-    before = track(cue(candidates=("A dog runs.",), chosen=0))
-    after = from_json(to_json(before).replace("dog", "cat"))
-    assert after.cues[0].text == "A cat runs."
-    assert after.cues[0].edited is not None
-
-
-def test_edits_add_up_and_a_line_that_a_person_dropped_stays_dropped() -> None:
-    once = edited_by_hand(track(cue()), lambda tree: tree["cues"][0].update(status="dropped"))
-    twice = edited_by_hand(once, lambda tree: tree["cues"][0].update(text="A cat."))
-    assert twice.cues[0].status is CueStatus.DROPPED
-    assert twice.cues[0].edited == Edit((EditField.TEXT, EditField.STATUS), "track.json", cue().machine)
-
-
-def test_a_deleted_line_comes_back_as_removed() -> None:
-    after = edited_by_hand(track(cue(), cue(20.0)), lambda tree: tree["cues"].pop(0))
-    gone = after.cues[0]
-    assert (gone.id, gone.status, gone.interval) == ("s00010000", CueStatus.DROPPED, Interval(10.0, 12.5))
-    assert gone.edited == Edit((EditField.REMOVED,), "track.json", None)
-    assert from_json(to_json(after)) == after
-
-
 def test_an_added_line_needs_no_more_than_times_and_text_and_a_copy_no_id() -> None:
     def add(tree: dict[str, Any]) -> None:
         tree["cues"].append({"start": 10.0, "end": 11, "text": " A bell. "})
@@ -205,11 +182,6 @@ def test_statement_says_machine_engines_edits_and_review() -> None:
     )
 
 
-def test_hand_ids_avoid_those_taken() -> None:
-    assert hand_id(83.12) == "h00083120"
-    assert hand_id(83.12, ["h00083120", "h00083121"]) == "h00083122"
-
-
 @pytest.mark.parametrize(
     ("slot", "words", "expected"),
     [
@@ -263,16 +235,6 @@ def test_a_translation_says_of_which_language_it_is_one() -> None:
     assert from_json(to_json(german)) == german
     assert "narrator). Translated from German. Not reviewed" in german.statement
     assert "Translated from qqx." in replace(german, translated_from="qqx").statement
-
-
-def test_from_when_on_a_line_is_seen_is_kept_in_the_file() -> None:
-    known, unknown = replace(cue(), seen_from=12.3456), replace(cue(), seen_from=None)
-    assert from_json(to_json(track(known))).cues[0].seen_from == 12.346
-    # Tracks written before there were such fields.
-    assert "seen_from" not in to_json(track(unknown))
-    assert from_json(to_json(track(unknown))).cues[0].seen_from is None
-    older = edited_by_hand(track(cue(), cue(20.0)), lambda tree: tree.pop("written"))
-    assert [c.edited for c in older.cues] == [None, None]
 
 
 def test_doubt_is_of_the_words_it_was_told_of() -> None:

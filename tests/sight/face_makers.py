@@ -23,12 +23,7 @@ LATER = 0.3
 
 
 def face(
-    x: float = 0.5,
-    *,
-    second: float = 0.0,
-    height: float = 0.4,
-    score: float = 0.9,
-    yaw: float = 0.0,
+    x: float = 0.5, *, second: float = 0.0, height: float = 0.4, score: float = 0.9, yaw: float = 0.0
 ) -> Face:
     """A face in the middle of the picture's height."""
     width = height / 2

@@ -10,7 +10,6 @@ import pytest
 
 from shotad.core import CastSettings, Image, Task, WeightsError
 from shotad.sight import faces as facemodels, get_face_models, make_face_models, tracks_of_shot
-from shotad.sight.faces import BORDERS
 from tests.sight.face_makers import tiny_arcface, tiny_scrfd
 
 FILMS = Path(__file__).parents[3] / "shared" / "data" / "films"
@@ -44,16 +43,6 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(facemodels, "weights_file", weights_file)
     return asked
-
-
-@pytest.mark.parametrize("name", ["sface", "buffalo_l"])
-def test_borders_are_the_users_or_the_models_own(name: str) -> None:
-    own = make_face_models(CastSettings.model_validate({"faces": name}))
-    assert (own.threshold, own.margin) == (BORDERS[name].threshold, BORDERS[name].margin)
-    chosen = make_face_models(
-        CastSettings.model_validate({"faces": name, "threshold": 0.1, "rules": "paper"})
-    )
-    assert (chosen.threshold, chosen.margin) == (0.1, 0.0)
 
 
 def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from shotad.core import Box
-from shotad.sight import Face, FaceTrack, from_row, to_row, tracks_of_shot
+from shotad.sight import FaceTrack, tracks_of_shot
 from tests.sight.face_makers import KnownFaces, Seen, face, person, scene
 
 ANNA, BEN = person(0), person(1)
@@ -78,22 +74,6 @@ def test_what_was_seen_once_must_be_beyond_doubt() -> None:
     assert len(tracks({0.0: [(face(score=0.9), ANNA)], 0.25: []})) == 1
 
 
-def test_rows_are_of_length_one_and_kept_to_the_bit() -> None:
-    noise = np.random.default_rng(5).normal(size=(6, 128)).astype(np.float32) * 0.02
-    vectors = [(ANNA + n) / np.linalg.norm(ANNA + n) for n in noise]
-    seen = {i / 3: [(face(0.5 + i / 173, yaw=i / 7), vectors[i])] for i in range(6)}
-    (found,) = tracks(seen)
-    assert np.allclose(np.linalg.norm(found.embeddings, axis=1), 1, atol=1e-3)
-    kept = json.loads(json.dumps(to_row(found)))
-    again = from_row(kept)
-    assert again.faces == found.faces
-    assert (again.shot, again.read) == (found.shot, found.read)
-    assert again.embeddings.dtype == np.float32
-    assert again.embeddings.tobytes() == found.embeddings.tobytes()
-    assert to_row(again) == kept
-    assert kept["faces"][1]["box"] == [round(v, 4) for v in kept["faces"][1]["box"]]
-
-
 def test_the_place_at_a_moment() -> None:
     (found,) = tracks({0.0: [(face(0.4), ANNA)], 0.5: [(face(0.5), ANNA)], 1.5: [(face(0.5), ANNA)]})
 
@@ -103,11 +83,3 @@ def test_the_place_at_a_moment() -> None:
 
     assert [middle(s) for s in (0.0, 0.0004, 0.25, 0.5, 1.5)] == [0.4, 0.4, 0.45, 0.5, 0.5]
     assert [middle(s) for s in (-0.1, 0.6, 1.0, 1.4, 1.6)] == [None] * 5
-
-
-def test_a_track_that_reads_what_it_has_not_is_refused() -> None:
-    one: Face = replace(face(), box=Box(0, 0, 1, 1))
-    with pytest.raises(ValueError, match=r"reads some of its 1 faces, got \(1,\)"):
-        FaceTrack(0, (one,), np.zeros((1, 4), np.float32), (1,))
-    with pytest.raises(ValueError, match=r"float32\[1, d\], got \(2, 4\)"):
-        FaceTrack(0, (one,), np.zeros((2, 4), np.float32), (0,))

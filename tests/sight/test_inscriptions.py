@@ -39,26 +39,12 @@ def test_the_detectors_cut_in_a_line_is_mended() -> None:
     assert row.score == pytest.approx((3 * 1.0 + 17 * 0.9) / 20)
 
 
-def test_a_dash_at_a_cut_stays() -> None:
-    left = TextLine("FOUNDATION -", Box(0.10, 0.40, 0.40, 0.46), 1.0)
-    right = TextLine("THE FUND", Box(0.41, 0.40, 0.66, 0.46), 1.0)
-    assert [row.text for row in joined_rows([left, right])] == ["FOUNDATION - THE FUND"]
-    assert [row.text for row in joined_rows([left])] == ["FOUNDATION"]
-
-
 def test_columns_other_sizes_and_other_levels_stay_apart() -> None:
     role, name = line("Director", 0.3), line("Anna Kovacs", 0.7)
     assert len(joined_rows([role, name])) == 2
     big = TextLine("BIG", Box(0.10, 0.40, 0.30, 0.60), 1.0)
     small = TextLine("small print", Box(0.31, 0.48, 0.50, 0.52), 1.0)
     assert len(joined_rows([big, small])) == 2
-
-
-def test_a_crumb_is_no_row_but_part_of_one() -> None:
-    assert joined_rows([line("I")]) == ()
-    chapter = TextLine("Chapter", Box(0.40, 0.40, 0.55, 0.46), 1.0)
-    number = TextLine("I", Box(0.56, 0.40, 0.58, 0.46), 1.0)
-    assert [row.text for row in joined_rows([chapter, number])] == ["Chapter I"]
 
 
 def test_a_line_is_followed_over_misreadings_and_gaps() -> None:

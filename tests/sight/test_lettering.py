@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.sight.text import is_readable, is_word, letters, tidy
+from shotad.sight.text import is_readable, is_word, tidy
 
 
 @pytest.mark.parametrize(
@@ -28,18 +28,6 @@ def test_words_names_and_numbers_are_readable(text: str) -> None:
 )  # fmt: skip
 def test_strokes_crumbs_and_mixtures_are_not(text: str) -> None:
     assert not is_readable(tidy(text))
-
-
-def test_tidy_evens_out_spaces_dashes_and_ends() -> None:
-    assert tidy("| FOUNDATION- THE  FUND_") == "FOUNDATION - THE FUND"
-    assert tidy("- Yes, sir.") == "- Yes, sir.", "the dash of a speaker stays"
-    assert tidy("SUPPORT OF:") == "SUPPORT OF:"
-    assert tidy("twenty-one") == "twenty-one"
-    assert tidy(" ·") == ""
-
-
-def test_letters_counts_digits_too() -> None:
-    assert letters("No. 5!") == 3
 
 
 @pytest.mark.parametrize(

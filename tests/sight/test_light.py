@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Box
-from shotad.sight import Change, active_area, change_of, level_of, mean_luma, since_of
+from shotad.sight import Change, active_area, change_of, level_of, since_of
 
 EVERY = [i / 8 for i in range(40)]
 
@@ -18,12 +18,6 @@ def plain(level: int, height: int = 48, width: int = 80) -> np.ndarray:
 )
 def test_levels(luma: float, level: str) -> None:
     assert level_of([luma] * 3) == level
-
-
-def test_luma_weighs_green_most() -> None:
-    green = np.zeros((4, 4, 3), np.uint8)
-    green[..., 1] = 200
-    assert mean_luma(green) == pytest.approx(0.587 * 200, abs=0.1)
 
 
 def test_a_fade_out_ends_black_step_by_step() -> None:
@@ -41,10 +35,6 @@ def test_a_short_rise_is_a_flash_and_a_lasting_one_is_not() -> None:
     assert change_of([60, 60, 180, 70, 60, 60], EVERY[:6]) == "flash"
     assert change_of([60] * 6 + [180] * 12, EVERY[:18]) is None
     assert change_of([60, 70, 85, 80, 60], EVERY[:5]) is None
-
-
-def test_darkness_changes_into_nothing() -> None:
-    assert change_of([0, 5, 12, 6, 0], EVERY[:5]) is None
 
 
 def test_black_bars_are_cut_off() -> None:

@@ -5,17 +5,7 @@ from dataclasses import replace
 import pytest
 
 from shotad.core import Box, Sighting
-from shotad.sight import (
-    Face,
-    Glimpse,
-    Person,
-    Shift,
-    Stretch,
-    Track,
-    glimpses_of,
-    people_fact,
-    people_of,
-)
+from shotad.sight import Face, Glimpse, Person, Shift, Stretch, Track, glimpses_of, people_fact, people_of
 from shotad.sight.people import around
 from shotad.sight.persons import framing_of, movement_of, sure_of, turn_of
 
@@ -133,10 +123,6 @@ def test_two_who_face_each_other() -> None:
     assert not away.facing
 
 
-def test_nobody_is_no_fact() -> None:
-    assert people_fact([], stretch(4)) is None
-
-
 def test_several_are_told_from_when_all_of_them_are_there() -> None:
     early, late = walker(12, step=0.0, start=0.1), walker(12, step=0.0, start=0.6)
     late = Track(late.seen[6:], late.frames[6:])
@@ -214,13 +200,6 @@ def test_a_walker_moves_and_the_fact_says_where_to() -> None:
     assert fact is not None
     assert (fact.count, fact.movement, fact.shot, fact.frames) == (1, "right", 2, 8)
     assert (fact.first, fact.last) == (0.0, 1.75)
-
-
-def test_going_there_and_back_is_neither() -> None:
-    xs = [0.1 + 0.03 * i for i in range(12)]
-    boxes = [Box(x, 0.3, x + 0.2, 0.9) for x in (*xs, *xs[::-1])]
-    seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes))
-    assert movement_of(seen, stretch(24)) is None
 
 
 def test_who_walks_out_of_the_picture_leaves() -> None:

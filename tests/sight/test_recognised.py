@@ -95,11 +95,6 @@ def test_one_person_is_in_one_place_at_a_time() -> None:
     assert who(found) == ["", "thom"]
 
 
-def test_without_sightings_the_people_stay_as_they_are() -> None:
-    people = (glimpse(RIGHT), glimpse(LEFT))
-    assert recognised(people, []) == people
-
-
 @pytest.mark.parametrize(
     ("marks", "name"),
     [
@@ -176,30 +171,15 @@ def told(people: Sequence[Person]) -> list[list[str]]:
     return [[person.who for person in company] for company in companies(people)]
 
 
-def test_unknown_people_are_told_together() -> None:
-    people = [one(LEFT, "", 4), one(RIGHT, "", 4, first=8)]
-    assert companies(people) == (tuple(people),)
-    assert companies([]) == ()
-
-
 def test_named_people_are_told_together_and_each_alone() -> None:
     assert told([one(LEFT, "thom", 4), one(RIGHT, "celia", 4)]) == [["thom", "celia"], ["celia"], ["thom"]]
     assert told([one(LEFT, "thom", 4), one(RIGHT, "", 4)]) == [["thom", ""], ["thom"]]
-
-
-def test_named_people_at_different_times_are_told_one_after_the_other() -> None:
-    assert told([one(RIGHT, "celia", 4, first=8), one(LEFT, "thom", 4)]) == [["thom"], ["celia"]]
 
 
 def test_an_unknown_one_at_another_time_may_be_the_same_person() -> None:
     ((thom,),) = companies([one(LEFT, "thom", 4, first=4), one(RIGHT, "", 3)])
     assert thom.who == "thom"
     assert [part.first for part in thom.parts] == [0.0]
-
-
-def test_tracks_of_one_person_are_one_person() -> None:
-    ((thom,),) = companies([one(LEFT, "thom", 3), one(RIGHT, "thom", 5, first=6)])
-    assert (len(thom.track.seen), [len(part.seen) for part in thom.parts]) == (5, [3])
 
 
 def walking(first: int, frames: int) -> Track[Glimpse]:

@@ -63,11 +63,3 @@ def test_halving_finds_the_same_roll_with_a_third_of_the_frames(start: float, le
     assert found.start == white[0]
     assert found.end == next((moment for moment in moments if moment > white[-1]), 100.0)
     assert len(asked) == len(set(asked)) <= len(moments) / 3 + 3
-
-
-def test_no_text_is_no_roll() -> None:
-    assert find_credits(pictures(1e9), 100.0, Reader(), lambda amount: None) is None  # type: ignore[arg-type]
-
-
-def test_a_film_without_length_is_not_looked_at() -> None:
-    assert credit_moments(0.0) == []

@@ -50,20 +50,6 @@ def test_boxes_are_those_of_the_whole_picture(finder: Scrfd, height: int, width:
     assert found.box.bottom * height == pytest.approx(64 * factor)
 
 
-def test_the_strides_are_told_apart(finder: Scrfd) -> None:
-    faces = finder.find(picture(640, 640, (320, 320, 32)), 0.0)
-    sizes = sorted(round(f.box.width * 640) for f in faces)
-    # Boxes are three strides wide, and each stride has places that are red all over.
-    assert set(sizes) == {24, 48, 96}
-    assert next(f for f in faces if round(f.box.width * 640) == 96).box.left == pytest.approx(288 / 640)
-
-
-def test_another_model_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "text.onnx").write_bytes(b"no model")
-    with pytest.raises(WeightsError, match="cannot be loaded"):
-        Scrfd(tmp_path / "text.onnx", 0.4)
-
-
 def test_a_model_with_other_outputs_is_refused(tmp_path: Path) -> None:
     path = write_onnx(
         tmp_path / "one.onnx",

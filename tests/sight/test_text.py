@@ -141,12 +141,6 @@ def test_unchanged_pictures_and_lines_are_not_read_again(fake: tuple[TextReader,
     assert found[3][0].box.top > found[0][0].box.bottom
 
 
-@pytest.mark.parametrize("shape", [(10, 10), (10, 10, 4), (0, 10, 3)])
-def test_what_is_no_picture_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="uint8"):
-        TextReader().read(np.zeros(shape, np.uint8))
-
-
 @pytest.fixture(scope="module")
 def reader() -> TextReader:
     return TextReader()

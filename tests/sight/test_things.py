@@ -1,29 +1,13 @@
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from shotad.core import MANY, Box, Sighting, ThingFact, WeightsError
-from shotad.sight import (
-    KINDS,
-    Blind,
-    Classifier,
-    EfficientDet,
-    Glimpse,
-    Person,
-    PoseReader,
-    Shift,
-    Stretch,
-    Track,
-    figure_of,
-    scene_of,
-    things_of,
-)
+from shotad.core import MANY, Box, Sighting, ThingFact
+from shotad.sight import KINDS, Blind, Glimpse, Person, Shift, Stretch, Track, figure_of, scene_of, things_of
 from shotad.sight.things import merge, tiles_of
 
 MIDDLE = Box(0.4, 0.4, 0.6, 0.8)
@@ -163,16 +147,6 @@ def test_things_that_are_more_than_one_are_not_counted() -> None:
     assert (fact.count, fact.since) == (MANY, 0.0)
     few = [*frames[:5], *([frame[0]] for frame in frames[5:])]
     assert [fact.count for fact in named(few)] == [1]
-
-
-@pytest.mark.parametrize("model", [EfficientDet, Classifier, PoseReader])
-def test_weights_that_cannot_be_read_are_said_to_be_so(
-    model: Callable[[Path], object], tmp_path: Path
-) -> None:
-    path = tmp_path / "broken.tflite"
-    path.write_bytes(b"no model")
-    with pytest.raises(WeightsError, match=re.escape(f"The model {path} cannot be loaded")):
-        model(path)
 
 
 def test_the_stand_in_takes_what_the_detector_takes() -> None:

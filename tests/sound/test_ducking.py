@@ -60,15 +60,6 @@ def test_the_level_around_lines(
     assert shape(lines, speech) == points
 
 
-def test_each_line_has_its_depth_and_between_two_it_is_the_lesser() -> None:
-    found = shape([(5, 6), (7, 8)], depths=[9, 15])
-    assert found[:2] == [(4.7, 0), (5, -9)]
-    assert (7, -15) in found
-    assert found[-2:] == [(8, -15), (8.4, 0)]
-    points = envelope([Interval(5, 6), Interval(7, 8)], [], [9, 15])
-    assert level(points, [6.3]) == pytest.approx([-9], abs=1e-4)
-
-
 ticks = st.integers(0, 600).map(lambda n: n / 20)
 stretches = st.lists(st.tuples(ticks, st.integers(1, 60).map(lambda n: n / 20)), max_size=8)
 
@@ -86,9 +77,7 @@ def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float]
 
 
 @given(scenes())
-def test_the_curve_keeps_its_rules(
-    scene: tuple[list[Interval], list[Interval], list[float]],
-) -> None:
+def test_the_curve_keeps_its_rules(scene: tuple[list[Interval], list[Interval], list[float]]) -> None:
     lines, speech, depths = scene
     points = envelope(lines, speech, depths)
     deepest = max(depths, default=0)

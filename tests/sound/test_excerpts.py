@@ -10,7 +10,7 @@ import pytest
 
 from shotad.core import Interval, MixSettings
 from shotad.film import Film, SoundBlock, open_film
-from shotad.sound import Excerpt, Spoken, Take, foreseen_make_up, lay, limit_of, nearby, programme_of, whole
+from shotad.sound import Excerpt, Spoken, Take, foreseen_make_up, lay, limit_of, programme_of, whole
 from shotad.sound.mix import prepare_mix
 from shotad.sound.programme import channel_names, to_stereo
 from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
@@ -70,39 +70,6 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
             spread = 1.0 if voice.shape[1] == 1 else float(np.sqrt(0.5))
             if loud < 0.5 and mix.channels <= 2:
                 assert np.abs(voice[:, 0] - spread * alone[first:end]).max() < 2e-6
-
-
-def test_in_a_quiet_scene_too_an_excerpt_is_what_the_whole_has(tmp_path: Path) -> None:
-    wave = (0.1 * np.random.default_rng(8).standard_normal((round(SECONDS * 48000), 2))).astype(np.float32)
-    wave[48000 * 10 :] *= np.float32(0.003)
-    with open_film(SoundFilm(wave, seconds=SECONDS).make(tmp_path / "film.mov")) as film:
-        mix = prepare_mix(film, LINES, SPEECH, MixSettings())
-        voices = [line.voice for line in mix.report.lines]
-        assert voices[0] - voices[-1] > 2
-        full, own = joined(mix.mixed()), whole(programme_of(film, None, 48000))
-        for number, line in enumerate(LINES):
-            # With the line alone, as where nothing else lies near it: its level hangs on no other line.
-            laid = lay(programme_of(film, None, 48000), own, [line], SPEECH, MixSettings())
-            assert laid.voices == (voices[number],)
-            first, end = (round(second * 48000) for second in (line.start, line.interval.end))
-            found = Excerpt(laid, first, end, 0.0, limit_of(own, MixSettings())).mixed()
-            assert np.abs(found - full[first:end]).max() < 2e-6
-
-
-def test_what_lies_nearby_stands_on_film_time(tmp_path: Path) -> None:
-    with film_of(tmp_path / "film.mov") as film:
-        programme = programme_of(film, None, 48000)
-        from shotad.sound import excerpt
-
-        own, line = whole(programme), Interval(18.0, 19.0)
-        before = excerpt.AROUND
-        try:
-            excerpt.AROUND = 4.0
-            near = nearby(programme, line)
-        finally:
-            excerpt.AROUND = before
-        assert near.start == 14.0
-        assert near.level_during(line) == pytest.approx(own.level_during(line), abs=0.02)
 
 
 @pytest.mark.parametrize("profile", ["ebu-r128", "atsc-a85", "netflix"])

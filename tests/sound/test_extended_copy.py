@@ -92,23 +92,6 @@ def test_pictures_and_sound_stand_where_the_map_says(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_variable_frame_rates_are_kept_and_the_frame_comes_again_only_in_the_pause(tmp_path: Path) -> None:
-    times = tuple(np.cumsum([0.0, *([0.02, 0.05, 0.11] * 12)]).round(3).tolist())
-    made = make_film(FilmSpec(times=times, time_base=Fraction(1, 1000), suffix=".mkv"))
-    pauses = TimeMap((Pause(1.0, 2.0, "a"),))
-    with (
-        open_film(made.path) as film,
-        open_film(write_copy(film, pauses.pauses, tmp_path / "copy.mkv", ON)) as copy,
-    ):
-        shown = [(frame.seconds, read_number(frame.rgb())) for frame in copy.frames()]
-    once = dict.fromkeys(number for _, number in shown)
-    first = {number: next(second for second, other in shown if other == number) for number in once}
-    assert list(once) == list(range(len(times)))
-    for number, second in enumerate(made.seconds):
-        assert first[number] == pytest.approx(pauses.late(second), abs=0.0011)
-    assert 2.0 * 15 < sum(1.0 < second < 3.0 for second, _ in shown) < 2.0 * 60
-
-
 @pytest.mark.parametrize(
     ("suffix", "target"), [(".mp4", ".mp4"), (".mkv", ".mkv"), (".ts", ".ts"), (".ts", ".mkv")]
 )

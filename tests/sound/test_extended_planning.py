@@ -16,7 +16,7 @@ from shotad.sound import Spoken, Take, Unspoken, pauses
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak
 from shotad.sound.pauses import AROUND_CUT, SHORTEST, Extension, plan_pauses
-from shotad.sound.placing import BETWEEN, CLEAR
+from shotad.sound.placing import CLEAR
 from shotad.sound.time_map import TimeMap
 
 ON = ExtendedSettings(on=True)
@@ -82,16 +82,6 @@ def plan(
     return plan_pauses(lines, fitting, studio or Half(), shots, settings, FIT, duration, speech)
 
 
-def test_the_line_begins_in_its_gap_and_the_film_stops_at_the_end_of_the_gap_for_what_is_missing() -> None:
-    found = plan([line("a", 10.0, (10.0, 12.5))])
-    (pause,), (spoken,) = found.pauses, found.fitting.spoken
-    assert (pause.at, pause.length, pause.cue_id) == (12.5, 1.5, "a")
-    assert (spoken.start, spoken.pause, spoken.pause_at) == (10.0, 1.5, 12.5)
-    assert TimeMap(found.pauses).line(spoken).interval == Interval(10.0, 14.0)
-    assert found.refused == found.fitting.unspoken == ()
-    assert "film paused 1.50 s" in spoken.steps[-1]
-
-
 def test_a_pause_is_never_too_short_to_be_understood_as_one() -> None:
     found = plan([line("a", 10.0, (10.0, 13.9))])
     assert found.pauses[0].length == SHORTEST
@@ -104,15 +94,6 @@ def test_the_film_does_not_stop_at_a_cut() -> None:
     assert found.pauses[0].at == pytest.approx(11.95 - AROUND_CUT)
     spoken = TimeMap(found.pauses).line(found.fitting.spoken[0])
     assert spoken.interval == Interval(10.0, 14.0)
-
-
-def test_what_matters_most_comes_first_where_only_some_may() -> None:
-    plain, told = line("a", 10.0, (10.0, 12.0)), line("b", 30.0, (30.0, 32.0), 'A sign: "No way".')
-    found = plan([plain, told], settings=ON.model_copy(update={"most": 1}))
-    assert [pause.cue_id for pause in found.pauses] == ["b"]
-    assert [one.id for one in found.refused] == ["a"]
-    assert "it does not fit; no pause: the film has 1 already" in found.refused[0].reason
-    assert found.fitting.unspoken == found.refused
 
 
 def test_all_pauses_together_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,9 +116,7 @@ def test_a_line_that_would_stop_the_film_too_long_loses_its_last_sentences() -> 
     assert "longer than 4 s" in none.refused[0].reason
 
 
-def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pauses, "LEAST", 0.3)
     one = line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}")
     short = replace(said(one, 10.0, 2.0), text=words(4))
@@ -182,17 +161,6 @@ def test_a_voice_that_fails_costs_its_own_line_only() -> None:
     found = plan(lines, studio=Half(mute="Oh"))
     assert [pause.cue_id for pause in found.pauses] == ["b"]
     assert "fell silent" in found.refused[0].reason
-
-
-def test_a_line_within_a_conversation_is_said_between_two_utterances() -> None:
-    speech = [Interval(5.0, 10.0), Interval(10.4, 20.0)]
-    one = line("a", 11.0, (11.0, 11.001))
-    (pause,) = (found := plan([one], speech=speech)).pauses
-    assert 10.0 <= pause.at <= 10.4
-    times = TimeMap(found.pauses)
-    spoken = times.line(found.fitting.spoken[0])
-    assert spoken.start >= times.late(10.0) + BETWEEN - 1e-6
-    assert spoken.interval.end <= times.late(10.4) - BETWEEN + 1e-6
 
 
 def test_without_such_a_stop_it_gets_none() -> None:

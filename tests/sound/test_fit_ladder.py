@@ -12,7 +12,7 @@ from shotad.script.pace import tempo
 from shotad.sound import Spoken
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
-from shotad.sound.placing import shorter_forms, whole_form
+from shotad.sound.placing import whole_form
 from tests.sound.speaking import Slow, line
 
 DOOR = "He walks to the door, opens it and looks out into the dark street. A dog barks."
@@ -26,13 +26,6 @@ def alone(fitting: Fitting) -> Spoken:
     (spoken,) = fitting.spoken
     assert fitting.unspoken == ()
     return spoken
-
-
-def test_a_line_with_room_is_said_as_it_is() -> None:
-    studio = Slow()
-    spoken = alone(fit([line(DOOR, 10, (9, 20))], studio, FitSettings()))
-    assert (spoken.text, spoken.start, spoken.steps) == (DOOR, 10.0, ())
-    assert studio.asked == [DOOR]
 
 
 def test_first_it_moves_then_it_is_faster_then_sentences_and_clauses_go() -> None:
@@ -51,25 +44,6 @@ def test_first_it_moves_then_it_is_faster_then_sentences_and_clauses_go() -> Non
     assert "dropped a clause: and looks out into the dark street" in said[2].steps
 
 
-def test_a_line_without_place_says_why_and_what_was_tried() -> None:
-    # 1.6 s, which may be 1.15 times faster.
-    fitting = fit([line(DOOR, 10, (10, 11))], Slow(), STILL)
-    (left,) = fitting.unspoken
-    assert fitting.spoken == ()
-    assert left.missing == pytest.approx(1.6 / 1.15 - 1, abs=0.002)
-    assert left.reason.endswith("1.00 s are free between speech and other lines")
-    assert "tried shorter: He walks to the door." in left.steps
-
-
-def test_only_what_comes_into_question_is_spoken_and_what_takes_too_long_gives_way() -> None:
-    studio = Slow()
-    fit([line(DOOR, 10, (10, 12.9))], studio, STILL)
-    assert studio.asked == [DOOR, "He walks to the door and opens it."]
-    odd = Slow(odd={"He walks to the door and opens it.": 4.0})
-    assert alone(fit([line(DOOR, 10, (10, 12.8))], odd, STILL)).text == "He walks to the door."
-    assert odd.asked == [*studio.asked, "He walks to the door."]
-
-
 def test_nobody_speaks_faster_than_the_longest_word_rate() -> None:
     text = "They walk down to the lake, and then they swim across it."
     for pace, factor in ((0.1, 1.15), (0.07, None), (0.06, 1)):
@@ -83,20 +57,6 @@ def test_nobody_speaks_faster_than_the_longest_word_rate() -> None:
     # 16 letters are 3.7 words of the usual length: with a breath 200 words a minute in 0.91 s.
     hasty = Slow(odd={"He walks to the door.": 0.92})
     assert fit([line("He walks to the door.", 10, (10, 10.89))], hasty, STILL).spoken == ()
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "shorter"),
-    [
-        ("de", "Er geht zur Tür, öffnet sie und blickt hinaus. Ein Hund bellt.",
-         ["Er geht zur Tür, öffnet sie und blickt hinaus."]),
-        ("zh", "他打开门，走进黑暗的房间。窗外下着雨。", ["他打开门，走进黑暗的房间。", "他打开门。"]),
-    ],
-)  # fmt: skip
-def test_lines_of_other_languages_lose_sentences_too(language: str, text: str, shorter: list[str]) -> None:
-    own = line(text, 10, (10, 20), language=language)
-    forms = shorter_forms(own, whole_form(own, Slow().say(text), FitSettings()), FitSettings())
-    assert [form.text for form in forms][: len(shorter)] == shorter
 
 
 def test_lines_of_one_gap_are_pushed_apart_fairly_and_sped_up_alike() -> None:
@@ -121,12 +81,6 @@ def test_of_two_lines_the_one_that_says_more_is_heard_or_the_one_that_a_person_a
     assert fitting.spoken[0].steps == ()
 
 
-def test_a_line_over_speech_is_said_when_its_time_is_free() -> None:
-    # Wanted at 10, and free only from 12 on: later than a shift may be, for a person put it there.
-    spoken = alone(fit([line("Ann sits.", 10, (12, 20))], Slow(), FitSettings()))
-    assert (spoken.start, spoken.steps) == (12.0, ("moved 2.00 s later",))
-
-
 class Writer:
     """Answers with what is given, one after another, and keeps what it was asked."""
 
@@ -144,20 +98,6 @@ SHORT = [line(CLOUD, 10, (10, 12.1))]
 ASK = STILL.model_copy(update={"ask": True})
 
 
-def test_a_writer_is_asked_where_nothing_whole_is_short_enough_and_it_is_wished() -> None:
-    writer = Writer(Answer("They balance on cables."))
-    spoken = alone(fit(SHORT, Slow(), ASK, shorten=writer))
-    assert spoken.text == "They balance on cables."
-    assert spoken.steps[0] == f"written anew, shorter: {CLOUD}"
-    (wish,) = writer.wishes
-    # 33 letters, 8 words in 3.3 s: in 2.1 s at 1.15 times that pace 5 words can be said.
-    assert (wish.text, wish.words, wish.before) == (CLOUD, 5, None)
-    idle = Writer()
-    assert fit(SHORT, Slow(), STILL, shorten=idle).spoken == ()
-    assert fit([line(CLOUD, 10, (10, 15))], Slow(), ASK, shorten=idle).spoken
-    assert idle.wishes == []
-
-
 def test_a_writer_is_asked_twice_at_most_and_told_what_was_wrong() -> None:
     bad = Answer("They are seen on the cables.", ("Leave that out.",))
     writer = Writer(bad, bad)
@@ -173,17 +113,3 @@ def test_a_writer_is_asked_twice_at_most_and_told_what_was_wrong() -> None:
     silent = Writer(None)
     assert fit(SHORT, Slow(), ASK, shorten=silent).spoken == ()
     assert len(silent.wishes) == 1
-
-
-def test_a_studio_that_speaks_several_lines_at_once_is_told_all() -> None:
-    class Many(Slow):
-        def __init__(self) -> None:
-            super().__init__()
-            self.together: list[list[str]] = []
-
-        def say_all(self, texts: Sequence[str], speed: float = 1.0, progress: object = None) -> None:
-            self.together.append(list(texts))
-
-    studio = Many()
-    fit([line(DOOR, 10, (10, 12.9)), line(DOOR, 20, (20, 22.9))], studio, STILL)
-    assert studio.together == [[DOOR, DOOR], ["He walks to the door and opens it."] * 2]

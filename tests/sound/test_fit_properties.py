@@ -11,15 +11,7 @@ from shotad.core import FitSettings, Interval
 from shotad.script import Cue, FilmId, Track, variants
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
-from shotad.sound.placing import (
-    BETWEEN,
-    Option,
-    Window,
-    cheapest,
-    earliest_starts,
-    lines_of,
-    nearest_starts,
-)
+from shotad.sound.placing import BETWEEN, Option, Window, cheapest, earliest_starts, lines_of, nearest_starts
 from tests.sound.speaking import Slow
 
 TEXTS = (
@@ -176,9 +168,3 @@ def test_the_cheapest_choice_is_the_cheapest_of_all(
     got = cheapest(windows, options, dropping, 1)
     assert fits(got)
     assert cost(got) == best
-
-
-def test_lines_that_press_on_each_other_share_the_way_within_their_bounds() -> None:
-    windows = [window(1000, 1000, 1000, 9000), window(2000, 1000, 1000, 9000)]
-    assert nearest_starts(windows, [1700, 1000], 300) == [500, 2500]
-    assert nearest_starts([Window(1000, 900, 2000, 9000), windows[1]], [1700, 1000], 300) == [900, 2900]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import FitSettings, Interval
-from shotad.script import Cue, CueStatus, Edit, EditField, FilmId, Track, accept, mark_edit
+from shotad.script import Cue, CueStatus, Edit, EditField, FilmId, Track
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak
 from shotad.sound.placing import NO_ROOM, lines_of
@@ -59,15 +59,6 @@ def test_the_room_of_a_line(one: Cue, speech: list[Times], room: Times) -> None:
     assert (round(found.start, 3), round(found.end, 3)) == room
 
 
-@pytest.mark.parametrize("speech", [(0, 100), (5, 40)])
-def test_where_nothing_is_free_in_reach_nothing_is_said(speech: Times) -> None:
-    found = only(cue(10, 13), speech)
-    assert found.room.duration == pytest.approx(NO_ROOM)
-    (left,) = fit([found], Slow(), SETTINGS).unspoken
-    assert left.reason == "people speak at its time or the film is over, and no free time is in reach"
-    assert left.missing > 0
-
-
 def test_the_slot_is_the_part_that_was_planned_unless_a_person_moved_the_line_out_of_it() -> None:
     assert only(cue(20, 23), (5, 10)).slot == Interval(20, 23)
     assert only(cue(20, 23), (5, 10), slots={"s00020000": Interval(20, 26)}).slot == Interval(20, 26)
@@ -85,15 +76,6 @@ def test_where_speech_is_not_known_a_line_keeps_to_the_slot_it_was_given() -> No
     ):
         (found,) = lines_of(track(one), None, given_slots, SETTINGS, margin=0.25)
         assert found.room == room
-
-
-def test_only_what_is_heard_is_a_line_and_whose_it_is_comes_with_it() -> None:
-    silent = cue(1, 2, "Ann.", status=CueStatus.DROPPED)
-    found = lines_of(track(silent, cue(20, 23, "Ann\nsits.")), [], {}, SETTINGS, margin=0.25)
-    assert [(one.id, one.text, one.by_person) for one in found] == [("s00020000", "Ann sits.", False)]
-    machines = cue(20, 23)
-    assert only(accept(machines, "Ada", "review")).by_person
-    assert only(mark_edit(machines, machines, (EditField.TEXT,), "track.json")).by_person
 
 
 TIMES = st.tuples(st.integers(0, 950), st.integers(1, 60)).map(

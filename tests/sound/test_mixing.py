@@ -154,20 +154,3 @@ def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:
     assert measure(mix.mixed(), "stereo", 48000).momentary == pytest.approx(-23, abs=0.5)
     assert mix.report.programme.integrated is None
     assert all(level.over is None for level in mix.report.lines)
-
-
-def test_without_lines_the_mix_is_the_programme(tmp_path: Path) -> None:
-    film = open_film(SoundFilm(programme()).make(tmp_path / "film.mkv"))
-    mix = prepare_mix(film, [], SPEECH, MixSettings())
-    own = whole(sound_blocks(film, rate=48000, layout="native"))
-    assert np.array_equal(whole(mix.mixed())[: len(own)], own)
-    assert not whole(mix.alone()).any()
-
-
-def test_alone_is_as_loud_as_in_the_mix(tmp_path: Path) -> None:
-    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(profile="ebu-r128"))
-    assert mix.report.make_up != 0
-    factor = np.float32(10 ** (mix.report.make_up / 20))
-    gain = gain_at(mix.gains, np.arange(480000) / 48000)[:, None]
-    voice = whole(mix.mixed())[:480000] - own[:480000] * gain * factor
-    assert np.abs(voice[:, 0] * np.sqrt(2) - whole(mix.alone())[:480000]).max() < 1e-5

@@ -8,19 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, MixSettings
 from shotad.sound import Course, Loudness, Spoken, Take
-from shotad.sound.levels import (
-    FOLLOW,
-    LOUDEST,
-    PROFILES,
-    SOFTEST,
-    Dialogue,
-    depth_for,
-    peak_limit,
-    target_of,
-    voice_level,
-)
+from shotad.sound.levels import FOLLOW, LOUDEST, PROFILES, SOFTEST, Dialogue, target_of, voice_level
 from shotad.sound.loudness import measure
-from shotad.sound.mix import FADE_IN, FADE_OUT, Playing, place, resampled
+from shotad.sound.mix import FADE_IN, FADE_OUT, Playing, place
 from shotad.sound.programme import channel_names, layout_name, voice_gains
 from shotad.sound.true_peak import ATTACK, RELEASE, Limiter, limited
 from tests.sound.tones import Samples, blocks, line, noise, whole
@@ -68,20 +58,6 @@ def test_names_of_layouts() -> None:
     assert layout_name("16 channels", 16) is None
 
 
-@pytest.mark.parametrize("rate", [16000, 22050, 24000, 44100, 48000, 96000])
-def test_a_take_is_resampled_in_its_place(rate: int) -> None:
-    length = round(rate * 0.7) + 13
-    times = np.arange(length) / rate
-    swell = np.sin(np.pi * times / times[-1]) ** 2
-    take = Take((swell * np.sin(2 * np.pi * 440 * times)).astype(np.float32), rate, "tone", "tone")
-    found = resampled(take, 48000)
-    assert len(found) == round(length * 48000 / rate)
-    there = np.arange(len(found)) / 48000
-    wanted = np.sin(np.pi * np.minimum(there / times[-1], 1)) ** 2 * np.sin(2 * np.pi * 440 * there)
-    # A shift by a tenth of a sample would differ by 0.006.
-    assert np.abs(found - wanted).max() < 3e-3
-
-
 def test_takes_come_up_and_go_within_milliseconds() -> None:
     spoken = Spoken("a", "a", 1.0, Take(np.ones(48000, np.float32), 48000, "v", "a"))
     placed = place(spoken, 48000, 480000, 1.0)
@@ -109,18 +85,6 @@ def test_a_lane_is_the_same_in_any_blocks() -> None:
     assert at_once is not None
     assert np.array_equal(joined, at_once[: len(joined)])
     assert any(bit is None for bit in bits)
-
-
-def test_lines_outside_the_film_are_not_heard_and_one_across_its_end_is_cut() -> None:
-    assert place(line("a", 11.0), 48000, 480000, 1.0) is None
-    assert place(line("a", -3.0), 48000, 480000, 1.0) is None
-    cut = place(line("a", 9.5), 48000, 480000, 1.0)
-    assert cut is not None
-    assert cut.end == 480000
-    heard = Playing([cut], 48000).between(456000, 480000)
-    assert heard is not None
-    assert abs(heard[-1]) < 1e-4
-    assert np.abs(heard[-4800:]).max() > 1e-3
 
 
 def run(sound: Samples, limit: float, size: int = 48000) -> Samples:
@@ -162,30 +126,6 @@ def scenes(*parts: tuple[float, float]) -> Course:
     return Course(np.concatenate(levels), np.zeros(0, np.float32))
 
 
-@pytest.mark.parametrize(
-    ("scene", "voice", "over"),
-    [
-        (-26, -23, 12),
-        (-35, -26, 15),  # half by the voice, half by the film
-        (-45, -31, 15),
-        (-51, -33, 18),  # no softer than that, and the film is not lowered at all
-        (-np.inf, -33, None),
-        (-21, -21.5, 10),
-        (-18, -20, 10),
-        (-10, -20, 10),
-        (-5, -20, 5),
-    ],
-)
-def test_the_voice_follows_the_scene(scene: float, voice: float, over: float | None) -> None:
-    course, line, usual = scenes((60, scene)), Interval(20, 23), MixSettings()
-    found = voice_level(figures(-23), course, line, PROFILES["source"], usual)
-    assert found == pytest.approx(voice)
-    depth = depth_for(found, None if over is None else scene, usual)
-    assert depth <= 20
-    if over is not None:
-        assert found - (scene - depth) == pytest.approx(over)
-
-
 @given(
     st.lists(st.tuples(st.integers(1, 30), st.integers(-70, 0)), min_size=1, max_size=8),
     st.floats(0, 100),
@@ -199,15 +139,6 @@ def test_the_voice_never_jumps(parts: list[tuple[int, int]], start: float, apart
     )
     assert abs(one - other) <= (LOUDEST - SOFTEST) * (apart + 0.2) / FOLLOW
     assert -23 + SOFTEST <= one <= -23 + LOUDEST
-
-
-def test_peaks_may_be_the_films_own_where_its_level_is_kept() -> None:
-    source, ebu = PROFILES["source"], PROFILES["ebu-r128"]
-    assert peak_limit(figures(-23, -6), source, MixSettings()) == -1
-    assert peak_limit(figures(-23, -0.5), source, MixSettings()) == pytest.approx(-0.3)
-    assert peak_limit(figures(-23, 1.3), source, MixSettings()) == 0
-    assert peak_limit(figures(-23, 1.3), ebu, MixSettings()) == -1
-    assert peak_limit(figures(-23, 1.3), ebu, MixSettings(true_peak=-3)) == -3
 
 
 def test_dialogue_counts_where_there_is_enough_of_it() -> None:

@@ -102,15 +102,6 @@ def test_in_another_language_both_stay(ending: str, tmp_path: Path) -> None:
     assert len(written(again, tmp_path / f"third{ending}").replaced) == 2
 
 
-def test_sound_alone_leaves_the_text_that_is_there_and_both_stay_where_that_is_wished(tmp_path: Path) -> None:
-    first, again = tmp_path / "first.mkv", tmp_path / "again.mkv"
-    written(film_for("plain", ".mkv"), first)
-    assert written(first, again, text=False).replaced == (2,)
-    assert [title for kind, _, title in titles(again) if kind == "subtitle"] == ["Descriptions"]
-    assert written(first, again, text=False, existing="keep").replaced == ()
-    assert len([1 for kind, _, title in titles(again) if title == "Audio Description"]) == 2
-
-
 def test_what_people_made_stays_unless_it_is_wished(tmp_path: Path) -> None:
     target = tmp_path / "described.mkv"
     for existing in ("auto", "keep"):

@@ -11,12 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.sound.containers import (
-    CONTAINERS,
-    MKV,
-    MP4,
-    TS,
-)
+from shotad.sound.containers import CONTAINERS, MKV, MP4, TS
 from shotad.sound.packets import Clock
 from shotad.sound.player_marks import TrackBoxes, crc, mark_tracks, supplementary, with_descriptor
 from shotad.sound.tracks import film_tags
@@ -33,12 +28,6 @@ def timed(*times: tuple[int | None, int | None], start: Fraction = Fraction(0)) 
     clock = Clock(start, MILLISECOND, Fraction(25))
     out = [ready for packet in packets(*times) for ready in clock.take(packet)]
     return [(packet.pts, packet.dts) for packet in (*out, *clock.rest())]
-
-
-def test_times_count_from_the_films_start_and_decoding_times_ascend() -> None:
-    assert timed((5040, 5000), (5080, 5040), start=Fraction(5)) == [(40, 0), (80, 40)]
-    assert timed((0, 0), (40, 0), (80, 80)) == [(0, 0), (40, 1), (80, 80)]
-    assert timed((0, 0), (None, 40), (90, None)) == [(0, 0), (40, 40), (90, 80)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 5000), st.none() | st.integers(0, 5000)), min_size=1, max_size=80))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,7 @@ from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.mux_film import check_container, write_film
 from tests.media import make_film
-from tests.sound.muxmedia import (
-    H264,
-    METADATA,
-    RATE,
-    TEXT,
-    blocks,
-    describe_tracks,
-    film_for,
-    heard,
-    rich_film,
-    written,
-)
+from tests.sound.muxmedia import H264, METADATA, RATE, TEXT, blocks, describe_tracks, film_for, heard, written
 
 
 def check(source: Path, target: Path, sound: AdSound | None = None, **settings: Any) -> tuple[str, ...]:
@@ -39,30 +27,8 @@ def check(source: Path, target: Path, sound: AdSound | None = None, **settings: 
 def write(source: Path, target: Path, sound: AdSound | None = None, **settings: Any) -> Any:
     with open_film(source) as film:
         return write_film(
-            film,
-            target,
-            sound=sound,
-            text=TEXT,
-            settings=ContainerSettings(**settings),
-            metadata=METADATA,
+            film, target, sound=sound, text=TEXT, settings=ContainerSettings(**settings), metadata=METADATA
         )
-
-
-def test_what_cannot_be_held_is_known_before_any_sound_is_there(tmp_path: Path) -> None:
-    def never() -> Iterator[SoundBlock]:
-        raise AssertionError("no sound may be asked for")
-        yield
-
-    source = rich_film()
-    sound = AdSound(never(), "stereo", RATE, "en", "AD")
-    assert check(source, tmp_path / "described.mp4", sound) == (
-        "attachment track 4 (font.ttf) is left out: MP4 cannot hold it.",
-    )
-    with pytest.raises(SoundError, match="flac"):
-        check(source, tmp_path / "described.mp4", sound, codec="pcm_s16le")
-    with pytest.raises(SoundError, match="7.1"):
-        check(source, tmp_path / "described.mp4", replace(sound, layout="7.1"), codec="ac3")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_text_alone_and_an_ending_that_means_no_container_are_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from shotad.core import Member, data_root
 from shotad.sound import NOTHING, Lexicon, said
 from shotad.sound.pronunciation import lexicon_of, parse_lexicon
 from shotad.sound.quantities import Words, roman, words_of
-from shotad.sound.voice_engines import EVERYTHING, Reading
+from shotad.sound.voice_engines import EVERYTHING
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
 LANGUAGES = sorted(path.stem for path in (data_root() / "configs" / "saying").glob("*.yaml"))
@@ -65,13 +65,6 @@ def test_abbreviations(text: str, spoken: str) -> None:
 )
 def test_capitals(text: str, spoken: str) -> None:
     assert said(text, "en") == spoken
-
-
-def test_what_a_voice_reads_itself_is_left_to_it() -> None:
-    letters = frozenset({Reading.LETTERS})
-    assert said("FBI agents see SINTEL.", "en", reads=letters) == "FBI agents see Sintel."
-    for text in ("3:15 a.m.", "£20 and 50%", "1995", "20,000 men", "5 km", "the 21st"):
-        assert said(text, "en", reads=EVERYTHING) == text
 
 
 @pytest.mark.parametrize(

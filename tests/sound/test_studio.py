@@ -12,9 +12,7 @@ import pytest
 from shotad.core import NoProgress, Task, VoiceError, VoiceSettings
 from shotad.sound import Keeping, Lexicon, Take, read_lexicon
 from shotad.sound.fake_voice import FakeVoice
-from shotad.sound.kinds import Studio
 from shotad.sound.takes import read_take
-from shotad.sound.voice_engines import Reading
 
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]
 
@@ -72,29 +70,6 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "voice").iterdir())
 
 
-def test_a_line_is_spoken_once_and_then_taken(tmp_path: Path) -> None:
-    voice = FakeVoice()
-    first = studio(tmp_path, voice)
-    new, kept = first.say(LINES[0]), first.say(LINES[0])
-    assert (first.spoken, first.taken, len(voice.calls)) == (1, 0, 1)
-    second: Studio = studio(tmp_path, voice)
-    again = second.say(LINES[0])
-    assert isinstance(second, Keeping)
-    assert (second.spoken, second.taken, len(voice.calls)) == (0, 1, 1)
-    for take in (kept, again):
-        assert np.array_equal(take.samples, new.samples), "a kept take is the new one, to the sample"
-        assert (take.rate, take.voice, take.text, take.speed) == (24000, "fake", LINES[0], 1.0)
-
-
-def test_only_what_changed_is_spoken_again(tmp_path: Path) -> None:
-    studio(tmp_path).say_all(LINES)
-    voice = FakeVoice()
-    changed = studio(tmp_path, voice)
-    changed.say_all([*LINES[:-1], "The last one is another."])
-    assert [text for text, _ in voice.calls] == ["The last one is another."]
-    assert (changed.spoken, changed.taken) == (1, 4)
-
-
 def test_all_that_changes_a_take_changes_its_name(tmp_path: Path) -> None:
     text = "Sintel runs."
     settings = VoiceSettings(name="fake")
@@ -108,14 +83,6 @@ def test_all_that_changes_a_take_changes_its_name(tmp_path: Path) -> None:
     names = {one.name_of(text) for one in studios} | {studio(tmp_path).name_of(text, 1.15)}
     assert len(names) == 5
     assert studio(tmp_path).name_of(text) == studio(tmp_path).name_of(" Sintel  runs. ")
-
-
-def test_the_speed_of_the_settings_multiplies(tmp_path: Path) -> None:
-    voice = FakeVoice()
-    take = studio(tmp_path, voice, speed=1.2).say(LINES[0], 1.1)
-    assert voice.calls == [(LINES[0], 1.32)]
-    assert take.speed == 1.32
-    assert studio(tmp_path, speed=1.2).say(LINES[0], 1.1).speed == 1.32, "a kept take knows its speed"
 
 
 @pytest.mark.parametrize("harm", ["half", "flipped", "empty", "other"])
@@ -161,14 +128,6 @@ def test_takes_that_no_line_uses_are_swept(tmp_path: Path) -> None:
     later.say_all(LINES[:2])
     assert later.keep(later.used) == 3
     assert files(tmp_path) == sorted([*(later.name_of(text) for text in LINES[:2]), "notes.txt"])
-
-
-def test_what_is_sent_is_written_out_and_what_is_told_is_the_line(tmp_path: Path) -> None:
-    voice = FakeVoice()
-    voice.reads = frozenset({Reading.NUMBERS, Reading.TIMES, Reading.MONEY, Reading.UNITS})
-    take = studio(tmp_path, voice).say("Dr. Lee & the FBI: SINTEL.")
-    assert voice.calls[0][0] == "Doctor Lee and the F.B.I.: Sintel."
-    assert take.text == "Dr. Lee & the FBI: SINTEL."
 
 
 def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:

@@ -16,29 +16,8 @@ from shotad.core import VoiceError, VoiceSettings
 from shotad.sound import VoiceInfo, hibari, kind_class, make_voice, voices
 from shotad.sound.hibari import HibariVoice, installed_version
 from shotad.sound.takes import cleaned, decoded
-from shotad.sound.voice_engines import EVERYTHING, KINDS, Reading, nearness, speaks_one
+from shotad.sound.voice_engines import EVERYTHING, Reading
 from tests.speech_server import tone, wav
-
-
-def test_every_kind_lists_itself() -> None:
-    kinds = {info.kind for info in voices()}
-    assert kinds == set(KINDS)
-    for info in voices():
-        assert info.name.partition(":")[0] == info.kind
-        assert info.licence
-        assert info.languages
-        assert info.installed or info.note, "how to get it must be said"
-    assert len({info.name for info in voices()}) == len(voices())
-
-
-def test_an_unknown_name_is_answered_with_the_nearest_and_the_list() -> None:
-    with pytest.raises(VoiceError) as error:
-        make_voice(VoiceSettings(name="espeakng"), "en")
-    assert error.value.what == "There is no voice or kind of voices called 'espeakng'."
-    assert error.value.hint == "Did you mean espeak-ng? Known: auto, espeak-ng, fake, hibari, openai, piper."
-    with pytest.raises(VoiceError) as error:
-        kind_class("nope")
-    assert error.value.hint.startswith("Known:")
 
 
 def test_auto_never_sends_lines_away_and_never_takes_the_fake(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,14 +28,6 @@ def test_auto_never_sends_lines_away_and_never_takes_the_fake(monkeypatch: pytes
         make_voice(VoiceSettings(), "en")
     assert error.value.what == "No voice that speaks 'en' is installed."
     assert error.value.hint == "Install hibari. Or: Install espeak-ng. shotad voices lists all."
-
-
-def test_languages_meet_whatever_their_region_or_their_other_name() -> None:
-    for known, language in (("en-us", "en-GB"), ("cmn", "zh-Hant"), ("nb", "no"), ("all", "xx")):
-        assert speaks_one((known,), language)
-    assert not speaks_one(("de",), "en")
-    assert nearness("pt-br", "pt-BR") > nearness("pt", "pt-BR") > nearness("pt-pt", "pt-BR") > 0
-    assert nearness("en-us", "en") > nearness("en-gb", "en") > nearness("de", "en") == 0
 
 
 def test_listing_loads_no_model() -> None:
@@ -93,13 +64,6 @@ def test_a_consonant_far_softer_than_the_vowels_is_not_cut_off() -> None:
     hiss = generator.standard_normal(round(0.1 * RATE)) * 0.5 * 10 ** (-46 / 20)
     take = cleaned(np.concatenate([silence(0.4), hiss, tone(0.3), hiss, silence(0.4)]), RATE, "x")
     assert take.size / RATE == pytest.approx(0.5, abs=0.03)
-
-
-def test_the_noise_of_a_voice_is_silence_too() -> None:
-    generator = np.random.default_rng(1)
-    noise = generator.standard_normal(2 * RATE) * 0.5 * 10 ** (-60 / 20)
-    noise[RATE : RATE + 7200] += tone(0.3)
-    assert cleaned(noise, RATE, "x").size / RATE == pytest.approx(0.32, abs=0.03)
 
 
 def test_an_offset_is_taken_away_and_the_peak_stays_below_full_scale() -> None:

@@ -72,14 +72,6 @@ def test_a_server_without_speed_or_instructions_is_asked_without_from_then_on() 
     assert (first.speed, second.speed) == (1.0, 1.0)
 
 
-@pytest.mark.parametrize(("form", "codec"), [("flac", "flac"), ("mp3", "libmp3lame"), ("ogg", "libopus")])
-def test_whatever_format_comes_is_read(form: str, codec: str) -> None:
-    rate = 48000 if codec == "libopus" else 24000
-    with SpeechServer([Act(200, encoded(form, codec, rate), {"Content-Type": "audio/wav"})]) as server:
-        take = voice_at(server).speak("Anna runs.")
-    assert take.seconds == pytest.approx(0.5, abs=0.1)
-
-
 def test_bare_samples_are_read_at_the_rate_that_is_told() -> None:
     data = np.round(tone(0.5, 16000) * 32767).astype("<i2").tobytes()
     with SpeechServer([Act(200, data, {"Content-Type": "audio/pcm;rate=16000"})]) as server:
@@ -95,18 +87,6 @@ def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
     assert len(server.asked) == 3
     assert time.slept[0] == 7.0
     assert 0.5 <= time.slept[1] <= 2.0
-
-
-@pytest.mark.parametrize(
-    ("act", "asked"), [(refusal(500, "Busy."), 5), (refusal(429, "Busy.", **{"Retry-After": "3600"}), 1)]
-)
-def test_a_server_that_never_recovers_and_a_wait_of_an_hour_are_given_up(act: Act, asked: int) -> None:
-    time = StoppedTime()
-    with SpeechServer([act]) as server, pytest.raises(VoiceError) as error:
-        voice_at(server, time).speak("Anna runs.")
-    assert f"Busy (status {act.status})" in error.value.what
-    assert "what is spoken is kept" in error.value.hint
-    assert (len(server.asked), len(time.slept)) == (asked, asked - 1)
 
 
 @pytest.mark.parametrize(
@@ -137,13 +117,6 @@ def test_what_will_not_pass_is_said_at_once_without_the_key(act: Act, words: str
 def test_an_answer_without_sound_is_a_clear_error(act: Act) -> None:
     with SpeechServer([act]) as server, pytest.raises(VoiceError):
         voice_at(server).speak("Anna runs.")
-
-
-def test_a_connection_that_breaks_in_the_middle_is_tried_again() -> None:
-    whole = sound(tone(0.5))
-    with SpeechServer([Act(200, whole.body, whole.headers, cut=True), whole]) as server:
-        assert voice_at(server).speak("Anna runs.").seconds == pytest.approx(0.5, abs=0.02)
-    assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize("code", [200, 500])

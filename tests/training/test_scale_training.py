@@ -36,12 +36,7 @@ from shotad.grammar.movieshots import read_items
 from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
 from shotad.grammar.training_feed import Feed, Pick, epoch_order
-from shotad.grammar.training_loop import (
-    make_optimizer,
-    parameter_groups,
-    rate_factor,
-    set_rates,
-)
+from shotad.grammar.training_loop import make_optimizer, parameter_groups, rate_factor, set_rates
 from shotad.grammar.training_records import Scores
 from shotad.grammar.training_settings import OptimSettings
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture

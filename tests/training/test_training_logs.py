@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
 
 import pytest
 
-from shotad.core import DatasetError
 from shotad.grammar.training_records import MetricLog
 
 
@@ -36,14 +34,6 @@ def test_resuming_takes_out_what_came_after_and_what_was_cut_off(tmp_path: Path)
     assert len(table(tmp_path)) == 1, "without resuming it begins anew"
 
 
-@pytest.mark.parametrize("content", ["a,b\n1,2\n", "step,train/loss\nx,2\n"])
-def test_a_file_that_is_something_else_is_not_overwritten(tmp_path: Path, content: str) -> None:
-    (tmp_path / "metrics.csv").write_text(content)
-    with pytest.raises(DatasetError, match=r"metrics\.csv"):
-        plain(tmp_path, resume_after=1)
-    assert (tmp_path / "metrics.csv").read_text() == content
-
-
 def test_tensorboard_gets_the_same_figures(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -58,13 +48,3 @@ def test_tensorboard_gets_the_same_figures(tmp_path: Path) -> None:
     events.Reload()
     found = [(event.step, event.value) for event in events.Scalars("train/loss")]
     assert found == [(1, 0.5), (2, 1.0), (3, 1.5), (4, 40.0)]
-
-
-def test_without_tensorboard_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with MetricLog(tmp_path) as log:
-        assert log.note is not None
-        assert "shotad[train]" in log.note
-        log.add(1, {"train/loss": 1.0})
-    assert len(table(tmp_path)) == 1
-    assert not (tmp_path / "tensorboard").exists()

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval, ScriptError, language_of
 from shotad.description.translation_prompt import Around, SourceLine, Task, faults_of, messages
-from shotad.description.translation_requests import read_answer, unwrapped
+from shotad.description.translation_requests import read_answer
 from shotad.script import Cue
 
 IDS = ("s00010000", "s00020000")
@@ -53,12 +53,6 @@ def test_no_answer_brings_the_reader_down(answer: str) -> None:
     assert all(text and "\n" not in text for text in found.values())
 
 
-def test_quotation_marks_around_a_whole_line_go() -> None:
-    assert unwrapped(f"„{DOOR}“", "She opens the door.") == DOOR
-    assert unwrapped('"Exit" und "Halt"', "Signs.") == '"Exit" und "Halt"'
-    assert unwrapped("„Ausgang.“", '"Exit."') == "„Ausgang.“"
-
-
 def line(text: str, words: int = 20, *names: str) -> SourceLine:
     cue = Cue("s00010000", "s00010000", Interval(10, 12), text)
     return SourceLine(cue, Interval(10, 15), words, names)
@@ -94,12 +88,6 @@ def kinds(said: str, of: SourceLine, target: str = "de", **more: str) -> list[st
 )
 def test_faults_are_found(said: str, of: SourceLine, target: str, found: list[str]) -> None:
     assert kinds(said, of, target) == found
-
-
-def test_quoted_words_may_be_kept() -> None:
-    sign = line('A sign says "Exit".')
-    assert kinds("Auf einem Schild steht „Exit“.", sign, quotes="keep") == []
-    assert kinds("Auf einem Schild steht „Ausgang“.", sign, quotes="keep") == ["quote"]
 
 
 @given(st.text(min_size=1, max_size=200))

@@ -50,15 +50,6 @@ def test_the_track_and_its_scripts_carry_the_language(tmp_path: Path) -> None:
     assert not (tmp_path / "track.json").exists()
 
 
-def test_the_same_again_changes_no_byte(tmp_path: Path) -> None:
-    first = {path.name: path.read_bytes() for path in run(tmp_path).files}
-    log = (tmp_path / "translate.de.jsonl").read_bytes()
-    again = Translator()
-    assert {path.name: path.read_bytes() for path in run(tmp_path, again).files} == first
-    assert (tmp_path / "translate.de.jsonl").read_bytes() == log
-    assert again.calls == 0
-
-
 def test_what_a_person_changed_stays_when_the_line_is_translated_anew(tmp_path: Path) -> None:
     run(tmp_path)
     edit(

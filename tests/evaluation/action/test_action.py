@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import MetricContext, Store, make_metric, store as room
+from shotad.evaluation import MetricContext, Store, make_metric
 from shotad.evaluation.metrics.action import (
     CodeRules,
     PaperRules,
@@ -27,7 +27,7 @@ from shotad.evaluation.metrics.action import (
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.store import ParseService, parser_of
 from shotad.script import Parse, Token
-from tests.evaluation.action.parsed import SPACY_MODEL, RecordedParser, WordVectors, parse_of
+from tests.evaluation.action.parsed import SPACY_MODEL, RecordedParser, parse_of
 from tests.evaluation.allmetrics import MakeBench, changed, human, predicted, scored
 
 RUNS = parse_of(
@@ -97,18 +97,6 @@ def test_a_human_actions_lemma_is_its_main_verbs_in_paper_and_its_first_in_code(
 )
 def test_a_dropped_e_is_mended(word: str, tag: str, lemma: str, base: str) -> None:
     assert base_of(Token(word, lemma, "VERB", tag, "ROOT", 0, True, False)) == base
-
-
-def test_code_reads_the_whole_ad_and_its_pieces() -> None:
-    known = {"She runs.": parse_of("She|/PRON/nsubj/1", "runs/VERB/ROOT/1/run", "./PUNCT/punct/1")}
-    parses = Parses(known)
-    found = CodeRules().told(["Mr. X, She runs", "", "None"], parses, paragraphs=False)
-    assert found["Mr. X, She runs"] == PredictionTexts(
-        ("Mr. X, She runs", "Mr.", "X."), (Phrase("She runs.", "run"),)
-    )
-    assert not found[""]
-    assert not found["None"]
-    assert parses.asked == ["Mr.", "X.", "She runs.", "She runs."]
 
 
 DESCRIPTION = (
@@ -254,16 +242,6 @@ def test_an_ad_without_known_actions_is_not_scored(make_bench: MakeBench) -> Non
     assert found.scored == 1
 
 
-def test_descriptions_are_scored_without_their_headings(make_bench: MakeBench) -> None:
-    text = "1. Main characters: A man.\n2. Actions: He walks slowly to the window.\n3. Interactions: None."
-    apology = "I'm sorry, but I can't describe this."
-    values = [
-        scored("action-description", changed(human(), 1, description=told), make_bench(), [1]).value
-        for told in (text, None, apology)
-    ]
-    assert values == pytest.approx([150, -50, -50])
-
-
 def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -> None:
     def remarks(**measures: Any) -> str:
         return " ".join(make_metric("action", make_bench(**measures)).remarks)
@@ -276,14 +254,3 @@ def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -
     own = remarks(embedding={"model": str(folder), "instruction": "paper"})
     assert "without an instruction" not in own
     assert "instead of gte" not in own
-
-
-def test_the_instruction_stands_before_human_and_predicted_texts(
-    make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    embedder = WordVectors()
-    monkeypatch.setattr(room, "make_embedder", lambda *_, **__: embedder)
-    scored("action", human(), make_bench(embedding={"instruction": "code"}))
-    assert len(embedder.counted) == len(set(embedder.counted))
-    assert all(text.startswith("Instruct: Given a sentence") for text in embedder.counted)
-    assert any(text.endswith("She smiles.") for text in embedder.counted)

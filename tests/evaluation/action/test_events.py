@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Config, Interval, WeightsError
+from shotad.core import Config, Interval
 from shotad.evaluation import Corpus, Item, MetricContext, Row, Store, make_metric, score, store as room
 from shotad.evaluation.metrics import events
 from shotad.script import Parse
@@ -95,42 +95,6 @@ def rows(name: str, human: str, told: Sequence[str | None], bench: MetricContext
     return list(score(make_metric(name, bench), corpus, bench).rows)
 
 
-@pytest.mark.parametrize(
-    ("human", "told", "value"),
-    [
-        ("She opens the door.", "She opens the door.", 100),
-        ("She opens the door.", "Ann opens the door.", 100),
-        ("She opens the door.", "The door is opened.", 100),
-        ("She opens the door.", "The door opens.", 100),
-        ("She opens the door.", "She opens the window.", 60),
-        ("She opens the door.", "She shuts the door.", 40),
-        ("She closes the door.", "She shuts the door.", 97),
-        ("She closes the door.", "She slams the door.", 85),
-        ("She slams the door.", "She closes the door.", 85),
-        ("She opens the door.", "She does not open the door.", 0),
-        ("She does not open the door.", "She does not open the door.", 100),
-        ("She sits down.", "She seats herself.", 95),
-        ("She opens and drops", "She drops and opens", 80),
-        ("She opens and drops", "She opens the window.", 50),
-        ("She opens the door.", "A dark night.", 0),
-        ("She opens the door.", None, 0),
-    ],
-)
-def test_an_event_is_what_is_done_and_with_what(
-    human: str, told: str | None, value: float, bench: MetricContext
-) -> None:
-    assert rows("events", human, [told], bench)[0].value == pytest.approx(value, abs=1e-6)
-
-
-def test_verbs_and_participants_are_scored_apart(bench: MetricContext) -> None:
-    told = ("She shuts the door.", "She opens the window.", "She sits down.")
-    verbs = [row.value for row in rows("event-verbs", "She opens the door.", told, bench)]
-    assert verbs == pytest.approx([0, 100, 0])
-    taking = [row.value for row in rows("event-participants", "She opens the door.", told, bench)]
-    assert taking == pytest.approx([100, 0, 0])
-    assert rows("event-participants", "She sits down.", told, bench)[0].value is None
-
-
 def test_the_human_ads_actions_go_before_its_text(bench: MetricContext) -> None:
     actions = ("She closes the door.", "She sits down.")
     found = rows("events", "She opens the door.", ["She shuts the door."], bench, actions=actions)[0]
@@ -138,21 +102,6 @@ def test_the_human_ads_actions_go_before_its_text(bench: MetricContext) -> None:
     closing, sitting = found.notes["events"]
     assert closing == {"event": "close [door]", "nearest": "shut [door]", "verb": 0.95, "participants": 1.0}
     assert (sitting["event"], sitting["nearest"]) == ("sit down", "shut [door]")
-
-
-def test_a_line_without_a_verb_is_not_scored(bench: MetricContext) -> None:
-    row = rows("events", "A dark night.", ["She opens the door."], bench)[0]
-    assert row.value is None
-    assert row.notes == {"unscored": "no such event is known"}
-
-
-def test_verbs_that_cannot_be_fetched_are_told(bench: MetricContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(*_: Any) -> Path:
-        raise WeightsError("The weights wordnet-verbs could not be fetched: npm is not installed.")
-
-    monkeypatch.setattr(events, "weights_file", nothing)
-    with pytest.raises(WeightsError, match="wordnet-verbs could not be fetched"):
-        make_metric("events", bench)
 
 
 @pytest.mark.slow

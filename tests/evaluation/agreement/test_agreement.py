@@ -114,31 +114,6 @@ def test_where_it_is_not_defined_the_reason_is_told(x: list[float], y: list[floa
     assert found.pearson.value is found.spearman.value is found.kendall.value is None
 
 
-def test_intervals_are_over_films_unless_asked_otherwise() -> None:
-    """ADs of a film that say the same give wide intervals, however many they are."""
-    x, y = rows(8, 5)
-    x, y = np.repeat(x, 40), np.repeat(y, 40)
-    films = [f"{k // 40}" for k in range(320)]
-    wide = correlations(x, y, films, SETTINGS).pearson.interval
-    narrow = correlations(x, y, films, SETTINGS.model_copy(update={"unit": "ad"})).pearson.interval
-    assert narrow is not None
-    assert wide is not None
-    assert (wide.unit, wide.units) == ("film", 8)
-    assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
-    assert -1 <= wide.low < wide.high <= 1
-
-
-def test_intervals_of_correlations_hold_the_true_one() -> None:
-    """Six films of 20 pairs, which differ in both: the true correlation is sqrt(0.5)."""
-    held = 0
-    for trial in range(200):
-        x, y = rows(120, 100 + trial)
-        found = correlations(x, y, [f"{k % 6}" for k in range(120)], SETTINGS).pearson.interval
-        assert found is not None
-        held += found.low <= np.sqrt(0.5) <= found.high
-    assert 0.9 <= held / 200 <= 0.99
-
-
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("report")
@@ -157,18 +132,6 @@ def people(report: Report, noise: float = 5.0, ids: range = range(50)) -> HumanS
     own = {name: {str(k): values[str(k)] + chance.gauss(0, noise) for k in ids} for name in ("ann", "ben")}
     scores = {str(k): (own["ann"][str(k)] + own["ben"][str(k)]) / 2 for k in ids}
     return HumanScores(scores, own)
-
-
-def test_the_metric_that_thinks_like_people_agrees_with_them(report: Report) -> None:
-    found = agreement(report, people(report), SETTINGS)
-    (_, _, action), (_, _, cider) = found.metrics
-    assert action.n == cider.n == 50
-    assert action.pearson.value is not None
-    assert action.pearson.value > 0.9
-    assert action.kendall.value is not None
-    assert action.kendall.value > 0.7
-    assert cider.pearson.interval is not None
-    assert cider.pearson.interval.low < 0 < cider.pearson.interval.high
 
 
 def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report) -> None:

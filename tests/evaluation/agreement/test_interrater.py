@@ -7,21 +7,11 @@ from pathlib import Path
 import pytest
 
 from shotad.core import EvaluationError, Interval, load_config
-from shotad.evaluation import (
-    Item,
-    MetricContext,
-    Store,
-    Version,
-    from_scripts,
-    from_table,
-    inter_rater,
-)
+from shotad.evaluation import Item, MetricContext, Store, Version, from_table, inter_rater
 from shotad.evaluation.interrater import pairs
 from tests.conftest import needed
 
 needed("scipy")
-
-ELEPHANTS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "ad-text" / "elephants-dream"
 
 
 def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> Version:
@@ -116,15 +106,3 @@ def test_tables_that_cannot_be_meant(tmp_path: Path, text: str, said: str) -> No
     path.write_text(text, encoding="utf-8")
     with pytest.raises(EvaluationError, match=said):
         from_table(path)
-
-
-def test_the_two_describers_of_elephants_dream() -> None:
-    if not ELEPHANTS.is_dir():
-        pytest.skip(f"needs the two human ADs in {ELEPHANTS}")
-    a, b = from_scripts(ELEPHANTS / "descriptions.en.vtt", ELEPHANTS / "descriptions-jjhunt.en.vtt")
-    assert (len(a.lines), len(b.lines)) == (63, 64)
-    found = [len(pairs(a, b, threshold)) for threshold in (0.3, 0.5, 0.8, 0.9, 0.95)]
-    assert found == [42, 20, 8, 6, 2]
-    result = inter_rater(a, b, [0.3, 0.8], bench(), ["rouge-l"])
-    low, _, high, _ = (one.results[0].value or 0 for one in result.directions)
-    assert 5 < low < high < 40, "people tell one moment in different words, more alike where the times agree"

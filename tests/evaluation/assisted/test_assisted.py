@@ -110,21 +110,6 @@ def value(done: Assisted, role: Role, name: str) -> float:
     return found.value
 
 
-def test_the_expert_takes_the_highest_mean() -> None:
-    done = run(corpus(item("a", "10 0", "4 8", "0 10"), item("b", "1 1", "2 2")))
-    assert [(c.id, c.number, c.text) for c in done.choices] == [("a", 1, "4 8"), ("b", 1, "2 2")]
-    assert done.choices[0].scores == (5.0, 6.0, 5.0)
-    assert (value(done, "chosen", "one"), value(done, "chosen", "two")) == (3.0, 5.0)
-
-
-def test_what_stands_beside_the_choice() -> None:
-    done = run(corpus(item("a", "10 0", "4 8", "1 10"), item("b", "1 1", "2 4")))
-    assert (value(done, "first", "one"), value(done, "first", "two")) == (5.5, 0.5)
-    assert value(done, "random", "one") == pytest.approx((5 + 1.5) / 2)
-    assert value(done, "random", "two") == pytest.approx((6 + 2.5) / 2)
-    assert (value(done, "best", "one"), value(done, "best", "two")) == (6.0, 7.0)
-
-
 def test_fewer_candidates_missing_ones_and_failures() -> None:
     done = run(
         corpus(

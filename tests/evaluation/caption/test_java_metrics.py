@@ -15,16 +15,8 @@ import pytest
 
 from shotad.core import Config, EvaluationError, Interval
 from shotad.evaluation import Corpus, Item, MetricContext, Store, make_metric, score
-from shotad.evaluation.metric import meteor
-from shotad.evaluation.metrics.java import METEOR_COLUMNS
 from tests.evaluation.allmetrics import CORENLP, coco_files
-from tests.evaluation.caption.cocotools import (
-    coco_scores,
-    made_predictions,
-    need_cmdad,
-    need_coco,
-    need_java,
-)
+from tests.evaluation.caption.cocotools import coco_scores, made_predictions, need_cmdad, need_coco, need_java
 from tests.evaluation.measuring import corpus_of
 
 JAVA = """#!{python}
@@ -95,19 +87,6 @@ def test_spice_on_a_java_without_scripts_says_so(
 
 
 # --- METEOR
-
-
-def test_meteor_is_weighed_as_its_authors_tell() -> None:
-    sums = np.zeros(len(METEOR_COLUMNS))
-    sums[[0, 1, 2, 3]] = 5, 6, 2, 3  # three content and two function words; three and three
-    sums[[4, 5, 6, 7]] = 2, 2, 1, 1  # exact
-    sums[[12, 13]] = 1, 1  # one synonym of a content word
-    sums[[20, 21, 22]] = 2, 4, 4
-    matched = 0.75 * 2 + 0.25 * 1 + 0.8 * 0.75
-    precision, recall = matched / (0.75 * 3 + 0.25 * 2), matched / (0.75 * 3 + 0.25 * 3)
-    mean = precision * recall / (0.85 * precision + 0.15 * recall)
-    assert meteor(sums) == pytest.approx(mean * (1 - 0.6 * (2 / 4) ** 0.2))
-    assert meteor(np.zeros((2, len(METEOR_COLUMNS)))).tolist() == [0.0, 0.0]
 
 
 # --- SPICE

@@ -51,15 +51,6 @@ def joined(*parts: Corpus) -> Corpus:
     return Corpus(tuple(item for part in parts for item in part.items), casts)
 
 
-def test_rows_say_who_was_meant() -> None:
-    result = scored(corpus(["Tony opens the door.", "She smiles at Mark.", "Mark waits.", "Margot leaves."]))
-    assert result.rows[1].notes == {
-        "human": ["Margot Wendice", "Tony Wendice"],
-        "predicted": ["Mark Halliday"],
-    }
-    assert [row.value for row in result.rows] == [100.0, 0.0, None, 0.0]
-
-
 def test_names_where_the_human_ad_has_none() -> None:
     where = corpus(["Tony opens the door.", "He smiles at Margot.", "Tony waits.", "Mark leaves."])
     assert scored(where).value == 100.0

@@ -84,19 +84,6 @@ def said(words: str) -> list[str]:
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"needs the CMD-AD annotation in {FOLDER}")
-def test_the_known_counts() -> None:
-    check = check_dataset(loaded(), NoProgress())
-    counts = check.counts
-    assert (counts["ads"], counts["clips"], counts["films"]) == (7316, 591, 98)
-    assert (counts["actions"], counts["without_actions"]) == (11571, 2)
-    assert (counts["shots"], counts["clips_without_cut"], counts["ads_without_cut"]) == (23383, 3, 29)
-    assert (counts["films_with_cast"], counts["videos_missing"]) == (98, 591)
-    assert counts["seconds"] / counts["ads"] == pytest.approx(2.468, abs=5e-4)
-    assert counts["words"] / counts["ads"] == pytest.approx(8.98, abs=5e-3)
-    assert check.whole
-
-
-@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"needs the CMD-AD annotation in {FOLDER}")
 def test_the_known_oddities_and_no_others() -> None:
     assert [ad.id for ad in loaded().ads if ad.actions is None] == ["2263", "4135"]
     assert said("'0' is no list") == ["cmdad_gt_action.csv, line 2265", "cmdad_gt_action.csv, line 4137"]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-import yaml
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import ConfigError, DatasetError, Interval, NoProgress, ShotadError, load_config
-from shotad.core.settings import config_path
+from shotad.core import ConfigError, DatasetError, Interval, NoProgress, ShotadError
 from shotad.evaluation import check_dataset, load_dataset
 from shotad.evaluation.datasets.checking import Check
 from shotad.evaluation.datasets.dataset import read_description
@@ -47,23 +44,6 @@ def test_rows_know_the_line_they_begin_in(tmp_path: Path) -> None:
     assert table.where(table.rows[1]) == "a.csv, line 5"
 
 
-@pytest.mark.parametrize("mark", [";", "\t"])
-def test_tables_of_spreadsheets(tmp_path: Path, mark: str) -> None:
-    file = tmp_path / "a.csv"
-    file.write_bytes(b"\xef\xbb\xbf" + f"id{mark}text\r\n0{mark}He runs, and falls.\r\n".encode())
-    table = read_table(file)
-    assert table.columns == ("id", "text")
-    assert table.rows[0].values == {"id": "0", "text": "He runs, and falls."}
-
-
-def test_long_cells_are_read_and_the_limit_of_others_stays(tmp_path: Path) -> None:
-    before = csv.field_size_limit()
-    file = tmp_path / "a.csv"
-    file.write_text('shots\n"' + "(1, 2), " * 40_000 + '"\n')
-    assert len(read_table(file).rows[0].values["shots"]) == 8 * 40_000
-    assert csv.field_size_limit() == before
-
-
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -79,15 +59,6 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, data: bytes, says: s
         read_table(file)
 
 
-def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("imdb_id,text\n")
-    with pytest.raises(
-        DatasetError, match=r"imdbid or imdb \(imdb_id looks like it\).*It has: imdb_id, text"
-    ):
-        read_table(file).needed(("imdbid", "imdb"), "the film")
-
-
 @given(st.lists(st.text(min_size=1).filter(lambda text: text == text.strip() != "")))
 def test_lists_of_texts_come_back_from_python_and_json(values: list[str]) -> None:
     assert texts(repr(values)) == tuple(values)
@@ -100,14 +71,6 @@ def test_lists_of_numbers_and_pairs() -> None:
     assert pairs("[]") == ()
     assert pairs("[[1, 4]]") == ((1, 4),)
     assert texts("['  He runs. ', '']") == ("He runs.",)
-
-
-@pytest.mark.parametrize(
-    "cell", ["0", "", "nan", "5", "[1, 2", "['a', 2]", "{'a': 1}", "__import__('os')", "['a'] + ['b']"]
-)
-def test_what_is_no_list_of_texts_is_refused(cell: str) -> None:
-    with pytest.raises(ValueError, match=r"is no|empty cell"):
-        texts(cell)
 
 
 @pytest.mark.parametrize("cell", ["5", "[]", "['9']", "[True]"])
@@ -193,23 +156,6 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
         else:
             assert check.text
             assert len({ad.id for ad in check.dataset.ads}) == len(check.dataset.ads)
-
-
-THREE = ("cmd-ad", "mad-eval", "tv-ad")
-
-
-@pytest.mark.parametrize("name", THREE)
-def test_each_names_its_own_settings_of_the_pipeline(name: str) -> None:
-    """Shots, speed factor and verbs stand in that file alone."""
-    described = read_description(name)
-    assert described.name == described.config == name
-    assert yaml.safe_load(config_path(described.config).read_text())["dataset"] == described.title
-    assert len(load_config([described.config]).prompt.verbs) == 15
-
-
-def test_unknown_dataset_answers_with_the_names() -> None:
-    with pytest.raises(DatasetError, match=r"no dataset 'cmdad'.*cmd-ad, mad-eval, tv-ad"):
-        read_description("cmdad")
 
 
 @pytest.mark.parametrize(

@@ -261,13 +261,6 @@ def test_cmd_ads_clips_by_year_and_name(tmp_path: Path, place: str) -> None:
     assert path in video_places(dataset, dataset.ads[0])
 
 
-def test_videos_may_be_elsewhere(tmp_path: Path) -> None:
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path / "anno"))
-    path = touch(tmp_path / "disk" / "2014" / "ab.mkv")
-    assert video_of(dataset, dataset.ads[0]) is None
-    assert video_of(dataset, dataset.ads[0], tmp_path / "disk") == Video(path)
-
-
 def test_mad_evals_whole_film_goes_before_the_short_pieces(tmp_path: Path) -> None:
     dataset = load_dataset("mad-eval", files.mad_eval(tmp_path))
     piece = touch(tmp_path / "madeval" / "1005_Signs" / "1005_Signs_149.970-152.750.avi")

@@ -173,16 +173,6 @@ def test_lines_may_tell_it_at_another_place_of_the_passage() -> None:
     assert moved < 50, "what is told in another passage is told too late"
 
 
-def test_a_passage_is_asked_about_once_however_many_lines_it_has() -> None:
-    WordJudge.asked.clear()
-    result = recalled(corpus_of(*film("a", STORY, (STORY[0], None, "", "He leaves.", None))))
-    asked = [list(request.schema["properties"]) for request in WordJudge.asked]  # type: ignore[index]
-    assert asked.count(["events"]) == 2
-    assert asked.count(["reason", "conveyed"]) == 5
-    assert [row.failure for row in result.rows] == ["", "no prediction", "", "", "no prediction"]
-    assert result.scored == 5
-
-
 def test_a_verdict_that_cannot_be_read_counts_0(judge) -> None:  # type: ignore[no-untyped-def]
     name = judge(
         json.dumps({"events": ["Ada hides a letter.", "The guard comes."]}),

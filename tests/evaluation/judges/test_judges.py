@@ -13,13 +13,7 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import (
-    Abilities,
-    EngineError,
-    EvaluationError,
-    Reply,
-    Request,
-)
+from shotad.core import Abilities, EngineError, EvaluationError, Reply, Request
 from shotad.evaluation import Result, Store, make_metric, score
 from shotad.evaluation.metrics import judge
 from shotad.evaluation.metrics.judge import (
@@ -31,10 +25,9 @@ from shotad.evaluation.metrics.judge import (
     record_in,
     sentence,
     sentences,
-    whole_number,
 )
 from shotad.evaluation.metrics.judged import ad_question
-from tests.bad_server import Act, BadServer, Seen, answer, html, status
+from tests.bad_server import BadServer
 from tests.evaluation.judges.judging import HERE, ScriptedEngine, bench_of, corpus_of, item, said_by
 
 
@@ -141,12 +134,6 @@ def test_what_is_refused(answer: str, why: str) -> None:
         record_in(answer, ["score"])
 
 
-@pytest.mark.parametrize("value", [0, 6, -1, 4.0, 4.5, "4", "4/5", True, False, None, [4], {"score": 4}])
-def test_what_is_no_score(value: object) -> None:
-    with pytest.raises(Unreadable, match="score must be a whole number from 1 to 5, and is"):
-        whole_number(value, "score", 1, 5)
-
-
 def test_sentences() -> None:
     assert sentence("  Both \n open a door. ", "reason") == "Both open a door."
     assert sentences(["He sits.", " She stands. "], "events", 2) == ("He sits.", "She stands.")
@@ -193,17 +180,6 @@ def judge_who(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     return made
 
 
-def test_asked_again_with_what_was_wrong(judge_who) -> None:  # type: ignore[no-untyped-def]
-    engine = said_by("Score: 4/5", GOOD)
-    (answer,) = judge_who(engine).answers(questions())
-    assert answer.value == 4
-    first, second = engine.asked
-    assert second.messages[: len(first.messages)] == first.messages
-    assert second.messages[-2].text == "Score: 4/5"
-    assert "does not begin with the JSON object" in second.messages[-1].text
-    assert '{"score": <1 to 5>}' in second.messages[-1].text
-
-
 def test_attempts_are_counted_and_then_it_failed(judge_who, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(judge, "ATTEMPTS", 3)
     engine = said_by('{"score": 9}')
@@ -224,13 +200,6 @@ def test_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch) -> 
         assert "published film" in request.messages[-1].text
 
 
-def test_an_engines_own_error_is_not_asked_about_again(judge_who) -> None:  # type: ignore[no-untyped-def]
-    engine = said_by(Reply("", "error", error="the prompt is too long"))
-    (answer,) = judge_who(engine).answers(questions())
-    assert (answer.value, answer.failure) == (None, "the prompt is too long")
-    assert len(engine.asked) == 1
-
-
 class Slow(ScriptedEngine):
     """Answers the later questions first, from several threads."""
 
@@ -249,11 +218,6 @@ class Slow(ScriptedEngine):
         if "door 1." in text:
             self.first_done.set()
         return [Reply(json.dumps({"score": 1 + int(text.partition("door ")[2][0]) % 5}))]
-
-
-def test_several_are_in_flight_and_answers_come_in_order(judge_who) -> None:  # type: ignore[no-untyped-def]
-    answers = judge_who(Slow).answers(questions(8))
-    assert [answer.value for answer in answers] == [1, 2, 3, 4, 5, 1, 2, 3]
 
 
 def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -314,38 +278,6 @@ PAIRS = corpus_of(
         for n in range(6)
     )
 )
-
-
-def by_door(*acts: Act):  # type: ignore[no-untyped-def]
-    """The act of each door's number, whatever the order."""
-
-    def script(seen: Seen) -> Act:
-        first = seen.body["messages"][1]["content"]
-        return acts[next(n for n in range(len(acts)) if f"door {n}." in first)]
-
-    return script
-
-
-def test_a_server_that_misbehaves_fails_item_by_item() -> None:
-    good = answer(json.dumps({"score": 4}))
-    acts = (
-        answer("I think they are alike: 4/5."),
-        answer(None, message={"refusal": "I can't help with that."}),
-        status(500),
-        html(),
-        answer('{"score": 4', finish="length"),
-        good,
-    )
-    with BadServer(by_door(*acts)) as server:
-        result = judged(server)
-    assert [row.value for row in result.rows] == [0, 0, 0, 0, 0, 4]
-    assert sum(row.failure.startswith("judge:") for row in result.rows) == 5
-    assert result.value == 4 / 6
-    reasons = [row.failure for row in result.rows]
-    assert "does not begin with the JSON object" in reasons[0]
-    assert "refusal" in reasons[1]
-    assert "500" in reasons[2]
-    assert "cut off" in reasons[4]
 
 
 def test_no_server_at_all_is_an_error_and_no_score(tmp_path: Path) -> None:

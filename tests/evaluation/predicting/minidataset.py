@@ -90,23 +90,6 @@ def make_tv(root: Path) -> Path:
     return root
 
 
-def make_mad(root: Path) -> Path:
-    """One film of which there are only LSMDC's short pieces, one for each of its two ADs."""
-    times = ((1000.0, 1002.5), (1010.0, 1013.0))
-    heads = "movie,sentence,movie_duration,start,end,imdbid,lsmdc_filename,start_hms,end_hms"
-    rows: list[list[Any]] = [heads.split(",")]
-    for number, (start, end) in enumerate(times):
-        name = f"1005_Signs_{number}"
-        target = root / "madeval" / "1005_Signs" / f"{name}.mp4"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(make_film(FilmSpec(frames=75 + number, size=(128, 72))).path, target)
-        rows.append(["1005_Signs", "He waits.", 6000, start, end, "tt5", name, "0", "0"])
-    _write(root / "madeval_anno.csv", rows)
-    shots = [(0.01, 1001.19), (1001.21, 1011.99), (1012.01, 5999.99)]
-    _write(root / "madeval_shot_info.csv", [["imdbid", "shot_list"], ["tt5", repr(shots)]])
-    return root
-
-
 def _write(path: Path, rows: Iterable[Iterable[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)

@@ -42,18 +42,6 @@ def test_ids_films_and_a_limit() -> None:
     assert ids(choose(data, Selection(ids=frozenset({"1", "4", "5"}), limit=2))) == ["1", "4"]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "names"),
-    [
-        (Selection(ids=frozenset({"0", "99", "98"})), "98, 99"),
-        (Selection(films=frozenset({"film7"})), "film7"),
-    ],
-)
-def test_what_the_dataset_has_not_is_refused(wanted: Selection, names: str) -> None:
-    with pytest.raises(UsageError, match=names):
-        choose(dataset([2]), wanted)
-
-
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 9))
 def test_shards_are_the_whole_and_even(sizes: list[int], of: int) -> None:
     data = dataset(sizes)
@@ -84,17 +72,6 @@ def terms(*settings: str, engines: Engines | None = None) -> str:
 )  # fmt: skip
 def test_what_may_change_a_line_makes_it_stale(setting: str) -> None:
     assert terms(setting) != terms()
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [
-        "engine=fake", "openai.timeout=7", "openai.in_flight=9", "openai.price_in=3", "measures.missing=skip",
-        "compute.batch=3", "compute.device=cpu", "stage1.attempts=5", "local.batch=1", "stage2.base_url=http://x",
-    ],
-)  # fmt: skip
-def test_what_changes_no_line_leaves_it(setting: str) -> None:
-    assert terms(setting) == terms()
 
 
 @pytest.mark.parametrize("stage", ["looks", "writes"])
@@ -159,14 +136,6 @@ def line(name: str, text: str | None = "She runs.", terms: str = "t", **more: An
 
 def rows(path: Path) -> list[tuple[str, str | None]]:
     return [(row["id"], row["text"]) for row in map(json.loads, path.read_text().splitlines())]
-
-
-def test_a_new_line_takes_the_place_of_the_old_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "p.jsonl"
-    ledger = Ledger(path, IDS, "t")
-    ledger.add([line("a", None, again=True), line("b")])
-    ledger.add([line("a", "He sits.", key="k")])
-    assert rows(path) == [("a", "He sits."), ("b", "She runs.")]
 
 
 def test_a_half_written_last_line_is_dropped(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from shotad.evaluation import Job, Selection, choose, predict, read_bank_of_film
 from shotad.evaluation.predicting import run
 from shotad.evaluation.predicting.clip import Described
 from shotad.grammar import vit_features as dinov2
-from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_mad, make_tv
+from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_tv
 from tests.shotad_process import PLAIN
 from tests.tiny import make_backbone
 
@@ -30,28 +29,6 @@ def runs(tmp_path: Path) -> Runs:
 def by_id(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     assert len({row["id"] for row in rows}) == len(rows)
     return {row["id"]: row for row in rows}
-
-
-def test_every_ad_has_its_line(runs: Runs) -> None:
-    done = runs.run()
-    rows = by_id(runs.rows)
-    slots = [(clip, *times) for clip, (_, slots) in CLIPS.items() for times in slots]
-    assert list(rows) == [str(n) for n in range(len(slots))]
-    assert [(r["clip"], r["start"], r["end"]) for r in rows.values()] == slots
-    assert (len(done.lines), done.failed, done.clips) == (len(slots), len(slots) - INSIDE, 4)
-    good = [r for r in rows.values() if r["text"] is not None]
-    assert len(good) == INSIDE
-    for row in good:
-        # The fake engine says at which second the slot begins: no line went to another AD.
-        assert row["text"].startswith("Somebody")
-        words = row["text"].rstrip(".").split()
-        assert int(words[5]) == int(row["start"]) if len(words) > 5 else row["end"] - row["start"] < 2
-        assert row["description"].startswith("1. ")
-        assert (row["failure"], row["status"]) == ("", "placed")
-        assert row["engines"]["stage2"] == {"engine": "fake", "model": "fake", "revision": "1"}
-        assert row["threaded"] in (True, False)
-        assert row["scale"] is not None
-    assert [rows[n]["shots"] for n in ("0", "9")] == ["published", "one"]
 
 
 def test_a_slot_beyond_its_video_fails_and_one_that_reaches_beyond_does_not(runs: Runs) -> None:
@@ -132,27 +109,6 @@ def test_changed_settings_make_every_line_anew_and_come_back_for_nothing(runs: R
     assert by_id(runs.rows) == before
 
 
-def test_a_video_that_came_later_is_described_then(runs: Runs) -> None:
-    runs.run()
-    runs.asked()
-    shutil.copy(runs.root / "2002/two.mp4", runs.root / "2001/gone.mp4")
-    done = runs.run()
-    assert runs.asked() == 2 * 2
-    rows = by_id(runs.rows)
-    assert rows["7"]["text"] is not None
-    assert done.failed == 2
-    assert list(rows) == [ad.id for ad in runs.dataset.ads]
-
-
-def test_a_video_that_went_takes_no_line_away(runs: Runs) -> None:
-    runs.run()
-    before = runs.out.read_bytes()
-    (runs.root / "2001/one.mp4").unlink()
-    done = runs.run()
-    assert runs.out.read_bytes() == before
-    assert done.kept == INSIDE
-
-
 def test_shards_together_are_the_whole(runs: Runs, tmp_path: Path) -> None:
     runs.run()
     whole = runs.out.read_text().splitlines()
@@ -162,19 +118,6 @@ def test_shards_together_are_the_whole(runs: Runs, tmp_path: Path) -> None:
         runs.run(shard=f"{number}/3")
         parts += runs.out.read_text().splitlines()
     assert sorted(parts) == sorted(whole)
-
-
-def test_a_part_first_and_then_the_rest(runs: Runs, tmp_path: Path) -> None:
-    runs.run()
-    whole = runs.out.read_bytes()
-    runs.asked()
-    runs.out = tmp_path / "grown.jsonl"
-    done = runs.run(wanted=Selection(ids=frozenset({"9", "2"})))
-    assert [line.id for line in done.lines] == ["2", "9"]
-    assert runs.asked() == 4
-    runs.run()
-    assert runs.asked() == 2 * (INSIDE - 2) + 2 * 2
-    assert runs.out.read_bytes() == whole
 
 
 def test_stage_one_may_go_ahead(runs: Runs, tmp_path: Path) -> None:
@@ -263,17 +206,6 @@ def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.Mon
     assert by_id(runs.rows)["0"]["text"] is not None
 
 
-def test_work_folders_are_kept_where_they_are_wanted(runs: Runs, tmp_path: Path) -> None:
-    runs.run()
-    assert not list((tmp_path / "preds.shotad").rglob("stage1.jsonl"))
-    runs.out = tmp_path / "kept.jsonl"
-    runs.run(work=tmp_path / "work")
-    folders = sorted(path.name.rpartition("-")[0] for path in (tmp_path / "work").iterdir())
-    assert folders == ["2001_one", "2002_two"]
-    assert len(list((tmp_path / "work").rglob("track.json"))) == 2
-    assert not list(tmp_path.rglob("frames.pack"))
-
-
 def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
     runs = Runs(make_tv(tmp_path / "root"), tmp_path / "tv.jsonl", "tv-ad")
     done = runs.run()
@@ -284,24 +216,6 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
     assert [row["film"] for row in rows] == ["tt9e", "tt9e"]
     assert all(row["text"] for row in rows)
     assert [row["words"] for row in rows] == [4, 5], "by the ADs' own 1.1 and 1.4 s"
-
-
-def test_ads_with_short_films_of_their_own(tmp_path: Path) -> None:
-    runs = Runs(make_mad(tmp_path / "root"), tmp_path / "mad.jsonl", "mad-eval")
-    runs.run(work=tmp_path / "work")
-    rows = runs.rows
-    assert [(row["start"], row["end"]) for row in rows] == [(1000.0, 1002.5), (1010.0, 1013.0)]
-    assert all(row["text"] and row["shots"] == "published" for row in rows)
-    looks = sorted(tmp_path.glob("work/*/stage1.jsonl"))
-    times = [
-        (row["start"], row["end"]) for path in looks for row in map(json.loads, path.read_text().splitlines())
-    ]
-    assert sorted(times) == [(0.0, 2.5), (0.0, 3.0)]
-    shots = [
-        [(s["start"], s["end"]) for s in json.loads((p.parent / "shots.json").read_text())["shots"]]
-        for p in looks
-    ]
-    assert sorted(shots) == [[(0.0, 1.2), (1.2, 3.0)], [(0.0, 2.0), (2.0, 3.04)]]
 
 
 def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> None:

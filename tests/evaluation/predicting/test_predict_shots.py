@@ -41,27 +41,6 @@ def test_a_video_that_begins_later_has_its_own_seconds() -> None:
     assert times(data, 4.0, begins=5.0) == [(0.0, 3.0), (3.0, 4.0)]
 
 
-def test_frames_that_meet_are_kept_to_the_last_digit() -> None:
-    """A slot that ends with frame 4 would else share a millionth of a second with the shot that begins with 5."""
-    data = dataset((0.0, 4 / 3), (4 / 3, 2.0), (2.0, 11 / 3))
-    shots, _ = published_shots(data, "clip", 11 / 3)
-    assert shots == (Interval(0.0, 4 / 3), Interval(4 / 3, 2.0), Interval(2.0, 11 / 3))
-
-
-@pytest.mark.parametrize(
-    ("data", "clip", "duration", "begins"),
-    [
-        (dataset((0.0, 3.0)), "another", 10.0, 0.0),
-        (dataset((0.0, 3.0), (200.0, 201.0)), "clip", 2.0, 100.0),
-        (dataset(), "clip", 0.0, 0.0),
-    ],
-)
-def test_where_there_are_none_they_are_found(
-    data: Dataset, clip: str, duration: float, begins: float
-) -> None:
-    assert published_shots(data, clip, duration, begins) == (None, "found")
-
-
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 

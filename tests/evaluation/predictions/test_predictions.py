@@ -15,7 +15,6 @@ from shotad.core import DatasetError, EvaluationError, Interval
 from shotad.evaluation import Dataset
 from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predictions import (
-    NO_PREDICTION,
     NO_TEXT,
     Joined,
     PredictionRow,
@@ -47,23 +46,6 @@ def alone(row: PredictionRow) -> PredictionRow:
 
 def rows_of(*paths: Path, **options: str) -> list[PredictionRow]:
     return [alone(row) for row in read_predictions(*paths, **options).rows]
-
-
-def test_all_that_a_line_may_hold(tmp_path: Path) -> None:
-    record = {
-        "id": 7,
-        "text": " She runs. ",
-        "candidates": ["She runs.", "She is off."],
-        "description": "1. Main characters: a woman",
-        "scale": 2.5,
-        "threaded": True,
-        "film": "tt01",
-    }
-    assert rows_of(lines(tmp_path, record)) == [
-        predicted(
-            "7", "She runs.", "", ("She runs.", "She is off."), "1. Main characters: a woman", 2.5, True
-        )
-    ]
 
 
 @pytest.mark.parametrize(
@@ -215,39 +197,6 @@ def notes(result: Joined) -> list[str]:
 ALL = [row(i + 2, str(i), f"text {i}") for i in range(5)]
 
 
-def test_every_ad_is_an_item_in_the_datasets_order() -> None:
-    result = joined(*ALL)
-    first = result.corpus.items[0]
-    assert [item.id for item in result.corpus.items] == ["0", "1", "2", "3", "4"]
-    assert (first.references, first.interval, first.film, first.clip) == (
-        (TEXTS[0],),
-        Interval(0.0, 2.0),
-        "tt01",
-        "2014/ab",
-    )
-    assert first.actions == ("Ann opens the door.!",)
-    assert result.corpus.casts == {"tt01": ("Ann", "Bob")}
-    assert result.corpus.dataset == "cmd-ad"
-    assert result.by == "id (column anno_idx)"
-    assert not result.findings
-
-
-def test_missing_extra_failed_and_empty_are_told() -> None:
-    result = joined(row(2, "0", "a"), row(3, "1", None), row(4, "2", ""), row(5, "99", "b"))
-    assert notes(result) == [
-        "missing: ADs without a prediction: 2 (3, 4).",
-        "missing: predictions that failed (no video): 1 (1).",
-        "note: predictions that are empty texts: 1 (2).",
-        "malformed: rows that belong to no AD of the dataset, and are left out: 1 (99).",
-    ]
-    assert [(item.prediction, item.failure) for item in result.corpus.items] == [
-        ("a", ""),
-        (None, "no video"),
-        ("", ""),
-        *[(None, NO_PREDICTION)] * 2,
-    ]
-
-
 def test_equal_doubles_are_told_and_different_ones_refused() -> None:
     result = joined(*ALL, row(9, "0", "text 0"))
     assert result.doubled == ("0",)
@@ -265,13 +214,6 @@ def test_a_text_goes_before_a_failure_of_the_same_ad() -> None:
         assert said(result)["0"] == "a"
         assert result.doubled == ("0",)
         assert not any("failed (" in note for note in notes(result))
-
-
-def test_nothing_that_fits_is_refused() -> None:
-    with pytest.raises(
-        EvaluationError, match=r"Nothing in p.csv belongs to CMD-AD: by id.*none of its 2 rows.*first 77"
-    ):
-        joined(row(2, "77", "a"), row(3, "78", "b"))
 
 
 def test_rows_shifted_against_the_ids_are_refused() -> None:

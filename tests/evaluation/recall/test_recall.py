@@ -12,10 +12,7 @@ import pytest
 
 from shotad.core import ComputeSettings, Config, EvaluationError, Identity
 from shotad.evaluation import Corpus, MetricContext, Result, Store, make_metric, score
-from shotad.evaluation.metrics.recall import (
-    Recall,
-    f_scores,
-)
+from shotad.evaluation.metrics.recall import Recall, f_scores
 from shotad.script import EncoderPlace, TokenEncoder, locate
 from tests.evaluation.measuring import corpus_of
 

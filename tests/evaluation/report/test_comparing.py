@@ -52,18 +52,6 @@ def held(tmp_path: Path, one: Report, shift: float = 3.0, **more: object) -> Com
     return compare(one, two, SETTINGS)
 
 
-def test_a_better_system_is_found_better(tmp_path: Path, one: Report) -> None:
-    found = held(tmp_path, one)
-    assert (found.a, found.b, found.common) == ("Test system", "System B", 60)
-    cider, repetition = found.metrics
-    assert cider.figures.difference == pytest.approx(3)
-    assert cider.verdict(0.95) == "B"
-    assert (cider.n_better, cider.n_worse) == (60, 0)
-    assert len(cider.better) == 20
-    assert repetition.verdict(0.95) == "A", "lower is better there"
-    assert (repetition.n_better, repetition.n_worse) == (0, 60)
-
-
 def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     corpus = made_corpus(60)
     other = made_result(corpus, seed=9)

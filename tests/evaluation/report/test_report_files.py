@@ -12,21 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Config, EvaluationError, MeasureSettings, ShotadError, WorkFolderError
+from shotad.core import Config, EvaluationError, MeasureSettings, ShotadError
 from shotad.core.config.measures import EmbeddingSettings
-from shotad.evaluation import (
-    Corpus,
-    ReportInput,
-    check_folder,
-    compare,
-    read_report,
-    terminal_text,
-    write_report,
-)
+from shotad.evaluation import ReportInput, compare, read_report, terminal_text, write_report
 from shotad.evaluation.report import content
 from shotad.evaluation.report.writing import intervals_of
 from tests.evaluation.report.conftest import with_trouble
-from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run
+from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 FILES = ("report.json", "report.html", "report.md", "items.csv", "speed.json", "items.jsonl")
 
@@ -71,30 +63,6 @@ def test_the_record_says_what_it_was_made_of(folder: Path) -> None:
     assert cider["value"] == pytest.approx(100 * cider["sums"][0] / cider["sums"][1])
     assert cider["interval"]["low"] < cider["value"] < cider["interval"]["high"]
     assert all(row["from_the_paper"] for row in head["paper"])
-
-
-def test_actions_descriptions_and_casts_are_read_back(tmp_path: Path) -> None:
-    items = [made_item(k, "tt0", actions=("She runs.",), description="Action: she runs.") for k in range(6)]
-    corpus = Corpus(tuple(items), {"tt0": ("Ann", "/Ben"), "tt9": ("Zoe",)}, "mine")
-    write_report(tmp_path / "r", made_run(corpus), plots=False)
-    report = read_report(tmp_path / "r")
-    assert report.items == corpus.items
-    assert report.casts == {"tt0": ("Ann", "/Ben")}
-    assert report.as_input().corpus == Corpus(corpus.items, {"tt0": ("Ann", "/Ben")}, "mine")
-    write_report(tmp_path / "again", report.as_input(), plots=False)
-    assert read_report(tmp_path / "again").head == report.head
-    made = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-    assert re.search(r"SHA-256 of texts [0-9a-f]{12}, actions [0-9a-f]{12}, casts [0-9a-f]{12}", made)
-
-
-@pytest.mark.parametrize("folder", ["new", "new/deep", "."])
-def test_a_folder_is_tried_without_a_trace(tmp_path: Path, folder: str) -> None:
-    (tmp_path / "kept.txt").write_text("")
-    check_folder(tmp_path / folder)
-    assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
-    with pytest.raises(WorkFolderError, match="No report can be written"):
-        check_folder(tmp_path / "kept.txt" / folder)
-    assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
 
 
 def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: Path) -> None:

@@ -59,16 +59,6 @@ def test_an_interval_over_equal_films_is_that_of_the_textbook() -> None:
     assert (found.unit, found.units, found.level) == ("film", 6, 0.95)
 
 
-def test_films_of_other_lengths_weigh_by_their_ads() -> None:
-    """Three films of 6, 2 and 2 ADs, by hand: 0.5 in all; without each 0.25, 0.5, 0.75 of what is left."""
-    values = {f"{k}": v for k, v in enumerate([1, 1, 1, 1, 0, 0, 1, 0, 0, 0])}
-    of = {f"{k}": f for k, f in enumerate("aaaaaabbcc")}
-    found = interval({k: float(v) for k, v in values.items()}, of)
-    without = np.array([25.0, 50.0, 62.5])
-    reach = 4.302652730 * np.sqrt(2 / 3 * ((without - 50.0) ** 2).sum())
-    assert (found.low, found.high) == pytest.approx((50 - reach, 50 + reach), abs=1e-6)
-
-
 @pytest.mark.parametrize(("n", "each"), [(3, 40), (5, 40), (10, 60), (40, 15)])
 def test_intervals_hold_the_true_figure_as_often_as_they_say(n: int, each: int) -> None:
     """By single ADs 10 films of 60 hold it in about half of all cases, and 3 by bootstrap in seven of ten."""
@@ -101,17 +91,6 @@ def silent(values: dict[str, float], names: set[str]) -> Result:
     """A metric that says nothing of these ADs."""
     rows = (replace(r, value=None, sums=(0.0, 0.0)) if r.id in names else r for r in result(values).rows)
     return replace(result(values), rows=tuple(rows))
-
-
-def test_films_of_which_a_metric_says_nothing_do_not_count() -> None:
-    values = of_films(6, 10, 2)
-    of = films(values, 10)
-    some = silent(values, {name for name, film in of.items() if film > "film 003"})
-    found = spans([some], of, unit="film", level=0.95)["cider"]
-    assert found is not None
-    assert found.units == 4
-    kept = {name: value for name, value in values.items() if of[name] <= "film 003"}
-    assert found == interval(kept, films(kept, 10))
 
 
 def told(a: Result, b: Result, of: dict[str, str], unit: str = "film") -> Paired:

@@ -14,17 +14,8 @@ import pytest
 from PIL import Image
 
 from shotad.evaluation import Corpus, Row, read_report, terminal_text, write_report
-from shotad.evaluation.report.content import listings
-from shotad.evaluation.report.intervals import (
-    DURATIONS,
-    duration_label,
-    grouped,
-)
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
-from shotad.evaluation.report.table import (
-    paper_rows,
-    paper_values,
-)
+from shotad.evaluation.report.table import paper_rows, paper_values
 from shotad.evaluation.report.wording import COLUMNS
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
@@ -99,18 +90,6 @@ def test_the_remarks_of_a_note_are_sentences() -> None:
     assert said in terminal_text(run)
 
 
-def test_counts_stand_in_plain_words(folder: Path) -> None:
-    for text in (terminal_text(with_trouble()), (folder / "report.md").read_text(encoding="utf-8")):
-        assert "CMD-AD has 30 ADs; this report speaks of 30 of them." in text
-        assert "1 AD had no prediction and counts as 0." in text
-        assert "1 prediction had failed and counts as 0." in text
-        assert "2 predictions were of no AD of it." in text
-        assert "1 id came more than once in the predictions." in text
-        assert "CRITIC: 1 prediction could not be scored and counts as 0." in text
-        assert "CIDEr: " not in text.partition("Metric")[0]
-        assert "Java is missing." in text
-
-
 def test_the_papers_rows_are_below_ones_own_and_marked() -> None:
     lines = terminal_text(with_trouble()).splitlines()
     own = next(k for k, line in enumerate(lines) if "measured here" in line)
@@ -156,43 +135,6 @@ def test_text_of_lines_cannot_break_the_markdown(folder: Path) -> None:
     assert any("東京へ行く neu" in line for line in lines)
 
 
-def test_parts_make_up_the_whole() -> None:
-    """Sums of parts are the sum of all: weighted by their ADs, their numbers give the number over all."""
-    run = made_run(made_corpus(200))
-    cider = run.results[0]
-    groups = grouped(run, [cider], duration_label, DURATIONS)["cider"]
-    assert sum(group.n for group in groups) == 200
-    assert sum(group.n * (group.value or 0) for group in groups) / 200 == pytest.approx(cider.value)
-    for group in groups:
-        assert group.interval is not None
-        assert group.value is not None
-        assert group.interval.low <= group.value <= group.interval.high
-
-
-def test_worst_and_best_lines_are_that() -> None:
-    run = made_run(made_corpus(50))
-    (cider, action) = listings(run)
-    assert (cider.metric, action.metric) == ("cider", "action")
-    values = {row.id: row.value or 0.0 for row in run.results[0].rows}
-    ordered = sorted(values, key=lambda name: values[name])
-    assert [line[0] for line in cider.worst] == ordered[:20]
-    assert [line[0] for line in cider.best] == ordered[::-1][:20]
-    line, there = cider.best[0], run.corpus.items[int(ordered[-1])]
-    assert line[1:4] == (f"{values[there.id]:.1f}", there.reference, there.prediction)
-
-
-def test_what_was_never_said_is_counted_and_not_listed() -> None:
-    corpus = made_corpus(20)
-    items = tuple(
-        replace(i, prediction=None) if i.id == "3" else replace(i, prediction="") if i.id == "4" else i
-        for i in corpus.items
-    )
-    corpus = Corpus(items, dataset="cmd-ad")
-    (listing,) = listings(made_run(corpus, (made_result(corpus),)))
-    assert listing.silent == 2
-    assert not {"3", "4"} & {line[0] for line in (*listing.worst, *listing.best)}
-
-
 pytest.importorskip("matplotlib")
 
 
@@ -224,24 +166,6 @@ def test_the_words_have_the_numbers(plots: dict[str, Plot]) -> None:
     assert sum(int(row[2]) for row in table.rows) == 180
 
 
-def test_without_scales_and_threads_there_are_no_such_plots() -> None:
-    items = tuple(replace(i, scale=None, threaded=None) for i in made_corpus(20, 1).items)
-    corpus = Corpus(items, dataset="cmd-ad")
-    assert [plot.name for plot in plots_of(made_run(corpus, (made_result(corpus),)))] == [
-        "distributions",
-        "duration",
-    ]
-
-
-@pytest.mark.parametrize("value", [0.0, 5.0, -3.0])
-def test_a_metric_of_one_value_is_drawn(value: float) -> None:
-    corpus = made_corpus(12, 2)
-    flat = replace(
-        made_result(corpus), rows=tuple(Row(i.id, (value / 100, 1.0), value) for i in corpus.items)
-    )
-    assert len(plots_of(made_run(corpus, (flat,)))) == 5
-
-
 def test_plots_of_an_earlier_report_do_not_stay(tmp_path: Path) -> None:
     write_report(tmp_path, made_run())
     (tmp_path / "plots" / "mine.png").write_bytes(b"mine")
@@ -259,13 +183,6 @@ def test_the_ceiling_stands_beside_results_on_cmd_ad_alone() -> None:
     assert paper_rows("my own films") == ()
 
 
-def test_assisted_rows_stand_beside_assisted_results_first() -> None:
-    assert not any(row.protocol == "assisted" for row in paper_rows("cmd-ad"))
-    rows = paper_rows("cmd-ad", "assisted")
-    assert [row.protocol for row in rows[:4]] == ["assisted"] * 4
-    assert rows[4].protocol == "single"
-
-
 def test_a_recall_of_other_windows_is_another_metric() -> None:
     corpus = made_corpus(4)
     cmd, mad = paper_rows("cmd-ad")[0], paper_rows("mad-eval")[0]
@@ -275,14 +192,6 @@ def test_a_recall_of_other_windows_is_another_metric() -> None:
     assert paper_values(cmd, large) == ()
     assert paper_values(mad, small) == ()
     assert paper_values(mad, large) == (50.6,)
-
-
-def test_a_judge_is_found_under_its_metric() -> None:
-    corpus = made_corpus(4)
-    assert paper_values(paper_rows("cmd-ad")[0], made_result(corpus, "llm-ad-eval@llama3:model")) == (
-        3.15,
-        2.42,
-    )
 
 
 def test_a_metric_that_says_nothing_is_not_drawn() -> None:

@@ -241,22 +241,6 @@ def test_without_threads_it_takes_a_long_pause_and_without_shots_a_longer_silenc
     assert begins(FilmSigns(), later, (action(24, 36),)) == [1]
 
 
-def test_a_line_at_the_border_belongs_to_the_scene_in_which_it_begins() -> None:
-    signs = FilmSigns(shots(10, 22, 42, 60), dict.fromkeys(range(4)), {2: ("Ann", "Bo")})
-    play = make_screenplay((action(21.5, 23), action(22, 23.5)), SAID, signs, "film", "en")
-    first, second, _ = play.scenes
-    assert [one.text for one in first.elements] == ["From 1.", "At 21.5."]
-    assert second.elements[0].cue == "s22"
-    assert (first.heading, second.heading) == ("SCENE 1", "SCENE 2 - ANN, BO")
-    assert (play.title, play.language) == ("film", "en")
-
-
-def test_no_scene_is_shorter_than_fifteen_seconds() -> None:
-    said = tuple(speech(second, second + 6) for second in range(0, 60, 10))
-    film = shots(*range(8, 60, 10), 60)
-    assert begins(FilmSigns(film, dict.fromkeys(range(7))), said) == [0, 20, 40]
-
-
 def test_an_element_without_a_time_has_no_place_in_a_film() -> None:
     with pytest.raises(ValueError, match="'Snow.'"):
         make_screenplay([Element("action", "Snow.")], [], FilmSigns(), "film")

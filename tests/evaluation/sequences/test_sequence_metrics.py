@@ -144,12 +144,6 @@ def test_names_kept_by_hand() -> None:
     assert result.rows[2].notes == {"changed": ["tony → wendice"]}
 
 
-def test_without_a_cast_no_names_are_read_and_it_is_said() -> None:
-    result = scored("names-kept", film("Tony waits.", "Wendice waits.", casts={"other": ("Tony Wendice",)}))
-    assert result.value is None
-    assert "1 films have no cast list, and no names are read in them." in result.remarks
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_silence_is_neither_gain_nor_loss(name: str) -> None:
     lines = ["Tony opens the door.", "Tony opens the door.", "Wendice opens the door."]

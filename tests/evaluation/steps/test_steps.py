@@ -9,14 +9,7 @@ from typing import Any
 import pytest
 
 from shotad.core import EngineError, Interval, ShotadError, load_config
-from shotad.evaluation import (
-    MetricContext,
-    StepScript,
-    Store,
-    evaluate_steps,
-    read_labels,
-    read_steps,
-)
+from shotad.evaluation import MetricContext, StepScript, Store, evaluate_steps, read_labels, read_steps
 from shotad.script import Cue, FilmId, Track, script_format
 from tests.evaluation.steps.stepjudges import (
     GOOD,

@@ -17,11 +17,7 @@ from shotad.evaluation import read_thread_labels
 from shotad.evaluation.thread_labels import ThreadLabels
 from tests.media import FilmSpec, make_film
 
-GOOD: dict[str, Any] = {
-    "clip": "films/a.mp4",
-    "shots": [[0, 1.5], [1.5, 2], [2, 4.25]],
-    "clusters": [[2, 0]],
-}
+GOOD: dict[str, Any] = {"clip": "films/a.mp4", "shots": [[0, 1.5], [1.5, 2], [2, 4.25]], "clusters": [[2, 0]]}
 
 
 def write(path: Path, value: Any) -> Path:
@@ -154,27 +150,6 @@ def convert(tool: ModuleType, films: Path, text: str, *words: str, name: str = "
     return code
 
 
-CSV = """clip,start,end,thread
-friends/kiss-01,0.5,1.0,b
-friends/kiss-01,0.0,0.5,a
-friends/kiss-01,1.0,1.5,a
-friends/kiss-01,1.5,2.0,
-hug.mp4,0,1,1
-hug.mp4,1,2,-1
-"""
-
-
-def test_a_table_becomes_labels(tool: ModuleType, films: Path) -> None:
-    assert convert(tool, films, CSV) == 0
-    kiss, hug = read_thread_labels(films.parent / "out").clips
-    assert kiss.name == "friends/kiss-01.json"
-    assert kiss.path.resolve() == (films / "friends" / "kiss-01.mp4").resolve()
-    assert kiss.shots == (Interval(0, 0.5), Interval(0.5, 1), Interval(1, 1.5), Interval(1.5, 2))
-    assert kiss.clusters == ((0, 2),)
-    assert hug.path.is_file()
-    assert hug.clusters == ()
-
-
 @pytest.mark.parametrize(
     ("words", "rows", "expected"),
     [
@@ -182,19 +157,11 @@ def test_a_table_becomes_labels(tool: ModuleType, films: Path) -> None:
         (("--units", "frames"), "0,25 25,50", [(0, 1), (1, 2)]),
         (("--units", "frames", "--first-frame", "1", "--last-included"), "1,25 26,50", [(0, 1), (1, 2)]),
         (("--units", "frames", "--last-included"), "0,24 25,49", [(0, 1), (1, 2)]),
-        (
-            ("--units", "frames", "--fps", "24000/1001"),
-            "0,24 24,40",
-            [(0, 1.001), (1.001, 1.668333)],
-        ),
+        (("--units", "frames", "--fps", "24000/1001"), "0,24 24,40", [(0, 1.001), (1.001, 1.668333)]),
     ],
 )
 def test_frame_numbers_become_seconds(
-    tool: ModuleType,
-    films: Path,
-    words: tuple[str, ...],
-    rows: str,
-    expected: list[tuple[float, float]],
+    tool: ModuleType, films: Path, words: tuple[str, ...], rows: str, expected: list[tuple[float, float]]
 ) -> None:
     text = "clip,start,end,thread\n" + "\n".join(f"hug,{row},1" for row in rows.split())
     assert convert(tool, films, text, *words) == 0

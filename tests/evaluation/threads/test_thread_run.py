@@ -87,15 +87,6 @@ def alike(found: ClipScores, threshold: float = 0.3) -> list[bool]:
     return (found.scores > threshold).tolist()
 
 
-def test_side_compares_the_last_frame_with_the_first(film: Path, tmp_path: Path) -> None:
-    maker = FakeMaker(scenes(1, 2, 1, 2))
-    (found,) = run([clip_of(film)], [SIDE], maker, tmp_path / "out")[SIDE]
-    assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
-    assert maker.batches == [3, 3, 1]
-    # (0,1) (0,2) (0,3) (1,2) (1,3) (2,3)
-    assert alike(found) == [False, True, False, False, True, False]
-
-
 def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path) -> None:
     of = scenes(5, 6, 7, 8) | {5: 1, 45: 1}
     maker = FakeMaker(of)
@@ -113,19 +104,6 @@ def test_times_rounded_to_milliseconds_mean_the_same_frames(film: Path, tmp_path
     maker = FakeMaker(scenes(1, 2, 1, 2))
     run([clip_of(film, shots=shots)], [SIDE], maker, tmp_path / "out")
     assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
-
-
-def test_a_second_run_reads_nothing_and_a_new_set_up_only_what_it_needs(film: Path, tmp_path: Path) -> None:
-    maker = FakeMaker(scenes(1, 2, 1, 2))
-    first = run([clip_of(film)], [SIDE], maker, tmp_path / "out")
-    maker.seen.clear()
-    again = run([clip_of(film, clusters=((0, 1),))], [SIDE], maker, tmp_path / "out")
-    assert maker.seen == []
-    assert first[SIDE][0].scores is not None
-    assert again[SIDE][0].scores is not None
-    assert first[SIDE][0].scores.tolist() == again[SIDE][0].scores.tolist()
-    run([clip_of(film)], [SIDE, MID], maker, tmp_path / "out")
-    assert maker.seen == [5, 20, 30, 45]
 
 
 def test_what_changes_the_scores_makes_them_anew(film: Path, tmp_path: Path) -> None:
@@ -279,30 +257,6 @@ def test_figures_of_two_clips_by_hand(film: Path, tmp_path: Path) -> None:
     }
 
 
-def test_a_failed_clip_never_raises_a_figure(film: Path, tmp_path: Path) -> None:
-    write_labels(film, [[0, 2], [1, 3]])
-    maker = FakeMaker(scenes(1, 2, 1, 2))
-    before = evaluated(tmp_path, tmp_path / "out", maker).results[0]
-    missing = {"clip": "lost.mp4", "shots": [[0, 1], [1, 2], [2, 3]], "clusters": [[0, 1]]}
-    (tmp_path / "lost.json").write_text(json.dumps(missing), encoding="utf-8")
-    found = evaluated(tmp_path, tmp_path / "out", maker)
-    after = found.results[0]
-    assert found.failed == 1
-    assert (before.ap, after.ap) == (1.0, pytest.approx(2 / 3))
-    assert (before.pooled.recall, after.pooled.recall) == (1.0, pytest.approx(2 / 3))
-    assert (before.pooled.wcp, after.pooled.wcp) == (1.0, pytest.approx(4 / 7))
-    assert after.pooled.precision == 1.0
-    mean, over = after.mean
-    assert (mean.ap, mean.recall, mean.wcp, mean.precision) == (0.5, 0.5, 0.5, 1.0)
-    assert over["precision"] == 1
-    assert after.counts.pairs == 6 + 3
-    record = json.loads((tmp_path / "out" / "threads.json").read_text(encoding="utf-8"))
-    assert record["n"] == {"clips": 2, "scored": 1, "failed": 1}
-    assert record["failed"][0]["labels"] == "lost.json"
-    assert "is not there" in record["failed"][0]["reason"]
-    assert "1 of 2 clips failed" in found.text
-
-
 def test_thresholds(film: Path, tmp_path: Path) -> None:
     write_labels(film, [[0, 2], [1, 3]])
     maker = FakeMaker(scenes(1, 2, 1, 2))
@@ -335,15 +289,6 @@ GOOD = np.array([0.9, 0.1, 0.2])
 def test_what_is_not_defined_is_a_dash() -> None:
     text = table([result([ClipScores(clip("a", ()), GOOD)], threshold=0.95)], "grid 1")
     assert "a: AP –, P –, R –, WCP 1.000" in text
-
-
-def test_a_tuned_threshold_is_called_so() -> None:
-    setup = Setup("side", "whole")
-    tuned = result([ClipScores(clip("a"), np.array([0.8, 0.4, 0.4]))], setup, None)
-    assert tuned.threshold == pytest.approx(0.6)
-    text = table([tuned], "grid 1")
-    assert "pooled, > 0.6, tuned" in text
-    assert "only AP is a fair figure there" in text
 
 
 def test_a_clip_of_one_shot_has_no_scores(film: Path, tmp_path: Path) -> None:
