@@ -1,4 +1,4 @@
-"""TransNet V2: how likely each frame is the last before a cut (Souček and Lokoč, 2020; MIT).
+"""TransNet V2: how likely each frame is the last before a cut, or of a change (Souček and Lokoč, 2020; MIT).
 
 The network sees pictures of 48 x 27 pixels. Three stacks of convolutions, over the picture and then over
 time at four dilations, end in what each frame shows; with it go how alike a frame is to those around it,
@@ -71,10 +71,11 @@ class CutNet:
         )
 
     def __call__(self, frames: npt.NDArray[np.uint8]) -> _Floats:
-        """How likely a cut follows each frame: ``uint8[n, 27, 48, 3]`` in RGB → ``float32[n]``."""
+        """How likely a cut follows each frame, and how likely the frame belongs to a change, slow ones too:
+        ``uint8[n, 27, 48, 3]`` in RGB → ``float32[2, n]``."""
         planes = np.ascontiguousarray(frames.transpose(0, 3, 1, 2), np.float32) / np.float32(255)
         means, last = self._session.run(None, {"frames": planes})
-        project, bias, near, near_bias, colour, colour_bias, joined, joined_bias, *cut = self._head
+        project, bias, near, near_bias, colour, colour_bias, joined, joined_bias, *outs = self._head
         bins = (frames >> 5).astype(np.intp) @ np.array([64, 8, 1])
         colours = np.stack([np.bincount(row.ravel(), minlength=512) for row in bins]).astype(np.float32)
         features = np.concatenate(
@@ -86,8 +87,8 @@ class CutNet:
             axis=1,
         )
         hidden = np.maximum(features @ joined.T + joined_bias, 0)
-        odds = hidden @ cut[0].T + cut[1]
-        return cast("_Floats", 1 / (1 + np.exp(-odds[:, 0])))
+        odds = [weights @ hidden.T + bias for weights, bias in zip(outs[::2], outs[1::2], strict=True)]
+        return cast("_Floats", 1 / (1 + np.exp(-np.concatenate(odds))))
 
 
 def _likeness(vectors: _Floats, weights: _Floats, bias: _Floats) -> _Floats:
@@ -135,7 +136,7 @@ def _read(path: Path) -> tuple[list[_Block], list[_Array]]:
                 )
                 channels = 4 * filters
         head = [take(128, 448), take(128), take(128, 101), take(128), take(128, 101), take(128)]
-        return blocks, [*head, take(1024, 4864), take(1024), take(1, 1024), take(1)]
+        return blocks, [*head, take(1024, 4864), take(1024), take(1, 1024), take(1), take(1, 1024), take(1)]
 
 
 # The graph

@@ -121,7 +121,8 @@ class Pack:
             _add(self._pack, data)
             _add(self._index, rows)
         except OSError as error:
-            self._fail(error)
+            self.begin()
+            self.stopped = error.strerror or str(error)
             return False
         self._whole = (self._whole or 0) + len(rows)
         return True
@@ -132,11 +133,7 @@ class Pack:
         try:
             self.clear()
         except OSError as error:
-            self.stopped = _reason(error)
-
-    def _fail(self, error: OSError) -> None:
-        self.begin()
-        self.stopped = _reason(error)
+            self.stopped = error.strerror or str(error)
 
     def clear(self) -> None:
         """Keep nothing of what there is."""
@@ -172,10 +169,6 @@ def _row(moment: float, place: FrameEntry) -> bytes:
     )
 
 
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
-
-
 def _add(path: Path, data: bytes) -> None:
     with path.open("ab") as file:
         file.write(data)
@@ -194,7 +187,10 @@ class FrameStore(Pack):
         if zones is not None:
             ticks = (range(grid.tick(zone.start), grid.tick(zone.end) + 1) for zone in zones)
             self._wanted = frozenset(tick for zone in ticks for tick in zone)
-        super().__init__(folder, NAME, _head(film, grid, zones))
+        rows = None if zones is None else [[zone.start, zone.end] for zone in zones]
+        # Readers differ by a level or two, so a store is of one reader.
+        head = {"film": film.info.fingerprint, "reader": type(film).__name__, "grid": asdict(grid)}
+        super().__init__(folder, NAME, {**head, "zones": rows})
 
     def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
@@ -249,13 +245,3 @@ class FrameStore(Pack):
     def kept_at(self, second: float) -> tuple[float, Kept] | None:
         """The frame kept for that moment and the second at which it came up; None where there is none."""
         return self.get(self.grid.tick(second))
-
-
-def _head(film: Film, grid: Grid, zones: Sequence[Interval] | None) -> dict[str, Any]:
-    return {
-        "film": film.info.fingerprint,
-        # Readers differ by a level or two, so a store is of one reader.
-        "reader": type(film).__name__,
-        "grid": asdict(grid),
-        "zones": None if zones is None else [[zone.start, zone.end] for zone in zones],
-    }

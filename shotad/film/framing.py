@@ -249,14 +249,12 @@ class OnePass:
         """A pass over all that is wanted from ``place`` on."""
         self._stop()
         later = {one for one, count in self._wanted.items() if count > 0 and one >= place}
-        self._plan = deque(sorted({place, *(one for one in later if not self._is_kept(one))}))
+        kept = {one for one in later if one in self._pack.places or (self._store and self._store.has(one))}
+        self._plan = deque(sorted({place, *(later - kept)}))
         self._planned = set(self._plan)
         self._frames = self._film.frames_at(tuple(self._plan))
         # Frames are counted again in every pass, and an encoder wants them to ascend.
         self._keeper = self._new_keeper()
-
-    def _is_kept(self, place: float) -> bool:
-        return place in self._pack.places or (self._store is not None and self._store.has(place))
 
     def _stop(self) -> None:
         if self._frames is not None:

@@ -114,7 +114,9 @@ class Keeper:
                 interpolation=Interpolation.AREA,
                 threads=1,
             )
-            return _own(small, raw), matrix_of(raw), full
+            if small is raw:  # as swscale gives it back where there is nothing to do; it will be written on
+                small = VideoFrame.from_ndarray(small.to_ndarray(), "yuv420p")
+            return small, matrix_of(raw), full
         painted = VideoFrame.from_ndarray(frame.rgb(self.size), "rgb24")
         small = self._shrink.reformat(
             painted, format="yuv420p", dst_colorspace=_BT709, dst_color_range=_FULL, threads=1
@@ -131,30 +133,17 @@ class Keeper:
             self._upright = turn_of(raw) == Orientation()
         return self._upright
 
-    def _new_encoder(self) -> VideoCodecContext:
-        from av import CodecContext
-
-        encoder: Any = CodecContext.create("mjpeg", "w")
-        encoder.width, encoder.height = self.size
-        encoder.pix_fmt, encoder.color_range, encoder.time_base = "yuv420p", _FULL, Fraction(1, 1000)
-        encoder.qmin = encoder.qmax = self._quality
-        encoder.thread_count = 1
+    def _new_encoder(self) -> Any:
+        encoder = self._encoder = _encoder("mjpeg", self.size, "yuv420p")
+        encoder.color_range, encoder.qmin, encoder.qmax = _FULL, self._quality, self._quality
         encoder.options = {"huffman": "default"}
-        self._encoder = encoder
-        return self._encoder
+        return encoder
 
 
 def _plain(raw: VideoFrame) -> bool:
     """Whether the planes need nothing but shrinking to be the picture."""
     yuv = raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
     return yuv and light_of(raw) == "sdr" and not raw.interlaced_frame
-
-
-def _own(small: VideoFrame, raw: VideoFrame) -> VideoFrame:
-    """A frame that may be written on: swscale gives the source itself back where there is nothing to do."""
-    from av import VideoFrame
-
-    return VideoFrame.from_ndarray(small.to_ndarray(), "yuv420p") if small is raw else small
 
 
 class LosslessKeeper:
@@ -176,7 +165,7 @@ class LosslessKeeper:
         """The same, compressed."""
         from av import VideoFrame
 
-        encoder = self._encoder or self._new_encoder()
+        self._encoder = encoder = self._encoder or _encoder("qoi", self.size, "rgb24")
         picture = VideoFrame.from_ndarray(np.ascontiguousarray(self.image(frame)), "rgb24")
         return Kept(b"".join(bytes(packet) for packet in encoder.encode(picture)), 0, True)
 
@@ -191,11 +180,12 @@ class LosslessKeeper:
         image: Image = decoded.to_ndarray(format="rgb24")
         return image
 
-    def _new_encoder(self) -> VideoCodecContext:
-        from av import CodecContext
 
-        encoder: Any = CodecContext.create("qoi", "w")
-        encoder.width, encoder.height = self.size
-        encoder.pix_fmt, encoder.time_base, encoder.thread_count = "rgb24", Fraction(1, 1000), 1
-        self._encoder = encoder
-        return self._encoder
+def _encoder(name: str, size: Size, pixels: str) -> Any:
+    """ffmpeg's encoder of that name, in one thread."""
+    from av import CodecContext
+
+    encoder: Any = CodecContext.create(name, "w")
+    (encoder.width, encoder.height), encoder.pix_fmt = size, pixels
+    encoder.time_base, encoder.thread_count = Fraction(1, 1000), 1
+    return encoder

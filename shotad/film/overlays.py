@@ -100,7 +100,7 @@ def paint(
         if settings.characters != "none":
             here = [s for s in presence.sightings if abs(s.seconds - second) <= SAME_MOMENT]
             _people(image, here, presence.marks, settings.characters, label=label, edge=edge)
-        _paste(image, label)
+        image[: label.shape[0], : label.shape[1]] = label
         if bordered:
             _frame(image, edge)
     return Clip(images, clip.seconds.copy(), clip.shot_numbers.copy())
@@ -152,11 +152,6 @@ def shot_label(number: int, width: int, height: int) -> Image:
     pixels = np.asarray(label, dtype=np.uint8)[:height, :width].copy()
     pixels.flags.writeable = False
     return pixels
-
-
-def _paste(image: Image, label: Image) -> None:
-    height, width = label.shape[:2]
-    image[:height, :width] = label
 
 
 def _frame(image: Image, edge: int) -> None:
@@ -356,11 +351,6 @@ def stroke_of(style: Style, line: int) -> Stroke:
     return Stroke(((-half, half),))
 
 
-def rim_colour(colour: Colour) -> Colour:
-    """Of the thin line on either side: dark beside light colours, light beside blue."""
-    return PAPER if colour == COLOURS["blue"] else BLACK
-
-
 Picture = npt.NDArray[np.float64]
 """``float64[H, W, 3]``, 0 to 255."""
 
@@ -384,7 +374,8 @@ def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequen
         free = np.ones_like(free)
     rim = cover(outline, stroke, RIM) - covered
     colour = COLOURS[mark.colour]
-    for part, ink in ((rim, rim_colour(colour)), (covered, colour)):
+    beside = PAPER if colour == COLOURS["blue"] else BLACK
+    for part, ink in ((rim, beside), (covered, colour)):
         share = (OPACITY * part * free)[..., None]
         window.of(painted)[:] += share * (np.array(ink, dtype=np.float64) - window.of(painted))
 

@@ -201,7 +201,9 @@ def spread_moments(context: Sequence[ContextShot], half: int, frames: Seconds) -
     repeat where there are too few. Only ``half`` where the slot has no context.
     """
     past, current, future = (_numbers([c for c in context if c.role is role], frames) for role in Role)
-    n_past = _past_share(len(past), len(future), half)
+    # Where the share would be just a whole number it is one less.
+    both = past and future
+    n_past = int(half * len(past) / (len(past) + len(future) + HAIR)) if both else half * bool(past)
     n_future = half - n_past if future else 0
     numbers = np.concatenate([_spread(past, n_past), _spread(current, half), _spread(future, n_future)])
     lasts = [_numbers([c], frames)[-1] for c in context[:-1]]
@@ -217,12 +219,6 @@ def _numbers(pieces: Sequence[ContextShot], frames: Seconds) -> range:
     before, end = np.searchsorted(frames, [pieces[0].clipped.start, pieces[-1].clipped.end])
     last = max(int(end), 1)
     return range(min(int(before) + 1, last), last + 1)
-
-
-def _past_share(past: int, future: int, n: int) -> int:
-    """Of ``n`` frames those of the past, of which there are so many; where it would be just a whole number
-    it is one less."""
-    return int(n * past / (past + future + HAIR)) if past and future else n * bool(past)
 
 
 def _spread(numbers: range, n: int) -> npt.NDArray[np.int64]:

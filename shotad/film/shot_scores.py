@@ -6,8 +6,7 @@ without antialiasing, so that their longer side has 256 pixels. (Antialiasing sc
 
 Two ways lead to the reduced frame. *Exact* converts the frame to BGR and then reduces it, as the library
 does. *Fast* reduces the Y, U and V planes and converts the few pixels that are left; its score was within 1.1
-of the exact one on four real films. It pays above standard definition only; at 848x480 it costs as much as
-the exact way, which is therefore taken there.
+of the exact one on four real films. It is taken above standard definition, where it pays.
 
 This module loads cv2, av and scenedetect: import it where frames are really read.
 """
@@ -41,8 +40,8 @@ WORKING_WIDTH = 256
 
 REACH = 15
 """Frames on each side of a doubtful one that the network sees; its cost goes with them."""
-TOGETHER = 10
-"""Doubtful frames that lie nearer than this are looked at together."""
+MOST = 100
+"""Frames that it is shown at once, but for those on each side."""
 DOUBTFUL = ((10.0, 1.5), (6.0, 3.0))
 """Least scores with the ratios to their neighbours' scores from which on the network is asked; the second
 for letters that change on black."""
@@ -51,6 +50,20 @@ SURE = 0.25
 frames that it is asked about nearly all less than 0.1 (benchmarks/cuts.py, the tuning half)."""
 NEAR = 2
 """Frames within which two cuts are one."""
+ALIKE = 0.9
+"""Correlation from which the pictures on both sides of a cut are of one scene (labelled cuts: 0.83 at most,
+flashes and a codec's key frames 0.98 at least)."""
+SLOW = 12
+"""Frames on each side by which slow changes are looked for; two that lie nearer are one."""
+ANOTHER = 0.2
+"""Difference of two pictures, of their level, from which they are two."""
+MIXED = 0.2
+"""Share of that difference, squared, that a mixture of the two may have left."""
+CHANGING, CHANGED = 0.1, 3.0
+"""Chance from which a frame belongs to a change, and the sum of them from which a slow one is believed: of
+labelled ones that it is asked about at least 3.6, of what is none at most 1.8 (the tuning half)."""
+CLEAR = 0.5
+"""Chance of a cut from which a slow change needs no mixed frame: it may be one to white."""
 PICTURE = (48, 27)
 """(width, height) of the network's pictures."""
 
@@ -176,24 +189,24 @@ class _ScoredDetector(AdaptiveDetector):  # type: ignore[misc]  # scenedetect ha
 
 
 Chances = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.float32]]
-"""How likely a cut follows each of the pictures ``uint8[n, 27, 48, 3]``, RGB: ``float32[n]``
-(`shotad.film.cut_net.CutNet`)."""
+"""Of pictures ``uint8[n, 27, 48, 3]``, RGB, how likely a cut follows each, and how likely each belongs to a
+change: ``float32[2, n]`` (`shotad.film.cut_net.CutNet`)."""
 
 
-class LearnedCutFinder:
-    """AdaptiveDetector's cuts, and more: where a score only stands out a little, a network looks.
+class LearnedCutFinder(CutFinder):
+    """AdaptiveDetector's cuts; where they leave doubt, a network looks at the frames around.
 
-    It looks at the frames around, and what it takes for a cut is one, however short the shots.
+    In doubt is a frame whose score only stands out a little, a cut with like pictures before and after, and
+    what looks like a dissolve or a fade. What the network takes for a cut is one, however short the shots.
     """
 
-    delay = REACH + TOGETHER
-
     def __init__(self, settings: ShotSettings, chances: Chances) -> None:
+        super().__init__(settings)
         self._width, self._chances = settings.window_width, chances
-        self._adaptive = CutFinder(settings)
+        self.delay = MOST + REACH
         self._cuts: list[int] = []
         self._scores = array("d")
-        self._pictures: deque[Image] = deque(maxlen=2 * REACH + TOGETHER)
+        self._pictures: deque[Image] = deque(maxlen=self.delay + 1)
         self._waiting: list[int] = []
 
     def add(self, index: int, score: float, picture: Image) -> list[int]:
@@ -201,32 +214,34 @@ class LearnedCutFinder:
         self._scores.append(score)
         small = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_HSV2RGB), PICTURE, interpolation=cv2.INTER_AREA)
         self._pictures.append(cast("Image", small))
-        found = self._adaptive.add(index, score, picture)
+        found = super().add(index, score, picture)
+        if found and _are_alike(self._ago(2 * self._width + 1), self._ago(0)):
+            found = []
         self._cuts += found
-        if self._waiting and index - self._waiting[0] == self.delay - 1:
+        if self._is_doubtful(index - SLOW) or _is_mixed(*(self._ago(n * SLOW) for n in (2, 1, 0))):
+            self._waiting.append(index - SLOW)
+        if self._waiting and (index - self._waiting[0] == MOST or index - self._waiting[-1] == SLOW + REACH):
             found += self._decide()
-        self._consider(index - self._width)
         return found
 
     def finish(self) -> list[int]:
         """Cuts among the last frames, which have fewer neighbours."""
         count = len(self._scores)
-        for index in range(max(1, count - self._width), count):
-            self._consider(index)
+        self._waiting += [i for i in range(count - SLOW, count) if self._is_doubtful(i)]
         return self._decide() if self._waiting else []
 
-    def _consider(self, index: int) -> None:
-        if index < 1 or index in self._cuts[-1:]:
-            return
-        score, ratio = self._scores[index], self._ratio(index)
-        if any(score >= least and ratio >= times for least, times in DOUBTFUL):
-            self._waiting.append(index)
+    def _ago(self, frames: int) -> npt.NDArray[np.float32]:
+        """The picture so many frames ago; the first one that is kept where there is none."""
+        return self._pictures[-min(frames + 1, len(self._pictures))].astype(np.float32)
 
-    def _ratio(self, index: int) -> float:
-        """A score against its neighbours' mean, as AdaptiveDetector's; the first frame has no score."""
-        before = self._scores[max(1, index - self._width) : index]
+    def _is_doubtful(self, index: int) -> bool:
+        """True where a score stands out from its neighbours' mean (AdaptiveDetector's) and is no cut yet."""
+        if index < 1 or index in self._cuts[-SLOW:]:
+            return False
+        score, before = self._scores[index], self._scores[max(1, index - self._width) : index]
         near = [*before, *self._scores[index + 1 : index + self._width + 1]]
-        return self._scores[index] / max(sum(near) / max(len(near), 1), 1e-5)
+        ratio = score / max(sum(near) / max(len(near), 1), 1e-5)
+        return any(score >= least and ratio >= times for least, times in DOUBTFUL)
 
     def _decide(self) -> list[int]:
         """The cuts among those that wait. The pictures kept end at the last frame that was added."""
@@ -234,14 +249,43 @@ class LearnedCutFinder:
         end = len(self._scores)
         start = max(end - len(self._pictures), waiting[0] - REACH)
         pictures = [*self._pictures][start - end :][: waiting[-1] + REACH - start]
-        chances = self._chances(np.stack(pictures))
+        cut, change = self._chances(np.stack(pictures))
         found: list[int] = []
-        for index in sorted(waiting, key=lambda one: -chances[one - 1 - start]):
+        for index in sorted(waiting, key=lambda one: -cut[one - 1 - start]):
             alone = all(abs(index - other) > NEAR for other in (*self._cuts, *found))
-            if alone and chances[index - 1 - start] >= SURE:
+            if alone and cut[index - 1 - start] >= SURE and self._is_doubtful(index):
                 found.append(index)
+        changing = np.flatnonzero(change >= CHANGING)
+        for run in np.split(changing, np.flatnonzero(np.diff(changing) > SLOW) + 1):
+            if change[run].sum() < CHANGED:
+                continue
+            first, last = start + run[0] - SLOW, start + run[-1] + SLOW
+            known = any(first <= other <= last for other in (*self._cuts, *found))
+            mixed = any(i - start in run and not self._is_doubtful(i) for i in waiting)
+            if not known and (mixed or cut[run].max() >= CLEAR):
+                found.append(int(run[np.argmax(cut[run])]) + start + 1)
         self._cuts += found
         return found
+
+
+def _are_alike(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32]) -> bool:
+    """True for two pictures of one scene, whatever the light: by the correlation of their pixels."""
+    one, other = one.ravel() - one.mean(), other.ravel() - other.mean()
+    return bool(one @ other > ALIKE * np.sqrt((one @ one) * (other @ other)))
+
+
+def _is_mixed(*pictures: npt.NDArray[np.float32]) -> bool:
+    """True where the second picture is nearly the first and the third, two others, laid one over the other.
+
+    Their light is taken out first, for it changes within a shot too.
+    """
+    before, now, after = (picture - picture.mean() for picture in pictures)
+    change, way = after - before, now - before
+    if np.abs(change).mean() < ANOTHER * ((pictures[0].mean() + pictures[2].mean()) / 2 + 20):
+        return False
+    whole = float(np.square(change).sum())
+    share = float((way * change).sum()) / whole
+    return 0.2 < share < 0.8 and float(np.square(way - share * change).sum()) < MIXED * whole
 
 
 def _mean_difference(one: Image, other: Image) -> float:

@@ -45,19 +45,13 @@ class ShotList:
 
 
 class ShotFinder:
-    """Finds the shots of a film from its frames, one after the other; keeps a score per frame, no frame.
-
-    >>> finder = ShotFinder(ShotSettings())  # doctest: +SKIP
-    >>> for frame in frames:
-    ...     finder.add(frame)
-    >>> finder.finish(end=70.5).shots
-    """
+    """Finds the shots of a film from its frames, one after the other; keeps a score per frame, no frame."""
 
     def __init__(self, settings: ShotSettings) -> None:
         from shotad.film.shot_scores import ContentScore, CutFinder, LearnedCutFinder
 
         self._score = ContentScore(exact=settings.path == "exact")
-        self._finder: CutFinder | LearnedCutFinder = CutFinder(settings)
+        self._finder = CutFinder(settings)
         if settings.detector == "learned":
             from shotad.film.cut_net import cut_net
 

@@ -17,16 +17,17 @@ from benchmarks import cuts as benchmark
 from shotad.core import ShotSettings, WeightsError, weight_store
 from shotad.film import Frame, cut_net, survey
 
+Picture = npt.NDArray[np.uint8]
 Pictures = npt.NDArray[np.uint8]
 LEARNED = ShotSettings(detector="learned")
 
 
-def film_of(levels: Sequence[float]) -> Any:
-    """A film of grey frames, each of one level."""
+def film_of(levels: Sequence[float | Picture]) -> Any:
+    """A film of grey frames, each of one level, or of pictures."""
 
     def frames() -> Iterator[Frame]:
         for index, level in enumerate(levels):
-            image = np.full((36, 64, 3), round(level), np.uint8)
+            image = np.broadcast_to(np.asarray(level, np.uint8), (36, 64, 3)).copy()
             yield Frame(index / 25, index, None, lambda size, image=image: image)  # type: ignore[misc]
 
     return SimpleNamespace(
@@ -35,10 +36,12 @@ def film_of(levels: Sequence[float]) -> Any:
 
 
 class Oracle:
-    """A network that sees a cut before each first picture of a level in ``cuts``."""
+    """A network that sees a cut before each first picture of a level in ``cuts``, and a slow change, or none,
+    in all whose level is in ``slow``."""
 
     def __init__(self) -> None:
         self.cuts: Sequence[int] = ()
+        self.slow: Sequence[int] = ()
         self.seen: list[list[int]] = []
 
     def __call__(self, pictures: Pictures) -> npt.NDArray[np.float32]:
@@ -46,7 +49,7 @@ class Oracle:
         levels = [int(picture[0, 0, 0]) for picture in pictures]
         self.seen.append(levels)
         new = [after in self.cuts and before != after for before, after in itertools.pairwise(levels)]
-        return np.array([*new, False], np.float32)
+        return np.array([[*new, False], [level in self.slow for level in levels]], np.float32)
 
 
 @pytest.fixture
@@ -56,7 +59,7 @@ def oracle(monkeypatch: pytest.MonkeyPatch) -> Oracle:
     return made
 
 
-def found(levels: Sequence[float], **settings: Any) -> tuple[int, ...]:
+def found(levels: Sequence[float | Picture], **settings: Any) -> tuple[int, ...]:
     return survey(film_of(levels), ShotSettings(**{"detector": "learned", **settings})).cuts
 
 
@@ -77,6 +80,37 @@ def test_cuts_of_the_scores_stay_whatever_the_network_says(oracle: Oracle) -> No
     levels = [20] * 60 + [80] * 60 + [240] * 60
     assert found(levels) == found(levels, detector="adaptive") == (60, 120)
     assert not oracle.seen, "what is clear needs no network"
+
+
+def scene(number: int, light: float = 1.0) -> Picture:
+    """A picture of blocks, the same for the same number."""
+    blocks = np.random.default_rng(number).integers(0, 100, (6, 8, 1)) * light
+    return np.asarray(np.kron(blocks, np.ones((6, 8, 3))), np.uint8)
+
+
+def test_a_flash_is_no_cut_unless_the_network_takes_it_for_one(oracle: Oracle) -> None:
+    flash = [scene(1)] * 60 + [scene(1, 2.5)] + [scene(1)] * 60
+    assert found(flash, detector="adaptive") == (60,)
+    assert found(flash) == ()
+    oracle.cuts = [int(scene(1, 2.5)[0, 0, 0])]
+    assert found(flash) == (60,)
+
+
+def test_a_dissolve_is_one_cut_where_the_network_sees_it(oracle: Oracle) -> None:
+    between = [scene(1) * (1 - share) + scene(2) * share for share in np.linspace(0, 1, 30)]
+    dissolve = [scene(1)] * 60 + [np.asarray(one, np.uint8) for one in between] + [scene(2)] * 60
+    assert found(dissolve) == found(dissolve, detector="adaptive") == ()
+    assert oracle.seen
+    oracle.slow = [int(picture[0, 0, 0]) for picture in between[1:-1]]
+    (cut,) = found(dissolve)
+    assert 60 <= cut < 90
+
+
+def test_light_that_changes_is_not_even_asked_about(oracle: Oracle) -> None:
+    oracle.slow = range(256)
+    brighter = [scene(1) + np.uint8(level) for level in range(40)]
+    assert found([scene(1)] * 40 + brighter + [brighter[-1]] * 40) == ()
+    assert not oracle.seen
 
 
 def test_shots_may_be_short_where_the_network_is_sure(oracle: Oracle) -> None:
@@ -155,7 +189,7 @@ def by_torch(torch: Any, tensors: Sequence[npt.NDArray[np.float32]], pictures: P
     colours = alike(torch.from_numpy(counts))
     flat = now[0].permute(1, 2, 3, 0).reshape(len(pictures), -1)
     hidden = relu(linear(torch.cat([colours, features, flat], 1), next(left), next(left)))
-    return torch.sigmoid(linear(hidden, next(left), next(left)))[:, 0].numpy()
+    return torch.sigmoid(torch.cat([linear(hidden, next(left), next(left)) for _ in range(2)], 1)).T.numpy()
 
 
 def test_it_answers_as_torch_does(tmp_path: Path) -> None:
