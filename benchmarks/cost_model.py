@@ -33,7 +33,7 @@ from costs.fitting import Films, asking_of, units_of
 from costs.formula import Shares
 from costs.measuring import WAYS, Run, measure
 from costs.page import blocks_of
-from pages import put_into
+from page_blocks import put_into
 
 SECONDS = 64.0
 """Length of a made film."""

@@ -29,7 +29,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pages import put_into
+from page_blocks import put_into
 from table_parts.figures import disagreements
 from table_parts.kinds import Contest, Growth, Report
 from table_parts.running import Runner, load, machine, versions

@@ -14,7 +14,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-import pages
+import page_blocks
 from table_parts import endtoend, figures, running, show
 from table_parts.kinds import Contest, Entrant, Growth, Report, Run, Target
 
@@ -135,14 +135,14 @@ def outdated(page: Path) -> list[str]:
     """The files whose block in a page is not what they say."""
     return [
         source
-        for source, told in pages.blocks(page.read_text(encoding="utf-8"), "benchmarks").items()
+        for source, told in page_blocks.blocks(page.read_text(encoding="utf-8"), "benchmarks").items()
         if told != show.markdown(Report.from_json(json.loads((page.parent / source).read_text("utf-8"))))
     ]
 
 
 def test_the_page_of_benchmarks_shows_what_was_measured() -> None:
     page = ROOT / "docs" / "benchmarks.md"
-    assert pages.blocks(page.read_text(encoding="utf-8"), "benchmarks")
+    assert page_blocks.blocks(page.read_text(encoding="utf-8"), "benchmarks")
     assert outdated(page) == []
 
 
