@@ -169,6 +169,22 @@ def test_what_has_no_joints_of_a_person_is_none(facts_of: Seer) -> None:
     assert (fact.count, fact.posture) == (1, None)
 
 
+def test_a_plain_face_that_fills_the_picture_is_a_person_without_joints(facts_of: Seer) -> None:
+    def close(height: float, score: float) -> People:
+        box = Box(0.3, 0.2, 0.7, 0.2 + height)
+
+        def people(second: float) -> list[Glimpse]:
+            face = Face(box, second, score, ((0.5, 0.4),) * 5, 0.0)
+            return [replace(glimpse, box=Box(0.1, 0.0, 0.9, 1.0), face=face) for glimpse in one(second)]
+
+        return people
+
+    def count(height: float, score: float) -> int:
+        return len(facts_of(clip_of(wall()), FakeEyes(close(height, score), clear=0.2)).people)
+
+    assert (count(0.6, 0.95), count(0.6, 0.8), count(0.2, 0.95)) == (1, 0, 0)
+
+
 def test_who_is_small_beside_something_unclear_is_not_told(facts_of: Seer) -> None:
     """A lone arm before guests of an inn: what a guest does is not what is seen there."""
 

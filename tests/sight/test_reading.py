@@ -50,6 +50,40 @@ def test_digits_on_a_thing_of_the_scene_are_no_text() -> None:
     assert said(seen(*worded)) == [("HARBOUR", "sign")]
 
 
+def test_letters_on_a_thing_are_told_where_they_are_read_alike() -> None:
+    def bottle(*readings: str) -> list[FrameText]:
+        return seen(*([line(text, x=0.3 + 0.02 * i, y=0.4)] for i, text in enumerate(readings)))
+
+    assert said(bottle(*["GLENDRONACH"] * 6)) == [("GLENDRONACH", "sign")]
+    assert said(bottle(*["GLENDRONIO", "GLENDRONO"] * 3)) == []
+
+
+def test_what_is_hidden_at_times_is_no_title_over_the_picture() -> None:
+    shown = [line("SAMANTHA", height=0.16, ground=58)]
+    assert said(seen(*[shown] * 9)) == [("SAMANTHA", "title")]
+    assert said(seen(*[shown] * 4, [], [], *[shown] * 4)) == [("SAMANTHA", "text")]
+
+
+def test_a_word_that_always_stands_over_a_lively_picture_is_a_mark() -> None:
+    def frames(number: int, *lights: float) -> list[FrameText]:
+        each = [
+            line("SAMPLER", y=0.9, height=0.2, ground=25, around=(lights[i % len(lights)],))
+            for i in range(number)
+        ]
+        return seen(*([one] for one in each))
+
+    assert said(frames(14, 10.0, 80.0)) == []
+    assert [text for text, _ in said(frames(14, 10.0))] == ["SAMPLER"]
+    assert [text for text, _ in said(frames(8, 10.0, 80.0))] == ["SAMPLER"]
+
+
+def test_a_line_that_is_lost_and_found_elsewhere_stands_once_in_its_text() -> None:
+    name = line("Chamber", y=0.54, height=0.08)
+    before, after = (line("Le", y=y, height=0.07) for y in (0.46, 0.44))
+    moved = [[name, before]] * 4 + [[name]] * 5 + [[name, after]] * 4
+    assert [text for text, _ in said(seen(*moved))] == ["Le Chamber"]
+
+
 @pytest.mark.parametrize(
     ("one", "counts"),
     [
