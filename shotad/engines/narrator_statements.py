@@ -387,8 +387,8 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *,
     """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot. ``seen``:
     there are people in it."""
     things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
-    nouns = _nouns(people, things, light)
     at = bool(people) and all(f.name in _USED for f in things)
+    nouns = _nouns(people, things, light, at)
     counts = sum(f.count for f in people) + (0 if at else sum(f.count for f in things))
     alone = not at and len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
     where = (f"on the {things[0].place}",) if alone else ()
@@ -414,11 +414,12 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *,
     )
 
 
-def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level) -> list[str]:
-    """People first, but last where a description would seem to go on with the things."""
+def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level, at: bool) -> list[str]:
+    """People first, but last where a description would seem to go on with the things; one noun for people
+    ``at`` the things."""
     them = [f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip() for fact in people]
     others = [thing_noun(fact) for fact in things]
-    if people and all(fact.name in _USED for fact in things):
+    if at:
         return [f"{listed(them)} with {listed(others)}"]
     return [*others, *them] if any(description(fact) for fact in people) else [*them, *others]
 

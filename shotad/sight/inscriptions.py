@@ -216,8 +216,9 @@ def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bo
     aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
     short = sum(len(line.text.split()) for line in card) <= _MARK_WORDS
     lasts = observations[-1].seconds - observations[0].seconds
-    if short and len(frames) == len(observations) and lasts >= _MARKED:
-        return min(line.unrest for line in card) > _LIVELY
+    always = len(frames) == len(observations) and lasts >= _MARKED
+    if short and always and min(line.unrest for line in card) > _LIVELY:
+        return True
     return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
 
 

@@ -75,6 +75,8 @@ def test_a_word_that_always_stands_over_a_lively_picture_is_a_mark() -> None:
     assert said(frames(14, 10.0, 80.0)) == []
     assert [text for text, _ in said(frames(14, 10.0))] == ["SAMPLER"]
     assert [text for text, _ in said(frames(8, 10.0, 80.0))] == ["SAMPLER"]
+    corner = [line("NINE", x=0.92, y=0.08, height=0.05, around=(10.0,))]
+    assert said(seen(*[corner] * 14)) == []
 
 
 def test_a_line_that_is_lost_and_found_elsewhere_stands_once_in_its_text() -> None:
