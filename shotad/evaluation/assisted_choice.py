@@ -8,7 +8,7 @@ so its choice says how good the best of the offer is, not how well a machine cho
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -44,28 +44,21 @@ class Assisted:
     """What came of the protocol.
 
     ``corpus`` has the chosen candidates as predictions; ``choices`` has one for each of ``measured.places``.
-    ``others`` are the results of the other roles, by role and the metric's name; metrics that ask an engine
-    have none, and those of whole sequences only that of the first candidates. ``sizes``: how many ADs have
-    how many candidates. ``expert``: title of each metric that the expert goes by, by its name.
+    ``results`` are those of each role, by role and the metric's name; metrics that ask an engine have only
+    that of the chosen, and those of whole sequences also that of the first candidates. ``sizes``: how many
+    ADs have how many candidates. ``expert``: title of each metric that the expert goes by, by its name.
     """
 
     corpus: Corpus
     measured: Measured
     choices: tuple[Choice, ...]
-    others: Mapping[Role, Mapping[str, Result]]
+    results: Mapping[Role, Mapping[str, Result]]
     sizes: Mapping[int, int]
     expert: Mapping[str, str]
 
     def result(self, role: Role, name: str) -> Result | None:
         """The result of a metric in a role."""
-        if role == "chosen":
-            return next((result for result in self.measured.results if result.name == name), None)
-        return self.others[role].get(name)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The metrics that were measured."""
-        return tuple(result.name for result in self.measured.results)
+        return self.results[role].get(name)
 
 
 def assist(
@@ -94,76 +87,59 @@ def assist(
         )
     zero = context.settings.missing == "zero"  # else those without a candidate do not count
     places = [place for place, lines in enumerate(offers) if lines or zero]
-    ranks = _Ranks(corpus, offers, places, context)
-    by = {name: ranks.of(name) for name in expert}
-    rows = [[{row.id: row for row in rank.rows} for rank in results] for results in by.values()]
+    ranks = []
+    for rank in range(max(map(len, offers))):
+        own_corpus = _with(corpus, offers, [rank if rank < len(lines) else None for lines in offers])
+        having = [place for place in places if rank < len(offers[place])]
+        ranks.append((own_corpus, having if rank else places))
+    known: dict[str, list[Result]] = {}
+
+    def ranked(name: str) -> list[Result]:
+        """Results of all first, all second … candidates. The first has a row of every place, each later one
+        of those that have so many candidates."""
+        if name not in known:
+            metric = make_metric(name, context)
+            most = 1 if name in ALONG else None
+            known[name] = [score(metric, own, context, having) for own, having in ranks[:most]]
+        return known[name]
+
+    rows = [[{row.id: row for row in rank.rows} for rank in ranked(name)] for name in expert]
     choices = tuple(_choice(corpus.items[place].id, offers[place], rows) for place in places)
     numbers = dict(zip(places, (choice.number for choice in choices), strict=True))
     chosen = _with(corpus, offers, [numbers.get(place) for place in range(len(offers))])
     measured = measure(chosen, names, context, shard=WHOLE, done=lambda result: done("chosen", result))
-    others: dict[Role, dict[str, Result]] = {"first": {}, "random": {}, "best": {}}
-    for result in measured.results:
-        if base_name(result.name) not in ENGINE_METRICS:
-            for role, other in _others(result.name, ranks):
-                others[role][result.name] = other
-                done(role, other)
-    titles = {name: results[0].title for name, results in by.items()}
+    results: dict[Role, dict[str, Result]] = {role: {} for role in ROLES}
+    results["chosen"] = {result.name: result for result in measured.results}
+    for name in results["chosen"]:
+        if base_name(name) in ENGINE_METRICS:
+            continue
+        several = ranked(name)
+        results["first"][name] = several[0]
+        if name not in ALONG:
+            results["random"][name] = _by_item(several, _mean_row, "random")
+            results["best"][name] = _by_item(several, _best_row, "best")
+        for role in ROLES[1:]:
+            if name in results[role]:
+                done(role, results[role][name])
+    titles = {name: ranked(name)[0].title for name in expert}
     counted = Counter(len(offers[place]) for place in places)
     sizes = {size: counted[size] for size in sorted(counted, reverse=True)}
-    return Assisted(chosen, measured, choices, others, sizes, titles)
-
-
-def _others(name: str, ranks: _Ranks) -> Iterator[tuple[Role, Result]]:
-    """The metric in the other roles that it has."""
-    several = ranks.of(name, 1 if name in ALONG else None)
-    yield "first", several[0]
-    if name not in ALONG:
-        yield "random", random_result(several)
-        yield "best", best_result(several)
-
-
-class _Ranks:
-    """Results of all first, all second … candidates, by metric; each is scored when it is asked for."""
-
-    def __init__(self, corpus: Corpus, offers: Offers, places: Sequence[int], context: MetricContext) -> None:
-        self._context = context
-        self._ranks: list[tuple[Corpus, Sequence[int]]] = []
-        self._known: dict[str, list[Result]] = {}
-        for rank in range(max(map(len, offers))):
-            own = _with(corpus, offers, [rank if rank < len(lines) else None for lines in offers])
-            having = [place for place in places if rank < len(offers[place])]
-            self._ranks.append((own, having if rank else places))
-
-    def of(self, name: str, most: int | None = None) -> list[Result]:
-        """The first has a row of every place, each later one of those that have so many candidates; no more
-        than ``most``."""
-        if name not in self._known:
-            metric = make_metric(name, self._context)
-            self._known[name] = [
-                score(metric, own, self._context, having) for own, having in self._ranks[:most]
-            ]
-        return self._known[name]
+    return Assisted(chosen, measured, choices, results, sizes, titles)
 
 
 Offers = Sequence[tuple[str, ...]]
 """The candidates of each item of a corpus; where it has none its prediction, or nothing."""
 
-NONE_OFFERED = "no candidate"
-
 
 def _with(corpus: Corpus, offers: Offers, numbers: Sequence[int | None]) -> Corpus:
     """The corpus with the candidate of this number as each item's prediction; with none where it is None."""
     items = tuple(
-        replace(item, prediction=None, failure=item.failure or NONE_OFFERED)
+        replace(item, prediction=None, failure=item.failure or "no candidate")
         if number is None
         else replace(item, prediction=lines[number], failure="")
         for item, lines, number in zip(corpus.items, offers, numbers, strict=True)
     )
     return replace(corpus, items=items)
-
-
-Rows = Sequence[Row]
-"""The rows of one item's candidates by one metric, in the order of the candidates: at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,44 +172,31 @@ def _choice(name: str, lines: Sequence[str], rows: Sequence[Sequence[Mapping[str
     return Choice(name, number, scores, lines[number])
 
 
-def best_result(ranks: Sequence[Result]) -> Result:
-    """Of each item the candidate that is best by this very metric: what no choice can surpass, where the
-    metric is a mean over items. BLEU and METEOR are figures of the whole corpus, in which lines that are each
-    the best may be beaten together.
-
-    ``ranks`` are the results of the first, second … candidates; the first has a row of every item.
-    """
-    sign = 1.0 if ranks[0].higher_is_better else -1.0
-
-    def best(rows: Rows) -> Row:
-        known = [row for row in rows if row.value is not None]
-        return max(known, key=lambda row: sign * (row.value or 0.0)) if known else rows[0]
-
-    return _by_item(ranks, best, "best")
+def _best_row(first: Result, rows: Sequence[Row]) -> Row:
+    """What no choice can surpass, where the metric is a mean over items. BLEU and METEOR are figures of the
+    whole corpus, in which lines that are each the best may be beaten together."""
+    sign = 1.0 if first.higher_is_better else -1.0
+    known = [row for row in rows if row.value is not None]
+    return max(known, key=lambda row: sign * (row.value or 0.0), default=rows[0])
 
 
-def random_result(ranks: Sequence[Result]) -> Result:
-    """What a random choice comes to on average, exactly: of each item the mean of its candidates' sums.
-
-    For metrics of a whole corpus (BLEU) it is the figure of the mean sums.
-    """
-    return _by_item(ranks, _mean_row, "random")
-
-
-def _mean_row(rows: Rows) -> Row:
+def _mean_row(_: Result, rows: Sequence[Row]) -> Row:
+    """The mean of the candidates' sums: what a random choice comes to, on average."""
     sums = tuple(sum(column) / len(rows) for column in zip(*(row.sums for row in rows), strict=True))
     known = [row.value for row in rows if row.value is not None]
     failure = next((row.failure for row in rows if row.failure), "")
     return Row(rows[0].id, sums, sum(known) / len(known) if known else None, failure)
 
 
-def _by_item(ranks: Sequence[Result], take: Callable[[Rows], Row], role: str) -> Result:
+def _by_item(ranks: Sequence[Result], take: Callable[[Result, Sequence[Row]], Row], role: str) -> Result:
+    """A row of each item by those of its candidates, of which ``ranks`` have the first, second …"""
     first = ranks[0]
-    others: list[Mapping[str, Row]] = [{row.id: row for row in result.rows} for result in ranks[1:]]
-    rows = tuple(take([row, *(rank[row.id] for rank in others if row.id in rank)]) for row in first.rows)
+    others = [{row.id: row for row in result.rows} for result in ranks[1:]]
     return replace(
         first,
-        rows=rows,
+        rows=tuple(
+            take(first, [row, *(rank[row.id] for rank in others if row.id in rank)]) for row in first.rows
+        ),
         identity={**first.identity, "choice": role},
         fresh=sum(result.fresh for result in ranks),
         seconds=sum(result.seconds for result in ranks),
@@ -255,7 +218,7 @@ def render(done: Assisted, called: str = "") -> str:
     heads = with_marks(results, notes)
     rows = [["", *heads]]
     for role in ROLES:
-        own = [(name, done.result(role, name)) for name in done.names]
+        own = [(r.name, done.result(role, r.name)) for r in results]
         rows.append([_CALLED[role], *(number(name, r.value) if r else NONE for name, r in own)])
     shown = [row for row in _paper(done) if any(paper_values(row, result) for result in results)]
     for row in shown:
@@ -266,15 +229,18 @@ def render(done: Assisted, called: str = "") -> str:
     if shown:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
     lines += map(" ".join, notes.values())
-    lines += _of_the_whole(results)
-    return "\n".join(
-        [*lines, *(f"Not measured: {left.metric}. {left.reason}" for left in done.measured.left_out)]
-    )
+    whole = ", ".join(result.title for result in results if result.figure.kind != "share")
+    if whole:
+        best = "The best line of each AD need not make the best of those."
+        lines.append(f"Figures of all lines together: {whole}. {best}")
+    lines += [f"Not measured: {left.metric}. {left.reason}" for left in done.measured.left_out]
+    return "\n".join(lines)
 
 
 def as_json(done: Assisted) -> Json:
     """The same for programs; the choices one by one are not in it."""
     numbers = Counter(choice.number for choice in done.choices if choice.number is not None)
+    results = done.measured.results
     return {
         "dataset": done.corpus.dataset,
         "protocol": "assisted",
@@ -284,12 +250,12 @@ def as_json(done: Assisted) -> Json:
         "candidates": {str(size): ads for size, ads in done.sizes.items()},
         "chosen_number": {str(number): numbers[number] for number in sorted(numbers)},
         "results": {
-            role: {name: found.value for name in done.names if (found := done.result(role, name)) is not None}
+            role: {r.name: found.value for r in results if (found := done.result(role, r.name)) is not None}
             for role in ROLES
         },
-        "scored": {result.name: result.scored for result in done.measured.results},
-        "failed": {result.name: result.failed for result in done.measured.results},
-        "comparable": {result.name: result.comparable for result in done.measured.results},
+        "scored": {result.name: result.scored for result in results},
+        "failed": {result.name: result.failed for result in results},
+        "comparable": {result.name: result.comparable for result in results},
         "left_out": [asdict(left) for left in done.measured.left_out],
         "paper": [row.record() for row in _paper(done)],
     }
@@ -315,21 +281,13 @@ def _opening(done: Assisted, called: str) -> list[str]:
     return lines
 
 
-def _of_the_whole(results: Sequence[Result]) -> list[str]:
-    """What the last row is for metrics that are no means over ADs."""
-    titles = [result.title for result in results if result.figure.kind != "share"]
-    if not titles:
-        return []
-    named = ", ".join(titles)
-    return [
-        f"Figures of all lines together: {named}. The best line of each AD need not make the best of those."
-    ]
-
-
 def _paper(done: Assisted) -> list[PaperRow]:
     """Table 9, and below it the same system's single lines."""
     rows = paper_rows(done.corpus.dataset, "assisted")
-    assisted = [row for row in rows if row.protocol == "assisted"]
-    models = {(row.method.partition(",")[0], row.models) for row in assisted}
-    singles = [row for row in rows if row.protocol == "single" and (row.method, row.models) in models]
-    return [*assisted, *(row for row in singles if not row.note)]
+    models = {(row.method.partition(",")[0], row.models) for row in rows if row.protocol == "assisted"}
+    return [
+        row
+        for row in rows
+        if row.protocol == "assisted"
+        or (row.protocol == "single" and not row.note and (row.method, row.models) in models)
+    ]

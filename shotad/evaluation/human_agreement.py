@@ -9,19 +9,20 @@ answer is correlations, with intervals over films.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.core import EvaluationError, ReportSettings, aligned, need, plural
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import METRICS, Floats, Json, Result
 from shotad.evaluation.report.inputs import base_name
-from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Units, basis_words, spread, units_of
+from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, basis_words, spread, units_of
 from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.table import AGREEMENT
 from shotad.evaluation.report.wording import NONE, percent
@@ -89,15 +90,8 @@ class AgreementReport:
 
 
 def _record(name: str, title: str, found: Correlations) -> Json:
-    return {
-        "name": name,
-        "title": title,
-        "n": found.n,
-        "pearson": asdict(found.pearson),
-        "spearman": asdict(found.spearman),
-        "kendall_tau_b": asdict(found.kendall),
-        **({"reason": found.reason} if found.reason else {}),
-    }
+    told = {"kendall_tau_b" if key == "kendall" else key: one for key, one in asdict(found).items()}
+    return {"name": name, "title": title, **{key: one for key, one in told.items() if one != ""}}
 
 
 def agreement(
@@ -112,7 +106,6 @@ def agreement(
     Raises EvaluationError for a metric that the report has not, and where no AD is in both.
     """
     results = _wanted(report, names)
-    films = report.films
     known = {row.id for result in report.results for row in result.rows}
     unknown = tuple(sorted(name for name in scores.scores if name not in known))
     if len(unknown) == len(scores.scores):
@@ -120,18 +113,26 @@ def agreement(
             f"None of the {len(unknown)} ADs with human scores is in {report.name}.",
             "Give the ids of the dataset's ADs.",
         )
-    metrics = (
-        (result.name, result.title, {row.id: row.value for row in result.rows if row.value is not None})
-        for result in results
-    )
-    return AgreementReport(
-        report.system,
-        scores,
-        tuple((name, title, _joined(own, scores.scores, films, settings)) for name, title, own in metrics),
-        _people(scores, films, settings),
-        unknown,
-        settings,
-    )
+    films = report.films
+
+    def joined(values: Mapping[str, float], others: Mapping[str, float]) -> Correlations:
+        """Both on the ADs that both have, in the order of their ids."""
+        common = sorted(values.keys() & others.keys())
+        x, y = (np.array([some[name] for name in common], np.float64) for some in (values, others))
+        return correlations(x, y, [films.get(name, name) for name in common], settings)
+
+    metrics = []
+    for result in results:
+        values = {row.id: row.value for row in result.rows if row.value is not None}
+        metrics.append((result.name, result.title, joined(values, scores.scores)))
+    people = []
+    for name, own in scores.by_annotator.items():
+        # Each against the mean of the others: what a metric can hope for.
+        others = [given for other, given in scores.by_annotator.items() if other != name]
+        told = {key: [given[key] for given in others if key in given] for key in own}
+        means = {key: float(np.mean(values)) for key, values in told.items() if values}
+        people.append((name, f"{name} (a person)", joined(own, means)))
+    return AgreementReport(report.system, scores, tuple(metrics), tuple(people), unknown, settings)
 
 
 _ALL_BUT_1 = 1.0 - 1e-12
@@ -173,34 +174,30 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
 
 def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Correlations:
     """The correlations of ``x`` and ``y``, ``float64[n]`` each, with intervals over films (``films`` has each
-    pair's), or over the pairs of one film."""
-    reason = _undefined(x, y)
+    pair's), or over the pairs of one film. An interval is found on Fisher's scale: it ends at 1 and -1."""
+    n, reason = len(x), ""
+    if n < _FEWEST:
+        reason = f"only {n} ADs have both a score by people and one by the metric"
+    elif np.ptp(x) == 0:
+        reason = "the metric gives all of them the same number"
+    elif np.ptp(y) == 0:
+        reason = "people give all of them the same score"
     if reason:
         nothing = Estimate(None, None)
-        return Correlations(len(x), nothing, nothing, nothing, reason)
+        return Correlations(n, nothing, nothing, nothing, reason)
     units = units_of({f"{k:09d}": film for k, film in enumerate(films)}, settings.unit)
-    owners = np.array([units.of[f"{k:09d}"] for k in range(len(films))], np.intp)
-    found = [_estimate(name, x, y, units, owners) for name in COEFFICIENTS]
-    return Correlations(len(x), found[0], found[1], found[2])
-
-
-def _estimate(name: str, x: Floats, y: Floats, units: Units, owners: npt.NDArray[np.intp]) -> Estimate:
-    """The coefficient with its interval, which is found on Fisher's scale: it ends at 1 and -1."""
-    value = coefficient(name, x, y)
-    if len(x) < FEWEST:
-        return Estimate(round(value, 9), None)
-    others = [coefficient(name, x[owners != k], y[owners != k]) for k in range(units.n)]
-    whole, *without = np.arctanh(np.clip([value, *others], -_ALL_BUT_1, _ALL_BUT_1))
-    found = spread(float(whole), np.array(without), units.kind)
-    return Estimate(round(value, 9), None if found is None else found.span(float(whole), LEVEL, np.tanh))
-
-
-def _undefined(x: Floats, y: Floats) -> str:
-    if len(x) < _FEWEST:
-        return f"only {len(x)} ADs have both a score by people and one by the metric"
-    if np.ptp(x) == 0:
-        return "the metric gives all of them the same number"
-    return "people give all of them the same score" if np.ptp(y) == 0 else ""
+    owners = np.array([units.of[f"{k:09d}"] for k in range(n)], np.intp)
+    estimates = []
+    for name in COEFFICIENTS:
+        value, span = coefficient(name, x, y), None
+        if n >= FEWEST:
+            others = [coefficient(name, x[owners != k], y[owners != k]) for k in range(units.n)]
+            whole, *without = np.arctanh(np.clip([value, *others], -_ALL_BUT_1, _ALL_BUT_1))
+            found = spread(float(whole), np.array(without), units.kind)
+            span = None if found is None else found.span(float(whole), LEVEL, np.tanh)
+        estimates.append(Estimate(round(value, 9), span))
+    pearson, spearman, kendall = estimates
+    return Correlations(n, pearson, spearman, kendall)
 
 
 def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
@@ -214,35 +211,6 @@ def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
     return list({result.name: result for result in found}.values())
 
 
-def _joined(
-    values: Mapping[str, float],
-    scores: Mapping[str, float],
-    films: Mapping[str, str],
-    settings: ReportSettings,
-) -> Correlations:
-    """Both on the ADs that both have, in the order of their ids."""
-    common = sorted(name for name in values if name in scores)
-    x = np.array([values[name] for name in common], np.float64)
-    y = np.array([scores[name] for name in common], np.float64)
-    return correlations(x, y, [films.get(name, name) for name in common], settings)
-
-
-def _people(
-    scores: HumanScores, films: Mapping[str, str], settings: ReportSettings
-) -> tuple[tuple[str, str, Correlations], ...]:
-    """Each annotator against the mean of the others: what a metric can hope for."""
-    found = []
-    for name, own in scores.by_annotator.items():
-        others = [given for other, given in scores.by_annotator.items() if other != name]
-        means = {
-            key: float(np.mean(told))
-            for key in own
-            if (told := [given[key] for given in others if key in given])
-        }
-        found.append((name, f"{name} (a person)", _joined(own, means, films, settings)))
-    return tuple(found)
-
-
 def _cell(estimate: Estimate) -> str:
     if estimate.value is None:
         return NONE
@@ -254,13 +222,7 @@ def _cell(estimate: Estimate) -> str:
 def paper_lines() -> list[str]:
     """Table 3 of the paper."""
     heads = ("From the paper, Table 3", "Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
-    rows = [
-        (
-            row.called,
-            *(f"{value:.3f}" for value in (*row.paragraphs, *row.sentences)),
-        )
-        for row in AGREEMENT
-    ]
+    rows = [(row.called, *(f"{n:.3f}" for n in (*row.paragraphs, *row.sentences))) for row in AGREEMENT]
     return [
         *aligned(heads, rows, range(1, 5)),
         "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500 with "
@@ -297,63 +259,64 @@ class HumanScores:
     columns: tuple[str, ...] = (SCORE,)
 
 
-@dataclass(frozen=True, slots=True)
-class _RatedItem:
-    id: str
-    action: str | None
-    cells: Mapping[str, Any]
-    where: str
-
-
 def read_scores(path: Path) -> HumanScores:
     """The scores in a file. Raises DatasetError for one that cannot be read, EvaluationError with file and
     line for what cannot be meant."""
     table = read_records(path)
-    lines = [_line(table, row) for row in table.rows if any(map(_told, row.values.values()))]
-    if not lines:
-        raise EvaluationError(f"{path.name} holds no scores.", _HINT)
-    _no_doubles(lines)
-    names, ignored = _annotators(lines, path.name)
-    return _averaged(lines, names, ignored)
-
-
-def _line(table: Table, row: TableRow) -> _RatedItem:
-    cells = row.values
-    name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
-    if name is None:
-        raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)
-    action = cells.get(ACTION)
-    kept = {key: value for key, value in cells.items() if key not in (*ID_COLUMNS, ACTION)}
-    return _RatedItem(
-        str(name).strip(), str(action).strip() if _told(action) else None, kept, table.where(row)
-    )
-
-
-def _no_doubles(lines: list[_RatedItem]) -> None:
-    """One AD has several lines only where each is of an action."""
-    seen: dict[tuple[str, str | None], str] = {}
-    for line in lines:
-        key = (line.id, line.action)
-        if key in seen:
+    lines: dict[tuple[str, str], TableRow] = {}
+    for row in table.rows:
+        cells = row.values
+        if not any(map(_told, cells.values())):
+            continue
+        name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
+        if name is None:
+            raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)
+        key = str(name).strip(), str(cells.get(ACTION) or "").strip()
+        if key in lines:
             raise EvaluationError(
-                f"{line.where}: AD {line.id!r} was scored before, in {seen[key]}.",
+                f"{table.where(row)}: AD {key[0]!r} was scored before, in {table.where(lines[key])}.",
                 "Give each annotator a column, and each action its line with an action.",
             )
-        seen[key] = line.where
+        lines[key] = row
+    if not lines:
+        raise EvaluationError(f"{path.name} holds no scores.", _HINT)
+    columns, ignored = _annotators(table, list(lines.values()))
+    by_ad: defaultdict[str, list[float]] = defaultdict(list)
+    own: dict[str, defaultdict[str, list[float]]] = {column: defaultdict(list) for column in columns}
+    empty = 0
+    for (ad, _), row in lines.items():
+        found = []
+        for column in columns:
+            if _told(row.values.get(column)):
+                value = _number(row.values[column])
+                if value is None:
+                    what = f"{table.where(row)}: {column} {row.values[column]!r} is no score."
+                    raise EvaluationError(what, _HINT)
+                found.append(value)
+                own[column][ad].append(value)
+        if found:
+            by_ad[ad].append(fmean(found))
+        empty += not found
+    people = {column: _means(values) for column, values in own.items()} if len(columns) > 1 else {}
+    return HumanScores(_means(by_ad), people, empty, ignored, tuple(columns))
 
 
-def _annotators(lines: list[_RatedItem], name: str) -> tuple[list[str], tuple[str, ...]]:
+def _means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {key: fmean(those) for key, those in values.items()}
+
+
+def _annotators(table: Table, rows: Sequence[TableRow]) -> tuple[list[str], tuple[str, ...]]:
     """The columns that hold scores, and those that hold something else."""
-    columns = list(dict.fromkeys(key for line in lines for key in line.cells))
+    columns = [name for name in table.columns if name not in (*ID_COLUMNS, ACTION)]
     if SCORE in columns:
         return [SCORE], ()
-    cells = [pair for line in lines for pair in line.cells.items()]
-    wrong = {key for key, cell in cells if _told(cell) and _number(cell) is None}
-    wrong |= {key for key in columns if key.strip().lower().partition("@")[0] in _NOBODYS}
-    names = [key for key in columns if key not in wrong and any(_told(line.cells.get(key)) for line in lines)]
+    told = {name: [cell for row in rows if _told(cell := row.values.get(name))] for name in columns}
+    wrong = {name for name, cells in told.items() if any(_number(cell) is None for cell in cells)}
+    wrong |= {name for name in columns if name.strip().lower().partition("@")[0] in _NOBODYS}
+    names = [name for name in columns if name not in wrong and told[name]]
     if not names:
-        raise EvaluationError(f"{name} has no column of scores.", _HINT)
-    return names, tuple(key for key in columns if key in wrong)
+        raise EvaluationError(f"{table.path.name} has no column of scores.", _HINT)
+    return names, tuple(name for name in columns if name in wrong)
 
 
 def _told(cell: Any) -> bool:
@@ -368,37 +331,4 @@ def _number(cell: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return value if math.isfinite(value) else None
-
-
-def _averaged(lines: list[_RatedItem], names: list[str], ignored: tuple[str, ...]) -> HumanScores:
-    by_ad: dict[str, list[float]] = {}
-    own: dict[str, dict[str, list[float]]] = {name: {} for name in names}
-    empty = 0
-    for line in lines:
-        found = {name: _score(line, name) for name in names if _told(line.cells.get(name))}
-        if not found:
-            empty += 1
-            continue
-        by_ad.setdefault(line.id, []).append(_mean(list(found.values())))
-        for name, value in found.items():
-            own[name].setdefault(line.id, []).append(value)
-    return HumanScores(
-        {key: _mean(values) for key, values in by_ad.items()},
-        {name: {key: _mean(values) for key, values in found.items()} for name, found in own.items()}
-        if len(names) > 1
-        else {},
-        empty,
-        ignored,
-        tuple(names),
-    )
-
-
-def _score(line: _RatedItem, column: str) -> float:
-    value = _number(line.cells[column])
-    if value is None:
-        raise EvaluationError(f"{line.where}: {column} {line.cells[column]!r} is no score.", _HINT)
-    return value
-
-
-def _mean(values: list[float]) -> float:
-    return math.fsum(values) / len(values)
+    return value if math.isfinite(value) else None

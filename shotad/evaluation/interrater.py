@@ -8,7 +8,8 @@ lines of each version do not overlap among themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -50,26 +51,21 @@ def tiou(a: Interval, b: Interval) -> float:
 
 def pairs(a: Version, b: Version, threshold: float) -> tuple[Pair, ...]:
     """The pairs of at least this tIoU, film by film, in the order of A. Raises ShotadError without scipy."""
-    others = b.films()
-    found = [
-        pair for film, lines in a.films().items() for pair in _of_film(lines, others.get(film, []), threshold)
-    ]
+    others, found = b.films(), []
+    for film, lines in a.films().items():
+        there = others.get(film, [])
+        if not there:
+            continue
+        optimize = need("scipy.optimize", "Matching two human ADs", "evaluate")
+        overlaps = np.array(
+            [[tiou(one.interval, two.interval) for two in there] for one in lines], np.float64
+        )
+        wanted = np.where((overlaps >= threshold) & (overlaps > 0), overlaps, 0.0)
+        for i, j in zip(*optimize.linear_sum_assignment(wanted, maximize=True), strict=True):
+            if wanted[i, j] > 0:
+                found.append(Pair(lines[i], there[j], float(overlaps[i, j])))
     place = {line.id: k for k, line in enumerate(a.lines)}
     return tuple(sorted(found, key=lambda pair: place[pair.a.id]))
-
-
-def _of_film(a: Sequence[Item], b: Sequence[Item], threshold: float) -> list[Pair]:
-    if not a or not b:
-        return []
-    optimize = need("scipy.optimize", "Matching two human ADs", "evaluate")
-    overlaps = np.array([[tiou(one.interval, two.interval) for two in b] for one in a], np.float64)
-    wanted = np.where((overlaps >= threshold) & (overlaps > 0), overlaps, 0.0)
-    rows, columns = optimize.linear_sum_assignment(wanted, maximize=True)
-    return [
-        Pair(a[i], b[j], float(overlaps[i, j]))
-        for i, j in zip(rows, columns, strict=True)
-        if wanted[i, j] > 0
-    ]
 
 
 METRICS = ("cider", "bleu-1", "rouge-l", "meteor", "action", "events", "recall")
@@ -89,19 +85,6 @@ class Direction:
     pairs: int
     results: tuple[Result, ...]
     intervals: dict[str, Span | None]
-
-    def record(self) -> Json:
-        """As JSON."""
-        return {
-            "tiou": self.tiou,
-            "reference": self.reference,
-            "prediction": self.prediction,
-            "pairs": self.pairs,
-            "metrics": [
-                {name: found[name] for name in _TOLD}
-                for found in (metric_record(r, self.intervals[r.name]) for r in self.results)
-            ],
-        }
 
 
 _TOLD = (
@@ -142,9 +125,14 @@ def inter_rater(
             f"No line of {a.name} has a tIoU of {ordered[0]:g} with one of {b.name}.",
             "Name a lower --tiou, and see that both are of the same film and begin at the same time.",
         )
-    actions = _actions(a, b, context, left_out) if any(m.name in _ON_ACTIONS for m in metrics) else None
-    if actions is None:
-        metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
+    actions: dict[str, tuple[str, ...]] | None = None
+    if any(metric.name in _ON_ACTIONS for metric in metrics):
+        texts = list(dict.fromkeys(line.reference for version in (a, b) for line in version.lines))
+        try:
+            actions = dict(zip(texts, actions_by_rule(texts, context), strict=True))
+        except ShotadError as error:
+            left_out.append(LeftOut("action", str(error)))
+            metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
     directions = []
     for threshold in ordered:
         there = {pair.a.id: pair.b.reference for pair in paired[threshold]}
@@ -163,26 +151,19 @@ def _direction(
     context: MetricContext,
     actions: dict[str, tuple[str, ...]] | None,
 ) -> Direction:
-    items = tuple(
-        replace(
-            line,
-            prediction=texts.get(line.id),
-            actions=actions[line.reference] or None if actions else None,
-        )
-        for line in reference.lines
-    )
-    corpus = Corpus(items)
+    items = []
+    for line in reference.lines:
+        own = actions[line.reference] or None if actions else None
+        items.append(replace(line, prediction=texts.get(line.id), actions=own))
     places = [place for place, item in enumerate(items) if item.id in texts]
-    scored = [score(metric, corpus, context, places) for metric in metrics]
-    # With what keeps each from being compared with the paper's.
-    results = tuple(
-        replace(r, remarks=(*r.remarks, *([BY_RULE] if r.name in _ON_ACTIONS else [])), comparable=False)
-        for r in scored
-    )
+    results = []
+    for metric in metrics:
+        result = score(metric, Corpus(tuple(items)), context, places)
+        remarks = (*result.remarks, *([BY_RULE] if metric.name in _ON_ACTIONS else []))
+        results.append(replace(result, remarks=remarks, comparable=False))
     films = {item.id: item.film for item in items}
-    settings = context.settings.report
-    intervals = spans(results, films, unit=settings.unit, level=LEVEL)
-    return Direction(threshold, reference.name, prediction, len(places), results, intervals)
+    intervals = spans(results, films, unit=context.settings.report.unit, level=LEVEL)
+    return Direction(threshold, reference.name, prediction, len(places), tuple(results), intervals)
 
 
 def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
@@ -200,18 +181,7 @@ def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric]
     return made, left_out
 
 
-def _actions(
-    a: Version, b: Version, context: MetricContext, left_out: list[LeftOut]
-) -> dict[str, tuple[str, ...]] | None:
-    """The actions of each text of both, made by rule; None where that cannot be done here."""
-    texts = list(dict.fromkeys(line.reference for version in (a, b) for line in version.lines))
-    try:
-        return dict(zip(texts, actions_by_rule(texts, context), strict=True))
-    except ShotadError as error:
-        left_out.append(LeftOut("action", str(error)))
-        return None
-
-
+RATER_COLUMNS = ("rater", "version", "annotator", "describer")
 RATER_COLUMNS = ("rater", "version", "annotator", "describer")
 FILM_COLUMNS = ("film", "imdbid", "movie")
 _HINT = "Columns: film, rater (two of them), start, end, text."
@@ -234,8 +204,15 @@ class Version:
 
 def from_scripts(a: Path, b: Path, film: str = "film") -> tuple[Version, Version]:
     """Two scripts of one film, in any format that shotad reads. Raises ScriptError, EvaluationError."""
-    names = (a.stem, b.stem) if a.stem != b.stem else (f"{a.stem} (A)", f"{b.stem} (B)")
-    return _script(a, names[0], film), _script(b, names[1], film)
+    versions = []
+    for path, mark in ((a, "A"), (b, "B")):
+        cues = [(cue.interval, " ".join(cue.text.split())) for cue in read_cues(path)]
+        lines = [Item("", film, interval, (text,)) for interval, text in cues if text]
+        if not lines:
+            raise EvaluationError(f"{path.name} holds no lines.", "Name a script with audio description.")
+        name = path.stem if a.stem != b.stem else f"{path.stem} ({mark})"
+        versions.append(Version(name, _numbered(lines)))
+    return versions[0], versions[1]
 
 
 def from_table(path: Path) -> tuple[Version, Version]:
@@ -248,45 +225,29 @@ def from_table(path: Path) -> tuple[Version, Version]:
     found: dict[str, list[Item]] = {}
     for row in table.rows:
         cells = {name: (table.text(row, name) or "").strip() for name in table.columns}
-        line = _line(cells, film, table.where(row))
-        if line is not None:
-            found.setdefault(cells[rater], []).append(line)
+        text = " ".join(cells["text"].split())
+        if not text:
+            continue
+        try:
+            interval = Interval(parse_time(cells["start"]), parse_time(cells["end"]))
+        except ValueError as error:
+            raise EvaluationError(f"{table.where(row)}: {error}.", _HINT) from None
+        line = Item("", cells[film] if film else "film", interval, (text,))
+        found.setdefault(cells[rater], []).append(line)
     if len(found) != 2:
         raise EvaluationError(f"{path.name} has {len(found)} raters: {', '.join(found) or 'none'}.", _HINT)
     one, two = (Version(name, _numbered(lines)) for name, lines in found.items())
     return one, two
 
 
-def _script(path: Path, name: str, film: str) -> Version:
-    lines = [Item("", film, cue.interval, (_flat(cue.text),)) for cue in read_cues(path) if _flat(cue.text)]
-    if not lines:
-        raise EvaluationError(f"{path.name} holds no lines.", "Name a script with audio description.")
-    return Version(name, _numbered(lines))
-
-
-def _line(cells: Mapping[str, str], film: str | None, where: str) -> Item | None:
-    """The line of a row; None of a row without a text."""
-    if not _flat(cells["text"]):
-        return None
-    try:
-        interval = Interval(parse_time(cells["start"]), parse_time(cells["end"]))
-    except ValueError as error:
-        raise EvaluationError(f"{where}: {error}.", _HINT) from None
-    return Item("", cells[film] if film else "film", interval, (_flat(cells["text"]),))
-
-
 def _numbered(lines: Sequence[Item]) -> tuple[Item, ...]:
     """Lines with ids of their own: the film, and their place in it."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     named = []
     for line in lines:
-        counts[line.film] = counts.get(line.film, 0) + 1
+        counts[line.film] += 1
         named.append(replace(line, id=f"{line.film}:{counts[line.film]}"))
     return tuple(named)
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 _PAPER = ("cider", "recall", "action", "llm-ad-eval")
@@ -297,20 +258,11 @@ def interrater_text(found: InterRater) -> str:
     """How many lines were paired, the numbers of both directions, and the paper's table A5."""
     results = found.directions[0].results
     heads = ("tIoU", "Pairs", "Reference", *(result.title for result in results))
-    rows = [
-        (
-            f"{one.tiou:g}",
-            f"{one.pairs:,}",
-            one.reference,
-            *(
-                f"{number(r.name, r.value)} ({span_words(r.name, span)})"
-                if (span := one.intervals[r.name])
-                else number(r.name, r.value)
-                for r in one.results
-            ),
-        )
-        for one in found.directions
-    ]
+    rows = []
+    for one in found.directions:
+        cells = [(number(r.name, r.value), span_words(r.name, one.intervals[r.name])) for r in one.results]
+        told = (value if span == NONE else f"{value} ({span})" for value, span in cells)
+        rows.append((f"{one.tiou:g}", f"{one.pairs:,}", one.reference, *told))
     a, b = found.a, found.b
     films = {*a.films()} & {*b.films()}
     lines = [
@@ -330,11 +282,17 @@ def interrater_text(found: InterRater) -> str:
 
 def interrater_record(found: InterRater) -> Json:
     """``inter-rater.json``."""
+    directions = []
+    for one in found.directions:
+        records = [metric_record(r, one.intervals[r.name]) for r in one.results]
+        metrics = [{name: record[name] for name in _TOLD} for record in records]
+        head = {name: getattr(one, name) for name in ("tiou", "reference", "prediction", "pairs")}
+        directions.append({**head, "metrics": metrics})
     return {
         "schema": 1,
         "a": {"name": found.a.name, "lines": len(found.a.lines)},
         "b": {"name": found.b.name, "lines": len(found.b.lines)},
-        "directions": [one.record() for one in found.directions],
+        "directions": directions,
         "left_out": [asdict(left) for left in found.left_out],
         "paper": [ceiling.record() for ceiling in CEILINGS],
         "pairs": [
@@ -350,17 +308,9 @@ def interrater_record(found: InterRater) -> Json:
 
 
 def _paper() -> list[str]:
-    rows = [
-        (
-            f"{ceiling.tiou:g}",
-            f"{ceiling.pairs:,}",
-            f"{ceiling.films}",
-            *(
-                " | ".join(number(name, value) for value in ceiling.values.get(name, ())) or NONE
-                for name in _PAPER
-            ),
-        )
-        for ceiling in CEILINGS
-    ]
+    rows = []
+    for one in CEILINGS:
+        told = (" | ".join(number(name, value) for value in one.values.get(name, ())) for name in _PAPER)
+        rows.append((f"{one.tiou:g}", f"{one.pairs:,}", f"{one.films}", *(cell or NONE for cell in told)))
     heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
     return aligned(heads, rows, range(7))

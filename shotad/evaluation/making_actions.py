@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +20,17 @@ from typing import Any
 from shotad import __version__
 from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.datasets.tables import Table, counted, csv_text, read_records
+from shotad.evaluation.datasets.tables import counted, csv_text, read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.asking import STRING, Part, checked_prompts, listing, question, quoted
+from shotad.evaluation.metrics.asking import (
+    STRING,
+    Part,
+    checked_prompts,
+    in_groups,
+    listing,
+    question,
+    quoted,
+)
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import Answer, Judge, Question, Unreadable, sentence
 from shotad.evaluation.metrics.judged import says_something
@@ -46,7 +55,8 @@ class MadeActions:
     @property
     def failed(self) -> tuple[tuple[str, str], ...]:
         """The ids of the ADs without actions, each with the reason."""
-        return tuple((ad.id, one.failure) for ad, one in self._pairs() if one.actions is None)
+        pairs = zip(self.ads, self.made, strict=True)
+        return tuple((ad.id, one.failure) for ad, one in pairs if one.actions is None)
 
     @property
     def count(self) -> int:
@@ -56,11 +66,10 @@ class MadeActions:
     @property
     def csv(self) -> str:
         """The published format: a row for each AD, actions as Python writes a list."""
-        told = [UNKNOWN if one.actions is None else repr(list(one.actions)) for one in self.made]
-        rows = (
-            (ad.id, ad.film, ad.text, one.without_names, actions, self.made_by)
-            for ad, one, actions in zip(self.ads, self.made, told, strict=True)
-        )
+        rows = []
+        for ad, one in zip(self.ads, self.made, strict=True):
+            actions = UNKNOWN if one.actions is None else repr(list(one.actions))
+            rows.append((ad.id, ad.film, ad.text, one.without_names, actions, self.made_by))
         return csv_text(COLUMNS, rows)
 
     @property
@@ -74,10 +83,8 @@ class MadeActions:
         by_reason: dict[str, list[str]] = {}
         for name, reason in self.failed:
             by_reason.setdefault(reason, []).append(name)
-        lines += [
-            f"No actions for {len(names):,} ADs ({counted(names)}): {reason}"
-            for reason, names in sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-        ]
+        for reason, names in sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+            lines.append(f"No actions for {len(names):,} ADs ({counted(names)}): {reason}")
         return "\n".join(lines)
 
     def record(self) -> Json:
@@ -89,9 +96,6 @@ class MadeActions:
             "identity": self.identity,
             "failed": [{"id": name, "reason": reason} for name, reason in self.failed],
         }
-
-    def _pairs(self) -> list[tuple[AdText, Made]]:
-        return list(zip(self.ads, self.made, strict=True))
 
 
 def make_actions(ads: Sequence[AdText], maker: Maker, progress: Progress | None = None) -> MadeActions:
@@ -151,26 +155,23 @@ class ByEngine:
 
     def made(self, texts: Sequence[str]) -> Iterator[Made]:
         """What is made of each text, in order."""
-        for first in range(0, len(texts), _GROUP):
-            yield from self._group(texts[first : first + _GROUP])
-
-    def _group(self, texts: Sequence[str]) -> Iterator[Made]:
-        asked = list(dict.fromkeys(text for text in texts if says_something(text)))
-        named = self._judge.answers([names_question(text) for text in asked])
-        bare = dict(zip(asked, named, strict=True))
-        known = list(dict.fromkeys(one.value for one in bare.values() if one.value is not None))
-        coming = zip(known, self._judge.answers([split_question(one) for one in known]), strict=True)
-        split: dict[str, Answer[tuple[str, ...]]] = {}
-        for text in texts:
-            one = bare.get(text, Answer(None, "it has no words"))
-            while one.value is not None and one.value not in split:
-                split.update([next(coming)])
-            if one.value is None:
-                yield Made("", None, f"people could not be taken out: {one.failure}")
-                continue
-            actions = split[one.value]
-            wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
-            yield Made(one.value, actions.value, wrong)
+        for group in in_groups(texts, _GROUP):
+            asked = list(dict.fromkeys(text for text in group if says_something(text)))
+            named = self._judge.answers([names_question(text) for text in asked])
+            bare = dict(zip(asked, named, strict=True))
+            known = list(dict.fromkeys(one.value for one in bare.values() if one.value is not None))
+            coming = zip(known, self._judge.answers([split_question(one) for one in known]), strict=True)
+            split: dict[str, Answer[tuple[str, ...]]] = {}
+            for text in group:
+                one = bare.get(text, Answer(None, "it has no words"))
+                if one.value is None:
+                    yield Made("", None, f"people could not be taken out: {one.failure}")
+                    continue
+                while one.value not in split:
+                    split.update([next(coming)])
+                actions = split[one.value]
+                wrong = f"the text could not be taken apart: {actions.failure}"
+                yield Made(one.value, actions.value, wrong if actions.value is None else "")
 
 
 class ByRules:
@@ -247,7 +248,9 @@ def split_question(text: str) -> Question[tuple[str, ...]]:
 
     def read(found: tuple[str, ...]) -> tuple[str, ...]:
         for one in found:
-            if _strays(one, text):
+            # Most of its words are in no form in the text; one alone may be another form (sat, sits).
+            words = _words(one)
+            if len(words) > 1 and 2 * sum(not _is_in(word, text) for word in words) > len(words):
                 raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
         return found
 
@@ -257,16 +260,6 @@ def split_question(text: str) -> Question[tuple[str, ...]]:
 
 def _room(text: str) -> int:
     return 64 + 2 * _TOKENS_A_WORD * len(text.split())
-
-
-def _strays(made: str, source: str) -> bool:
-    """Whether most words of a text are in no form in the one that it was made of.
-
-    One word alone does not count: it may be another form of the text's own (sat, sits).
-    """
-    words = _words(made)
-    new = [word for word in words if not _is_in(word, source)]
-    return len(words) > 1 and 2 * len(new) > len(words)
 
 
 def _words(text: str) -> list[str]:
@@ -281,8 +274,6 @@ ID = ("anno_idx", "id")
 FILM = ("imdbid", "film", "imdbid_pe", "movie")
 TEXT = ("text_gt", "text", "sentence")
 """Names that a column may have."""
-
-_DESCRIPTIONS = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,23 +292,19 @@ def ads_of(source: str, root: Path | None = None, annotation: Path | None = None
     is no id, it is the row's number from 0, as in the published files. Raises DatasetError.
     """
     path = Path(source)
-    if path.is_file() and path.suffix.lower() not in _DESCRIPTIONS:
-        return _of_records(read_records(path))
-    if root is None:
-        raise DatasetError(
-            f"{source} is no file; of a dataset it must be said where it is.",
-            "Name its folder by --root, or a CSV or JSONL file with a text for each AD.",
-        )
-    dataset = load_dataset(source, root, annotation=annotation)
-    return tuple(AdText(ad.id, ad.film, ad.text) for ad in dataset.ads)
-
-
-def _of_records(records: Table) -> tuple[AdText, ...]:
+    if not path.is_file() or path.suffix.lower() in (".yaml", ".yml"):
+        if root is None:
+            raise DatasetError(
+                f"{source} is no file; of a dataset it must be said where it is.",
+                "Name its folder by --root, or a CSV or JSONL file with a text for each AD.",
+            )
+        dataset = load_dataset(source, root, annotation=annotation)
+        return tuple(AdText(ad.id, ad.film, ad.text) for ad in dataset.ads)
+    records = read_records(path)
     text = records.column(TEXT)
     if text is None:
-        raise DatasetError(
-            f"{records.path} has no {' or '.join(TEXT)}.", f"It has: {', '.join(records.columns)}."
-        )
+        what = f"{records.path} has no {' or '.join(TEXT)}."
+        raise DatasetError(what, f"It has: {', '.join(records.columns)}.")
     names, film = records.column(ID), records.column(FILM)
     found = []
     for place, row in enumerate(records.rows):
@@ -325,10 +312,8 @@ def _of_records(records: Table) -> tuple[AdText, ...]:
         if not name:
             raise records.error(row, f"{names} is empty", "Give each AD an id.")
         found.append(AdText(name, records.text(row, film) or "", records.text(row, text) or ""))
-    ids = [ad.id for ad in found]
-    double = sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+    double = sorted(name for name, times in Counter(ad.id for ad in found).items() if times > 1)
     if double:
-        raise DatasetError(
-            f"{records.path} has ids that stand several times: {counted(double)}.", "Give each AD its own."
-        )
+        what = f"{records.path} has ids that stand several times: {counted(double)}."
+        raise DatasetError(what, "Give each AD its own.")
     return tuple(found)

@@ -302,13 +302,8 @@ class Result:
     @property
     def sums(self) -> Floats:
         """``float64[columns]``: the total."""
-        return np.asarray(self.matrix.sum(axis=0), np.float64)
-
-    @property
-    def matrix(self) -> Floats:
-        """``float64[n, columns]``, a row for each item."""
-        shape = (len(self.rows), len(self.columns))
-        return np.array([row.sums for row in self.rows], np.float64).reshape(shape)
+        rows = np.array([row.sums for row in self.rows], np.float64)
+        return np.asarray(rows.reshape(len(self.rows), len(self.columns)).sum(axis=0), np.float64)
 
     @property
     def value(self) -> float | None:
@@ -375,15 +370,16 @@ def score(
     began = time.perf_counter()
     basis = metric.basis(corpus)
     space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
-    keys = row_keys(metric, corpus, wanted)
-    kept = {key: _row(value) for key, value in context.store.get(space, keys).items()}
-    known = set(kept)
-    first = {key: place for place, key in reversed(list(zip(wanted, keys, strict=True))) if key not in kept}
-    order = [place for place, key in zip(wanted, keys, strict=True) if first.get(key) == place]
-    _count(metric, corpus, context, order, dict(zip(wanted, keys, strict=True)), kept, space)
-    rows = tuple(
-        replace(kept[key], id=corpus.items[place].id) for place, key in zip(wanted, keys, strict=True)
-    )
+    keys = dict(zip(wanted, row_keys(metric, corpus, wanted), strict=True))
+    kept = {key: _row(value) for key, value in context.store.get(space, list(keys.values())).items()}
+    new: dict[str, int] = {}
+    for place, key in keys.items():
+        if key not in kept:
+            new.setdefault(key, place)
+    fresh = sum(keys[place] in new for place in wanted)
+    if new:
+        kept |= _counted(metric, corpus, context, new, space)
+    rows = tuple(replace(kept[keys[place]], id=corpus.items[place].id) for place in wanted)
     remarks = metric.remarks  # some are counted too: what they cost belongs to the metric
     return Result(
         metric.name,
@@ -393,7 +389,7 @@ def score(
         metric.identity,
         rows,
         basis,
-        fresh=sum(key not in known for key in keys),
+        fresh=fresh,
         seconds=time.perf_counter() - began,
         remarks=remarks,
         comparable=metric.comparable,
@@ -408,33 +404,27 @@ def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]
     return [key_of(key, corpus.items[place].failure) for key, place in zip(keys, places, strict=True)]
 
 
-def _count(
-    metric: Metric,
-    corpus: Corpus,
-    context: MetricContext,
-    order: Sequence[int],
-    keys: dict[int, str],
-    kept: dict[str, Row],
-    space: str,
-) -> None:
-    """Count the rows of ``order`` into ``kept`` and, in groups, into the store."""
-    if not order:
-        return
+def _counted(
+    metric: Metric, corpus: Corpus, context: MetricContext, new: Mapping[str, int], space: str
+) -> dict[str, Row]:
+    """The rows of these places, by key; in groups they go into the store."""
+    found: dict[str, Row] = {}
     waiting: list[tuple[str, bytes]] = []
-    with reported(context.progress, f"Scoring {metric.title}", len(order), "ADs") as task:
+    with reported(context.progress, f"Scoring {metric.title}", len(new), "ADs") as task:
         try:
-            for place, row in zip(order, metric.rows(corpus, order), strict=True):
-                kept[keys[place]] = row
+            for key, row in zip(new, metric.rows(corpus, list(new.values())), strict=True):
+                found[key] = row
                 if not row.failure.startswith(JUDGE_FAILED):
-                    waiting.append((keys[place], json.dumps(asdict(row)).encode()))
+                    waiting.append((key, json.dumps(asdict(row)).encode()))
                 if len(waiting) >= _GROUP:
                     context.store.put(space, waiting)
                     waiting = []
                 task.advance(1)
         finally:
             context.store.put(space, waiting)
+    return found
 
 
 def _row(value: bytes) -> Row:
     record = json.loads(value)
-    return Row(record["id"], tuple(record["sums"]), record["value"], record["failure"], record["notes"])
+    return Row(**{**record, "sums": tuple(record["sums"])})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -110,33 +110,23 @@ def read_predictions(
 
 def _read(path: Path, given: dict[str, str]) -> Predictions:
     records = read_records(path)
-    columns = _columns(records, given)
-    numbered = _numbered(records)
+    has = f"It has: {', '.join(records.columns)}."
+    for key, name in given.items():
+        if name not in records.columns:
+            raise EvaluationError(f"{path} has no column {name!r} for the {key}.", has)
+    known = {key: records.column(names) for key, names in NAMES.items()}
+    columns = {key: name for key, name in known.items() if name} | given
+    # Columns of candidates, in order: text_gen_1 … text_gen_5.
+    found = [(int(match[2]), name) for name in records.columns if (match := _NUMBERED.fullmatch(name))]
+    numbered = [name for _, name in sorted(found)]
     if "text" not in columns and "candidates" not in columns and not numbered:
         raise EvaluationError(
             f"{path} has no column of predictions: none of {', '.join(NAMES['text'])}.",
-            f"It has: {', '.join(records.columns)}. Name the right one by --text-column.",
+            f"{has} Name the right one by --text-column.",
         )
     rows = tuple(_row(records, row, columns, numbered) for row in records.rows)
     findings = [*records.findings, *_findings(records, rows, columns)]
     return Predictions((path,), rows, columns, tuple(findings))
-
-
-def _columns(records: Table, given: dict[str, str]) -> dict[str, str]:
-    for key, name in given.items():
-        if name not in records.columns:
-            raise EvaluationError(
-                f"{records.path} has no column {name!r} for the {key}.",
-                f"It has: {', '.join(records.columns)}.",
-            )
-    found = {key: records.column(names) for key, names in NAMES.items()}
-    return {key: name for key, name in found.items() if name} | given
-
-
-def _numbered(records: Table) -> list[str]:
-    """Columns of candidates, in order: ``text_gen_1 … text_gen_5``."""
-    found = [(int(match[2]), name) for name in records.columns if (match := _NUMBERED.fullmatch(name))]
-    return [name for _, name in sorted(found)]
 
 
 def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
@@ -145,7 +135,7 @@ def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Seque
 
     said, candidates = _said(records, row, columns, numbered)
     return PredictionRow(
-        f"{records.path.name}, line {row.line}",
+        records.where(row),
         plain_id(text("id")),
         said,
         (text("failure") or NO_TEXT) if said is None else "",
@@ -192,22 +182,17 @@ def _held(value: object) -> tuple[str, ...] | None:
 
 def _findings(records: Table, rows: Sequence[PredictionRow], columns: dict[str, str]) -> list[Finding]:
     found = []
-    lists = sum(
-        isinstance(value, list) or _held(value) is not None
-        for row in records.rows
-        for value in (row.values.get(columns.get("text", "")),)
-    )
+    values = [row.values.get(columns.get("text", "")) for row in records.rows]
+    lists = sum(isinstance(value, list) or _held(value) is not None for value in values)
     if lists or ("text" not in columns and rows):
         what = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
         found.append(Finding(NOTE, records.path.name, what))
     without = [row for row in rows if not row.id]
     if without and len(without) < len(rows):
-        what = f"rows without an id: {len(without)}."
-        found.append(Finding(MALFORMED, without[0].where, what))
+        found.append(Finding(MALFORMED, without[0].where, f"rows without an id: {len(without)}."))
     return found
 
 
-NO_PREDICTION = "no prediction"
 _SHOWN = 10
 _STRANGE = 0.2
 """Share of rows whose human AD is another than the dataset's, above which the file is not of this dataset."""
@@ -236,13 +221,20 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
     Raises EvaluationError where rows of one AD differ, where nothing fits, and where the file's human ADs are
     mostly others than the dataset's under the same ids.
     """
-    matched = match(dataset, predictions)
-    _refuse_strangers(dataset, matched, predictions)
+    matched = _match(dataset, predictions)
     chosen, doubled = _one_for_each(matched)
     items = tuple(_item(ad, chosen.get(ad.id)) for ad in dataset.ads)
     extra = tuple(row.id or row.where for row in matched.extra)
     failed = [item for item in items if item.prediction is None and item.id in chosen]
     why = list(dict.fromkeys(item.failure for item in failed))
+    strange = [row.id or row.where for _, row in matched.strange]
+    several = "rows that repeat another human AD than the dataset's"
+    by = f"ADs that are alike in {matched.by}, and get theirs in order: {matched.alike}."
+    notes = (
+        (NOTE, f"there are no ids; joined by {matched.by}.", not any(row.id for row in predictions.rows)),
+        (NOTE, by, matched.alike),
+        (MALFORMED, f"{several}: {len(strange)} ({counted(strange)}).", strange),
+    )
     counts = (
         (MISSING, [item.id for item in items if item.id not in chosen], "ADs without a prediction"),
         (MISSING, [item.id for item in failed], f"predictions that failed ({counted(why, 3)})"),
@@ -252,7 +244,7 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
     )
     findings = (
         *predictions.findings,
-        *_notes(predictions, matched, dataset),
+        *(Finding(level, predictions.name, what) for level, what, given in notes if given),
         *(Finding(level, predictions.name, tally(what, ids)) for level, ids, what in counts if ids),
     )
     return Joined(Corpus(items, dict(dataset.casts), dataset.name), matched.by, doubled, extra, findings)
@@ -263,9 +255,7 @@ def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> 
 
     Raises EvaluationError as `join` does. An AD that the file leaves out keeps the description it had.
     """
-    matched = match(dataset, stage1)
-    _refuse_strangers(dataset, matched, stage1)
-    chosen, _ = _one_for_each(matched)
+    chosen, _ = _one_for_each(_match(dataset, stage1))
     items = tuple(
         replace(item, description=chosen[item.id].text) if item.id in chosen else item
         for item in joined.corpus.items
@@ -278,23 +268,14 @@ def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> 
 
 
 def _item(ad: Ad, said: PredictionRow | None) -> Item:
-    return Item(
-        id=ad.id,
-        film=ad.film,
-        interval=ad.interval,
-        references=(ad.text, *ad.others),
-        prediction=said.text if said else None,
-        failure=said.failure if said else NO_PREDICTION,
-        candidates=said.candidates if said else (),
-        description=said.description if said else None,
-        actions=ad.actions,
-        clip=ad.clip,
-        scale=said.scale if said else None,
-        threaded=said.threaded if said else None,
-    )
+    item = Item(ad.id, ad.film, ad.interval, (ad.text, *ad.others), actions=ad.actions, clip=ad.clip)
+    if said is None:
+        return replace(item, failure="no prediction")
+    names = ("failure", "candidates", "description", "scale", "threaded")
+    return replace(item, prediction=said.text, **{name: getattr(said, name) for name in names})
 
 
-def _one_for_each(matched: Matched) -> tuple[dict[str, PredictionRow], tuple[str, ...]]:
+def _one_for_each(matched: _Matched) -> tuple[dict[str, PredictionRow], tuple[str, ...]]:
     """The row of each AD, and the ids that had several: one with a text goes before one that failed."""
     chosen: dict[str, PredictionRow] = {}
     doubled, torn = [], []
@@ -306,76 +287,42 @@ def _one_for_each(matched: Matched) -> tuple[dict[str, PredictionRow], tuple[str
         if any(row.text != with_text[0].text for row in with_text):
             torn.append((name, with_text))
     if torn:
-        pairs = [
-            (name, list(dict.fromkeys((row.text, row.where) for row in rows))[:3])
-            for name, rows in torn[:_SHOWN]
-        ]
-        shown = "; ".join(
-            f"{name}: {' and '.join(f'{text!r} ({where})' for text, where in both)}" for name, both in pairs
-        )
-        more = f"; and {len(torn) - _SHOWN:,} more" if len(torn) > _SHOWN else ""
+        shown = []
+        for name, rows in torn[:_SHOWN]:
+            both = list(dict.fromkeys((row.text, row.where) for row in rows))[:3]
+            shown.append(f"{name}: {' and '.join(f'{text!r} ({where})' for text, where in both)}")
+        more = [f"and {len(torn) - _SHOWN:,} more"] if len(torn) > _SHOWN else []
         raise EvaluationError(
-            f"{len(torn)} of the ADs in the file have several predictions that differ: {shown}{more}.",
+            f"{len(torn)} of the ADs in the file have several predictions that differ: "
+            f"{'; '.join([*shown, *more])}.",
             "Keep one of each.",
         )
     return chosen, tuple(doubled)
 
 
-def _refuse_strangers(dataset: Dataset, matched: Matched, predictions: Predictions) -> None:
-    """Ids of two datasets are the same numbers; what the file repeats of its own tells them apart."""
-    strange, told = _strangers(dataset, matched)
-    if told and len(strange) > _STRANGE * told:
-        ad, row = strange[0]
-        raise EvaluationError(
-            f"{predictions.name} is not of {dataset.title}: {len(strange):,} of {told:,} rows repeat another "
-            f"human AD than its id's. {row.where} has {row.reference!r} under {row.id}, the "
-            f"dataset {ad.text!r}.",
-            "Evaluate it on the dataset, and the edition, that it was made for.",
-        )
-
-
-def _strangers(dataset: Dataset, matched: Matched) -> tuple[list[tuple[Ad, PredictionRow]], int]:
-    """Rows that repeat quite another human AD, and how many repeat one."""
-    ads = {ad.id: ad for ad in dataset.ads}
-    pairs = [(ads[name], row) for name, rows in matched.rows.items() for row in rows if row.reference]
-    return [(ad, row) for ad, row in pairs if not alike(ad.text, row.reference)], len(pairs)
-
-
-def _notes(predictions: Predictions, matched: Matched, dataset: Dataset) -> list[Finding]:
-    found = []
-    if not any(row.id for row in predictions.rows):
-        found.append(Finding(NOTE, predictions.name, f"there are no ids; joined by {matched.by}."))
-    if matched.alike:
-        what = f"ADs that are alike in {matched.by}, and get theirs in order: {matched.alike}."
-        found.append(Finding(NOTE, predictions.name, what))
-    strange, _ = _strangers(dataset, matched)
-    if strange:
-        names = counted([row.id or row.where for _, row in strange])
-        what = f"rows that repeat another human AD than the dataset's: {len(strange)} ({names})."
-        found.append(Finding(MALFORMED, predictions.name, what))
-    return found
-
-
-AdKey = Callable[[Ad], Hashable]
-RowKey = Callable[[PredictionRow], Hashable | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
+@dataclass(slots=True)
+class _Matched:
     """Rows by the AD's id. ``by`` says what was compared; ``extra`` belong to no AD; ``alike`` counts the
-    ADs that are equal in all that the file says, also in their text, and so were taken in order of time."""
+    ADs that are equal in all that the file says, also in their text, and so were taken in order of time.
+    ``strange`` are rows that repeat quite another human AD than theirs."""
 
     by: str
     rows: dict[str, list[PredictionRow]]
-    extra: tuple[PredictionRow, ...]
+    extra: list[PredictionRow]
     alike: int = 0
+    strange: list[tuple[Ad, PredictionRow]] = field(default_factory=list)
 
 
-def match(dataset: Dataset, predictions: Predictions) -> Matched:
-    """The rows of each AD. Raises EvaluationError where the file does not say whose they are, or nothing of
-    it belongs to the dataset."""
+def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
+    """The rows of each AD. Raises EvaluationError where the file does not say whose they are, nothing of it
+    belongs to the dataset, or most human ADs that it repeats are others."""
     if any(row.id for row in predictions.rows):
-        found = _by_id(dataset, predictions)
+        rows: dict[str, list[PredictionRow]] = {ad.id: [] for ad in dataset.ads}
+        extra: list[PredictionRow] = []
+        for row in predictions.rows:
+            rows.get(row.id, extra).append(row)
+        by = f"id (column {predictions.columns.get('id', 'id')})"
+        found = _Matched(by, {name: those for name, those in rows.items() if those}, extra)
     else:
         found = _by_place(dataset, predictions)
     if not found.rows and found.extra:
@@ -386,68 +333,53 @@ def match(dataset: Dataset, predictions: Predictions) -> Matched:
             f"{len(found.extra):,} rows is that of an AD (first {told} in {row.where}).",
             "Is it of another dataset or edition?",
         )
+    # Ids of two datasets are the same numbers; what the file repeats of its own tells them apart.
+    ads = {ad.id: ad for ad in dataset.ads}
+    pairs = [(ads[name], row) for name, rows in found.rows.items() for row in rows if row.reference]
+    found.strange = [(ad, row) for ad, row in pairs if not alike(ad.text, row.reference)]
+    if len(found.strange) > _STRANGE * len(pairs):
+        ad, row = found.strange[0]
+        raise EvaluationError(
+            f"{predictions.name} is not of {dataset.title}: {len(found.strange):,} of {len(pairs):,} rows "
+            f"repeat another human AD than its id's. {row.where} has {row.reference!r} under {row.id}, the "
+            f"dataset {ad.text!r}.",
+            "Evaluate it on the dataset, and the edition, that it was made for.",
+        )
     return found
 
 
-def _by_id(dataset: Dataset, predictions: Predictions) -> Matched:
-    known = {ad.id for ad in dataset.ads}
-    rows: dict[str, list[PredictionRow]] = defaultdict(list)
-    for row in predictions.rows:
-        if row.id in known:
-            rows[row.id].append(row)
-    extra = [row for row in predictions.rows if row.id not in known]
-    by = f"id (column {predictions.columns.get('id', 'id')})"
-    return Matched(by, dict(rows), tuple(extra))
+def _place(film: str, clip: str, start: float | None, end: float | None, text: str) -> dict[str, Hashable]:
+    """What may tell an AD, as it is compared; other programs leave the year out of a clip's name
+    (``2014/ewEreSjPyC4``)."""
+    times = {"start": start, "end": end}
+    return {
+        "film": film or None,
+        "clip": clip.replace("\\", "/").rsplit("/", 1)[-1] or None,
+        "text": " ".join(text.split()) or None,
+        **{side: None if time is None else round(time * 1000) for side, time in times.items()},
+    }
 
 
-def _milliseconds(seconds: float) -> int:
-    return round(seconds * 1000)
-
-
-def _film_times(row: PredictionRow) -> Hashable | None:
-    if not row.film or row.start is None or row.end is None:
-        return None
-    return row.film, _milliseconds(row.start), _milliseconds(row.end)
-
-
-def _last(clip: str) -> str:
-    """``2014/ewEreSjPyC4 → ewEreSjPyC4``: other programs leave the year out."""
-    return clip.replace("\\", "/").rsplit("/", 1)[-1]
-
-
-def _words(text: str) -> str:
-    return " ".join(text.split())
-
-
-_PLACES: tuple[tuple[str, AdKey, RowKey], ...] = (
-    (
-        "film, start and end",
-        lambda ad: (ad.film, _milliseconds(ad.interval.start), _milliseconds(ad.interval.end)),
-        _film_times,
-    ),
-    (
-        "clip and the human AD's text",
-        lambda ad: (_last(ad.clip), _words(ad.text)),
-        lambda row: (_last(row.clip), _words(row.reference)) if row.clip and row.reference else None,
-    ),
-    (
-        "film and the human AD's text",
-        lambda ad: (ad.film, _words(ad.text)),
-        lambda row: (row.film, _words(row.reference)) if row.film and row.reference else None,
-    ),
-)
+_PLACES = {
+    "film, start and end": ("film", "start", "end"),
+    "clip and the human AD's text": ("clip", "text"),
+    "film and the human AD's text": ("film", "text"),
+}
 """What may tell an AD where there is no id, best first."""
 
 
-def _by_place(dataset: Dataset, predictions: Predictions) -> Matched:
+def _by_place(dataset: Dataset, predictions: Predictions) -> _Matched:
     """By that of `_PLACES` by which most rows find an AD."""
-    tried: list[tuple[int, int, str, list[Hashable | None], dict[Hashable, list[Ad]]]] = []
-    for by, ad_key, row_key in _PLACES:
-        keys = [row_key(row) for row in predictions.rows]
-        if any(key is not None for key in keys):
-            places: dict[Hashable, list[Ad]] = defaultdict(list)
-            for ad in dataset.ads:
-                places[ad_key(ad)].append(ad)
+    told = [_place(ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text) for ad in dataset.ads]
+    said = [_place(row.film, row.clip, row.start, row.end, row.reference) for row in predictions.rows]
+    tried: list[tuple[int, int, str, list[tuple[Hashable, ...]], dict[tuple[Hashable, ...], list[Ad]]]] = []
+    for by, names in _PLACES.items():
+        keys = [tuple(row[name] for name in names) for row in said]
+        if any(None not in key for key in keys):
+            places: dict[tuple[Hashable, ...], list[Ad]] = defaultdict(list)
+            for ad, one in zip(dataset.ads, told, strict=True):
+                if None not in (key := tuple(one[name] for name in names)):
+                    places[key].append(ad)
             tried.append((sum(key in places for key in keys), -len(tried), by, keys, places))
     if not tried:
         raise EvaluationError(
@@ -462,23 +394,18 @@ def _by_place(dataset: Dataset, predictions: Predictions) -> Matched:
             groups[key].append(row)
         else:
             extra.append(row)
-    alike = 0
+    same = 0
     for key, those in groups.items():
-        ads = _exchangeable(by, places[key], those[0])
-        alike += len(ads) if len(ads) > 1 else 0
+        # Fine where their texts are one: their scores add up to the same whichever gets which prediction.
+        first, *others = places[key]
+        other = next((ad for ad in others if not same_text(ad.text, first.text)), None)
+        if other is not None:
+            raise EvaluationError(
+                f"{those[0].where} may be for AD {first.id} ({first.text!r}) or {other.id} ({other.text!r}): "
+                f"{by} are the same.",
+                "Give the file a column id.",
+            )
+        same += len(places[key]) if others else 0
         for place, row in enumerate(those):
-            rows[ads[min(place, len(ads) - 1)].id].append(row)
-    return Matched(by, dict(rows), tuple(extra), alike)
-
-
-def _exchangeable(by: str, ads: Sequence[Ad], row: PredictionRow) -> Sequence[Ad]:
-    """ADs of one place: fine where their texts are one, since their scores add up to the same whichever gets
-    which prediction. Raises EvaluationError where they differ."""
-    other = next((ad for ad in ads[1:] if not same_text(ad.text, ads[0].text)), None)
-    if other is not None:
-        raise EvaluationError(
-            f"{row.where} may be for AD {ads[0].id} ({ads[0].text!r}) or {other.id} ({other.text!r}): {by} "
-            "are the same.",
-            "Give the file a column id.",
-        )
-    return ads
+            rows[places[key][min(place, len(others))].id].append(row)
+    return _Matched(by, dict(rows), extra, same)

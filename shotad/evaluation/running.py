@@ -114,13 +114,13 @@ def measure(
     if context.settings.missing == "skip":
         places = [place for place in places if corpus.items[place].prediction is not None]
     results = []
-    for asked, metric in ready:
+    for by_name, metric in ready:
         try:
             results.append(score(metric, corpus, context, places))
         except ShotadError as error:
-            if asked.by_name:
+            if by_name:
                 raise
-            left_out.append(LeftOut(asked.name, str(error)))
+            left_out.append(LeftOut(metric.name, str(error)))
             continue
         done(results[-1])
     if not results:
@@ -146,16 +146,16 @@ def evaluate(
         progress.note(finding)
     with Store(cache or kept_file(), forget=force) as store:
         context = MetricContext(inputs.config, store, progress)
+
+        def tell(result: Result) -> None:
+            value = "not defined" if result.value is None else f"{result.value:.2f}"
+            fresh = "" if result.fresh == len(result.rows) else f", {result.fresh} of them computed now"
+            scored = f"{result.scored} ADs{fresh}; {result.seconds:.1f} s"
+            progress.note(f"{result.title}: {value} ({scored}).")
+
         corpus = inputs.joined.corpus
-        measured = measure(corpus, names, context, shard=shard, done=lambda r: progress.note(_told(r)))
+        measured = measure(corpus, names, context, shard=shard, done=tell)
     return report_input(inputs, corpus, measured)
-
-
-def _told(result: Result) -> str:
-    """One line as soon as a metric is counted."""
-    value = "not defined" if result.value is None else f"{result.value:.2f}"
-    fresh = "" if result.fresh == len(result.rows) else f", {result.fresh} of them computed now"
-    return f"{result.title}: {value} ({result.scored} ADs{fresh}; {result.seconds:.1f} s)."
 
 
 def report_input(
@@ -188,23 +188,17 @@ def _notes(inputs: Inputs) -> Iterator[str]:
     if inputs.descriptions is not None:
         name, sha256 = inputs.descriptions.name, file_hash(inputs.descriptions)
         yield f"Stage I's texts are those of {name}, SHA-256 {sha256}."
-    makers = makers_of_actions(inputs.dataset)
-    if makers:
-        yield f"The actions of the human ADs are not the published ones: made by {'; '.join(makers)}."
+    # By what the human ADs' actions were made, where their file says so, as `evaluate actions` does.
+    path = inputs.dataset.files.get("actions") or inputs.dataset.files.get("annotation")
+    if path is not None and any(ad.actions for ad in inputs.dataset.ads):
+        told = {row.values.get(MADE_BY) for row in read_records(path).rows}
+        if makers := sorted(one for one in told if isinstance(one, str) and one):
+            yield f"The actions of the human ADs are not the published ones: made by {'; '.join(makers)}."
     findings = [
         *(finding for finding in inputs.dataset.findings if finding.level != NOTE),
         *(finding for finding in inputs.joined.findings if finding.level != MISSING),
     ]
     yield from (f"{finding.where}: {finding.what}" for finding in findings)
-
-
-def makers_of_actions(dataset: Dataset) -> tuple[str, ...]:
-    """By what the human ADs' actions were made, where their file says so, as `evaluate actions` does."""
-    path = dataset.files.get("actions") or dataset.files.get("annotation")
-    if path is None or not any(ad.actions for ad in dataset.ads):
-        return ()
-    told = {row.values.get(MADE_BY) for row in read_records(path).rows}
-    return tuple(sorted(one for one in told if isinstance(one, str) and one))
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
@@ -215,41 +209,33 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
     return sorted(place for name, places in films.items() if name in mine for place in places)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """A metric that is wanted: by its own name or as one of ``all``; ``judged`` by a judge that was named."""
-
-    name: str
-    by_name: bool
-    judged: bool
-
-
 def _ready(
     names: Sequence[str], corpus: Corpus, context: MetricContext
-) -> tuple[list[tuple[_Choice, Metric]], list[LeftOut]]:
-    """The metrics that can run, and those that cannot, with the reason."""
+) -> tuple[list[tuple[bool, Metric]], list[LeftOut]]:
+    """The metrics that can run, and whether each was named; those that cannot, with the reason."""
     ready, left_out = [], []
-    for asked in _asked(names, context):
-        reason = _without(asked.name, corpus, context)
+    for name, by_name, judged in _asked(names, context):
+        reason = _without(name, corpus, context)
         if reason is None:
             try:
-                metric = make_metric(asked.name, context)
+                metric = make_metric(name, context)
                 # Models are found, or fetched, before the first metric is counted: an hour later is too late.
                 _ = metric.identity
-                ready.append((asked, metric))
+                ready.append((by_name, metric))
                 continue
             except ShotadError as error:
-                if asked.by_name or asked.judged:
+                if by_name or judged:
                     raise
                 reason = str(error)
-        elif asked.by_name:
-            raise EvaluationError(f"{asked.name} cannot be measured: {reason}")
-        left_out.append(LeftOut(asked.name, reason))
+        elif by_name:
+            raise EvaluationError(f"{name} cannot be measured: {reason}")
+        left_out.append(LeftOut(name, reason))
     return ready, left_out
 
 
-def _asked(names: Sequence[str], context: MetricContext) -> Iterator[_Choice]:
-    """Each metric once; those by a judge once for each. Capitals in a metric's name do not matter."""
+def _asked(names: Sequence[str], context: MetricContext) -> Iterator[tuple[str, bool, bool]]:
+    """Each metric once, whether it is wanted by its own name (else as one of ``all``), and whether by a judge
+    that was named; those by a judge once for each. Capitals in a metric's name do not matter."""
     from shotad.evaluation.metrics.judge import judge_names
 
     if not names:
@@ -265,7 +251,7 @@ def _asked(names: Sequence[str], context: MetricContext) -> Iterator[_Choice]:
             for full in judge_names(one, context.settings.judge) if judged else (one,):
                 if full not in seen:
                     seen.add(full)
-                    yield _Choice(full, name != ALL, judged)
+                    yield full, name != ALL, judged
 
 
 def _without(name: str, corpus: Corpus, context: MetricContext) -> str | None:

@@ -73,8 +73,9 @@ class Figures:
     @classmethod
     def mean(cls, rows: Sequence[Figures]) -> tuple[Figures, Json]:
         """The mean of each figure over the rows that have it, and over how many that is."""
-        names = [one.name for one in fields(cls)]
-        kept = {name: [v for row in rows if (v := getattr(row, name)) is not None] for name in names}
+        kept = {
+            one.name: [v for row in rows if (v := getattr(row, one.name)) is not None] for one in fields(cls)
+        }
         means = {name: sum(values) / len(values) if values else None for name, values in kept.items()}
         return cls(**means), {name: len(values) for name, values in kept.items()}
 
@@ -155,37 +156,30 @@ def setup_result(
     setup: Setup, clips: Sequence[ClipScores], threshold: float | None, threads: Threads
 ) -> SetupResult:
     """Counts and figures of all ``clips`` at ``threshold``; None takes the one with the best F1."""
-    scores, together, missed = _pool(clips)
+    truths = [together_pairs(clip.clip.clusters, len(clip.clip.shots)) for clip in clips]
+    scored = [
+        (clip.scores, pairs) for clip, pairs in zip(clips, truths, strict=True) if clip.scores is not None
+    ]
+    scores = np.concatenate([np.zeros(0), *(values for values, _ in scored)])
+    together = np.concatenate([np.zeros(0, bool), *(pairs for _, pairs in scored)])
+    missed = sum(int(np.count_nonzero(pairs)) for pairs in truths) - int(np.count_nonzero(together))
     best = best_threshold(scores, together, missed)
     chosen = threshold if threshold is not None else best.threshold if best else float("inf")
-    rows = tuple(_row(clip, chosen, threads) for clip in clips)
+    rows = tuple(_row(clip, pairs, chosen, threads) for clip, pairs in zip(clips, truths, strict=True))
     pooled = average_precision(scores, together, missed)
     return SetupResult(setup, chosen, rows, pooled, best, tuned=threshold is None)
 
 
-def _pool(clips: Sequence[ClipScores]) -> tuple[Floats, Bools, int]:
-    """All scored pairs, whether each belongs together, and how many such pairs have no score."""
-    scored = [(clip.scores, _together(clip.clip)) for clip in clips if clip.scores is not None]
-    failed = [_together(clip.clip) for clip in clips if clip.scores is None]
-    return (
-        np.concatenate([np.zeros(0), *(scores for scores, _ in scored)]),
-        np.concatenate([np.zeros(0, bool), *(together for _, together in scored)]),
-        sum(int(np.count_nonzero(together)) for together in failed),
-    )
-
-
-def _row(found: ClipScores, threshold: float, threads: Threads) -> ClipRow:
+def _row(found: ClipScores, together: Bools, threshold: float, threads: Threads) -> ClipRow:
     clip, n = found.clip, len(found.clip.shots)
-    if found.scores is None:
-        counts = count_clip(None, threshold, (), clip.clusters, n)
-        return ClipRow(clip, counts, 0.0 if counts.together else None, found.failure)
-    components = threads(matrix_of(found.scores, n), threshold)
+    components: Iterable[Sequence[int]] = ()
+    if found.scores is not None:
+        components = threads(matrix_of(found.scores, n), threshold)
     counts = count_clip(found.scores, threshold, components, clip.clusters, n)
-    return ClipRow(clip, counts, average_precision(found.scores, _together(clip)))
-
-
-def _together(clip: LabelledClip) -> Bools:
-    return together_pairs(clip.clusters, len(clip.shots))
+    precision = 0.0 if counts.together else None
+    if found.scores is not None:
+        precision = average_precision(found.scores, together)
+    return ClipRow(clip, counts, precision, found.failure)
 
 
 def matrix_of(scores: Floats, shots: int) -> Floats:

@@ -14,7 +14,6 @@ keys are left alone. ``tools/thread_safe.py`` writes this layout.
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import os
@@ -85,8 +84,12 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
                 clips.append(_clip(label, record, films or path.parent))
             except _Mistake as mistake:
                 mistakes.append(str(mistake))
+    if len(mistakes) == 1:
+        raise DatasetError(mistakes[0])
     if mistakes:
-        raise _refusal(mistakes)
+        more = [f"… and {len(mistakes) - TOLD} more."] if len(mistakes) > TOLD else []
+        head = f"{len(mistakes)} labels of threads cannot be used:"
+        raise DatasetError("\n".join([head, *mistakes[:TOLD], *more]))
     if not clips:
         what = f"{folder} holds no labels of threads."
         raise DatasetError(what, 'Labels are JSON files with "clip", "shots" and "clusters".')
@@ -95,14 +98,6 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
 
 class _Mistake(Exception):  # noqa: N818  not yet an error: it is collected
     """One thing that is wrong with one record."""
-
-
-def _refusal(mistakes: list[str]) -> DatasetError:
-    more = [f"… and {len(mistakes) - TOLD} more."] if len(mistakes) > TOLD else []
-    if len(mistakes) == 1:
-        return DatasetError(mistakes[0])
-    head = f"{len(mistakes)} labels of threads cannot be used:"
-    return DatasetError("\n".join([head, *mistakes[:TOLD], *more]))
 
 
 def _json_files(folder: Path, outside: Path | None) -> Iterator[Path]:
@@ -143,71 +138,59 @@ def _is_label(value: Any) -> bool:
 
 
 def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
+    def check(right: bool, what: str) -> None:
+        if not right:
+            raise _Mistake(f"{name}: {what}")
+
     missing = [key for key in ("clip", "shots", "clusters") if key not in record]
     if missing:
         raise _Mistake(f"{name} has no {' and no '.join(map(repr, missing))}. Add it, or move the file away.")
-    clip = record["clip"]
-    if not isinstance(clip, str) or not clip or "\0" in clip:
-        raise _Mistake(
-            f'{name}: "clip" must be the path of a film, relative to this file, got {_shown(clip)}.'
+    clip, pairs, clusters = (record[key] for key in ("clip", "shots", "clusters"))
+    is_path = isinstance(clip, str) and clip != "" and "\0" not in clip
+    check(is_path, f'"clip" must be the path of a film, relative to this file, got {_shown(clip)}.')
+    given = isinstance(pairs, list) and bool(pairs)
+    check(given, f'"shots" must be a list of [start, end] in seconds, got {_shown(pairs)}.')
+    shots: list[Interval] = []
+    for k, pair in enumerate(pairs):
+        is_pair = isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair))
+        check(is_pair, f"shot {k} must be [start, end] in seconds, got {_shown(pair)}.")
+        start, end = map(float, pair)
+        check(
+            math.isfinite(start) and math.isfinite(end) and 0 <= start < end,
+            f"shot {k} is [{start}, {end}): it must start at 0 or later and before it ends. "
+            "Give seconds, half-open; frame numbers are divided by the frame rate.",
         )
-    shots = _shots(name, record["shots"])
-    clusters = _clusters(name, record["clusters"], len(shots))
-    return LabelledClip(name, clip, base / clip, shots, clusters, _rate(name, record.get("frame_rate")))
-
-
-def _shots(name: str, value: Any) -> tuple[Interval, ...]:
-    if not isinstance(value, list) or not value:
-        raise _Mistake(f'{name}: "shots" must be a list of [start, end] in seconds, got {_shown(value)}.')
-    shots = tuple(_shot(name, k, pair) for k, pair in enumerate(value))
-    for k, (before, after) in enumerate(itertools.pairwise(shots)):
-        if after.start < before.end - OVERLAP:
+        shot = Interval(start, end)
+        if shots and start < shots[-1].end - OVERLAP:
             raise _Mistake(
-                f"{name}: shot {k + 1} {after} begins before shot {k} {before} ends. "
+                f"{name}: shot {k} {shot} begins before shot {k - 1} {shots[-1]} ends. "
                 "Shots stand in order and share no time: sort them, or cut them."
             )
-    return shots
-
-
-def _shot(name: str, k: int, pair: Any) -> Interval:
-    if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair))):
-        raise _Mistake(f"{name}: shot {k} must be [start, end] in seconds, got {_shown(pair)}.")
-    start, end = map(float, pair)
-    if not (math.isfinite(start) and math.isfinite(end) and 0 <= start < end):
-        raise _Mistake(
-            f"{name}: shot {k} is [{start}, {end}): it must start at 0 or later and before it ends. "
-            "Give seconds, half-open; frame numbers are divided by the frame rate."
-        )
-    return Interval(start, end)
-
-
-def _clusters(name: str, value: Any, shots: int) -> tuple[tuple[int, ...], ...]:
-    if not (isinstance(value, list) and all(isinstance(cluster, list) for cluster in value)):
-        raise _Mistake(f'{name}: "clusters" must be lists of shot numbers, got {_shown(value)}.')
+        shots.append(shot)
+    lists = isinstance(clusters, list) and all(isinstance(cluster, list) for cluster in clusters)
+    check(lists, f'"clusters" must be lists of shot numbers, got {_shown(clusters)}.')
     place: dict[int, int] = {}
-    for c, cluster in enumerate(value):
-        for shot in cluster:
-            if type(shot) is not int or not 0 <= shot < shots:
-                raise _Mistake(
-                    f"{name}: cluster {c} names shot {_shown(shot)}, but there are shots 0 to {shots - 1}. "
-                    "Shots are counted from 0."
-                )
-            if shot in place:
-                where = f"clusters {place[shot]} and {c}" if place[shot] != c else f"cluster {c} twice"
-                raise _Mistake(
-                    f"{name}: shot {shot} stands in {where}. A shot has one camera set-up: keep one."
-                )
-            place[shot] = c
-    return tuple(tuple(sorted(cluster)) for cluster in value if cluster)
+    for c, cluster in enumerate(clusters):
+        for shot_number in cluster:
+            check(
+                type(shot_number) is int and 0 <= shot_number < len(shots),
+                f"cluster {c} names shot {_shown(shot_number)}, but there are shots 0 to {len(shots) - 1}. "
+                "Shots are counted from 0.",
+            )
+            first = place.setdefault(shot_number, c)
+            where = f"clusters {first} and {c}" if first != c else f"cluster {c} twice"
+            what = f"shot {shot_number} stands in {where}. A shot has one camera set-up: keep one."
+            check(first == c and cluster.count(shot_number) == 1, what)
+    groups = tuple(tuple(sorted(cluster)) for cluster in clusters if cluster)
+    return LabelledClip(name, clip, base / clip, tuple(shots), groups, _rate(name, record.get("frame_rate")))
 
 
 def _rate(name: str, value: Any) -> Fraction | None:
     if value is None:
         return None
     try:
-        if not isinstance(value, str) and not _is_number(value):
-            raise ValueError
-        rate = Fraction(value).limit_denominator(1001 * 1001)
+        rate = Fraction(value if isinstance(value, str) or _is_number(value) else "")
+        rate = rate.limit_denominator(1001 * 1001)
     except (ValueError, ZeroDivisionError, OverflowError):
         rate = Fraction(0)
     if rate <= 0:

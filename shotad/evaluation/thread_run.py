@@ -32,11 +32,10 @@ from shotad.core import (
     reported,
 )
 from shotad.evaluation.thread_figures import (
-    ClipRow,
     ClipScores,
+    Figures,
     Floats,
     Json,
-    Match,
     Setup,
     SetupResult,
     setup_result,
@@ -47,7 +46,7 @@ from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
 if TYPE_CHECKING:
     from shotad.film import Film, Picture
-    from shotad.grammar import Kinds, Place
+    from shotad.grammar import Place
 
 SCHEMA = 1
 """Version of ``threads.json``."""
@@ -94,8 +93,7 @@ class ThreadEvaluation:
                 for row in rows
                 if row.failure
             ],
-            "ignored": list(self.labels.ignored),
-            "paper": [row.record() for row in PAPER],
+            "paper": [{"features": of, **asdict(setup), **asdict(told)} for of, setup, told in PAPER],
             "clips": [row.record(result.setup) for result in self.results for row in result.rows],
         }
 
@@ -148,33 +146,15 @@ def _threshold(setup: Setup, config: Config, maker: FeatureMaker) -> float | Non
     return maker.threshold if setup.match == "patches" else None
 
 
-@dataclass(frozen=True, slots=True)
-class PaperRow:
-    """One row of Table 1 of Shot-by-Shot (section 5.3): measured on Thread-Safe, by its authors."""
-
-    features: str
-    setup: Setup
-    ap: float
-    precision: float
-    recall: float
-    wcp: float
-
-    def record(self) -> Json:
-        """One line of ``threads.json``."""
-        told = asdict(self)
-        return {"features": self.features, **told.pop("setup"), **told}
-
-
-_WHOLE: Match = "whole"
-
 PAPER = (
-    PaperRow("CLIP-L14", Setup("side", _WHOLE), 0.705, 0.691, 0.635, 0.922),
-    PaperRow("DINOv2-L14", Setup("side", _WHOLE), 0.788, 0.759, 0.683, 0.933),
-    PaperRow("DINOv2-g14", Setup("side", _WHOLE), 0.786, 0.761, 0.675, 0.936),
-    PaperRow("DINOv2-g14", Setup("mid", "patches"), 0.822, 0.808, 0.717, 0.953),
-    PaperRow("DINOv2-g14", Setup("all", "patches"), 0.896, 0.870, 0.795, 0.964),
-    PaperRow("DINOv2-g14", Setup("side", "patches"), 0.902, 0.878, 0.799, 0.965),
+    ("CLIP-L14", Setup("side", "whole"), Figures(0.705, 0.691, 0.635, 0.922)),
+    ("DINOv2-L14", Setup("side", "whole"), Figures(0.788, 0.759, 0.683, 0.933)),
+    ("DINOv2-g14", Setup("side", "whole"), Figures(0.786, 0.761, 0.675, 0.936)),
+    ("DINOv2-g14", Setup("mid", "patches"), Figures(0.822, 0.808, 0.717, 0.953)),
+    ("DINOv2-g14", Setup("all", "patches"), Figures(0.896, 0.870, 0.795, 0.964)),
+    ("DINOv2-g14", Setup("side", "patches"), Figures(0.902, 0.878, 0.799, 0.965)),
 )
+"""Table 1 of Shot-by-Shot (section 5.3), by features: measured on Thread-Safe, by its authors."""
 
 LISTED = 20
 """How many clips are listed one by one."""
@@ -184,29 +164,35 @@ _HEADS = ("frames", "match", "what", "AP", "P", "R", "WCP")
 
 def table(results: Sequence[SetupResult], features: str) -> str:
     """All of it: each set-up pooled and as mean of clips, the paper's rows, clips one by one, a legend."""
-    first = results[0]
-    rows = []
+    first, rows = results[0], []
     for result in results:
         how = ", tuned" if result.tuned else ""
-        rows.append(_row(result.setup, f"pooled, > {result.threshold:.3g}{how}", *astuple(result.pooled)))
-        rows.append(_row(result.setup, "mean of clips", *astuple(result.mean[0])))
-    papers = [
-        _row(row.setup, f"paper: {row.features}", row.ap, row.precision, row.recall, row.wcp) for row in PAPER
-    ]
+        rows.append(_row(result.setup, f"pooled, > {result.threshold:.3g}{how}", result.pooled))
+        rows.append(_row(result.setup, "mean of clips", result.mean[0]))
+    papers = [_row(setup, f"paper: {features}", figures) for features, setup, figures in PAPER]
     listed = aligned(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
     lines = [*_opening(first, features), "", *listed[: -len(papers)]]
     lines += ["", "For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
     lines += listed[-len(papers) :]
     if len(results) == 1:
-        lines += ["", f"By clip, {first.setup}:", *_clips(first.rows)]
+        lines += ["", f"By clip, {first.setup}:"]
+        for row in first.rows[:LISTED]:
+            if not row.failure:
+                ap, precision, recall, wcp = map(shown, astuple(row.figures))
+                counts = row.counts
+                lines.append(
+                    f"  {row.clip.name}: AP {ap}, P {precision}, R {recall}, WCP {wcp}; "
+                    f"{counts.shots} shots, {counts.clusters} threads for {counts.true_clusters}."
+                )
+        lines += ["  … the others stand in threads.json."] if len(first.rows) > LISTED else []
     lines += ["", *LEGEND]
     if any(result.tuned for result in results):
         lines.append(TUNED)
     return "\n".join(lines)
 
 
-def _row(setup: Setup, what: str, *figures: float | None) -> tuple[str, ...]:
-    return (setup.frames, setup.match, what, *map(shown, figures))
+def _row(setup: Setup, what: str, figures: Figures) -> tuple[str, ...]:
+    return (setup.frames, setup.match, what, *map(shown, astuple(figures)))
 
 
 LEGEND = (
@@ -235,17 +221,6 @@ def _opening(result: SetupResult, features: str) -> list[str]:
         if len(failed) > LISTED:
             lines.append("  … the others stand in threads.json.")
     return lines
-
-
-def _clips(rows: Sequence[ClipRow]) -> list[str]:
-    lines = [
-        f"  {row.clip.name}: AP {shown(row.ap)}, P {shown(row.figures.precision)}, "
-        f"R {shown(row.figures.recall)}, WCP {shown(row.figures.wcp)}; {row.counts.shots} shots, "
-        f"{row.counts.clusters} threads for {row.counts.true_clusters}."
-        for row in rows[:LISTED]
-        if not row.failure
-    ]
-    return [*lines, "  … the others stand in threads.json."] if len(rows) > LISTED else lines
 
 
 def shown(value: float | None) -> str:
@@ -353,7 +328,7 @@ def _made(
     clip: LabelledClip, setups: Sequence[Setup], film: Film, context: ThreadContext
 ) -> dict[Setup, Floats]:
     """Scores of one clip for each set-up, from its frames."""
-    from shotad.grammar import places
+    from shotad.grammar import Matching, places, shot_scores, whole_scores
 
     n = len(clip.shots)
     if n < 2:
@@ -369,20 +344,15 @@ def _made(
     kinds = {
         place: _gathered(made, [frame[m] for m in asked[place].tolist()], context.batch) for place in wanted
     }
-    return {setup: _pairs(kinds, setup, made[0].grid, context) for setup in setups}
-
-
-def _pairs(kinds: Kinds, setup: Setup, grid: tuple[int, int], context: ThreadContext) -> Floats:
-    """Scores float64 ``[n (n - 1) / 2]``, by rows, of shots with these features."""
-    from shotad.grammar import Matching, shot_scores, whole_scores
-
-    settings = context.settings
-    if setup.match == "whole":
-        scores = whole_scores(kinds, setup.frames)
-    else:
-        matching = Matching(grid, both_ways=settings.by_rules.both_ways)
-        scores = shot_scores(kinds, matching, setup.frames)
-    return np.asarray(scores[np.triu_indices(len(scores), 1)], np.float64)
+    done: dict[Setup, Floats] = {}
+    for setup in setups:
+        if setup.match == "whole":
+            scores = whole_scores(kinds, setup.frames)
+        else:
+            matching = Matching(made[0].grid, both_ways=context.settings.by_rules.both_ways)
+            scores = shot_scores(kinds, matching, setup.frames)
+        done[setup] = np.asarray(scores[np.triu_indices(n, 1)], np.float64)
+    return done
 
 
 def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
@@ -400,7 +370,13 @@ def _features(
     A frame that several moments mean is made into features once. Raises FilmError where a shot has no
     picture of its own.
     """
-    begins = _begins(clip, film, asked)
+    step = float(1 / (film.info.frame_rate or USUAL_RATE))
+    # For each moment its shot's number, and the second at or after which its frame must begin.
+    begins = {
+        second: (number, clip.shots[number].start - step)
+        for seconds in asked.values()
+        for number, second in enumerate(seconds.tolist())
+    }
     made: list[Features] = []
     frame: dict[float, int] = {}
     batch: list[Picture] = []
@@ -422,16 +398,6 @@ def _features(
     if batch:
         made.append(context.maker.of([p.image for p in batch]))
     return made, frame
-
-
-def _begins(clip: LabelledClip, film: Film, asked: dict[Place, Seconds]) -> dict[float, tuple[int, float]]:
-    """For each moment its shot's number and the second at or after which its frame must begin."""
-    frame = float(1 / (film.info.frame_rate or USUAL_RATE))
-    return {
-        second: (number, clip.shots[number].start - frame)
-        for seconds in asked.values()
-        for number, second in enumerate(seconds.tolist())
-    }
 
 
 def _gathered(made: Sequence[Features], frames: Iterable[int], batch: int) -> Features:

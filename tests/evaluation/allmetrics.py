@@ -30,10 +30,9 @@ from shotad.evaluation import (
     store as room,
 )
 from shotad.evaluation.metrics import events, java as java_metrics, recall
-from shotad.evaluation.metrics.java import Spice
 from shotad.script import ParserModel
 from tests.evaluation.judges.judging import WORDS
-from tests.evaluation.standins import Overlap, Verbs, Words, matcher, spice
+from tests.evaluation.standins import Overlap, Verbs, Words, coco_program
 
 CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 NAMES = tuple(METRICS)
@@ -175,8 +174,7 @@ def benches(folder: Path) -> Iterator[MakeBench]:
         patch.setattr(events, "weights_file", lambda *_: folder / "data.verb")
         patch.setattr(java_metrics, "java_program", lambda _: Path("java"))
         patch.setattr(java_metrics, "java_version", lambda *_: 11)
-        patch.setattr(java_metrics, "_run", matcher)
-        patch.setattr(Spice, "_ask", spice)
+        patch.setattr(java_metrics, "_run", coco_program)
         yield bench_of
 
 

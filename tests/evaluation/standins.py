@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Identity
-from shotad.evaluation.metrics.java import Spice
 from shotad.script import EncoderPlace, Parse, Token, Vectors
 
 
@@ -110,8 +109,14 @@ def _token(word: str, place: int, first: int, verb: int, begins: bool) -> Token:
     )
 
 
-def matcher(name: str, command: object, lines: str, folder: Path) -> CompletedProcess[str]:
-    """METEOR's program: words of the likest reference that are in the prediction, in one run or in two."""
+def coco_program(
+    name: str, command: Sequence[Any], lines: str = "", folder: Path | None = None
+) -> CompletedProcess[str]:
+    """METEOR's program: words of the likest reference that are in the prediction, in one run or in two.
+    SPICE's: words for tuples."""
+    if name == "SPICE":
+        spice(command[-4], command[-2])
+        return CompletedProcess([name], 0, "", "")
     answers = []
     for line in lines.splitlines():
         kind, *references, said = [part.split() for part in line.split("|||")]
@@ -124,8 +129,7 @@ def matcher(name: str, command: object, lines: str, folder: Path) -> CompletedPr
     return CompletedProcess([name], 0, "".join(f"{answer}\n" for answer in answers), "")
 
 
-def spice(_: Spice, question: Path, answer: Path) -> None:
-    """SPICE's program: words for tuples."""
+def spice(question: Path, answer: Path) -> None:
     told = []
     for item in json.loads(question.read_text(encoding="utf-8")):
         said, wanted = set(item["test"].split()), set(" ".join(item["refs"]).split())

@@ -6,7 +6,7 @@ Actions are published in a file beside the annotation: joined by id, never by ro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,16 +41,81 @@ class Annotation:
     table: Table
 
 
-@dataclass(slots=True)
-class _RowReader:
-    """Reads one annotation's rows."""
+def read_annotation(path: Path, described: Description, told: ActionTable) -> Annotation:
+    """The ADs of an annotation file, in its order, with their actions.
 
-    table: Table
+    A row that makes no AD is in ``lost``, and keeps its number. Raises DatasetError for a file without the
+    columns.
+    """
+    table = read_table(path)
+    findings: list[Finding] = []
+    reading = _RowReader(described, told, _columns(table, described, told, findings))
+    ads: dict[str, Ad] = {}
+    films: dict[str, str] = {}
+    lost: list[tuple[TableRow, str]] = []
+    seen: set[str] = set()
+    for place, row in enumerate(table.rows):
+        name = plain_id(reading.cell(row, "id")) if "id" in reading.columns else str(place)
+        seen.add(name)
+        try:
+            ad = reading.ad(row, name)
+            if ad.id in ads:
+                raise ValueError(f"the id {ad.id!r} stands twice")
+        except ValueError as error:
+            lost.append((row, str(error)))
+            continue
+        ads[ad.id] = ad
+        if title := reading.cell(row, "title"):
+            films.setdefault(ad.film, title)
+    if told.table:
+        rest = [one.row for name, one in told.told.items() if name not in seen]
+        what = f"rows whose id is not in {path.name}: {len(rest):,}."
+        findings += of_rows(MALFORMED, told.table, rest, what)
+    for kind, rows in reading.notes.items():
+        level, says = _NOTES[kind]
+        findings += of_rows(level, table, rows, f"{plural(len(rows), 'AD')}: {says}")
+    return Annotation(tuple(ads.values()), films, tuple(findings), tuple(lost), table)
+
+
+def _columns(
+    table: Table, described: Description, told: ActionTable, findings: list[Finding]
+) -> dict[str, str]:
+    """The names that this file has for what is needed, and for what is welcome."""
+    named, slot, path = described.annotation, described.slot, table.path
+    needed: dict[str, Columns] = {"film": named.film, "start": named.start, "end": named.end}
+    if slot.kind == "centred":
+        needed |= {"slot start": slot.start, "slot end": slot.end}
+    if slot.kind == "frames":
+        needed["frames"] = slot.frames
+    needed |= {name: columns for name, columns in (("clip", named.clip), ("id", named.id)) if columns}
+    found = {name: table.needed(columns, f"the {name}") for name, columns in needed.items()}
+    for name, columns in (("text", named.text), ("title", named.title), ("file", named.file)):
+        if column := table.column(columns):
+            found[name] = column
+    if "text" not in found:
+        if not any(one.text for one in told.told.values()):
+            raise DatasetError(
+                f"{path} has no column {' or '.join(named.text)}, and there is no file of actions with the "
+                "texts.",
+                "Put the dataset's file of actions (text_gt) beside it, name it by --actions, or take "
+                "Shot-by-Shot's annotation, which has the texts.",
+            )
+        what = "it has no texts; they are taken from the file of actions, by number."
+        findings.append(Finding(NOTE, path.name, what))
+    for name, says in named.editions.items():
+        if name in table.columns:
+            findings.append(Finding(NOTE, f"{path.name}, column {name}", says))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _RowReader:
+    """Reads one annotation's rows; ``notes`` are the rows with something odd, by what it is."""
+
     described: Description
     told: ActionTable
-    columns: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    notes: dict[str, list[TableRow]] = field(default_factory=dict)
+    columns: dict[str, str]
+    notes: defaultdict[str, list[TableRow]] = field(default_factory=lambda: defaultdict(list))
 
     def cell(self, row: TableRow, name: str) -> str:
         return str(row.values.get(self.columns.get(name, ""), "")).strip()
@@ -61,152 +126,70 @@ class _RowReader:
         except ValueError as error:
             raise ValueError(f"{self.columns[name]}: {error}") from None
 
-    def note(self, kind: str, row: TableRow) -> None:
-        self.notes.setdefault(kind, []).append(row)
+    def ad(self, row: TableRow, name: str) -> Ad:
+        """Raises ValueError, saying what makes it none."""
+        if row.wrong:
+            raise ValueError(row.wrong)
+        film = self.cell(row, "film")
+        clip = self.cell(row, "clip") if "clip" in self.columns else film
+        for what, value in (("id", name), ("film", film), ("clip", clip)):
+            if not value:
+                raise ValueError(f"the {what} is empty")
+        interval = Interval(self.number(row, "start"), self.number(row, "end"))
+        slot = self._slot(row, interval)
+        told = self.told.told.get(name)
+        text = self._text(row, told)
+        actions = self._actions(row, text, told)
+        return Ad(name, film, clip, interval, slot, text, actions, file=self.cell(row, "file"))
 
+    def _slot(self, row: TableRow, interval: Interval) -> Interval:
+        """When in the video it is to be described, by the `SlotRule`."""
+        if self.described.slot.kind == "own":
+            return interval
+        if self.described.slot.kind == "centred":
+            start, end = self.number(row, "slot start"), self.number(row, "slot end")
+            middle, half = (start + end) / 2, (interval.end - interval.start) / 2
+            if start < 0:
+                self.notes["early"].append(row)
+            if middle + half <= 0:
+                raise ValueError(f"it ends {-(middle + half):.3f} s before its clip begins")
+            return Interval(max(middle - half, 0.0), middle + half)
+        found = numbers(self.cell(row, "frames"))
+        first, last = min(found), max(found)
+        if first < FIRST_FRAME:
+            self.notes["early frames"].append(row)
+        if last < FIRST_FRAME:
+            raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
+        rate = self.described.videos.frames_per_second
+        return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
 
-def read_annotation(path: Path, described: Description, told: ActionTable) -> Annotation:
-    """The ADs of an annotation file, in its order, with their actions.
+    def _text(self, row: TableRow, told: ActionRow | None) -> str:
+        """The annotation's text; the other file's where the row has none, or was not UTF-8."""
+        text = self.cell(row, "text")
+        other = told.text if told else ""
+        if "text" not in self.columns:
+            text = other
+        elif row.mended:
+            found = alike(text, other)
+            self.notes["mended from the file of actions" if found else "mended"].append(row)
+            text = other if found else text
+        if not text:
+            raise ValueError("the text is empty" if "text" in self.columns else "no text is known of this id")
+        return text
 
-    A row that makes no AD is in ``lost``, and keeps its number. Raises DatasetError for a file without the
-    columns.
-    """
-    table = read_table(path)
-    reading = _RowReader(table, described, told)
-    _find_columns(reading)
-    ads: dict[str, Ad] = {}
-    films: dict[str, str] = {}
-    lost: list[tuple[TableRow, str]] = []
-    seen: set[str] = set()
-    for place, row in enumerate(table.rows):
-        name = plain_id(reading.cell(row, "id")) if "id" in reading.columns else str(place)
-        seen.add(name)
-        try:
-            ad = _ad(reading, row, name)
-            if ad.id in ads:
-                raise ValueError(f"the id {ad.id!r} stands twice")
-        except ValueError as error:
-            lost.append((row, str(error)))
-            continue
-        ads[ad.id] = ad
-        if title := reading.cell(row, "title"):
-            films.setdefault(ad.film, title)
-    rest = [one.row for name, one in told.told.items() if name not in seen] if told.table else []
-    if told.table:
-        reading.findings += of_rows(
-            MALFORMED, told.table, rest, f"rows whose id is not in {path.name}: {len(rest):,}."
-        )
-    for kind, rows in reading.notes.items():
-        level, says = _NOTES[kind]
-        reading.findings += of_rows(level, table, rows, f"{plural(len(rows), 'AD')}: {says}")
-    return Annotation(tuple(ads.values()), films, tuple(reading.findings), tuple(lost), table)
-
-
-def _find_columns(reading: _RowReader) -> None:
-    """The names that this file has for what is needed, and for what is welcome."""
-    table, described = reading.table, reading.described
-    named = described.annotation
-    needed: dict[str, Columns] = {"film": named.film, "start": named.start, "end": named.end}
-    slot = described.slot
-    if slot.kind == "centred":
-        needed |= {"slot start": slot.start, "slot end": slot.end}
-    if slot.kind == "frames":
-        needed["frames"] = slot.frames
-    welcome: dict[str, Columns] = {"title": named.title, "file": named.file}
-    for name, columns in (("clip", named.clip), ("id", named.id)):
-        if columns:
-            needed[name] = columns
-    for name, columns in needed.items():
-        reading.columns[name] = table.needed(columns, f"the {name}")
-    if found := table.column(named.text):
-        reading.columns["text"] = found
-    else:
-        require_texts(reading.told, table.path, named.text)
-        reading.findings.append(
-            Finding(
-                NOTE, table.path.name, "it has no texts; they are taken from the file of actions, by number."
-            )
-        )
-    for column, says in named.editions.items():
-        if column in table.columns:
-            reading.findings.append(Finding(NOTE, f"{table.path.name}, column {column}", says))
-    for name, columns in welcome.items():
-        if found := table.column(columns):
-            reading.columns[name] = found
-
-
-def _ad(reading: _RowReader, row: TableRow, name: str) -> Ad:
-    """Raises ValueError, saying what makes it none."""
-    if row.wrong:
-        raise ValueError(row.wrong)
-    film = reading.cell(row, "film")
-    clip = reading.cell(row, "clip") if "clip" in reading.columns else film
-    for what, value in (("id", name), ("film", film), ("clip", clip)):
-        if not value:
-            raise ValueError(f"the {what} is empty")
-    interval = Interval(reading.number(row, "start"), reading.number(row, "end"))
-    slot = _SLOTS[reading.described.slot.kind](reading, row, interval)
-    told = reading.told.told.get(name)
-    text = _text(reading, row, told)
-    actions = _actions(reading, row, text, told)
-    return Ad(name, film, clip, interval, slot, text, actions, file=reading.cell(row, "file"))
-
-
-def _text(reading: _RowReader, row: TableRow, told: ActionRow | None) -> str:
-    """The annotation's text; the other file's where the row has none, or was not UTF-8."""
-    text = reading.cell(row, "text")
-    other = told.text if told else ""
-    if "text" not in reading.columns:
-        text = other
-    elif row.mended:
-        found = alike(text, other)
-        reading.note("mended from the file of actions" if found else "mended", row)
-        text = other if found else text
-    if not text:
-        raise ValueError("the text is empty" if "text" in reading.columns else "no text is known of this id")
-    return text
-
-
-def _actions(reading: _RowReader, row: TableRow, text: str, told: ActionRow | None) -> tuple[str, ...] | None:
-    """The AD's actions, unless they are another AD's."""
-    if told is None:
-        if reading.told.table:
-            reading.note("untold", row)
-        return None
-    if told.text and not same_text(told.text, text):
-        same = alike(told.text, text)
-        reading.note("reworded" if same else "strange", row)
-        if not same:
+    def _actions(self, row: TableRow, text: str, told: ActionRow | None) -> tuple[str, ...] | None:
+        """The AD's actions, unless they are another AD's."""
+        if told is None:
+            if self.told.table:
+                self.notes["untold"].append(row)
             return None
-    return told.actions
+        if told.text and not same_text(told.text, text):
+            same = alike(told.text, text)
+            self.notes["reworded" if same else "strange"].append(row)
+            if not same:
+                return None
+        return told.actions
 
-
-def _centred(reading: _RowReader, row: TableRow, interval: Interval) -> Interval:
-    start, end = reading.number(row, "slot start"), reading.number(row, "slot end")
-    middle, half = (start + end) / 2, (interval.end - interval.start) / 2
-    if start < 0:
-        reading.note("early", row)
-    if middle + half <= 0:
-        raise ValueError(f"it ends {-(middle + half):.3f} s before its clip begins")
-    return Interval(max(middle - half, 0.0), middle + half)
-
-
-def _frames(reading: _RowReader, row: TableRow, _interval: Interval) -> Interval:
-    found = numbers(reading.cell(row, "frames"))
-    first, last = min(found), max(found)
-    if first < FIRST_FRAME:
-        reading.note("early frames", row)
-    if last < FIRST_FRAME:
-        raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
-    rate = reading.described.videos.frames_per_second
-    return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
-
-
-_SLOTS: dict[str, Callable[[_RowReader, TableRow, Interval], Interval]] = {
-    "own": lambda _reading, _row, interval: interval,
-    "centred": _centred,
-    "frames": _frames,
-}
 
 _NOTES = {
     "mended": (NOTE, "bytes that are not UTF-8 are read as Windows-1252."),
@@ -224,16 +207,6 @@ _NOTES = {
     ),
     "untold": (MISSING, "the file of actions says nothing of this AD."),
 }
-
-
-def lost_error(annotation: Annotation) -> DatasetError:
-    """The error for rows that make no AD."""
-    row, why = annotation.lost[0]
-    return DatasetError(
-        f"{annotation.table.path}: {len(annotation.lost)} of {len(annotation.table.rows)} rows are no AD, "
-        f"first line {row.line}: {why}.",
-        "Correct them; shotad datasets check lists them all. Leaving them out would change what is measured.",
-    )
 
 
 _ALIKE = 0.5
@@ -275,10 +248,18 @@ def read_actions(path: Path, columns: ActionFile) -> ActionTable:
         name = plain_id(row.values.get(ids))
         if row.wrong or not name:
             broken.append(row)
-        elif name in told:
+            continue
+        if name in told:
             double.append(row)
-        else:
-            told[name] = _told(table, row, text, actions, findings)
+            continue
+        why = "the list is empty"
+        try:
+            found: tuple[str, ...] | None = texts(row.values[actions]) or None
+        except ValueError as error:
+            found, why = None, str(error)
+        if found is None:
+            findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {why}."))
+        told[name] = ActionRow((row.values.get(text, "") if text else "").strip(), found, row)
     mended = [row for row in table.rows if row.mended]
     for level, rows, what in (
         (MALFORMED, broken, "rows without an id, or without the header's cells"),
@@ -287,18 +268,6 @@ def read_actions(path: Path, columns: ActionFile) -> ActionTable:
     ):
         findings += of_rows(level, table, rows, f"{what}: {len(rows):,}.")
     return ActionTable(table, told, tuple(findings))
-
-
-def _told(table: Table, row: TableRow, text: str | None, actions: str, findings: list[Finding]) -> ActionRow:
-    said = (row.values.get(text, "") if text else "").strip()
-    try:
-        found: tuple[str, ...] | None = texts(row.values[actions])
-        if not found:
-            raise ValueError("the list is empty")
-    except ValueError as error:
-        findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {error}."))
-        found = None
-    return ActionRow(said, found, row)
 
 
 def same_text(one: str, other: str) -> bool:
@@ -310,13 +279,3 @@ def alike(one: str, other: str) -> bool:
     """Whether two texts can be of one AD: at least half of their words are in both."""
     first, second = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
     return len(first & second) >= _ALIKE * len(first | second)
-
-
-def require_texts(told: ActionTable, path: Path, column: tuple[str, ...]) -> None:
-    """Raise DatasetError where the file of actions cannot stand in for texts that the annotation lacks."""
-    if not any(one.text for one in told.told.values()):
-        raise DatasetError(
-            f"{path} has no column {' or '.join(column)}, and there is no file of actions with the texts.",
-            "Put the dataset's file of actions (text_gt) beside it, name it by --actions, or take "
-            "Shot-by-Shot's annotation, which has the texts.",
-        )

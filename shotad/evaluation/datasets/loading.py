@@ -12,17 +12,15 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from shotad.core import DatasetError, Interval, UsageError
 from shotad.evaluation.datasets.annotation import (
     FIRST_FRAME,
     ActionTable,
     Annotation,
-    lost_error,
     read_actions,
     read_annotation,
 )
@@ -47,26 +45,27 @@ _PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
 
 
 @dataclass(frozen=True, slots=True)
-class _Whereabouts:
-    """Where files are looked for."""
+class _Files:
+    """Where a dataset's files are looked for, and ``found``, by what they hold."""
 
     described: Description
     root: Path
+    found: dict[str, Path] = field(default_factory=dict)
 
     def find(self, what: str, names: Sequence[str], given: Path | None) -> Path | None:
         """The file that is given, or the first that is there. Raises DatasetError for a given one that is
         not."""
-        if given is not None:
-            if not given.is_file():
-                raise DatasetError(f"{given}, the file of {what}, is not there.")
-            return given
+        if given is not None and not given.is_file():
+            raise DatasetError(f"{given}, the file of {what}, is not there.")
         places = (self.root / folder / name for folder in self.described.folders for name in names)
-        return next((path for path in places if path.is_file()), None)
+        path = given or next((path for path in places if path.is_file()), None)
+        if path is not None:
+            self.found[what] = path
+        return path
 
-    def missing(self, what: str, names: Sequence[str], why: str, level: str = MISSING) -> list[Finding]:
-        if not names:
-            return []
-        return [Finding(level, " or ".join(names), f"there is no file of {what}: {why}.")]
+
+def _missing(what: str, names: Sequence[str], why: str, level: str = MISSING) -> list[Finding]:
+    return [Finding(level, " or ".join(names), f"there is no file of {what}: {why}.")] if names else []
 
 
 def load_dataset(
@@ -100,18 +99,34 @@ def load_dataset(
         roots = os.environ.get(ROOTS)
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
-    here = _Whereabouts(described, root)
-    path = _annotation_path(here, annotation)
-    files = {"annotation": path}
-    told, findings = _told(here, actions, files)
+    files = _Files(described, root)
+    path = files.find("annotation", described.annotation.files, annotation)
+    if path is None:
+        raise _no_annotation(described, root)
+    told = ActionTable()
+    given = files.find("actions", described.actions.files, actions)
+    if given is not None:
+        told = read_actions(given, described.actions)
+        findings = list(told.findings)
+    else:
+        why = "the action score cannot be counted; shotad evaluate actions makes one"
+        findings = _missing("actions", described.actions.files, why)
     read = read_annotation(path, described, told)
-    if not read.ads or (strict and read.lost):
-        raise lost_error(read) if read.lost else DatasetError(f"{path} has no ADs.", "It has a header only.")
+    if read.lost and (strict or not read.ads):
+        row, why = read.lost[0]
+        raise DatasetError(
+            f"{path}: {len(read.lost)} of {len(read.table.rows)} rows are no AD, first line {row.line}: "
+            f"{why}.",
+            "Correct them; shotad datasets check lists them all. Leaving them out would change what is "
+            "measured.",
+        )
+    if not read.ads:
+        raise DatasetError(f"{path} has no ADs.", "It has a header only.")
     films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
-    found_casts, about_casts = _casts(here, casts, files, films)
-    found_shots, about_shots = _shots(here, shots, files, read.ads)
+    found_casts, about_casts = _casts(files, casts, films)
+    found_shots, about_shots = _shots(files, shots, read.ads)
     lost = [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
-    odd = (*order(read.ads), *edition(described, read), *completeness(described, read.ads))
+    odd = (*_order(read.ads), *_edition(described, read), *_completeness(described, read.ads))
     return Dataset(
         name=described.name,
         title=described.title or described.name,
@@ -123,61 +138,38 @@ def load_dataset(
         config=described.config,
         films=read.films,
         description=described,
-        files=files,
+        files=files.found,
     )
 
 
-def _annotation_path(here: _Whereabouts, given: Path | None) -> Path:
-    names = here.described.annotation.files
-    found = here.find("ADs", names, given)
-    if found is None:
-        if not here.root.is_dir():
-            raise DatasetError(f"{here.root} is no folder.", "Give the dataset's folder by --root.")
-        raise DatasetError(
-            f"{here.described.name} has no annotation: {' or '.join(names)} is not in {here.root}, nor below "
-            f"it in {', '.join(f for f in here.described.folders if f != '.')}.",
-            "Copy it there from the published repository, or name it by --annotation.",
-        )
-    return found
+def _no_annotation(described: Description, root: Path) -> DatasetError:
+    if not root.is_dir():
+        return DatasetError(f"{root} is no folder.", "Give the dataset's folder by --root.")
+    return DatasetError(
+        f"{described.name} has no annotation: {' or '.join(described.annotation.files)} is not in {root}, "
+        f"nor below it in {', '.join(f for f in described.folders if f != '.')}.",
+        "Copy it there from the published repository, or name it by --annotation.",
+    )
 
 
-def _told(
-    here: _Whereabouts, given: Path | None, files: dict[str, Path]
-) -> tuple[ActionTable, list[Finding]]:
-    named = here.described.actions
-    path = here.find("actions", named.files, given)
+def _casts(files: _Files, given: Path | None, films: dict[str, str]) -> tuple[Casts, list[Finding]]:
+    wanted = files.described.casts
+    path = files.find("casts", wanted.files, given)
     if path is None:
-        why = "the action score cannot be counted; shotad evaluate actions makes one"
-        return ActionTable(), here.missing("actions", named.files, why)
-    files["actions"] = path
-    told = read_actions(path, named)
-    return told, list(told.findings)
-
-
-def _casts(
-    here: _Whereabouts, given: Path | None, files: dict[str, Path], films: dict[str, str]
-) -> tuple[Casts, list[Finding]]:
-    names = here.described.casts.files
-    path = here.find("casts", names, given)
-    if path is None:
-        level = MISSING if here.described.casts.needed else NOTE
-        return {}, here.missing("casts", names, "CRITIC cannot be counted; name one by --casts", level)
-    files["casts"] = path
+        why = "CRITIC cannot be counted; name one by --casts"
+        return {}, _missing("casts", wanted.files, why, MISSING if wanted.needed else NOTE)
     casts = casts_of(films, read_casts(path))
     without = [film for film in films if film not in casts]
     what = f"films without names, of {len(films):,}"
     return casts, [Finding(MISSING, path.name, tally(what, without))] if without else []
 
 
-def _shots(
-    here: _Whereabouts, given: Path | None, files: dict[str, Path], ads: Sequence[Ad]
-) -> tuple[ShotsByClip, list[Finding]]:
-    names = here.described.shots.files
-    path = here.find("shots", names, given)
+def _shots(files: _Files, given: Path | None, ads: Sequence[Ad]) -> tuple[ShotsByClip, list[Finding]]:
+    names = files.described.shots.files
+    path = files.find("shots", names, given)
     if path is None:
-        return {}, here.missing("shots", names, "shots are found again, which needs the videos", NOTE)
-    files["shots"] = path
-    shots, findings = read_shots(path, here.described)
+        return {}, _missing("shots", names, "shots are found again, which needs the videos", NOTE)
+    shots, findings = _read_shots(path, files.described)
     clips = dict.fromkeys(ad.clip for ad in ads)
     without = [clip for clip in clips if clip not in shots]
     uncut = [ad.id for ad in ads if ad.clip in shots and not shots[ad.clip]]
@@ -191,7 +183,7 @@ def _shots(
     return {clip: shots[clip] for clip in clips if clip in shots}, findings
 
 
-def order(ads: Iterable[Ad]) -> list[Finding]:
+def _order(ads: Iterable[Ad]) -> list[Finding]:
     """Films whose ADs are not in order of time, and neighbours that overlap: dealt with, but to be known."""
     films: dict[str, list[Ad]] = defaultdict(list)
     for ad in ads:
@@ -215,7 +207,7 @@ _ENOUGH = 10
 """ADs that it takes to tell one edition's numbers of frames from another's."""
 
 
-def edition(described: Description, read: Annotation) -> list[Finding]:
+def _edition(described: Description, read: Annotation) -> list[Finding]:
     """Says where the numbers of frames are another edition's, which run longer against the seconds."""
     rule, table = described.slot, read.table
     start, end = table.column(rule.start), table.column(rule.end)
@@ -244,7 +236,7 @@ def edition(described: Description, read: Annotation) -> list[Finding]:
     return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", what)]
 
 
-def completeness(described: Description, ads: Sequence[Ad]) -> list[Finding]:
+def _completeness(described: Description, ads: Sequence[Ad]) -> list[Finding]:
     """Says where this is not all that was published."""
     told = [ad.actions for ad in ads if ad.actions is not None]
     have = {
@@ -326,50 +318,34 @@ def _ad(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -
     if not name or not texts:
         raise records.error(row, f"there is no {'text' if name else 'id'}", "Each AD needs both.")
     film = text("film") or records.path.stem
-    interval = _interval(records, row, columns, place)
-    actions = records.list(row, columns.get("actions")) or None
-    return Ad(
-        name,
-        film,
-        text("clip") or film,
-        interval,
-        interval,
-        texts[0],
-        actions,
-        texts[1:],
-    )
-
-
-def _interval(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -> Interval:
     start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
     if start is None and end is None:
-        return Interval(float(place), place + 1.0)
+        start, end = float(place), place + 1.0
     if start is None or end is None or start >= end:
-        raise records.error(
-            row, f"start {start} and end {end} are no stretch of time", "Give both, in seconds."
-        )
-    return Interval(start, end)
+        what = f"start {start} and end {end} are no stretch of time"
+        raise records.error(row, what, "Give both, in seconds.")
+    interval = Interval(start, end)
+    actions = records.list(row, columns.get("actions")) or None
+    return Ad(name, film, text("clip") or film, interval, interval, texts[0], actions, texts[1:])
 
 
 def _findings(
     path: Path, columns: Mapping[str, str], casts: Mapping[str, object], ads: Mapping[str, Ad]
 ) -> list[Finding]:
-    found = []
+    found: list[tuple[str, str]] = []
     if "film" not in columns:
-        found.append(Finding(NOTE, path.name, "there is no column film: all ADs are taken for one film's."))
+        found.append((NOTE, "there is no column film: all ADs are taken for one film's."))
     if "start" not in columns or "end" not in columns:
-        found.append(
-            Finding(NOTE, path.name, "there are no times: the order of the rows is taken for theirs.")
-        )
+        found.append((NOTE, "there are no times: the order of the rows is taken for theirs."))
     if all(ad.actions is None for ad in ads.values()):
         what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
-        found.append(Finding(MISSING, path.name, what))
+        found.append((MISSING, what))
     if without := [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in casts]:
         what = (
             f"{len(without)} films have no names ({without[0]}), CRITIC needs them: name a file by --casts."
         )
-        found.append(Finding(MISSING, path.name, what))
-    return found
+        found.append((MISSING, what))
+    return [Finding(level, path.name, what) for level, what in found]
 
 
 Casts = dict[str, tuple[str, ...]]
@@ -384,35 +360,27 @@ def read_casts(path: Path) -> Casts:
     ``{film: [name, …]}`` as in AutoAD's list for CRITIC, or ``{film: [{id, name, role}, …]}`` as in the
     character banks, whose names are the roles. Raises DatasetError.
     """
+    hint = 'Write JSON: {"film": ["name", …], …}.'
     try:
         tree = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DatasetError(
-            f"The cast {path} cannot be read: {error}.", 'Write JSON: {"film": ["name", …], …}.'
-        ) from None
+        raise DatasetError(f"The cast {path} cannot be read: {error}.", hint) from None
     if not isinstance(tree, Mapping):
-        raise DatasetError(
-            f"The cast {path} has no films: it is a {type(tree).__name__}.",
-            'Write JSON: {"film": ["name", …], …}.',
-        )
+        raise DatasetError(f"The cast {path} has no films: it is a {type(tree).__name__}.", hint)
     found: Casts = {}
     for film, entries in tree.items():
         if not isinstance(entries, list):
-            raise DatasetError(
-                f"The cast {path}, film {film!r}: {entries!r} is no list of names.", 'Write ["name", …].'
-            )
-        names = (_name(path, film, entry) for entry in entries)
-        found[film] = tuple(dict.fromkeys(name for name in names if name))
+            what = f"The cast {path}, film {film!r}: {entries!r} is no list of names."
+            raise DatasetError(what, 'Write ["name", …].')
+        names: dict[str, None] = {}
+        for entry in entries:
+            role = entry.get("role") if isinstance(entry, Mapping) else entry
+            if not isinstance(role, str):
+                what = f"The cast {path}, film {film!r}: {entry!r} is no name."
+                raise DatasetError(what, 'Write a text, or {"role": text}.')
+            names[" ".join(_REMARK.sub("", role).split())] = None
+        found[film] = tuple(filter(None, names))
     return found
-
-
-def _name(path: Path, film: str, entry: Any) -> str:
-    role = entry.get("role") if isinstance(entry, Mapping) else entry
-    if not isinstance(role, str):
-        raise DatasetError(
-            f"The cast {path}, film {film!r}: {entry!r} is no name.", 'Write a text, or {"role": text}.'
-        )
-    return " ".join(_REMARK.sub("", role).split())
 
 
 def casts_of(films: Mapping[str, str], read: Casts) -> Casts:
@@ -427,7 +395,7 @@ _MS = 0.001
 """Seconds: published times are whole milliseconds with the noise of floats."""
 
 
-def read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
+def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
     """The shots of each clip as published, half-open in seconds, and what is wrong with them.
 
     An empty list is kept as such. One that cannot be read, or does not ascend, is a finding, and the clip is
@@ -451,11 +419,8 @@ def read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Fi
             continue
         found[clip] = shots
         if not shots:
-            findings.append(
-                Finding(
-                    NOTE, table.where(row), f"{clip} has an empty list: no cut was found, it is one shot."
-                )
-            )
+            what = f"{clip} has an empty list: no cut was found, it is one shot."
+            findings.append(Finding(NOTE, table.where(row), what))
     return found, findings
 
 

@@ -12,7 +12,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,10 +127,7 @@ def read_records(path: Path) -> Table:
 
     A last line that is not whole, as a program leaves it that was stopped, is a finding. Raises DatasetError.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
+    data = _bytes(path)
     first = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if not first:
         raise DatasetError(f"{path} is empty.", "CSV with a header, or JSON Lines, is expected.")
@@ -149,44 +146,44 @@ def read_records(path: Path) -> Table:
     return replace(table, rows=tuple(rows), findings=findings)
 
 
-def _json_records(path: Path, data: bytes, *, whole: bool) -> Table:
-    findings: list[Finding] = []
-    text, mended = decoded(data)
-    if mended:
-        line = min(mended)
-        findings.append(
-            Finding(NOTE, f"{path.name}, line {line}", "bytes that are not UTF-8 are taken over.")
-        )
-    rows = tuple(_of_list(path, text) if whole else _of_lines(path, text, findings))
-    names = tuple(dict.fromkeys(name for row in rows for name in row.values))
-    return Table(path, names, rows, tuple(findings))
-
-
-def _of_list(path: Path, text: str) -> Iterator[TableRow]:
+def _bytes(path: Path) -> bytes:
     try:
-        tree = _json(text)
-    except json.JSONDecodeError as error:
-        raise DatasetError(f"{path}, line {error.lineno}, is no JSON: {error.msg}.") from None
-    for place, record in enumerate(tree, 1):
-        yield TableRow(place, _values(path, place, record))
+        return path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _of_lines(path: Path, text: str, findings: list[Finding]) -> Iterator[TableRow]:
-    lines = text.split("\n")
+def _json_records(path: Path, data: bytes, *, whole: bool) -> Table:
+    text, mended = decoded(data)
+    records: list[tuple[int, Any]] = []
+    findings: list[Finding] = []
+    if mended:
+        what = "bytes that are not UTF-8 are taken over."
+        findings.append(Finding(NOTE, f"{path.name}, line {min(mended)}", what))
+    lines = [text] if whole else text.split("\n")
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
         try:
-            record = _json(line)
+            if whole:
+                records = list(enumerate(_json(line), 1))
+            elif line.strip():
+                records.append((number, _json(line)))
         except json.JSONDecodeError as error:
-            if number == len(lines):
-                what = "the last line is not whole, as if its program had been stopped; it is left out."
-                findings.append(Finding(MALFORMED, f"{path.name}, line {number}", what))
-                return
-            raise DatasetError(
-                f"{path}, line {number}, is no JSON: {error.msg}.", "Each line is one object: {…}."
-            ) from None
-        yield TableRow(number, _values(path, number, record))
+            if whole:
+                raise DatasetError(f"{path}, line {error.lineno}, is no JSON: {error.msg}.") from None
+            if number < len(lines):
+                what = f"{path}, line {number}, is no JSON: {error.msg}."
+                raise DatasetError(what, "Each line is one object: {…}.") from None
+            what = "the last line is not whole, as if its program had been stopped; it is left out."
+            findings.append(Finding(MALFORMED, f"{path.name}, line {number}", what))
+    rows = []
+    for number, record in records:
+        if not isinstance(record, dict):
+            what = f"{path}, line {number}, is {_shortened(record)}."
+            raise DatasetError(what, "Each record is an object: {…}.")
+        values = {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in record.items()}
+        rows.append(TableRow(number, values))
+    names = tuple(dict.fromkeys(name for row in rows for name in row.values))
+    return Table(path, names, tuple(rows), tuple(findings))
 
 
 def _json(text: str) -> Any:
@@ -197,12 +194,6 @@ def _json(text: str) -> Any:
         written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
         value = json.loads(written.decode("utf-16", "replace"))
     return value
-
-
-def _values(path: Path, line: int, record: Any) -> dict[str, Any]:
-    if not isinstance(record, dict):
-        raise DatasetError(f"{path}, line {line}, is {_shortened(record)}.", "Each record is an object: {…}.")
-    return {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in record.items()}
 
 
 def _shortened(value: Any) -> str:
@@ -219,32 +210,37 @@ def read_table(path: Path) -> Table:
 
     Bytes that are not UTF-8 are taken for Windows-1252, the others left as they are.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
-    text, mended = decoded(data)
+    text, mended = decoded(_bytes(path))
     if "\0" in text:
         raise DatasetError(f"{path} is no text: it has bytes that are 0.", "A CSV file is expected.")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    # A tab or semicolon, as spreadsheets write, where the header has no comma but one of these.
+    header = text.partition("\n")[0]
+    mark = next((mark for mark in (",", "\t", ";") if mark in header), ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     before = csv.field_size_limit(_LONGEST_CELL)
+    rows: list[TableRow] = []
     try:
         columns = tuple(name.strip() for name in next(reader, ()))
-        _check_header(path, columns)
-        rows = tuple(_rows(reader, columns, mended))
+        if not any(columns):
+            raise DatasetError(f"{path} is empty.", "A CSV file with a line of column names is expected.")
+        double = {name for name in columns if name and columns.count(name) > 1}
+        if double:
+            what = f"{path} has several columns called {', '.join(sorted(double))}."
+            raise DatasetError(what, "Name each column once.")
+        last = 1
+        for cells in reader:
+            first, last = last + 1, reader.line_num
+            if not cells:
+                continue
+            bad = any(line in mended for line in range(first, last + 1))
+            wrong = "" if len(cells) == len(columns) else f"{len(cells)} cells for {len(columns)} columns"
+            rows.append(TableRow(first, dict(zip(columns, cells, strict=False)), bad, wrong))
     except csv.Error as error:
-        raise DatasetError(
-            f"{path}, line {reader.line_num}, is no CSV: {error}.", "Look for a quote that is not closed."
-        ) from None
+        what = f"{path}, line {reader.line_num}, is no CSV: {error}."
+        raise DatasetError(what, "Look for a quote that is not closed.") from None
     finally:
         csv.field_size_limit(before)
-    return Table(path, columns, rows)
-
-
-def _delimiter(text: str) -> str:
-    """A comma; a tab or semicolon, as spreadsheets write, where the header has no comma but one of these."""
-    header = text.partition("\n")[0]
-    return next((mark for mark in (",", "\t", ";") if mark in header), ",")
+    return Table(path, columns, tuple(rows))
 
 
 def decoded(data: bytes) -> tuple[str, frozenset[int]]:
@@ -262,28 +258,6 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 _MENDED = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """What such a file begins with; spreadsheets write it."""
-
-
-def _check_header(path: Path, columns: Sequence[str]) -> None:
-    if not any(columns):
-        raise DatasetError(f"{path} is empty.", "A CSV file with a line of column names is expected.")
-    double = {name for name in columns if name and columns.count(name) > 1}
-    if double:
-        raise DatasetError(
-            f"{path} has several columns called {', '.join(sorted(double))}.", "Name each column once."
-        )
-
-
-def _rows(reader: Iterator[list[str]], columns: Sequence[str], mended: Collection[int]) -> Iterator[TableRow]:
-    last = 1
-    for cells in reader:
-        first, last = last + 1, reader.line_num  # type: ignore[attr-defined]
-        if not cells:
-            continue
-        bad = any(line in mended for line in range(first, last + 1))
-        named = dict(zip(columns, cells, strict=False))
-        wrong = "" if len(cells) == len(columns) else f"{len(cells)} cells for {len(columns)} columns"
-        yield TableRow(first, named, bad, wrong)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import MeasureSettings, ScriptError
+from shotad.core import ScriptError
 from shotad.description import parse_stage1
 from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, ParseService, parser_of, vectors_of
@@ -61,13 +61,30 @@ class Action(Metric):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What differs from the paper's measure, for people."""
-        return remarks(self._settings, self._parses.identity)
+        """Each difference from the paper's measure as a sentence, and on what the paper's model runs."""
+        found = [f"{what}: not comparable with the paper's numbers." for what in self._differences()]
+        if self._settings.rules == "code":
+            found.append(_LEFT_OUT)
+        if PurePath(self._settings.embedding.model).name == PAPER_MODEL:
+            found.append(_VERSIONS)
+        return tuple(found)
 
     @property
     def comparable(self) -> bool:
         """Whether embeddings, instruction and parser are the paper's."""
-        return comparable(self._settings, self._parses.identity)
+        return not self._differences()
+
+    def _differences(self) -> list[str]:
+        embedding, found = self._settings.embedding, []
+        if PurePath(embedding.model).name != PAPER_MODEL:
+            called = "all-MiniLM-L6-v2" if embedding.model == "minilm" else PurePath(embedding.model).name
+            found.append(f"{called} instead of {PAPER_MODEL}")
+        elif embedding.instruction == "none":
+            found.append(f"{PAPER_MODEL} without an instruction")
+        parser = self._parses.identity["model"]
+        if parser != PAPER_PARSER:
+            found.append(f"spaCy's {parser} instead of {PAPER_PARSER}")
+        return found
 
     @property
     def identity(self) -> Json:
@@ -102,7 +119,7 @@ class Action(Metric):
         parses = self._parses.of(action for item in items for action in item.actions or ())
         deeds = {text: Phrase(text, self._rules.lemma(parse)) for text, parse in parses.items()}
         texts = dict.fromkeys(deeds)
-        texts.update(dict.fromkeys(text for one in told.values() for text in _all_texts(one)))
+        texts.update(dict.fromkeys(text for one in told.values() for text in one.all))
         table = VectorTable(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
         for item in items:
             actions = [deeds[text] for text in item.actions or ()]
@@ -118,22 +135,20 @@ class Action(Metric):
 
     def _row(self, item: Item, actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable) -> Row:
         failure = self._failure(item)
+        unscored, found, score = "", list[Match](), 0.0
         if not actions:
-            return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "no human actions are known"})
-        if not told and self._rules.skips:
-            return Row(item.id, (0.0, 0.0), None, failure, {"unscored": "left out, as in the published code"})
-        found = matches(actions, told, table, WEIGHT)
-        score = sum(match.score for match in found) / len(found)
-        if score < 0.0 and self._rules.skips:
-            return Row(
-                item.id, (0.0, 0.0), None, failure, {"unscored": "below 0, left out as in the published code"}
-            )
+            unscored = "no human actions are known"
+        elif not told.all and self._rules.skips:
+            unscored = "left out, as in the published code"
+        else:
+            found = matches(actions, told, table, WEIGHT)
+            score = sum(match.score for match in found) / len(found)
+            if score < 0.0 and self._rules.skips:
+                unscored = "below 0, left out as in the published code"
+        if unscored:
+            return Row(item.id, (0.0, 0.0), None, failure, {"unscored": unscored})
         notes = {"actions": [match.to_json() for match in found]}
         return Row(item.id, (score, 1.0), 100.0 * _SPREAD * (score - _CHANCE), failure, notes)
-
-
-def _all_texts(told: PredictionTexts) -> list[str]:
-    return [*(phrase.text for phrase in told.phrases), *told.texts]
 
 
 PAPER_MODEL = "gte-Qwen2-7B-instruct"
@@ -151,38 +166,6 @@ _VERSIONS = (
 _LEFT_OUT = (
     "What failed, and what scores below 0, is left out, as in the published code: that raises the number."
 )
-
-
-def is_paper_model(name: str) -> bool:
-    """Whether this names the paper's embedding model, as a repository or a folder."""
-    return PurePath(name).name == PAPER_MODEL
-
-
-def comparable(settings: MeasureSettings, parser: Json) -> bool:
-    """Whether the number may stand beside published ones: models, instruction and weight are theirs."""
-    return not _differences(settings, parser)
-
-
-def remarks(settings: MeasureSettings, parser: Json) -> tuple[str, ...]:
-    """Each difference as a sentence, and on what the paper's model runs."""
-    found = [f"{what}: not comparable with the paper's numbers." for what in _differences(settings, parser)]
-    if settings.rules == "code":
-        found.append(_LEFT_OUT)
-    if is_paper_model(settings.embedding.model):
-        found.append(_VERSIONS)
-    return tuple(found)
-
-
-def _differences(settings: MeasureSettings, parser: Json) -> list[str]:
-    embedding, found = settings.embedding, []
-    if not is_paper_model(embedding.model):
-        called = "all-MiniLM-L6-v2" if embedding.model == "minilm" else PurePath(embedding.model).name
-        found.append(f"{called} instead of {PAPER_MODEL}")
-    elif embedding.instruction == "none":
-        found.append(f"{PAPER_MODEL} without an instruction")
-    if parser["model"] != PAPER_PARSER:
-        found.append(f"spaCy's {parser['model']} instead of {PAPER_PARSER}")
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,30 +211,21 @@ def matches(
 ) -> list[Match]:
     """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is
     ``weight * similarity + (1 - weight) * verb``; all 0 where nothing is told."""
-    texts = _all_texts(told)
+    texts = told.all
     if not texts:
         return [Match(action, 0.0, 0.0, "", 0.0, None) for action in actions]
-    cosines = table.cosines([action.text for action in actions], texts)
-    return [_match(action, row, texts, told, weight) for action, row in zip(actions, cosines, strict=True)]
-
-
-def _match(
-    action: Phrase, cosines: Floats, texts: Sequence[str], told: PredictionTexts, weight: float
-) -> Match:
-    nearest = int(cosines.argmax())
-    same = [action.lemma is not None and phrase.lemma == action.lemma for phrase in told.phrases]
-    verbs = np.where(same, cosines[: len(same)], 0.0)
-    best = int(verbs.argmax()) if same else 0
-    verb = float(verbs[best]) if same else 0.0
-    similarity = float(cosines[nearest])
-    return Match(
-        action,
-        weight * similarity + (1.0 - weight) * verb,
-        similarity,
-        texts[nearest],
-        verb,
-        texts[best] if same and same[best] else None,
-    )
+    found = []
+    for action, cosines in zip(actions, table.cosines([one.text for one in actions], texts), strict=True):
+        nearest, similarity = int(cosines.argmax()), float(cosines.max())
+        same = [action.lemma is not None and phrase.lemma == action.lemma for phrase in told.phrases]
+        verb, phrase = 0.0, None
+        if any(same):
+            verbs = np.where(same, cosines[: len(same)], 0.0)
+            best = int(verbs.argmax())
+            verb, phrase = float(verbs[best]), texts[best] if same[best] else None
+        score = weight * similarity + (1.0 - weight) * verb
+        found.append(Match(action, score, similarity, texts[nearest], verb, phrase))
+    return found
 
 
 VERB = "VERB"
@@ -275,8 +249,10 @@ class PredictionTexts:
     texts: tuple[str, ...] = ()
     phrases: tuple[Phrase, ...] = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.texts or self.phrases)
+    @property
+    def all(self) -> list[str]:
+        """The phrases, then the texts."""
+        return [*(phrase.text for phrase in self.phrases), *self.texts]
 
 
 def lemma_at(parse: Parse, verb: int, base: Callable[[Token], str] = lambda token: token.lemma) -> str | None:
@@ -316,25 +292,31 @@ class PaperRules:
         not depend on its neighbours."""
         bodies = {text: _steps(text) if paragraphs else text for text in texts}
         found = parses.of(bodies.values())
-        sentences = {body: _sentences(parse) for body, parse in found.items()}
+        sentences = {
+            body: [text for one in parse.sentences() if (text := parse.text(one).strip())]
+            for body, parse in found.items()
+        }
         alone = parses.of(sentence for row in sentences.values() for sentence in row)
         return {text: told_of([alone[one] for one in sentences[body]]) for text, body in bodies.items()}
 
     def lemma(self, action: Parse) -> str | None:
         """That of the main verb; of the first verb where the main word is none (``is seen walking``)."""
-        roots = (
-            place for place, token in enumerate(action.tokens) if token.head == place and token.pos == VERB
-        )
-        found = (lemma_at(action, place, base_of) for place in roots)
-        return next((lemma for lemma in found if lemma is not None), None) or first_lemma(action, base_of)
+        verbs = [place for place, token in enumerate(action.tokens) if token.pos == VERB]
+        roots = (lemma_at(action, place, base_of) for place in verbs if action.tokens[place].head == place)
+        return next((lemma for lemma in roots if lemma is not None), None) or first_lemma(action, base_of)
 
 
 def told_of(sentences: Sequence[Parse]) -> PredictionTexts:
     """What a text says whose sentences have been taken apart."""
-    phrases = list(dict.fromkeys(phrase for sentence in sentences for phrase in _phrases(sentence)))
+    found: dict[Phrase, None] = {}
+    for sentence in sentences:
+        for place, token in enumerate(sentence.tokens):
+            if token.pos == VERB and (text := _ended(sentence, _own(sentence, place))):
+                found[Phrase(text, lemma_at(sentence, place, base_of))] = None
+    phrases = tuple(found)
     texts = dict.fromkeys(_ended(sentence, range(len(sentence.tokens))) for sentence in sentences)
     spoken = {phrase.text for phrase in phrases}
-    return PredictionTexts(tuple(text for text in texts if text and text not in spoken), tuple(phrases))
+    return PredictionTexts(tuple(text for text in texts if text and text not in spoken), phrases)
 
 
 def base_of(verb: Token) -> str:
@@ -354,10 +336,6 @@ def _inflects(base: str, verb: Token) -> bool:
     return verb.tag not in ("VBD", "VBN") or word in pasts(base)
 
 
-def _sentences(parse: Parse) -> list[str]:
-    return [text for sentence in parse.sentences() if (text := parse.text(sentence).strip())]
-
-
 def _steps(text: str) -> str:
     """A description's steps but the first, without headings and what models write around them."""
     try:
@@ -367,19 +345,18 @@ def _steps(text: str) -> str:
     return " ".join(body for heading, body in steps.items() if heading != _UNTOLD)
 
 
-def _phrases(parse: Parse) -> Iterator[Phrase]:
-    for place, token in enumerate(parse.tokens):
-        if token.pos == VERB and (text := _ended(parse, _own(parse, place))):
-            yield Phrase(text, lemma_at(parse, place, base_of))
-
-
 def _own(parse: Parse, verb: int) -> list[int]:
     """The places of a verb's subtree without what is coordinated with it, and without the conjunction."""
     apart: set[int] = set()
     for child in parse.children[verb]:
         if parse.tokens[child].dep == "conj" or _goes_on(parse, verb, child):
             apart.update(parse.subtree(child))
-            apart.update(place for place in parse.children[verb] if _joins(parse, place, child, verb))
+            # What stands between the two and joins them.
+            for place in parse.children[verb]:
+                token = parse.tokens[place]
+                joins = token.dep in ("cc", "preconj", "punct") or token.text.lower() == _NEXT
+                if joins and verb < place < child:
+                    apart.add(place)
     return [place for place in parse.subtree(verb) if place not in apart]
 
 
@@ -391,13 +368,6 @@ def _goes_on(parse: Parse, verb: int, child: int) -> bool:
     before = parse.tokens[verb + 1 : child]
     kept_apart = {parse.tokens[place].dep for place in parse.children[child]} & _OTHERWISE
     return not kept_apart and any(token.text.lower() == _NEXT for token in before[-_NEAR:])
-
-
-def _joins(parse: Parse, place: int, conjunct: int, verb: int) -> bool:
-    """Whether the word here stands between a verb and what is coordinated with it, and joins them."""
-    token = parse.tokens[place]
-    joins = token.dep in ("cc", "preconj", "punct") or token.text.lower() == _NEXT
-    return joins and verb < place < conjunct
 
 
 def _ended(parse: Parse, places: Sequence[int]) -> str:

@@ -12,8 +12,7 @@ run``, ``a man who runs``) stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES
 from shotad.evaluation.store import MetricContext, parser_of
@@ -59,14 +58,18 @@ _SUBJECT_OF = {word: word for word in ("he", "she", "it", "they", "we", "you", "
 }
 
 
-def single_actions(parse: Parse) -> tuple[str, ...]:
+def _single_actions(parse: Parse) -> tuple[str, ...]:
     """The actions of a text, each a sentence, in the order of their verbs, each once; the text as it is
     where it has no verb."""
-    verbs = sorted(_verbs(parse))
-    verbs = sorted({*verbs, *_verbless(parse, frozenset(verbs))})
-    found = [_sentence(parse, verb, frozenset(verbs)) for verb in verbs]
-    told = tuple(dict.fromkeys(sentence for sentence in found if sentence))
-    return told or tuple(filter(None, [_finished("".join(t.text + " " * t.space for t in parse.tokens))]))
+    verbs = frozenset(_verbs(parse))
+    # Roots that the parser took for no verbs (``The crowd cheers``) beside verbs that it saw.
+    roots = [place for place, token in enumerate(parse.tokens) if token.head == place and place not in verbs]
+    roots = [root for root in roots if any(verb in parse.subtree(root) for verb in verbs)]
+    told = sorted(verbs.union(root for root in roots if _says_something(parse, _own(parse, root, verbs))))
+    found = [_sentence(parse, verb, frozenset(told)) for verb in told]
+    if not any(found):
+        found = [_finished("".join(t.text + " " * t.space for t in parse.tokens))]
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _verbs(parse: Parse) -> set[int]:
@@ -79,13 +82,6 @@ def _verbs(parse: Parse) -> set[int]:
             found.add(place)
         waiting += parse.children[place]
     return found
-
-
-def _verbless(parse: Parse, verbs: frozenset[int]) -> list[int]:
-    """Roots that the parser took for no verbs (``The crowd cheers``) beside verbs that it saw."""
-    roots = [place for place, token in enumerate(parse.tokens) if token.head == place and place not in verbs]
-    told = [root for root in roots if any(verb in parse.subtree(root) for verb in verbs)]
-    return [root for root in told if _says_something(parse, _own(parse, root, verbs))]
 
 
 def _says_something(parse: Parse, places: Sequence[int]) -> bool:
@@ -115,8 +111,7 @@ def _is_told(parse: Parse, place: int, found: set[int]) -> bool:
         return any(parse.tokens[c].text.lower() in _RELATIVE for c in subjects)
     if token.dep == "acl":
         return token.tag == "VBG"
-    marks = _marks(parse, place)
-    return token.dep == "advcl" and (marks <= _MARKS if finite else token.tag == "VBG" and marks <= _MARKS)
+    return token.dep == "advcl" and (finite or token.tag == "VBG") and _marks(parse, place) <= _MARKS
 
 
 def _marks(parse: Parse, verb: int) -> set[str]:
@@ -135,8 +130,9 @@ def _sentence(parse: Parse, verb: int, verbs: frozenset[int]) -> str:
     before = [place for place in own if place < verb]
     after = [place for place in own if place > verb]
     form = _form(parse, verb, plural, bool(helpers))
+    gap = "" if after and parse.tokens[after[0]].tag in ("POS", ",", ".") else " "
     parts = [subject, helpers, parse.text(before), form]
-    return _finished(" ".join(part for part in parts if part) + _gap(parse, after) + parse.text(after))
+    return _finished(" ".join(part for part in parts if part) + gap + parse.text(after))
 
 
 def _is_subject(parse: Parse, place: int, verb: int) -> bool:
@@ -152,16 +148,13 @@ def _own(parse: Parse, verb: int, verbs: frozenset[int]) -> list[int]:
     tree = list(parse.subtree(verb))
     others = {place for other in verbs - {verb} if other in tree for place in parse.subtree(other)}
     own = [place for place in tree if place not in others and not _is_link(parse, place, verb, others)]
-    while own and _is_loose(parse, own[-1]):
+    while own and (
+        parse.tokens[own[-1]].dep in ("cc", "punct") or parse.tokens[own[-1]].text.lower() in _LATER
+    ):
         own.pop()
     while own and parse.tokens[own[0]].dep in ("cc", "punct"):
         own.pop(0)
     return own
-
-
-def _is_loose(parse: Parse, place: int) -> bool:
-    token = parse.tokens[place]
-    return token.dep in ("cc", "punct") or token.text.lower() in _LATER
 
 
 def _is_link(parse: Parse, place: int, verb: int, others: set[int]) -> bool:
@@ -184,21 +177,17 @@ def _subject(parse: Parse, verb: int, verbs: frozenset[int]) -> tuple[str, bool]
     token = parse.tokens[verb]
     if token.dep in ("relcl", "acl") and parse.tokens[token.head].pos not in ("VERB", "AUX"):
         return _pronoun(parse, token.head)
-    holder = _holder(parse, verb, verbs)
-    if holder is None:
-        return "", False
-    return _pronoun(parse, next(c for c in parse.children[holder] if parse.tokens[c].dep in _SUBJECTS))
-
-
-def _holder(parse: Parse, verb: int, verbs: frozenset[int]) -> int | None:
-    """The nearest verb above with a subject of its own, else the nearest before."""
+    # The nearest verb above with a subject of its own, else the nearest before.
     held = {v for v in verbs if any(parse.tokens[c].dep in _SUBJECTS for c in parse.children[v])}
-    above = verb
+    above, holder = verb, max((other for other in held if other < verb), default=None)
     while parse.tokens[above].head != above:
         above = parse.tokens[above].head
         if above in held:
-            return above
-    return max((other for other in held if other < verb), default=None)
+            holder = above
+            break
+    if holder is None:
+        return "", False
+    return _pronoun(parse, next(c for c in parse.children[holder] if parse.tokens[c].dep in _SUBJECTS))
 
 
 def _pronoun(parse: Parse, noun: int) -> tuple[str, bool]:
@@ -211,7 +200,7 @@ def _pronoun(parse: Parse, noun: int) -> tuple[str, bool]:
     if text == "person":
         return UNKNOWN, False
     several = any(parse.tokens[child].dep == "conj" for child in parse.children[noun])
-    who = "they" if several or token.tag in ("NNS", "NNPS") else gender_of(parse, noun)
+    who = "they" if several or token.tag in ("NNS", "NNPS") else _gender_of(parse, noun)
     somebody = token.lemma.lower() in PERSON_NOUNS
     return who or (UNKNOWN if somebody else "it"), who == "they"
 
@@ -237,10 +226,6 @@ def _form(parse: Parse, verb: int, plural: bool, helped: bool) -> str:
     return token.lemma if plural else third(token.lemma)
 
 
-def _gap(parse: Parse, after: Sequence[int]) -> str:
-    return "" if after and parse.tokens[after[0]].tag in ("POS", ",", ".") else " "
-
-
 def _finished(text: str) -> str:
     words = _LOOSE_SIGN.sub(r"\1", " ".join(text.split())).strip(" ,;:")
     if not any(map(str.isalnum, words)):
@@ -261,7 +246,7 @@ def actions_by_rule(texts: Sequence[str], context: MetricContext) -> list[tuple[
     whole = parses.of(texts)
     plain = {text: without_characters(parse) for text, parse in whole.items()}
     again = parses.of(plain.values())
-    return [single_actions(again[plain[text]]) for text in texts]
+    return [_single_actions(again[plain[text]]) for text in texts]
 
 
 UNKNOWN = "the person"
@@ -280,32 +265,34 @@ _PHRASE = frozenset("det amod compound nummod poss flat predet quantmod nmod".sp
 _TAGS = ("NNP", "NNPS")
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A noun phrase that means somebody: ``places`` of its words, whom a pronoun for it says (``he``,
-    ``she``, ``they``, or nothing where it is not known), and the pronoun's case."""
-
-    places: tuple[int, ...]
-    who: str
-    case: int
-
-
 def without_characters(parse: Parse) -> str:
     """The text with a pronoun for each character."""
     instead: dict[int, str] = {}
     spaces: dict[int, bool] = {}
-    for person in _people(parse):
-        first, last = person.places[0], person.places[-1]
-        instead |= dict.fromkeys(person.places, "")
-        instead[first] = _PRONOUNS[person.who][person.case]
-        spaces[first] = parse.tokens[last].space
-    return _written(parse, instead, spaces)
+    for head in range(len(parse.tokens)):
+        if head in instead or not _is_character(parse, head):
+            continue
+        others = _with(parse, head)
+        places = _phrase(parse, head, others)
+        who = "they" if others else _gender_of(parse, head) or _told_elsewhere(parse, head)
+        instead |= dict.fromkeys(places, "")  # all its words go but the first
+        instead[places[0]] = _PRONOUNS[who][_case(parse, head, places)]
+        spaces[places[0]] = parse.tokens[places[-1]].space
+    words: list[str] = []
+    for place, token in enumerate(parse.tokens):
+        word = instead.get(place, token.text)
+        if word and token.begins:
+            word = word[:1].upper() + word[1:]
+        if word:
+            words.append(word + " " * spaces.get(place, token.space))
+    return "".join(words).strip()
 
 
-def gender_of(parse: Parse, head: int) -> str:
+def _gender_of(parse: Parse, head: int) -> str:
     """``he``, ``she`` or ``they`` for a noun with its names and determiners; empty where nothing shows it."""
     token = parse.tokens[head]
-    words = [token, *(parse.tokens[child] for child in parse.children[head] if _names(parse.tokens[child]))]
+    children = [parse.tokens[child] for child in parse.children[head]]
+    words = [token, *(one for one in children if one.dep in ("compound", "nmod", "flat") or _is_title(one))]
     for word in (*words[1:], words[0]):
         text = word.text.lower().strip(".")
         if text in HIS_TITLES or text in HIS_NOUNS or text in HIS_NAMES:
@@ -313,17 +300,6 @@ def gender_of(parse: Parse, head: int) -> str:
         if text in HER_TITLES or text in HER_NOUNS or text in HER_NAMES:
             return "she"
     return "they" if token.text.lower() in PLURAL_NOUNS or token.tag == "NNS" else ""
-
-
-def _people(parse: Parse) -> Iterator[Person]:
-    taken: set[int] = set()
-    for head in range(len(parse.tokens)):
-        if head not in taken and _is_character(parse, head):
-            others = _with(parse, head)
-            places = _phrase(parse, head, others)
-            taken.update(places)
-            who = "they" if others else gender_of(parse, head) or _told_elsewhere(parse, head)
-            yield Person(places, who, _case(parse, head, places))
 
 
 def _is_character(parse: Parse, head: int) -> bool:
@@ -348,10 +324,15 @@ def _is_name(parse: Parse, head: int, token: Token) -> bool:
 
 def _names_somebody(parse: Parse, head: int, token: Token) -> bool:
     """A given name, or a title with a name; others where neither an article nor a place speaks against."""
-    article = any(parse.tokens[child].dep == "det" for child in parse.children[head])
+    children = [parse.tokens[child] for child in parse.children[head]]
+    article = any(child.dep == "det" for child in children)
     if token.text.lower() in HIS_NAMES | HER_NAMES and not article:
         return token.tag in _TAGS or token.pos in ("NOUN", "ADJ", "ADV")
-    return token.tag in _TAGS and (_titled(parse, head) or not (article or _is_placed(parse, token)))
+    titled = any(_is_title(parse.tokens[child]) for child in parse.children[head] if child < head)
+    before = parse.tokens[token.head]
+    after_no_verb = before.text.lower() == "at" and parse.tokens[before.head].pos != "VERB"
+    placed = token.dep == "pobj" and (before.text.lower() in _PLACED or after_no_verb)
+    return token.tag in _TAGS and (titled or not (article or placed))
 
 
 def _before_unseen_verb(parse: Parse, place: int) -> bool:
@@ -371,12 +352,8 @@ def _before_unseen_verb(parse: Parse, place: int) -> bool:
 def _stands_alone(parse: Parse, head: int) -> bool:
     """Whether a noun is none that only says what kind of thing another is."""
     token = parse.tokens[head]
-    return token.dep not in ("compound", "amod", "nmod") and (token.dep != "poss" or _has_case(parse, head))
-
-
-def _titled(parse: Parse, head: int) -> bool:
-    words = (parse.tokens[child].text.lower().strip(".") for child in parse.children[head] if child < head)
-    return any(word in NAME_TITLES for word in words)
+    owner = token.dep == "poss" and any(parse.tokens[child].dep == "case" for child in parse.children[head])
+    return owner or token.dep not in ("compound", "amod", "nmod", "poss")
 
 
 def _with(parse: Parse, head: int) -> tuple[int, ...]:
@@ -402,18 +379,8 @@ def _is_somebody(parse: Parse, place: int) -> bool:
     )
 
 
-def _is_placed(parse: Parse, token: Token) -> bool:
-    before = parse.tokens[token.head]
-    after_no_verb = before.text.lower() == "at" and parse.tokens[before.head].pos != "VERB"
-    return token.dep == "pobj" and (before.text.lower() in _PLACED or after_no_verb)
-
-
-def _has_case(parse: Parse, head: int) -> bool:
-    return any(parse.tokens[child].dep == "case" for child in parse.children[head])
-
-
-def _names(token: Token) -> bool:
-    return token.dep in ("compound", "nmod", "flat") or token.text.lower().strip(".") in NAME_TITLES
+def _is_title(token: Token) -> bool:
+    return token.text.lower().strip(".") in NAME_TITLES
 
 
 def _phrase(parse: Parse, head: int, others: tuple[int, ...]) -> tuple[int, ...]:
@@ -463,15 +430,3 @@ def _told_elsewhere(parse: Parse, head: int) -> str:
     }
     left = told - objects
     return left.pop() if len(left) == 1 else ""
-
-
-def _written(parse: Parse, instead: dict[int, str], spaces: dict[int, bool]) -> str:
-    """The text with other words in some places, an empty one for a word that goes."""
-    words: list[str] = []
-    for place, token in enumerate(parse.tokens):
-        word = instead.get(place, token.text)
-        if word and token.begins:
-            word = word[:1].upper() + word[1:]
-        if word:
-            words.append(word + " " * spaces.get(place, token.space))
-    return "".join(words).strip()

@@ -8,11 +8,13 @@ is punished. Both are times ten, as in their programs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import reduce
+from math import fsum, sqrt
+from operator import or_
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.core import key_of
 from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
@@ -34,7 +36,12 @@ class CaptionMetric(Metric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The texts; and why there is no prediction, since the row says so."""
-        return [_key(corpus.items[place]) for place in places]
+        items = [corpus.items[place] for place in places]
+        keys: list[Json] = [{"prediction": i.prediction, "references": list(i.references)} for i in items]
+        return [
+            {**key, "failure": item.failure} if item.prediction is None else key
+            for key, item in zip(keys, items, strict=True)
+        ]
 
     def _share(self, item: Item, score: float) -> Row:
         """The row of a score of 0 to 1, which is averaged over items."""
@@ -67,11 +74,9 @@ class Cider(CaptionMetric):
     @property
     def identity(self) -> Json:
         """Definition, and that of the tokens."""
-        kind = (
-            {"definition": "CVPR 2015, no stems"}
-            if self._plain
-            else {"definition": "CIDEr-D", "sigma": SIGMA}
-        )
+        kind = {"definition": "CIDEr-D", "sigma": SIGMA}
+        if self._plain:
+            kind = {"definition": "CVPR 2015, no stems"}
         return {"metric": self.name, **kind, "longest": LONGEST, "tokens": VERSION}
 
     def basis(self, corpus: Corpus) -> str:
@@ -143,11 +148,6 @@ class RougeL(CaptionMetric):
             yield self._share(item, rouge_l(ours, theirs))
 
 
-def _key(item: Item) -> Json:
-    key: Json = {"prediction": item.prediction, "references": list(item.references)}
-    return key if item.prediction is not None else {**key, "failure": item.failure}
-
-
 BETA = 1.2
 """Recall counts this much more than precision (COCO tool)."""
 
@@ -176,30 +176,24 @@ def longest_common(ours: Tokens, theirs: Tokens) -> int:
     return (full ^ left).bit_count()
 
 
-def bleu_sums(
-    predictions: Sequence[Tokens], references: Sequence[Sequence[Tokens]], longest: int
-) -> npt.NDArray[np.float64]:
+def bleu_sums(predictions: Sequence[Tokens], references: Sequence[Sequence[Tokens]], longest: int) -> Floats:
     """``float64[n, 2 longest + 2]`` for n predictions, each with its own references: n-grams that are in a
     reference, clipped to the most that one of them has; all n-grams; the length of the prediction and that
     of the reference nearest in length (of two as near, the shorter)."""
-    n = len(predictions)
-    flat = [reference for group in references for reference in group]
-    ours = np.repeat(np.arange(n), [len(group) for group in references])
-    theirs = np.arange(len(flat)) + n
-    lengths = np.array([len(prediction) for prediction in predictions], np.int64)
-    columns: list[Ints] = []
-    for grams in count_grams([*predictions, *flat], longest):
-        shared = common(grams, ours, theirs)
-        most = np.zeros(len(grams.count), np.int64)
-        np.maximum.at(most, shared.ours, grams.count[shared.theirs])
-        matches = np.bincount(grams.sentence, np.minimum(most, grams.count), minlength=n)
-        columns.append(matches[:n].astype(np.int64))
-    columns.extend(np.maximum(lengths - order, 0) for order in range(longest))
-    nearest = [
-        min((abs(len(r) - len(p)), len(r)) for r in group)[1]
-        for p, group in zip(predictions, references, strict=True)
-    ]
-    return np.stack([*columns, lengths, np.array(nearest, np.int64)], axis=1).astype(np.float64)
+    rows = []
+    for prediction, group in zip(predictions, references, strict=True):
+        matches = []
+        for n in range(1, longest + 1):
+            most = reduce(or_, (_grams(reference, n) for reference in group))
+            matches.append((_grams(prediction, n) & most).total())
+        size = len(prediction)
+        nearest = min((abs(len(reference) - size), len(reference)) for reference in group)[1]
+        rows.append([*matches, *(max(size - n, 0) for n in range(longest)), size, nearest])
+    return np.array(rows, np.float64).reshape(-1, 2 * longest + 2)
+
+
+def _grams(sentence: Tokens, n: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(sentence[k:] for k in range(n)), strict=False))
 
 
 class Tokenizer:
@@ -244,7 +238,11 @@ SIGMA = 6.0
 
 
 def cider_scores(
-    predictions: Sequence[Tokens], places: Sequence[int], corpus: Sequence[Sequence[Tokens]], *, plain: bool
+    predictions: Sequence[tuple[str, ...]],
+    places: Sequence[int],
+    corpus: Sequence[Sequence[tuple[str, ...]]],
+    *,
+    plain: bool,
 ) -> Floats:
     """``float64[predictions]``, 0 to 10: how alike each prediction is to the references ``corpus[place]`` of
     its place, with the frequencies of ``corpus`` (references of every item, in tokens).
@@ -252,142 +250,31 @@ def cider_scores(
     ``plain``: the first definition, without stemming (the paper reduces words to their stems first, its
     authors' program does not); else CIDEr-D. A corpus of one item makes every n-gram worth nothing: 0.
     """
-    references = [reference for group in corpus for reference in group]
-    owner = np.repeat(np.arange(len(corpus)), [len(group) for group in corpus])
-    tables = count_grams([*references, *predictions], LONGEST)
-    prediction, reference = _pairs(owner, np.asarray(places, np.int64), len(references))
-    lengths = np.array([max(len(s) - 1, 0) for s in (*references, *predictions)], np.float64)
-    alike = np.zeros(len(prediction))
-    for grams in tables:
-        weights = _weights(grams, owner, len(corpus))
-        alike += _cosines(grams, weights, prediction, reference, clipped=not plain)
+    lines = [(predictions[row], theirs) for row, place in enumerate(places) for theirs in corpus[place]]
+    rows = [row for row, place in enumerate(places) for _ in corpus[place]]
+    alike = np.zeros(len(lines))
+    for n in range(1, LONGEST + 1):
+        met = Counter(gram for group in corpus for gram in {g for line in group for g in _grams(line, n)})
+        rare = np.log(float(len(corpus))) - np.log(np.array([1, *met.values()], np.float64))
+        rarity = dict(zip(met, rare[1:].tolist(), strict=True))
+        weights = {
+            line: {gram: count * rarity.get(gram, float(rare[0])) for gram, count in _grams(line, n).items()}
+            for line in {line for pair in lines for line in pair}
+        }
+        lengths = {
+            line: sqrt(fsum(weight**2 for weight in found.values())) for line, found in weights.items()
+        }
+        for place, (ours, theirs) in enumerate(lines):
+            own, below = weights[ours], lengths[ours] * lengths[theirs]
+            shared = [(own[gram], weight) for gram, weight in weights[theirs].items() if gram in own]
+            if below:
+                alike[place] += fsum((a if plain else min(a, b)) * b for a, b in shared) / below
     if not plain:
-        alike *= np.exp(-((lengths[prediction] - lengths[reference]) ** 2) / (2 * SIGMA**2))
-    rows = prediction - len(references)
+        apart = np.array([len(ours) - len(theirs) for ours, theirs in lines], np.float64)
+        alike *= np.exp(-(apart**2) / (2 * SIGMA**2))
     total = np.bincount(rows, alike, minlength=len(predictions))
-    return np.asarray(
-        10.0 * total / LONGEST / np.maximum(np.bincount(rows, minlength=len(predictions)), 1), np.float64
-    )
-
-
-def _pairs(owner: Ints, places: Ints, references: int) -> tuple[Ints, Ints]:
-    """Sentences to compare: each prediction (they come after the references) and each of its references."""
-    starts = np.searchsorted(owner, places)
-    sizes = np.searchsorted(owner, places, side="right") - starts
-    row = np.repeat(np.arange(len(places)), sizes)
-    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return row + references, starts[row] + within
-
-
-def _weights(grams: Grams, owner: Ints, items: int) -> Floats:
-    """``float64[entries]``: each count times the logarithm of how many items there are for each that has the
-    n-gram in a reference; one that is in none counts as in one."""
-    ours = grams.sentence < len(owner)
-    met = np.unique(grams.gram[ours] * items + owner[grams.sentence[ours]])
-    frequency = np.bincount(met // items, minlength=grams.kinds)
-    rarity = np.log(float(items)) - np.log(np.maximum(frequency, 1))
-    return np.asarray(grams.count * rarity[grams.gram], np.float64)
-
-
-def _cosines(grams: Grams, weights: Floats, prediction: Ints, reference: Ints, *, clipped: bool) -> Floats:
-    """``float64[pairs]``; 0 where either side has no n-gram of any weight."""
-    shared = common(grams, prediction, reference)
-    ours, theirs = weights[shared.ours], weights[shared.theirs]
-    dots = (np.minimum(ours, theirs) if clipped else ours) * theirs
-    norms = np.sqrt(np.bincount(grams.sentence, weights**2, minlength=grams.sentences))
-    below = norms[prediction] * norms[reference]
-    total = np.bincount(shared.pair, dots, minlength=len(prediction))
-    found = np.zeros(len(prediction))
-    np.divide(total, below, out=found, where=below > 0)
-    return found
+    count = np.bincount(rows, minlength=len(predictions))
+    return np.asarray(10.0 * total / LONGEST / np.maximum(count, 1), np.float64)
 
 
 Tokens = Sequence[str]
-Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Grams:
-    """The distinct n-grams of each of ``sentences`` sentences, for one n.
-
-    Entries are grouped by sentence, in order of first appearance there: whatever is added up over them is
-    the same to the last bit, whichever sentences are beside it. ``gram`` ids are below ``kinds``.
-    """
-
-    sentences: int
-    kinds: int
-    sentence: Ints
-    gram: Ints
-    count: Ints
-    _sorted: Ints
-    _entry: Ints
-
-    def starts(self) -> Ints:
-        """``int64[sentences + 1]``: where each sentence's entries begin."""
-        return np.searchsorted(self.sentence, np.arange(self.sentences + 1)).astype(np.int64)
-
-    def find(self, sentence: Ints, gram: Ints) -> Ints:
-        """``int64[q], int64[q] → int64[q]``: the entry of a sentence's n-gram, -1 where it has none such."""
-        if not len(self._sorted):
-            return np.full(len(sentence), -1, np.int64)
-        wanted = sentence * self.kinds + gram
-        at = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
-        return np.where(self._sorted[at] == wanted, self._entry[at], -1)
-
-
-@dataclass(frozen=True, slots=True)
-class Common:
-    """Entries that two sentences have in common: ``pair`` says in which pair, ``ours`` and ``theirs`` are
-    places in `Grams.count`. In the order of the pairs, then of their sentence."""
-
-    pair: Ints
-    ours: Ints
-    theirs: Ints
-
-
-def count_grams(sentences: Iterable[Tokens], longest: int) -> list[Grams]:
-    """N-grams of 1 to ``longest`` tokens, with ids that hold for all these sentences."""
-    words: dict[str, int] = {}
-    rows = [[words.setdefault(token, len(words)) for token in sentence] for sentence in sentences]
-    lengths = np.array([len(row) for row in rows], np.int64)
-    tokens = np.array([word for row in rows for word in row], np.int64)
-    owner = np.repeat(np.arange(len(rows)), lengths)
-    return [_grams(ids, owner, len(rows)) for ids in _ids(tokens, owner, longest, len(words))]
-
-
-def common(grams: Grams, ours: Ints, theirs: Ints) -> Common:
-    """``int64[pairs]`` of sentences on both sides: what they share."""
-    starts = grams.starts()
-    sizes = (starts[1:] - starts[:-1])[theirs]
-    pair = np.repeat(np.arange(len(theirs)), sizes)
-    entry = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes) + starts[theirs][pair]
-    found = grams.find(ours[pair], grams.gram[entry])
-    shared = found >= 0
-    return Common(pair[shared], found[shared], entry[shared])
-
-
-def _ids(tokens: Ints, owner: Ints, longest: int, words: int) -> Iterable[Ints]:
-    """For each n: ``int64[tokens]``, the id of the n-gram that begins at each token, -1 where the sentence
-    ends before it does."""
-    ids = tokens
-    yield ids
-    for n in range(1, longest):
-        longer = np.full(len(tokens), -1, np.int64)
-        here = max(len(tokens) - n, 0)
-        whole = owner[:here] == owner[n:]
-        longer[:here][whole] = ids[:here][whole] * words + tokens[n:][whole]
-        known = longer >= 0
-        _, longer[known] = np.unique(longer[known], return_inverse=True)
-        ids = longer
-        yield ids
-
-
-def _grams(ids: Ints, owner: Ints, sentences: int) -> Grams:
-    whole = ids >= 0
-    gram, sentence = ids[whole], owner[whole]
-    kinds = int(gram.max()) + 1 if len(gram) else 1
-    keys, first, count = np.unique(sentence * kinds + gram, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    entry = np.empty(len(order), np.int64)
-    entry[order] = np.arange(len(order))
-    return Grams(sentences, kinds, sentence[first[order]], gram[first[order]], count[order], keys, entry)

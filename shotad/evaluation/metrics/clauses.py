@@ -77,11 +77,9 @@ def _joined(line: Sequence[NameToken], before: Mention, mention: Mention, after:
     if "pronoun" in (mention.kind, before.kind) or before.possessive:
         return False
     between = line[before.end : mention.start]
-    if not between:
-        return line[mention.start].gap.strip() == "," and any(
-            _joined(line, mention, one, ()) for one in after
-        )
-    return len(between) == 1 and between[0].key in ("and", "or")
+    if between:
+        return len(between) == 1 and between[0].key in ("and", "or")
+    return line[mention.start].gap.strip() == "," and any(_joined(line, mention, one, ()) for one in after)
 
 
 def _role(line: Sequence[NameToken], mention: Mention, start: int, before: Mention | None) -> Role:
@@ -106,18 +104,14 @@ def _of_pronoun(line: Sequence[NameToken], mention: Mention) -> Role:
         return "subject"
     if word in ("his", "their", "theirs", "hers"):
         return "owner"
-    if word == "her":
-        after = line[mention.end] if mention.end < len(line) else None
-        ends = after is None or after.gap != " " or after.opens
-        return (
-            "object" if ends or (after is not None and (after.key in AFTER_OBJECT or _by(after))) else "owner"
-        )
-    return "object"
-
-
-def _by(after: NameToken) -> bool:
-    """Whether a word tells how and is not what is hers: ``looks at her warily``."""
-    return after.key.endswith("ly") and after.key not in ("belly", "family", "jelly", "only")
+    if word != "her":
+        return "object"
+    after = line[mention.end] if mention.end < len(line) else None
+    if after is None or after.gap != " " or after.opens or after.key in AFTER_OBJECT:
+        return "object"
+    # A word that tells how, and is not what is hers: ``looks at her warily``.
+    how = after.key.endswith("ly") and after.key not in ("belly", "family", "jelly", "only")
+    return "object" if how else "owner"
 
 
 def _fronted(
@@ -139,11 +133,6 @@ _AGAINST_LIST = 4
 """How many lines must say so where the list of given names says otherwise."""
 
 
-def by_name(member: Member) -> str:
-    """``he``, ``she`` or nothing, as titles, roles and given names say of somebody."""
-    return member.pronoun or next((said for name in member.given if (said := listed_as(name))), "")
-
-
 def learned(
     cast: Sequence[Member], lines: Sequence[tuple[Sequence[Mention], Sequence[MentionPlace]]]
 ) -> dict[Who, str]:
@@ -157,7 +146,10 @@ def learned(
         for who, pronoun in _own(found, where):
             said.setdefault(who, Counter())[pronoun] += 1
     titled: dict[Who, str] = {("cast", place): one.pronoun for place, one in enumerate(cast) if one.pronoun}
-    listed: dict[Who, str] = {("cast", place): by_name(one) for place, one in enumerate(cast)}
+    listed: dict[Who, str] = {
+        ("cast", place): one.pronoun or next(filter(None, map(listed_as, one.given)), "")
+        for place, one in enumerate(cast)
+    }
     several = {shared(mention) for found, _ in lines for mention in found if len(mention.members) > 1}
     for who in [*said, *several]:
         listed.setdefault(who, listed_as(str(who[1])))
@@ -204,7 +196,8 @@ def leads(
 ) -> dict[str, Who]:
     """The one of the cast whom a film's lines name far more often than all others who are ``he``, or ``she``;
     people of whom neither is known count against both, and one without a name of their own leads nobody."""
-    times = Counter(who for found in lines for mention in found if (who := _by_name(mention)) is not None)
+    named = (mention for found in lines for mention in found if mention.kind in ("cast", "name"))
+    times = Counter(who for mention in named if (who := who_of(mention)) is not None)
     found: dict[str, Who] = {}
     for pronoun in ("he", "she"):
         some = {who: n for who, n in times.items() if pronouns.get(who, pronoun) == pronoun}
@@ -216,10 +209,6 @@ def leads(
         if some[first] >= max(_LEAD_TIMES, _LEAD_SHARE * sum(some.values())):
             found[pronoun] = first
     return found
-
-
-def _by_name(mention: Mention) -> Who | None:
-    return who_of(mention) if mention.kind in ("cast", "name") else None
 
 
 def suits(pronoun: str, known: str) -> bool:

@@ -98,10 +98,8 @@ class FastCoref:
         pieces = parts(document, lambda text: _fits(model, text))
         self._divided += len(pieces) > 1
         names = None if self._settings.rules == "code" else named(document)
-        found = [
-            one for piece in pieces for one in meant(piece, _clusters(model, piece), document.cast, names)
-        ]
-        return tuple(tuple(sorted(one)) for one in found)
+        found = (meant(piece, _clusters(model, piece), document.cast, names) for piece in pieces)
+        return tuple(tuple(sorted(one)) for those in found for one in those)
 
     def _folder(self) -> Path:
         return self._context.once(f"coref-folder/{self._model}", lambda: _located(self._model))
@@ -165,9 +163,9 @@ def _located(model: str) -> Path:
             if _whole(found):
                 return found
         except (
-            hub.errors.HfHubHTTPError,
             OSError,
             ValueError,
+            hub.errors.HfHubHTTPError,
             *hub.errors.HfHubHTTPError.__bases__,
         ) as error:
             said = reason(error)
@@ -314,23 +312,12 @@ def meant(
             found[number].add(name)
     for cluster in clusters:
         owners = {piece.text[start:end] for start, end in cluster} & set(cast)
-        owners |= {
-            written[span] for span in (_bare(piece.text, *span) for span in cluster) if span in written
-        }
+        for start, end in cluster:
+            bare = end - 2 if piece.text[start:end].endswith(("'s", "’s")) else end
+            if (start, bare) in written:
+                owners.add(written[start, bare])
         if len(owners) == 1:
-            for number in _sentences(piece, cluster):
-                found[number] |= owners
+            for number, (begin, stop) in enumerate(piece.spans):
+                if any(begin <= start and end <= stop for start, end in cluster):
+                    found[number] |= owners
     return found
-
-
-def _bare(text: str, start: int, end: int) -> Span:
-    """A mention without the possessive s."""
-    return start, end - 2 if text[start:end].endswith(("'s", "’s")) else end
-
-
-def _sentences(piece: Layout, cluster: Cluster) -> Iterator[int]:
-    """The sentences in which mentions of a cluster stand wholly."""
-    for start, end in cluster:
-        for number, (begin, stop) in enumerate(piece.spans):
-            if begin <= start and end <= stop:
-                yield number

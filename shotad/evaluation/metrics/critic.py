@@ -10,7 +10,7 @@ import difflib
 import importlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from shotad.core import EvaluationError, key_of
@@ -50,8 +50,6 @@ def make_resolver(name: str, context: MetricContext) -> Resolver:
 
 
 _VERSION = 1
-_NOT_A_NUMBER = "nan"
-"""What an empty prediction becomes on the published code's way through a table."""
 NO_CAST = "no cast list for this film"
 
 
@@ -99,16 +97,12 @@ class Critic(Metric):
         self._note_missing(corpus)
         found: dict[int, Json] = {}
         for film in _films(corpus, places):
-            human, predicted = (self._key(document) for document in self._documents(corpus, film))
+            human, predicted = map(key_of, map(asdict, self._documents(corpus, film)))
             for number, place in enumerate(film):
-                failed = corpus.items[place].prediction is None
-                failure = corpus.items[place].missing
-                found[place] = {
-                    "human": human,
-                    "predicted": predicted,
-                    "line": number,
-                    **({"failure": failure} if failed else {}),
-                }
+                item = corpus.items[place]
+                found[place] = {"human": human, "predicted": predicted, "line": number}
+                if item.prediction is None:
+                    found[place]["failure"] = item.missing
         return [found[place] for place in places]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
@@ -135,12 +129,11 @@ class Critic(Metric):
         cast = corpus.casts.get(items[0].film, ())
         starts = tuple(item.interval.start for item in items) if self._resolver.uses_time else ()
         human = tuple(item.reference for item in items)
-        predicted = tuple(self._predicted(item) for item in items)
+        predicted = tuple(item.prediction or "" for item in items)
+        if self._rules == "code":
+            # What an empty prediction becomes on the published code's way through a table.
+            predicted = tuple(text if text.strip() else "nan" for text in predicted)
         return Document(human, cast, starts), Document(predicted, cast, starts)
-
-    def _predicted(self, item: Item) -> str:
-        text = item.prediction or ""
-        return text if text.strip() or self._rules != "code" else _NOT_A_NUMBER
 
     def _resolved(self, documents: Sequence[Document]) -> list[Sequence[People]]:
         """Whom the lines of each document mean, from the store where they were read before."""
@@ -149,12 +142,9 @@ class Critic(Metric):
             found = zip(new, self._resolver.resolve(new), strict=True)
             return [{document: json.dumps(people).encode() for document, people in found}]
 
-        keys = {document: self._key(document) for document in documents}
+        keys = {document: key_of(asdict(document)) for document in documents}
         known = self._context.store.filled(f"critic/{key_of(self._resolver.identity)}", keys, read)
         return [[tuple(people) for people in json.loads(known[document])] for document in documents]
-
-    def _key(self, document: Document) -> str:
-        return key_of({"sentences": document.sentences, "cast": document.cast, "starts": document.starts})
 
     def _note_missing(self, corpus: Corpus) -> None:
         films = {item.film for item in corpus.items}

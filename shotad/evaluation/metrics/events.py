@@ -63,6 +63,11 @@ class Event:
     def __str__(self) -> str:
         return " ".join([*["not"] * self.denied, self.verb, *(f"[{one}]" for one in self.participants)])
 
+    @property
+    def embedded(self) -> str:
+        """The verb as it is embedded: apart from a noun that is written the same."""
+        return f"to {self.verb}"
+
 
 class Events(Metric):
     """The mean over a human AD's events of what a prediction tells of them, then over ADs, 0 to 100.
@@ -107,7 +112,7 @@ class Events(Metric):
             text for item in items for text in (*_human(item), item.prediction or "") if text.strip()
         )
         events = {text: tuple(events_of(parse)) for text, parse in parses.items()}
-        words = {_verb(event) for row in events.values() for event in row}
+        words = {event.embedded for row in events.values() for event in row}
         words |= {word for row in events.values() for event in row for word in event.participants}
         table = VectorTable(sorted(words), self._vectors.of(sorted(words)))
         for item in items:
@@ -133,23 +138,14 @@ def _human(item: Item) -> list[str]:
     return [item.reference] if item.actions is None else list(item.actions)
 
 
-def _verb(event: Event) -> str:
-    """As it is embedded: apart from a noun that is written the same."""
-    return f"to {event.verb}"
-
-
 def events_of(parse: Parse) -> Iterator[Event]:
     """The events of a text, in its order; a verb that only joins (``is``, ``has been``) is none."""
     for place, token in enumerate(parse.tokens):
         if token.pos != VERB:
             continue
         below = parse.children[place]
-        ways = [
-            parse.tokens[child].text.lower()
-            for child in below
-            if parse.tokens[child].dep == "prt"
-            or (parse.tokens[child].dep == "advmod" and parse.tokens[child].text.lower() in _WAYS)
-        ]
+        near = [(parse.tokens[child], parse.tokens[child].text.lower()) for child in below]
+        ways = [word for one, word in near if one.dep == "prt" or (one.dep == "advmod" and word in _WAYS)]
         verb = " ".join([base_of(token).lower(), *dict.fromkeys(ways)])
         if verb == "be":
             continue
@@ -157,9 +153,7 @@ def events_of(parse: Parse) -> Iterator[Event]:
         if not taking:
             subjects = [child for child in below if parse.tokens[child].dep == "nsubj"]
             taking = [word for child in subjects for word in _nouns(parse, child)]
-        denied = any(
-            parse.tokens[child].dep == "neg" or parse.tokens[child].text.lower() in _NOT for child in below
-        )
+        denied = any(one.dep == "neg" or word in _NOT for one, word in near)
         yield Event(verb, tuple(dict.fromkeys(taking)), denied)
 
 
@@ -203,11 +197,12 @@ class EventMatch:
         return _VERB * self.verb + (1.0 - _VERB) * self.participants
 
     def to_json(self) -> Mapping[str, Any]:
-        """For people, rounded."""
-        nearest = None if self.nearest is None else str(self.nearest)
-        taking = None if self.participants is None else round(self.participants, 4)
-        verb = round(self.verb, 4)
-        return {"event": str(self.event), "nearest": nearest, "verb": verb, "participants": taking}
+        return {
+            "event": str(self.event),
+            "nearest": None if self.nearest is None else str(self.nearest),
+            "verb": round(self.verb, 4),
+            "participants": None if self.participants is None else round(self.participants, 4),
+        }
 
 
 def _matches(
@@ -226,7 +221,7 @@ def _matches(
 
 def _match(event: Event, other: Event, place: int, table: VectorTable, verbs: _Verbs) -> EventMatch:
     denied = event.denied != other.denied
-    near = float(_likeness(table.cosines([_verb(event)], [_verb(other)]))[0, 0])
+    near = float(_likeness(table.cosines([event.embedded], [other.embedded]))[0, 0])
     verb = 0.0 if denied else max(near, verbs.likeness(event.verb, other.verb))
     if not event.participants:
         return EventMatch(event, verb, None, other, place)

@@ -89,7 +89,7 @@ class Meteor(CaptionMetric):
         for item, answer in zip(items, answers, strict=False):
             yield self._row(item, answer)
         if len(answers) < len(items):
-            said = run.stderr.strip()[:_TOLD] or "it said nothing"
+            said = run.stderr.strip()[:400] or "it said nothing"
             raise EvaluationError(
                 f"METEOR ended with code {run.returncode} before it had answered: {said}",
                 "Is there enough memory (it takes 2 GB)? Does it run with this Java?",
@@ -120,9 +120,24 @@ class Spice(CaptionMetric):
         super().__init__(name, context)
         program = coco_file("spice/spice-1.0.jar", "SPICE")
         self._java = java_program("SPICE")
-        folder = _corenlp_folder(program.parent / "lib")
+        named = os.environ.get(SPICE_JARS)  # else CoreNLP is looked for beside SPICE's other libraries
+        folder = Path(named) if named else program.parent / "lib"
+        absent = [jar for jar in _CORENLP if not (folder / jar).is_file()]
+        if absent:
+            raise EvaluationError(
+                f"SPICE needs {' and '.join(absent)}, not found in {folder}.",
+                "Get Stanford CoreNLP 3.6.0 with its English models (in a Maven repository: "
+                "edu.stanford.nlp:stanford-corenlp:3.6.0, and the same with classifier models), put both "
+                f"into a folder, and name it by {SPICE_JARS}; or leave the metric out.",
+            )
         libraries = [*sorted((program.parent / "lib").glob("*.jar")), *sorted(folder.glob("*.jar"))]
-        _check_scripts(java_version(self._java, "SPICE"), libraries)
+        version = java_version(self._java, "SPICE")
+        if version > _LAST_WITH_SCRIPTS and not any("nashorn" in path.name for path in libraries):
+            raise EvaluationError(
+                f"SPICE's program needs a JavaScript engine, which Java {version} has not.",
+                f"Name a Java of 8 to {_LAST_WITH_SCRIPTS} by JAVA_HOME, or put nashorn-core and its asm "
+                f"jars beside CoreNLP's ({SPICE_JARS}); or leave the metric out.",
+            )
         self._jars = (program, *dict.fromkeys(libraries))
 
     @cached_property
@@ -154,20 +169,24 @@ class Spice(CaptionMetric):
         if not asked:
             return {}
         with tempfile.TemporaryDirectory(prefix="shotad-spice-") as folder:
-            question, answer = Path(folder) / "question.json", Path(folder) / "answer.json"
-            question.write_text(json.dumps(asked), encoding="utf-8")
-            self._ask(question, answer)
-            return _read(answer, len(asked))
-
-    def _ask(self, question: Path, answer: Path) -> None:
-        paths = os.pathsep.join(map(str, self._jars))
-        main = ["-Dfile.encoding=UTF-8", "-Xmx8G", "-cp", paths, "edu.anu.spice.SpiceScorer"]
-        run = _run("SPICE", [self._java, *main, question, "-out", answer, "-silent"])
-        if run.returncode or not answer.is_file():
-            raise EvaluationError(
-                f"SPICE's program ended with code {run.returncode}: {run.stderr.strip()[-400:]}",
-                "Is there enough memory (it takes 8 GB)? Does it run with this Java (8 is best)?",
-            )
+            told, answer = Path(folder) / "question.json", Path(folder) / "answer.json"
+            told.write_text(json.dumps(asked), encoding="utf-8")
+            paths = os.pathsep.join(map(str, self._jars))
+            main = ["-Dfile.encoding=UTF-8", "-Xmx8G", "-cp", paths, "edu.anu.spice.SpiceScorer"]
+            run = _run("SPICE", [self._java, *main, told, "-out", answer, "-silent"])
+            if run.returncode or not answer.is_file():
+                raise EvaluationError(
+                    f"SPICE's program ended with code {run.returncode}: {run.stderr.strip()[-400:]}",
+                    "Is there enough memory (it takes 8 GB)? Does it run with this Java (8 is best)?",
+                )
+            try:
+                found: list[dict[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
+                scores = {int(entry["image_id"]): dict(entry["scores"]["All"]) for entry in found}
+            except (ValueError, KeyError, TypeError) as error:
+                raise EvaluationError(f"SPICE's answer cannot be read: {error!r}.") from None
+        if len(scores) != len(asked):
+            raise EvaluationError(f"SPICE answered to {len(scores)} of {len(asked)} items.")
+        return scores
 
     def _row(self, item: Item, scores: Json) -> Row:
         f = scores.get("f")
@@ -181,46 +200,6 @@ def _unbroken(sums: tuple[float, ...]) -> tuple[float, ...]:
     matches = tuple(sum(sums[side:20:2]) for side in (4, 5))
     whole = matches == sums[:2] and sums[20] == 1
     return (*sums[:20], 0.0, *sums[21:]) if whole else sums
-
-
-def _corenlp_folder(beside: Path) -> Path:
-    """Where CoreNLP's jars are: the folder that the variable names, or that of SPICE's other libraries."""
-    named = os.environ.get(SPICE_JARS)
-    folder = Path(named) if named else beside
-    absent = [jar for jar in _CORENLP if not (folder / jar).is_file()]
-    if absent:
-        raise EvaluationError(
-            f"SPICE needs {' and '.join(absent)}, not found in {folder}.",
-            "Get Stanford CoreNLP 3.6.0 with its English models (in a Maven repository: "
-            "edu.stanford.nlp:stanford-corenlp:3.6.0, and the same with classifier models), put both into a "
-            f"folder, and name it by {SPICE_JARS}; or leave the metric out.",
-        )
-    return folder
-
-
-def _check_scripts(version: int, libraries: Iterable[Path]) -> None:
-    if version > _LAST_WITH_SCRIPTS and not any("nashorn" in path.name for path in libraries):
-        raise EvaluationError(
-            f"SPICE's program needs a JavaScript engine, which Java {version} has not.",
-            f"Name a Java of 8 to {_LAST_WITH_SCRIPTS} by JAVA_HOME, or put nashorn-core and its asm jars "
-            f"beside CoreNLP's ({SPICE_JARS}); or leave the metric out.",
-        )
-
-
-def _read(answer: Path, wanted: int) -> dict[int, Json]:
-    """The scores over all tuples, by number."""
-    try:
-        found: list[dict[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
-        scores: dict[int, Json] = {int(entry["image_id"]): dict(entry["scores"]["All"]) for entry in found}
-    except (ValueError, KeyError, TypeError) as error:
-        raise EvaluationError(f"SPICE's answer cannot be read: {error!r}.") from None
-    if len(scores) != wanted:
-        raise EvaluationError(f"SPICE answered to {len(scores)} of {wanted} items.")
-    return scores
-
-
-_TOLD = 400
-"""Characters of a program's complaint that an error repeats."""
 
 
 def coco_file(path: str, wanted_by: str) -> Path:

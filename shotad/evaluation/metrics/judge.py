@@ -55,12 +55,6 @@ from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
 
-ASKED_AGAIN: Mapping[str, tuple[str, ...]] = {
-    "judge/again": ("complaint", "template"),
-    "judge/again-refused": ("template",),
-}
-"""The templates of this module and their variables."""
-
 ATTEMPTS = 2
 """How often an item is asked about, where the answer cannot be read: a judge that fails twice on it, asked by
 the likeliest tokens, fails on."""
@@ -150,13 +144,13 @@ class Judge:
     def _group(self, questions: Sequence[Question[T]]) -> Iterator[Answer[T]]:
         requests = [self._request(question) for question in questions]
         keys = [key_of(request_record(request, self._engine.identity)) for request in requests]
-        found = self._kept(dict(zip(keys, questions, strict=True)))
-        open_ones = {
-            key: (question, request)
-            for key, question, request in zip(keys, questions, requests, strict=True)
-            if key not in found
-        }
-        coming = self._asked(open_ones)
+        asked = dict(zip(keys, zip(questions, requests, strict=True), strict=True))
+        found: dict[str, Answer[T]] = {}
+        for key, value in self._context.store.get(self._space, keys).items():
+            answer = _read(asked[key][0], json.loads(value)["said"][-1])
+            if not answer.failure:
+                found[key] = answer
+        coming = self._asked({key: one for key, one in asked.items() if key not in found})
         for key in keys:
             while key not in found:
                 name, answer = next(coming)
@@ -171,14 +165,6 @@ class Judge:
             sampling = sampling.model_copy(update={"max_tokens": question.tokens})
         seed = slot_seed(self._context.config.seed, name)
         return Request(name, question.messages, sampling=sampling, seed=seed, schema=question.schema)
-
-    def _kept(self, questions: Mapping[str, Question[T]]) -> dict[str, Answer[T]]:
-        found: dict[str, Answer[T]] = {}
-        for key, value in self._context.store.get(self._space, list(questions)).items():
-            answer = _read(questions[key], json.loads(value)["said"][-1])
-            if not answer.failure:
-                found[key] = answer
-        return found
 
     def _asked(self, questions: Mapping[str, tuple[Question[T], Request]]) -> Iterator[tuple[str, Answer[T]]]:
         attempts = ATTEMPTS if self._engine.abilities.converses else 1
@@ -262,15 +248,12 @@ def _read(question: Question[T], text: str) -> Answer[T]:
 
 def _again(question: Question[T], said: str, wrong: Unreadable) -> tuple[Message, ...]:
     """The question with what was wrong with the last answer alone, so that it does not grow."""
+    *before, last = question.messages
     if isinstance(wrong, Refused):
         told = render("judge/again-refused", template=question.template)
-        return (*question.messages[:-1], _with(question.messages[-1], told))
+        return (*before, replace(last, text=f"{last.text}\n\n{told}"))
     told = render("judge/again", complaint=str(wrong), template=question.template)
-    return (*question.messages, Message("assistant", said[:_LONGEST] or "…"), Message("user", told))
-
-
-def _with(message: Message, told: str) -> Message:
-    return replace(message, text=f"{message.text}\n\n{told}")
+    return (*before, last, Message("assistant", said[:_LONGEST] or "…"), Message("user", told))
 
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -408,7 +391,10 @@ class JudgeName:
         >>> JudgeName.of("my.module:Judge:large").engine
         'my.module:Judge'
         """
-        engine, model = _engine_and_model(text.strip())
+        engine, _, model = text.strip().partition(":")
+        if engine not in ENGINES and "." in engine:  # package.module:Class:MODEL
+            name, _, model = model.partition(":")
+            engine = f"{engine}:{name}"
         if not engine:
             raise EvaluationError(f"{text!r} names no engine.", f"Known: {', '.join(ENGINES)}.")
         placed = _PLACE.fullmatch(model)
@@ -427,22 +413,8 @@ class JudgeName:
     def config(self, config: Config, sampling: SamplingSettings) -> Config:
         """The settings with which the engine is made, as that of Stage II. Nothing of the settings of Stage
         II itself goes along, for the judge is not the one who wrote the lines."""
-        stage = Stage2Settings(
-            engine=self.engine,
-            model=self.model,
-            revision=self.revision,
-            base_url=self.base_url,
-            sampling=sampling,
-        )
-        return config.model_copy(update={"stage2": stage})
-
-
-def _engine_and_model(text: str) -> tuple[str, str]:
-    first, _, rest = text.partition(":")
-    if first in ENGINES or "." not in first:
-        return first, rest
-    name, _, model = rest.partition(":")
-    return f"{first}:{name}", model
+        named = {name: getattr(self, name) for name in ("engine", "model", "revision", "base_url")}
+        return config.model_copy(update={"stage2": Stage2Settings(**named, sampling=sampling)})
 
 
 def judge_names(name: str, settings: JudgeSettings) -> list[str]:

@@ -34,11 +34,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from shotad.description import check_templates, prompt_hash, render
+from shotad.description import render
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row
 from shotad.evaluation.metrics.asking import (
     SENTENCE,
     by_judge,
+    checked_prompts,
     in_groups,
     listing,
     numbered,
@@ -47,29 +48,10 @@ from shotad.evaluation.metrics.asking import (
     quoted,
     word,
 )
-from shotad.evaluation.metrics.judge import ASKED_AGAIN, Answer, Judge, Question, judge_of
+from shotad.evaluation.metrics.judge import Answer, Judge, Question, judge_of
 from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
-
-AD_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "judge/ad-system": (),
-    "judge/ad": ("scale", "reference", "prediction", "template"),
-    "judge/ad-scale-0": (),
-    "judge/ad-scale-1": (),
-}
-ACTION_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "judge/action-system": (),
-    "judge/action": ("action", "prediction", "template"),
-}
-STORY_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "judge/events-system": (),
-    "judge/events": ("lines", "most", "template"),
-    "judge/conveyed-system": (),
-    "judge/conveyed": ("lines", "event", "template"),
-    "judge/line": ("number", "line"),
-}
-"""Templates of each metric and their variables."""
 
 AD_HIGHEST = 5
 ACTION_HIGHEST = 3
@@ -89,7 +71,6 @@ class JudgedMetric(Metric):
     heading: ClassVar[str]
     version: ClassVar[int]
     """Of the definition and of how answers are read; a higher one makes kept rows stale."""
-    templates: ClassVar[Mapping[str, tuple[str, ...]]]
     paper_judges: ClassVar[re.Pattern[str] | None] = None
     """Models by which the paper's numbers were made."""
     figure = Figure()
@@ -98,7 +79,7 @@ class JudgedMetric(Metric):
         """Loads no model. Raises ShotadError where no judge is named, or one that is unknown or cannot work
         here."""
         super().__init__(name, context)
-        check_templates({**self.templates, **ASKED_AGAIN})
+        self._prompts = checked_prompts()
         self._judge = Judge(judge_of(name, context.settings.judge.engines), context)
         self._lowest = 0 if context.settings.rules == "code" else 1
         self.title = f"{self.heading} ({self._judge.name})"
@@ -119,13 +100,9 @@ class JudgedMetric(Metric):
         return {
             "metric": self.name.partition("@")[0],
             "version": self.version,
-            "prompts": prompt_hash([*self.templates, *ASKED_AGAIN]),
+            "prompts": self._prompts,
             "judge": self._judge.identity,
-            **self._more_identity(),
         }
-
-    def _more_identity(self) -> Json:
-        return {}
 
     def _each(
         self, corpus: Corpus, places: Sequence[int], asked: Callable[[Item], Sequence[Question[T]]]
@@ -186,7 +163,6 @@ class StoryRecall(JudgedMetric):
 
     heading = "Story recall"
     version = 1
-    templates = STORY_TEMPLATES
     columns = ("events conveyed", "events")
     figure = Figure(factor=100.0)
 
@@ -219,28 +195,33 @@ class StoryRecall(JudgedMetric):
         for film in corpus.films().values():
             for places in in_groups(film, STORY_LINES):
                 items = [corpus.items[place] for place in places]
-                passage = Passage(
-                    tuple(item.reference for item in items), tuple(item.prediction or "" for item in items)
-                )
+                human = tuple(item.reference for item in items)
+                passage = Passage(human, tuple(item.prediction or "" for item in items))
                 found.update(dict.fromkeys(places, passage))
         return found
 
     def _judged(self, passages: Sequence[Passage]) -> list[Judged]:
         listed = list(self._judge.answers([events_question(one.human) for one in passages]))
+        # Where nothing was predicted at all, nothing is asked.
+        asked = [
+            (events.value or ()) if one.told else () for one, events in zip(passages, listed, strict=True)
+        ]
         verdicts = self._judge.answers(
             [
-                conveyed_question(event, passage.told)
-                for passage, events in zip(passages, listed, strict=True)
-                for event in _asked(passage, events)
+                conveyed_question(event, one.told)
+                for one, those in zip(passages, asked, strict=True)
+                for event in those
             ]
         )
         return [
-            _of_passage(passage, events, [next(verdicts) for _ in _asked(passage, events)])
-            for passage, events in zip(passages, listed, strict=True)
+            _of_passage(passage, events, [next(verdicts) for _ in those])
+            for passage, events, those in zip(passages, listed, asked, strict=True)
         ]
 
-    def _more_identity(self) -> Json:
-        return {"story_lines": STORY_LINES}
+    @property
+    def identity(self) -> Json:
+        """With the lines of a passage."""
+        return {**super().identity, "story_lines": STORY_LINES}
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -248,11 +229,6 @@ class StoryRecall(JudgedMetric):
             "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
         )
         return (*super().remarks, shared)
-
-
-def _asked(passage: Passage, events: Answer[tuple[str, ...]]) -> tuple[str, ...]:
-    """The events that are asked about: none where nothing was predicted at all."""
-    return (events.value or ()) if passage.told else ()
 
 
 def _of_passage(
@@ -285,7 +261,6 @@ class LlmAdEval(JudgedMetric):
 
     heading = "LLM-AD-Eval"
     version = 1
-    templates = AD_TEMPLATES
     paper_judges = re.compile(r"llama[-_ ]?3(?![.\d])[-_: ]?8b|llama[-_ ]?2[-_: ]?7b|^llama3$", re.IGNORECASE)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
@@ -304,8 +279,10 @@ class LlmAdEval(JudgedMetric):
             return []
         return [ad_question(item.reference, item.prediction or "", self._lowest)]
 
-    def _more_identity(self) -> Json:
-        return {"lowest": self._lowest}
+    @property
+    def identity(self) -> Json:
+        """With the lowest number."""
+        return {**super().identity, "lowest": self._lowest}
 
 
 class LlmAction(JudgedMetric):
@@ -317,7 +294,6 @@ class LlmAction(JudgedMetric):
 
     heading = "LLM action"
     version = 1
-    templates = ACTION_TEMPLATES
     paper_judges = re.compile(r"llama[-_ ]?3\.1[-_: ]?70b|gpt-4o(?!-mini)", re.IGNORECASE)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:

@@ -91,7 +91,7 @@ class Focus:
             if len(people) == 1:
                 self._note(people[0], mention, line.where[at])
             self._note_row(at, line)
-        self._acted = line.last_subject()
+        self._acted = line.subjects[max(line.subjects)] if line.subjects else ()
         return frozenset(int(who[1]) for people in line.meant for who in people if who[0] == "cast")
 
     def _people(self, at: int, mention: Mention, line: LineMentions) -> tuple[Who, ...]:
@@ -116,12 +116,12 @@ class Focus:
             owners = told or [who for who in owners if not self._pronouns.get(who)]
         if len(owners) == 1:
             return owners[0]
-        near = [one for who, one in self._standing.items() if who in owners and self._far(one) <= REACH]
+        near = [one for who, one in self._standing.items() if who in owners and self._near(one)]
         last = max(near, key=lambda one: (one.line, one.at), default=None)
         return last.who if last else ("name", mention.key)
 
-    def _far(self, one: InFocus) -> int:
-        return self._number - one.line
+    def _near(self, one: InFocus) -> bool:
+        return self._number - one.line <= REACH
 
     def _ahead(self, at: int, mention: Mention, line: LineMentions) -> Who | None:
         """``Wiping his brow, Tony …``: who acts behind the comma."""
@@ -138,9 +138,7 @@ class Focus:
         """Whom ``he`` or ``she`` means; where nobody is in focus, the lead or a new somebody."""
         acting = line.acting(at, self._acted)
         near = [
-            one
-            for one in self._standing.values()
-            if self._far(one) <= REACH and suits(mention.pronoun, one.pronoun)
+            one for one in self._standing.values() if self._near(one) and suits(mention.pronoun, one.pronoun)
         ]
         if mention.key in REFLEXIVES:
             near = [one for one in near if one.who in acting] or near
@@ -151,7 +149,7 @@ class Focus:
         if best is not None:
             return best.who
         lead = self._leads.get(mention.pronoun)
-        if lead is not None and lead not in line.named():
+        if lead is not None and lead not in {who_of(one) for one in line.found if one.kind == "cast"}:
             return lead
         self._someone += 1
         return ("someone", self._someone)
@@ -160,7 +158,7 @@ class Focus:
         self, one: InFocus, at: int, mention: Mention, line: LineMentions, acting: tuple[Who, ...]
     ) -> float:
         role = line.where[at].role
-        weight = _WEIGHT[one.role] - self._far(one)
+        weight = _WEIGHT[one.role] - (self._number - one.line)
         weight += 0.4 if one.pronoun == mention.pronoun else -0.3
         weight += 0.15 * min(math.log2(one.times), 3)
         if one.who in acting:
@@ -179,7 +177,7 @@ class Focus:
         if mention.key != "they":
             return ()
         here = tuple(dict.fromkeys(who for people in line.meant for who in people))
-        before = tuple(one.who for one in self._standing.values() if self._far(one) == 1)
+        before = tuple(one.who for one in self._standing.values() if self._number - one.line == 1)
         people = next((some for some in (here, before) if len(some) > 1), ())
         self._groups.append((self._number, people))
         return people
@@ -297,20 +295,9 @@ class LineMentions:
         """These are meant by the mention at this place."""
         place = self.where[at]
         self.meant.append(people)
-        if (
-            len(people) == 1
-            and place.role == "subject"
-            and (place.joined or place.clause not in self.subjects)
-        ):
+        alone = len(people) == 1 and place.role == "subject"
+        if alone and (place.joined or place.clause not in self.subjects):
             self.subjects[place.clause] = (*self.subjects.get(place.clause, ()), people[0])
-
-    def named(self) -> set[Who | None]:
-        """All who stand in the line by name."""
-        return {who_of(mention) for mention in self.found if mention.kind == "cast"}
-
-    def last_subject(self) -> tuple[Who, ...]:
-        """Who acts at the end of the line."""
-        return self.subjects[max(self.subjects)] if self.subjects else ()
 
     def acting(self, at: int, before: tuple[Who, ...]) -> tuple[Who, ...]:
         """Who acts where a pronoun stands that is no subject itself.
@@ -321,9 +308,11 @@ class LineMentions:
         place = self.where[at]
         if place.role == "subject":
             return ()
-        embedded = self._embedded(at)
-        if embedded is not None:
-            return embedded
+        before_it = self.found[at - 1] if at else None
+        if before_it and (self.where[at - 1].clause, self.where[at - 1].role) == (place.clause, "object"):
+            then = self.words[before_it.end : self.found[at].start]
+            if then and then[0].key not in NAME_FUNCTION_WORDS and before_it.kind != "pronoun":
+                return self.meant[at - 1]
         begins = self.words[place.start].key
         if place.clause not in self.subjects and begins in WHO:
             ended = [n for n, one in enumerate(self.found[: len(self.meant)]) if one.end <= place.start]
@@ -336,24 +325,15 @@ class LineMentions:
             return self.subjects[max(known)]
         return before if self.words[0].key in ("and", "then") else ()
 
-    def _embedded(self, at: int) -> tuple[Who, ...] | None:
-        if (
-            not at
-            or self.where[at - 1].clause != self.where[at].clause
-            or self.where[at - 1].role != "object"
-        ):
-            return None
-        then = self.words[self.found[at - 1].end : self.found[at].start]
-        if then and then[0].key not in NAME_FUNCTION_WORDS and self.found[at - 1].kind != "pronoun":
-            return self.meant[at - 1]
-        return None
-
     def others(self, at: int, acting: tuple[Who, ...]) -> set[Who | None]:
         """Who is not meant by ``him`` or ``he``: who acts, and whom he acts on: ``He glares at Holmes``."""
         role = self.where[at].role
         if role == "object" and not self._around(at):
             return set(acting)
-        return self._behind(at) if role == "subject" else set()
+        if role != "subject":
+            return set()
+        after = zip(self.found[at + 1 :], self.where[at + 1 :], strict=True)
+        return {who_of(mention) for mention, place in after if place.clause == self.where[at].clause}
 
     def _around(self, at: int) -> bool:
         """Whether ``him`` may be who acts: ``closes the door behind him``, not ``creeps behind him``."""
@@ -362,14 +342,6 @@ class LineMentions:
             return False
         thing = any(token.key in DETERMINERS for token in self.words[max(0, start - 5) : start - 1])
         return thing or self.words[start - 1].key in ("around", "about")
-
-    def _behind(self, at: int) -> set[Who | None]:
-        """Those who are named behind ``he`` in the same clause."""
-        return {
-            who_of(mention)
-            for mention, place in zip(self.found[at + 1 :], self.where[at + 1 :], strict=True)
-            if place.clause == self.where[at].clause
-        }
 
     def behind_comma(self, at: int) -> Mention | None:
         """Who acts behind the comma, where a pronoun stands in a part of a sentence before it without a

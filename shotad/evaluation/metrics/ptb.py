@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 VERSION = "ptb-1"
@@ -70,11 +69,11 @@ def _by_itself(chunk: str) -> tuple[str, ...] | None:
 def _next(line: str, shape: str, place: int) -> tuple[int, str]:
     """Where the token that begins at ``place`` ends, and how it is written; empty for a blank."""
     farthest, end, token = place, place + 1, ""
-    for rule in RULES:
-        found = rule.pattern.match(shape, place)
+    for pattern, written in RULES:
+        found = pattern.match(shape, place)
         if found is not None and found.end() > farthest:
             farthest, end = found.end(), found.end("token")
-            token = rule.written(line[place:end])
+            token = written(line[place:end])
     return end, token.lower()
 
 
@@ -299,24 +298,19 @@ _NOT_MAIL = rf"{_NOT_URL}\xa0{{}}"
 _MAIL = rf"(?:<|(?i:&lt;))?[a-zA-Z0-9][^{_NOT_MAIL}]*@(?:[^{_NOT_MAIL}.]+\.)*[^{_NOT_MAIL}.]+(?:>|(?i:&gt;))?"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """``pattern`` matches a token (its group ``token``) with what must follow; ``written`` makes of the token
-    as it stands in the text the one of the Treebank."""
-
-    pattern: re.Pattern[str]
-    written: Callable[[str], str]
+Write = Callable[[str], str]
+"""Makes of a token, as it stands in the text, the one of the Treebank."""
 
 
 def _as_it_is(token: str) -> str:
     return token
 
 
-def _always(written: str) -> Callable[[str], str]:
+def _always(written: str) -> Write:
     return lambda _: written
 
 
-def _mapped(*pairs: tuple[str, str]) -> Callable[[str], str]:
+def _mapped(*pairs: tuple[str, str]) -> Write:
     """Each of the characters of the first string is written as the second."""
     table = str.maketrans({character: after for before, after in pairs for character in before})
     return lambda token: token.translate(table)
@@ -353,7 +347,7 @@ _telephone = _mapped((" ", "\xa0"), ("(", "-LRB-"), (")", "-RRB-"))
 _currency = _mapped(("¢", "cents"), ("£", "#"), ("\x80¤₠€", "$"))
 _vulgar = _mapped(("¼", "1/4"), ("½", "1/2"), ("¾", "3/4"), ("⅓", "1/3"), ("⅔", "2/3"))
 
-_TABLE: tuple[tuple[str, str, Callable[[str], str]], ...] = (
+_TABLE: tuple[tuple[str, str, Write], ...] = (
     # What must be parted within one word.
     (r"(?i:c\+\+|[cf]#)", "", _as_it_is),
     ("(?i:can)", "(?i:not)", _as_it_is),
@@ -398,11 +392,7 @@ _TABLE: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     (rf"(?:{TITLES}|{_INITIALS})", _BLANK, _as_it_is),
     (_SEVERAL_INITIALS, _GAP, _as_it_is),
     (f"{_APOSTROPHE}[0-9][0-9]", _GAP, _as_it_is),
-    (
-        rf"{_STEM}(?:\.{_STEM})*\.(?i:{FILE_ENDINGS})",
-        f"{_GAP}|[.?!,]",
-        _as_it_is,
-    ),
+    (rf"{_STEM}(?:\.{_STEM})*\.(?i:{FILE_ENDINGS})", f"{_GAP}|[.?!,]", _as_it_is),
     (rf"{_WORD}\.", "[,;:、]", _without_soft_hyphens),
     (TELEPHONE, "", _telephone),
     # Signs.
@@ -436,8 +426,9 @@ _TABLE: tuple[tuple[str, str, Callable[[str], str]], ...] = (
 )
 
 
-RULES = tuple(Rule(re.compile(f"(?P<token>{token})(?:{after})"), written) for token, after, written in _TABLE)
-"""In order: of rules that read equally far, the first wins."""
+RULES = tuple((re.compile(f"(?P<token>{token})(?:{after})"), written) for token, after, written in _TABLE)
+"""Patterns of a token (their group ``token``) with what must follow, and how it is written; of rules that
+read equally far, the first wins."""
 
 _BLANKS = f"\t\xa0{BLANK}"
 _BREAKS = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")

@@ -35,15 +35,8 @@ TIE = 1e-6
 """Similarities that differ by less are equal: what float32 leaves open of one sentence in two batches."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Neighbours ``[start, end)`` along a film, by their number in it."""
-
-    start: int
-    end: int
-
-    def __len__(self) -> int:
-        return self.end - self.start
+Window = tuple[int, int]
+"""Neighbours ``[start, end)`` along a film, by their number in it."""
 
 
 def windows_of(count: int, size: int, rule: Rule) -> tuple[Window, ...]:
@@ -52,13 +45,12 @@ def windows_of(count: int, size: int, rule: Rule) -> tuple[Window, ...]:
     ``full``: windows of ``size`` with a step of ``size // 2``, as long as they fit in. ``all``: also one
     that ends with the film where the last does not, and the whole film where it is shorter than ``size``.
 
-    >>> [(w.start, w.end) for w in windows_of(8, 5, "all")]
-    [(0, 5), (2, 7), (3, 8)]
+    >>> windows_of(8, 5, "all")
+    ((0, 5), (2, 7), (3, 8))
     """
-    starts = range(0, count - size + 1, max(size // 2, 1))
-    found = [Window(start, start + size) for start in starts]
-    if rule == "all" and count and (not found or found[-1].end < count):
-        found.append(Window(max(count - size, 0), count))
+    found = [(start, start + size) for start in range(0, count - size + 1, max(size // 2, 1))]
+    if rule == "all" and count and (not found or found[-1][1] < count):
+        found.append((max(count - size, 0), count))
     return tuple(found)
 
 
@@ -78,7 +70,7 @@ def rank_of(similarities: Sequence[float] | npt.NDArray[np.float64], own: int) -
 @dataclass(frozen=True, slots=True)
 class Neighbours:
     """What one AD is asked about: ``places`` of the corpus along its film, itself at ``own``, and the windows
-    it is in, by numbers of ``places``."""
+    it is in, by numbers of ``places``; by itself and in none where it is asked about nothing."""
 
     places: tuple[int, ...]
     own: int
@@ -92,18 +84,14 @@ def neighbours_of(corpus: Corpus, size: int, rule: Rule, above: int) -> list[Nei
     """
     found: list[Neighbours] = [Neighbours((i,), 0, ()) for i in range(len(corpus.items))]
     for places in corpus.films().values():
-        windows = [w for w in windows_of(len(places), size, rule) if len(w) > above]
+        windows = [(a, b) for a, b in windows_of(len(places), size, rule) if b - a > above]
         for i, place in enumerate(places):
-            found[place] = _around(i, places, [w for w in windows if w.start <= i < w.end])
+            own = [(a, b) for a, b in windows if a <= i < b]
+            if own:
+                first, last = min(a for a, _ in own), max(b for _, b in own)
+                within = tuple((a - first, b - first) for a, b in own)
+                found[place] = Neighbours(tuple(places[first:last]), i - first, within)
     return found
-
-
-def _around(i: int, places: Sequence[int], windows: Sequence[Window]) -> Neighbours:
-    if not windows:
-        return Neighbours((places[i],), 0, ())
-    first, last = min(w.start for w in windows), max(w.end for w in windows)
-    within = tuple(Window(w.start - first, w.end - first) for w in windows)
-    return Neighbours(tuple(places[first:last]), i - first, within)
 
 
 _PAPER = "roberta-large"
@@ -134,7 +122,7 @@ class Recall(Metric):
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        self._windows: Rule = "full" if context.settings.rules == "code" else "all"
+        self._rule: Rule = "full" if context.settings.rules == "code" else "all"
         self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
         _ = self._pairs.identity  # a model that cannot be had is said now
         self._corpus: Corpus | None = None
@@ -148,7 +136,7 @@ class Recall(Metric):
             "metric": "recall 1",
             "k": wanted.k,
             "neighbours": wanted.neighbours,
-            "windows": self._windows,
+            "windows": self._rule,
             "rescale": self._baseline,
             **self._pairs.identity,
         }
@@ -157,57 +145,48 @@ class Recall(Metric):
     def comparable(self) -> bool:
         """True for the paper's model, layer, k and N, whichever windows: they differ in less than 1 of 100
         ADs."""
-        known = published(self._settings.model)
-        paper = PUBLISHED[_PAPER]
         windows = (self._settings.k, self._settings.neighbours)
-        return known is paper and self._pairs.layer == paper.layer and windows in _PAPER_WINDOWS
+        paper = published(self._settings.model) is PUBLISHED[_PAPER] and self._known is not None
+        return paper and windows in _PAPER_WINDOWS
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return (*self._differences(), *self._left_out())
-
-    def _differences(self) -> Iterator[str]:
-        wanted = self._settings
+        """What differs from the paper; and what is left out of the whole dataset, so that all shards say the
+        same."""
+        wanted, found = self._settings, []
         if published(wanted.model) is not PUBLISHED[_PAPER]:
-            yield f"BERTScore with {wanted.model}; the paper's is roberta-large."
-        known = published(wanted.model)
-        if known is None or known.layer != self._pairs.layer:
-            yield f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}."
+            found.append(f"BERTScore with {wanted.model}; the paper's is roberta-large.")
+        if self._known is None:
+            found.append(f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}.")
         if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
-            yield "The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval."
-
-    def _left_out(self) -> Iterator[str]:
-        """Of the whole dataset, so that all shards say the same."""
-        if self._corpus is None:
-            return
-        without = [i for i, those in enumerate(self._neighbours) if not those.windows]
-        if without:
-            films = len({self._corpus.items[i].film for i in without})
-            why = (
-                f"no full window of {self._settings.neighbours}"
-                if self._windows == "full"
-                else f"no window of more than {self._settings.k}"
-            )
-            yield f"{len(without)} ADs of {films} films stand in {why} and are not asked about."
-        twins = self._twins()
-        if twins:
-            yield f"{twins} ADs share a window with another of the same words; of equals the own is first."
-
-    def _twins(self) -> int:
-        assert self._corpus is not None
-        items = self._corpus.items
-        found = 0
+            found.append("The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval.")
+        items = self._corpus.items if self._corpus else ()
+        without = {items[i].film: 0 for i, those in enumerate(self._neighbours) if not those.windows}
+        twins = 0
         for place, those in enumerate(self._neighbours):
-            shared = {p for w in those.windows for p in those.places[w.start : w.end]} - {place}
-            found += any(items[p].reference == items[place].reference for p in shared)
-        return found
+            if not those.windows:
+                without[items[place].film] += 1
+            shared = {p for a, b in those.windows for p in those.places[a:b]} - {place}
+            twins += any(items[p].reference == items[place].reference for p in shared)
+        if without:
+            full = self._rule == "full"
+            why = f"no full window of {wanted.neighbours}" if full else f"no window of more than {wanted.k}"
+            ads = f"{sum(without.values())} ADs of {len(without)} films"
+            found.append(f"{ads} stand in {why} and are not asked about.")
+        if twins:
+            same = f"{twins} ADs share a window with another of the same words"
+            found.append(f"{same}; of equals the own is first.")
+        return tuple(found)
+
+    @property
+    def _known(self) -> Published | None:
+        """What is published for the model, where its layer is that too."""
+        known = published(self._settings.model)
+        return known if known is not None and known.layer == self._pairs.layer else None
 
     @property
     def _baseline(self) -> float | None:
-        known = published(self._settings.model)
-        if known is None or known.layer != self._pairs.layer:
-            return None
-        return known.baseline
+        return self._known.baseline if self._known else None
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """The prediction, the neighbours' references in order, the own place and the windows."""
@@ -217,7 +196,7 @@ class Recall(Metric):
                 "prediction": corpus.items[place].prediction,
                 "references": [corpus.items[p].references for p in around[place].places],
                 "own": around[place].own,
-                "windows": [(w.start, w.end) for w in around[place].windows],
+                "windows": around[place].windows,
             }
             for place in places
         ]
@@ -233,7 +212,7 @@ class Recall(Metric):
     def _around(self, corpus: Corpus) -> list[Neighbours]:
         if self._corpus is not corpus:
             wanted = self._settings
-            self._neighbours = neighbours_of(corpus, wanted.neighbours, self._windows, wanted.k)
+            self._neighbours = neighbours_of(corpus, wanted.neighbours, self._rule, wanted.k)
             self._corpus = corpus
         return self._neighbours
 
@@ -246,25 +225,16 @@ class Recall(Metric):
             return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
         said = item.prediction or ""
         alike = [max(scores[said, text] for text in corpus.items[p].references) for p in those.places]
-        ranks = [rank_of(alike[w.start : w.end], those.own - w.start) for w in those.windows]
+        ranks = [rank_of(alike[a:b], those.own - a) for a, b in those.windows]
         found = sum(rank <= self._settings.k for rank in ranks)
-        return Row(
-            item.id,
-            (float(found), float(asked)),
-            100.0 * found / asked,
-            "",
-            self._notes(corpus, those, alike, ranks),
-        )
-
-    def _notes(self, corpus: Corpus, those: Neighbours, alike: Sequence[float], ranks: Sequence[int]) -> Json:
-        best = max(range(len(alike)), key=lambda i: (alike[i], i == those.own))
-        notes: Json = {
-            "ranks": list(ranks),
-            "similarity": round(rescaled(alike[those.own], self._baseline), 4),
-        }
+        # On the scale where unrelated sentences have 0; no ranks change by it.
+        own, zero = alike[those.own], self._baseline
+        similarity = own if zero is None else (own - zero) / (1 - zero)
+        notes: Json = {"ranks": ranks, "similarity": round(similarity, 4)}
         if min(ranks) > 1:
+            best = max(range(len(alike)), key=lambda i: (alike[i], i == those.own))
             notes["more like"] = corpus.items[those.places[best]].reference
-        return notes
+        return Row(item.id, (float(found), float(asked)), 100.0 * found / asked, "", notes)
 
 
 def _has_words(text: str | None) -> bool:
@@ -352,9 +322,8 @@ class PairScores:
         return found
 
     def _block(self, against: dict[str, list[str]]) -> dict[Pair, float]:
-        columns = {
-            text: i for i, text in enumerate(dict.fromkeys(t for texts in against.values() for t in texts))
-        }
+        every = dict.fromkeys(text for texts in against.values() for text in texts)
+        columns = {text: place for place, text in enumerate(every)}
         scores = f_scores([self._vectors[t] for t in against], [self._vectors[t] for t in columns])
         return {
             (prediction, reference): float(scores[row, columns[reference]])
@@ -435,11 +404,6 @@ def published(model: str) -> Published | None:
     17
     """
     return PUBLISHED.get(model.rstrip("/").rpartition("/")[2])
-
-
-def rescaled(score: float, baseline: float | None) -> float:
-    """A score on the scale where unrelated sentences have 0. No ranks change by it."""
-    return score if baseline is None else (score - baseline) / (1 - baseline)
 
 
 def f_scores(predictions: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> Scores:

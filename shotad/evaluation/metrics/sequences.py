@@ -18,7 +18,7 @@ import numpy as np
 
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
-from shotad.script import TITLES, Mention, NameToken, book_of, listed, members, mentions, tokens_of
+from shotad.script import TITLES, book_of, listed, members, mentions, tokens_of
 
 REACH = 5
 """Lines before that a line is held against: as many as the narrator knows (``stage2.history``)."""
@@ -117,36 +117,26 @@ class RepetitionOfMeaning(_Along):
             chunk = places[first : first + _CHUNK]
             lines = [(corpus.items[p].prediction or "", before[p]) for p in chunk]
             for place, found in zip(chunk, self._nearest(lines), strict=True):
-                if found is None:
-                    yield self._row(corpus.items[place], (0.0, 0.0), {})
-                    continue
-                cosine, line = found
-                yield self._row(corpus.items[place], (cosine, 1.0), {"like": line})
+                sums, notes = ((0.0, 0.0), {}) if found is None else ((found[0], 1.0), {"like": found[1]})
+                yield self._row(corpus.items[place], sums, notes)
 
     def _nearest(self, lines: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[float, str] | None]:
-        """Of each line the one before that is most like it, and its cosine; None where there is none."""
-        asked = [(line, before) for line, before in lines if before and words_of(line)]
-        texts = list(dict.fromkeys(text for line, before in asked for text in (line, *before)))
+        """Of each line the one before that is most like it (of equals the latest), and its cosine; None where
+        there is none."""
+        asked = [(line, before) if words_of(line) else (line, ()) for line, before in lines]
+        texts = list(dict.fromkeys(text for line, before in asked if before for text in (line, *before)))
         vectors = dict(zip(texts, self._vectors.of(texts), strict=True))
-        return [
-            _most_like(line, before, vectors) if before and words_of(line) else None for line, before in lines
-        ]
+        found: list[tuple[float, str] | None] = []
+        for line, before in asked:
+            cosines = ((float(vectors[line] @ vectors[text]), text) for text in reversed(before))
+            found.append(max(cosines, key=lambda one: one[0], default=None))
+        return found
 
     def _share_of_human(self, corpus: Corpus) -> float | None:
         before = before_of(corpus, REACH, human)
         lines = [(item.reference, those) for item, those in zip(corpus.items, before, strict=True)]
         cosines = [found[0] for found in self._nearest(lines) if found is not None]
         return float(np.mean(cosines)) if cosines else None
-
-
-def _most_like(
-    line: str, before: Sequence[str], vectors: dict[str, np.typing.NDArray[np.float32]]
-) -> tuple[float, str]:
-    """Of equals the latest."""
-    return max(
-        ((float(vectors[line] @ vectors[text]), text) for text in reversed(before)),
-        key=lambda found: found[0],
-    )
 
 
 class NamesKept(_Along):
@@ -297,8 +287,6 @@ FUNCTION_WORDS = listed(
 )
 """Words that any line may share with any other: by themselves they repeat nothing (``out of the``)."""
 
-_ARTICLES = frozenset(("the", "a", "an"))
-
 
 @dataclass(frozen=True, slots=True)
 class Naming:
@@ -321,29 +309,22 @@ def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Na
     tokens = [tokens_of(line or "") for line in lines]
     book = book_of(people, tokens)
     last: dict[str, str] = {}
-    settled: set[str] = set()
+    settled: set[str] = set()  # those who were named more than once
     found = []
     for line in tokens:
         named = []
         for mention in mentions(line, people, book):
-            if mention.kind == "cast" and len(mention.members) == 1:
-                who = people[mention.members[0]].name
-                named.append(_naming(who, _label(line, mention), last, settled))
+            if mention.kind != "cast" or len(mention.members) != 1:
+                continue
+            who = people[mention.members[0]].name
+            words = [token.key for token in line[mention.start : mention.end]]
+            bare = [word for word in words if word not in ("the", "a", "an")]
+            label = " ".join([word for word in bare if word not in TITLES] or bare or words)
+            before = last.get(who)
+            shortened = before is not None and who not in settled and set(label.split()) < set(before.split())
+            if before is not None:
+                settled.add(who)
+            last[who] = label
+            named.append(Naming(who, label, before, before in (None, label) or shortened))
         found.append(tuple(named))
     return found
-
-
-def _label(line: Sequence[NameToken], mention: Mention) -> str:
-    words = [token.key for token in line[mention.start : mention.end]]
-    bare = [word for word in words if word not in _ARTICLES]
-    return " ".join([word for word in bare if word not in TITLES] or bare or words)
-
-
-def _naming(who: str, label: str, last: dict[str, str], settled: set[str]) -> Naming:
-    """The naming, which becomes the last one; ``settled`` are those who were named more than once."""
-    before = last.get(who)
-    shortened = before is not None and who not in settled and set(label.split()) < set(before.split())
-    if before is not None:
-        settled.add(who)
-    last[who] = label
-    return Naming(who, label, before, before in (None, label) or shortened)

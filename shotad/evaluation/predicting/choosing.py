@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from shotad.core import CastError, GivenCast, UsageError, key_of
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 
-_SHARD = re.compile(r"(\d+)/(\d+)")
 _NAMED = 5
 """How many unknown names an error lists."""
 
@@ -44,12 +44,10 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """The shard that ``2/8`` names. Raises UsageError."""
-        match = _SHARD.fullmatch(text.strip())
-        try:
+        match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+        with suppress(ValueError):
             if match is not None:
                 return cls(int(match[1]), int(match[2]))
-        except ValueError:
-            pass
         raise UsageError(f"--shard {text!r} is no shard.", "Write the second of eight as 2/8.")
 
     def of_groups(self, sizes: Mapping[str, int]) -> set[str]:
@@ -125,15 +123,15 @@ class Bank:
         """Hash of what is known of the film's cast, its pictures by name and size; None: nothing."""
         if film not in self.rows:
             return None
-        names = {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}
-        return key_of(self.rows[film], sorted(entry for name in names for entry in self._pictures(name)))
-
-    def _pictures(self, name: str) -> list[list[Any]]:
-        if self.photos is None:
-            return []
-        folder = self.photos / name
-        files = [*self.photos.glob(f"{name}.*"), *(folder.iterdir() if folder.is_dir() else ())]
-        return [[str(file.relative_to(self.photos)), file.stat().st_size] for file in files if file.is_file()]
+        found = []
+        for name in {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}:
+            if self.photos is not None:
+                folder = self.photos / name
+                files = [*self.photos.glob(f"{name}.*"), *(folder.iterdir() if folder.is_dir() else ())]
+                found += [
+                    [str(one.relative_to(self.photos)), one.stat().st_size] for one in files if one.is_file()
+                ]
+        return key_of(self.rows[film], sorted(found))
 
 
 def read_bank_of_films(path: Path, photos: Path | None) -> Bank:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, Given, GivenCast, Interval, Progress, Slot, WorkFolder, description_of
+from shotad.core import Config, Given, GivenCast, Interval, Progress, WorkFolder, description_of
 from shotad.description import (
     Engines,
     GrammarReaders,
@@ -28,9 +28,6 @@ from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.lines import PredictedLine, Shots
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import Cue, CueStatus
-
-Record = Mapping[str, Any]
-
 
 LONGEST_FRAME = 1.0
 """Seconds for which the last frame may stand, or the sound may go on, in a file that is whole."""
@@ -59,32 +56,30 @@ def describe_clip(
     *,
     scripts: bool = False,
 ) -> Described:
-    """The three acts of `description.pipeline`, for the slots that are asked for, with as many words as the
-    human ADs have time for: a slot may be longer than the AD that it was made for. ``readers`` are the same
-    for all clips of a run, so that no model is loaded for each; ``scripts``: whether the clip's track is
-    written too, for people to look at."""
     end, promised = _picture_end(film), film.info.duration
     short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
     warnings = (short,) if end != promised else ()
-    ads = asked.within(end)
-    if not ads:
-        return Described(_lines(asked, {}, end, warnings))
-    context = RunContext.of(film, folder, config, asked.given(folder, ads), progress)
-    context.frames.share(overview=False)
-    check_cast(context)
-    prepared = prepare(context)
-    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
-    slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
-    prepared = replace(prepared, slots=slots)
-    density = engines.looks.abilities.frames_per_second
-    understood = understand(prepared, context, density, readers=readers)
-    written = write(understood.plans, prepared, context, engines)
-    if scripts:
-        write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
-    context.frames.release()
-    spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), end, warnings)
-    return Described(lines, spent, (*warnings, *prepared.warnings, *understood.warnings))
+    ads, lines, spent = asked.within(end), dict[str, PredictedLine](), None
+    told = warnings
+    if ads:
+        context = RunContext.of(film, folder, config, asked.given(folder, ads), progress)
+        context.frames.share(overview=False)
+        check_cast(context)
+        prepared = prepare(context)
+        words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
+        slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
+        prepared = replace(prepared, slots=slots)
+        density = engines.looks.abilities.frames_per_second
+        understood = understand(prepared, context, density, readers=readers)
+        written = write(understood.plans, prepared, context, engines)
+        if scripts:
+            write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
+        context.frames.release()
+        spent = used(written.seen, written.lines, engines.terms(config), written.other)
+        lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
+        told = (*warnings, *prepared.warnings, *understood.warnings)
+    every = (lines.get(ad.id) or _outside(asked, ad, end, warnings) for ad in asked.task.ads)
+    return Described(tuple(every), spent, told)
 
 
 def _picture_end(film: Film) -> float:
@@ -100,61 +95,40 @@ def _picture_end(film: Film) -> float:
     return last if promised - last > LONGEST_FRAME else promised
 
 
-@dataclass(frozen=True, slots=True)
-class _SlotRecords:
-    """What the run has of one slot: its cue, and the records of both stages."""
-
-    slot: Slot
-    cue: Cue
-    look: Record
-    line: Record | None
-
-    @property
-    def went_wrong(self) -> bool:
-        """Whether an engine failed, so that another run asks it again."""
-        return bool(self.look["error"]) or self.line is None or bool(self.line["error"])
-
-    @property
-    def known(self) -> dict[str, Any]:
-        """What else is known of a line."""
-        written = {} if self.line is None else {"stage2": self.line["maker"]}
-        return {
-            "words": self.slot.max_words,
-            "candidates": self.cue.candidates,
-            "description": None if self.look["error"] else description_of(self.cue.id, self.look).text,
-            "scale": self.look["effective_scale"],
-            "threaded": bool(self.look["threads"]),
-            "engines": {"stage1": self.look["maker"], **written},
-        }
-
-
-def _told(folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]) -> dict[str, _SlotRecords]:
-    """By AD: the slots carry their ids as labels."""
-    looks = {row["slot"]: row for row in _rows(folder, "stage1")}
-    lines = {row["slot"]: row for row in _rows(folder, "stage2")}
-    return {
-        slot.label: _SlotRecords(slot, cues[slot.id], looks[slot.id], lines.get(slot.id))
-        for slot in prepared.slots
-    }
-
-
 def _lines(
-    asked: ClipRequest, told: Mapping[str, _SlotRecords], end: float, warnings: Sequence[str]
-) -> tuple[PredictedLine, ...]:
-    return tuple(_line(asked, ad, told.get(ad.id), end, warnings) for ad in asked.task.ads)
+    asked: ClipRequest, folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]
+) -> dict[str, PredictedLine]:
+    """What the run says of each AD that was asked for, by id: the slots carry the ids as labels."""
+    looks = {row["slot"]: row for row in _rows(folder, "stage1")}
+    written = {row["slot"]: row for row in _rows(folder, "stage2")}
+    ads = {ad.id: ad for ad in asked.task.ads}
+    found = {}
+    for slot in prepared.slots:
+        cue, look, line = cues[slot.id], looks[slot.id], written.get(slot.id)
+        engines = {"stage1": look["maker"], **({} if line is None else {"stage2": line["maker"]})}
+        known = {
+            "words": slot.max_words,
+            "candidates": cue.candidates,
+            "description": None if look["error"] else description_of(cue.id, look).text,
+            "scale": look["effective_scale"],
+            "threaded": bool(look["threads"]),
+            "engines": engines,
+        }
+        if cue.status is CueStatus.FAILED:
+            again = bool(look["error"]) or line is None or bool(line["error"])  # another run asks it again
+            failed = {"failure": cue.reason, "again": again}
+            found[slot.label] = asked.line(ads[slot.label], None, "failed", **failed, **known)
+        else:
+            text = cue.text if cue.heard else ""
+            said = asked.line(ads[slot.label], text, cue.status.value, reason=cue.reason, **known)
+            found[slot.label] = said
+    return found
 
 
-def _line(
-    asked: ClipRequest, ad: Ad, told: _SlotRecords | None, end: float, warnings: Sequence[str]
-) -> PredictedLine:
-    if told is None:
-        outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
-        return asked.line(ad, None, "failed", failure=next(iter(warnings), outside))
-    cue = told.cue
-    if cue.status is CueStatus.FAILED:
-        return asked.line(ad, None, "failed", failure=cue.reason, again=told.went_wrong, **told.known)
-    text = cue.text if cue.heard else ""
-    return asked.line(ad, text, cue.status.value, reason=cue.reason, **told.known)
+def _outside(asked: ClipRequest, ad: Ad, end: float, warnings: Sequence[str]) -> PredictedLine:
+    """The failed line of an AD of whose slot nothing can be seen."""
+    outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
+    return asked.line(ad, None, "failed", failure=next(iter(warnings), outside))
 
 
 def _rows(folder: WorkFolder, name: str) -> Iterator[dict[str, Any]]:
@@ -191,7 +165,13 @@ class ClipRequest:
     def within(self, duration: float) -> list[Ad]:
         """The ADs of whose slots something can be seen in a video of ``duration`` seconds; where that is 0 it
         is not known beforehand."""
-        return [ad for ad in self.task.ads if _lies_within(self.slot(ad), duration)]
+        found = []
+        for ad in self.task.ads:
+            slot = self.slot(ad)
+            end = min(slot.end, duration) if duration > 0 else slot.end
+            if end - max(slot.start, 0.0) >= SHORTEST:
+                found.append(ad)
+        return found
 
     def given(self, folder: WorkFolder, ads: Sequence[Ad]) -> Given:
         """The slots of these ADs and the shots, written into ``folder``. Slots are labelled with ids."""
@@ -213,11 +193,6 @@ class ClipRequest:
             shots=self.origin,
             **more,
         )
-
-
-def _lies_within(slot: Interval, duration: float) -> bool:
-    end = min(slot.end, duration) if duration > 0 else slot.end
-    return end - max(slot.start, 0.0) >= SHORTEST
 
 
 def _times(interval: Interval) -> dict[str, str]:

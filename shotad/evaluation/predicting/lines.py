@@ -185,17 +185,17 @@ class Predicted:
     def add(self, spent: Used | None) -> None:
         """Count what a clip took."""
         for stage, more in spent.stages.items() if spent is not None else ():
-            so_far = self.stages.get(stage)
-            self.stages[stage] = more if so_far is None else _sum(so_far, more)
+            old = self.stages.get(stage)
+            if old is None:
+                self.stages[stage] = more
+            else:
+                both = StageUsed(old.terms, old.calls + more.calls, old.tokens + more.tokens)
+                self.stages[stage] = both
 
     def failures(self) -> list[tuple[str, str, int]]:
         """Clip, reason and number of the failed lines, in the dataset's order."""
         counted = Counter((line.clip, line.failure) for line in self.lines if line.text is None)
         return [(clip, reason, count) for (clip, reason), count in counted.items()]
-
-
-def _sum(one: StageUsed, other: StageUsed) -> StageUsed:
-    return StageUsed(one.terms, one.calls + other.calls, one.tokens + other.tokens)
 
 
 def prediction_text(done: Predicted, out: str) -> str:
@@ -205,9 +205,9 @@ def prediction_text(done: Predicted, out: str) -> str:
     lines = [f"{heard:,} of {len(done.lines):,} ADs in {plural(done.clips, 'clip')} have a line."]
     if done.kept:
         lines.append(f"From earlier runs: {done.kept:,}.")
-    lines += [
-        f"{words}: {statuses[status]:,}." for status, words in _WORDS.items() if statuses.get(status, 0)
-    ]
+    for status, words in _WORDS.items():
+        if statuses.get(status):
+            lines.append(f"{words}: {statuses[status]:,}.")
     failures = done.failures()
     lines += [f"  {clip} ({count}): {reason}" for clip, reason, count in failures[:LISTED]]
     if len(failures) > LISTED:

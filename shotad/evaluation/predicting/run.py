@@ -18,7 +18,7 @@ import re
 import shutil
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -133,7 +133,7 @@ def _spare(record: Mapping[str, Any]) -> object:
     return None if line is None or line.again else (line.id, line.terms)
 
 
-def _line(record: Mapping[str, Any]) -> PredictedLine | None:
+def _line(record: Any) -> PredictedLine | None:
     try:
         return line_of(record)
     except (KeyError, TypeError, ValueError):
@@ -148,19 +148,14 @@ def _refuse_others(path: Path) -> None:
         return
     except OSError as error:
         raise WorkFolderError(f"{path} cannot be read: {error.strerror}.", "Name another --out.") from None
-    torn = len(rows) == 1 and rows[0].startswith(b'{"key": "')  # a first line of ours, not written to its end
-    if any(rows) and not torn and not any(map(_is_ours, rows)):
-        raise WorkFolderError(
-            f"{path} holds something else than the lines of shotad predict.", "Name another --out."
-        )
-
-
-def _is_ours(row: bytes) -> bool:
-    try:
-        record = json.loads(row)
-    except ValueError:
-        return False
-    return isinstance(record, dict) and _line(record) is not None
+    if not any(rows) or (len(rows) == 1 and rows[0].startswith(b'{"key": "')):
+        return  # a first line of ours that is not written to its end
+    for row in rows:
+        with suppress(ValueError):
+            if _line(json.loads(row)) is not None:
+                return
+    what = f"{path} holds something else than the lines of shotad predict."
+    raise WorkFolderError(what, "Name another --out.")
 
 
 MANY = 100
@@ -305,13 +300,14 @@ class _Run:
 
     def _asked(self, task: ClipTask, film: Film, begins: float) -> ClipRequest:
         job, info = self._job, film.info
-        gaps = job.config.context.by_rules.inclusive
         given: GivenShots = (None, "found")
         if job.published:
+            gaps = job.config.context.by_rules.inclusive
             given = published_shots(job.dataset, task.clip, info.duration, begins, gaps=gaps)
         shots, origin = given
-        cast = None if job.bank is None else job.bank.cast_of(task.film)
-        known = None if job.bank is None else job.bank.known_of(task.film)
+        cast, known = None, None
+        if job.bank is not None:
+            cast, known = job.bank.cast_of(task.film), job.bank.known_of(task.film)
         beside = task.ads if self._leans else ()
         keys = {
             ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)

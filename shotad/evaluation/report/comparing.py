@@ -7,7 +7,7 @@ terminal, as text and as a page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit, level:
     found = spread(gained, units.without(b) - units.without(a), units.kind)
     if gained is None or found is None or min(a.scored, b.scored) < FEWEST:
         return alone
-    return Paired(a.value, b.value, len(common), found.span(gained, level), found.chance(gained))
+    return replace(alone, interval=found.span(gained, level), p=found.chance(gained))
 
 
 LISTED = 20
@@ -101,10 +101,9 @@ class Changed:
 
     def record(self) -> Json:
         """As JSON."""
+        item = {"id": self.item.id, "film": self.item.film, "start": self.item.interval.start}
         return {
-            "id": self.item.id,
-            "film": self.item.film,
-            "start": self.item.interval.start,
+            **item,
             "reference": self.item.reference,
             "a": {"prediction": self.prediction_a, "value": self.value_a},
             "b": {"prediction": self.prediction_b, "value": self.value_b},
@@ -199,7 +198,8 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
     refused: list[tuple[str, str]] = []
     for result in a.results:
         other = b.result(result.name)
-        reason = "only A has it" if other is None else _difference(result, other) or _truths(result, a, b)
+        reason = "only A has it" if other is None else _difference(result, other)
+        reason = reason or _truths(result, a, b, [(items_a[name], items_b[name]) for name in common])
         if other is None or reason:
             refused.append((result.title, reason))
         else:
@@ -236,10 +236,8 @@ def _same_texts(a: str, b: str, pairs: Sequence[tuple[Item, Item]]) -> None:
         raise EvaluationError(f"{a} and {b} have no AD in common.", "Compare runs on one dataset.")
     other = next((one.id for one, two in pairs if one.references != two.references), None)
     if other is not None:
-        raise EvaluationError(
-            f"AD {other!r} has another human text in {a} than in {b}.",
-            "Score both with the same annotation.",
-        )
+        what = f"AD {other!r} has another human text in {a} than in {b}."
+        raise EvaluationError(what, "Score both with the same annotation.")
 
 
 def _difference(a: Result, b: Result) -> str:
@@ -255,16 +253,13 @@ def _difference(a: Result, b: Result) -> str:
     return ""
 
 
-def _truths(result: Result, a: Report, b: Report) -> str:
+def _truths(result: Result, a: Report, b: Report, pairs: Sequence[tuple[Item, Item]]) -> str:
     """Which other truth than the human text the two were scored by; empty where it was the same."""
-    items_a, items_b = _scored(a), _scored(b)
-    common = items_a.keys() & items_b.keys()
-    if base_name(result.name) in _BY_ACTIONS and any(
-        items_a[name].actions != items_b[name].actions for name in common
-    ):
+    name = base_name(result.name)
+    if name in _BY_ACTIONS and any(one.actions != other.actions for one, other in pairs):
         return "the human ADs' actions are others"
-    films = {items_a[name].film for name in common}
-    if base_name(result.name) in _BY_CASTS and any(a.casts.get(f) != b.casts.get(f) for f in films):
+    films = {one.film for one, _ in pairs}
+    if name in _BY_CASTS and any(a.casts.get(film) != b.casts.get(film) for film in films):
         return "the characters' names are others"
     return ""
 
@@ -280,36 +275,21 @@ def _compared(
     films = {name: item.film for name, item in items_a.items()}
     figures = paired(a, b, films, unit=settings.unit, level=LEVEL)
     values = {row.id: row.value for row in b.rows}
-    changed = [
-        Changed(
-            one,
-            titles.get(one.film) or one.film,
-            one.prediction or "",
-            items_b[one.id].prediction or "",
-            row.value,
-            value,
-        )
-        for row in a.rows
-        if row.value is not None
-        and (value := values.get(row.id)) is not None
-        and (one := items_a[row.id]) is not None
-    ]
+    changed = []
+    for row in a.rows:
+        value = values.get(row.id)
+        if row.value is not None and value is not None:
+            item, said = items_a[row.id], items_b[row.id].prediction
+            film = titles.get(item.film) or item.film
+            changed.append(Changed(item, film, item.prediction or "", said or "", row.value, value))
     sign = 1 if a.higher_is_better else -1
     better = sorted((c for c in changed if sign * c.gain > 0), key=lambda c: (-sign * c.gain, c.item.id))
     worse = sorted((c for c in changed if sign * c.gain < 0), key=lambda c: (sign * c.gain, c.item.id))
+    shown = tuple(better[:LISTED]), tuple(worse[:LISTED])
     return MetricComparison(
-        a.name,
-        a.title,
-        a.higher_is_better,
-        figures,
-        tuple(better[:LISTED]),
-        tuple(worse[:LISTED]),
-        len(better),
-        len(worse),
+        a.name, a.title, a.higher_is_better, figures, *shown, n_better=len(better), n_worse=len(worse)
     )
 
-
-FILES = ("compare.json", "compare.md", "compare.html")
 
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
 
@@ -320,34 +300,24 @@ Content = dict[str, Any]
 def content_of(comparison: Comparison) -> Content:
     """Who is who, a row of cells for each metric, how to read them, and the lines that gained and lost most
     by each metric: each list with its heading, and a row of cells for each line."""
+    lists = []
+    for metric in comparison.metrics:
+        for what, which, n, lines in (
+            ("gained", "better", metric.n_better, metric.better),
+            ("lost", "worse", metric.n_worse, metric.worse),
+        ):
+            heading = f"{metric.title}: {what} most ({plural(n, 'line')} {which} in B)"
+            if lines:
+                lists.append((heading, [_line(metric.name, line) for line in lines]))
+    interval = f"{percent(LEVEL)} interval"
     return {
         "title": f"{comparison.b} (B) against {comparison.a} (A)",
         "opening": _opening(comparison),
-        "heads": (
-            "Metric",
-            "A",
-            "B",
-            "B − A",
-            f"{percent(LEVEL)} interval",
-            "p, two-sided",
-            "ADs",
-            "Better",
-        ),
+        "heads": ("Metric", "A", "B", "B − A", interval, "p, two-sided", "ADs", "Better"),
         "rows": [_row(metric) for metric in comparison.metrics],
         "explanation": _explanation(comparison),
         "line_heads": LINE_HEADS,
-        "lists": [
-            (
-                f"{metric.title}: {what} most ({plural(n, 'line')} {which} in B)",
-                [_line(metric.name, line) for line in lines],
-            )
-            for metric in comparison.metrics
-            for what, which, n, lines in (
-                ("gained", "better", metric.n_better, metric.better),
-                ("lost", "worse", metric.n_worse, metric.worse),
-            )
-            if lines
-        ],
+        "lists": lists,
     }
 
 
@@ -358,26 +328,21 @@ def comparison_text(comparison: Comparison) -> str:
     return "\n".join([*told["opening"], "", *table, "", *told["explanation"]])
 
 
-def comparison_markdown(comparison: Comparison) -> str:
-    """All of it, with the lines that gained and lost most."""
+def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
+    """Write ``compare.json``, ``compare.md`` and ``compare.html``. Raises WorkFolderError."""
     told = content_of(comparison)
     lines = [f"# {md_text(told['title'])}", "", *bullets(told["opening"]), ""]
     lines += [*md_table(told["heads"], told["rows"], range(1, 7)), "", *bullets(told["explanation"])]
     for name, rows in told["lists"]:
         lines += ["", f"## {md_text(name)}", "", *md_table(told["line_heads"], rows, [1, 2, 3])]
-    return "\n".join(lines) + "\n"
-
-
-def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
-    """Write ``compare.json``, ``compare.md`` and ``compare.html``. Raises WorkFolderError."""
-    texts = (
-        readable_json(comparison.record()),
-        comparison_markdown(comparison),
-        page("compare", **content_of(comparison)),
-    )
-    for name, text in zip(FILES, texts, strict=True):
+    texts = {
+        "compare.json": readable_json(comparison.record()),
+        "compare.md": "\n".join(lines) + "\n",
+        "compare.html": page("compare", **told),
+    }
+    for name, text in texts.items():
         write_text(folder / name, text)
-    return [folder / name for name in FILES]
+    return [folder / name for name in texts]
 
 
 def _opening(comparison: Comparison) -> list[str]:

@@ -66,7 +66,12 @@ def whole_content(
 ) -> Content:
     """With lines, plots, and how it was made. ``record`` is its ``report.json``; ``plots`` False leaves them
     out."""
-    drawn, no_plots = _plots(run) if plots else ((), "")
+    drawn: tuple[Plot, ...] = ()
+    no_plots = ""
+    try:
+        drawn = plots_of(run) if plots else ()
+    except ShotadError as error:
+        no_plots = f"There are no plots. {error}"
     told = content_of(run, intervals)
     return {
         **told,
@@ -77,14 +82,6 @@ def whole_content(
         "no_plots": no_plots,
         "made": tuple(_made(run, record)),
     }
-
-
-def _plots(run: ReportInput) -> tuple[tuple[Plot, ...], str]:
-    """The plots, or why there are none."""
-    try:
-        return plots_of(run), ""
-    except ShotadError as error:
-        return (), f"There are no plots. {error}"
 
 
 def _made(run: ReportInput, record: Json) -> Iterator[tuple[str, str]]:
@@ -160,35 +157,26 @@ def listings(run: ReportInput) -> tuple[Listing, ...]:
 def _listing(run: ReportInput, result: Result, items: Mapping[str, Item]) -> Listing:
     spoken = [row for row in result.rows if row.value is not None and items[row.id].prediction]
     sign = 1.0 if result.higher_is_better else -1.0
-    ordered = sorted(spoken, key=lambda row: (sign * (row.value or 0.0), row.id))
-    n = min(LISTED, len(ordered) // 2)
-    worst, best = ordered[:n], ordered[::-1][:n]
-    silent = sum(not items[row.id].prediction for row in result.rows)
-    low, high = (
-        tuple(
-            (
-                row.id,
-                number(result.name, row.value),
-                items[row.id].reference,
-                items[row.id].prediction or "",
-                run.film_called(items[row.id].film),
-                clock(items[row.id].interval),
-                notes_words(row),
-            )
-            for row in rows
-        )
-        for rows in (worst, best)
+    spoken.sort(key=lambda row: (sign * (row.value or 0.0), row.id))
+    n = min(LISTED, len(spoken) // 2)
+    worst, best = (
+        tuple(_line(run, result.name, row, items[row.id]) for row in rows)
+        for rows in (spoken[:n], spoken[::-1][:n])
     )
-    return Listing(result.name, result.title, low, high, silent)
+    silent = sum(not items[row.id].prediction for row in result.rows)
+    return Listing(result.name, result.title, worst, best, silent)
 
 
-def notes_words(row: Row) -> str:
+def _line(run: ReportInput, metric: str, row: Row, item: Item) -> Line:
+    texts = (item.reference, item.prediction or "", run.film_called(item.film))
+    return (item.id, number(metric, row.value), *texts, clock(item.interval), _notes_words(row))
+
+
+def _notes_words(row: Row) -> str:
     """What the metric notes on a line, in one line: ``wanted: Ann, Ben; found: Ann``."""
-    parts = [row.failure] if row.failure else []
-    parts += [
-        f"{name}: {_plain(value)}" for name, value in row.notes.items() if value not in (None, "", [], {})
-    ]
-    text = "; ".join(parts)
+    told = {name: value for name, value in row.notes.items() if value not in (None, "", [], {})}
+    parts = [row.failure, *(f"{name}: {_plain(value)}" for name, value in told.items())]
+    text = "; ".join(filter(None, parts))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

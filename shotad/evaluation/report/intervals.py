@@ -8,6 +8,7 @@ films they are too narrow (docs/experiments.md).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -220,12 +221,12 @@ def duration_label(item: Item) -> str:
     >>> duration_label(Item("1", "f", Interval(3.0, 4.0), ("He runs.",)))
     '1 to 2 s'
     """
-    return DURATIONS[_place(item.interval.duration, _DURATION_ENDS)]
+    return DURATIONS[bisect_right(_DURATION_ENDS, item.interval.duration)]
 
 
 def scale_label(item: Item) -> str | None:
     """The shot scale nearest to the effective one; from a half on it is the wider."""
-    return None if item.scale is None else SCALES[_place(item.scale, _SCALE_ENDS)]
+    return None if item.scale is None else SCALES[bisect_right(_SCALE_ENDS, item.scale)]
 
 
 def thread_label(item: Item) -> str | None:
@@ -242,32 +243,18 @@ def grouped(
         found = label(item)
         if found is not None:
             parts.setdefault(found, []).append(item.id)
-    told = [name for name in (sorted(parts) if order is None else order) if name in parts]
+    names = [name for name in (sorted(parts) if order is None else order) if name in parts]
     films = {item.id: item.film for item in run.items}
-    made = [_groups(run, results, name, parts[name], films) for name in told]
-    return {result.name: tuple(row[place] for row in made) for place, result in enumerate(results)}
-
-
-def _groups(
-    run: ReportInput, results: Sequence[Result], label: str, ids: Sequence[str], films: Mapping[str, str]
-) -> list[Group]:
-    """One part in each result."""
-    settings = run.config.measures.report
-    there = [{row.id for row in result.rows} for result in results]
-    parts = [only(r, [name for name in ids if name in own]) for r, own in zip(results, there, strict=True)]
-    return [
-        Group(
-            label,
-            part.scored,
-            part.value if part.scored else None,
-            span_of(part, films, unit=settings.unit, level=LEVEL),
-        )
-        for part in parts
-    ]
-
-
-def _place(value: float, ends: Sequence[float]) -> int:
-    return sum(value >= end for end in ends)
+    unit = run.config.measures.report.unit
+    grouped: dict[str, tuple[Group, ...]] = {}
+    for result in results:
+        there, groups = {row.id for row in result.rows}, []
+        for name in names:
+            part = only(result, [one for one in parts[name] if one in there])
+            value = part.value if part.scored else None
+            groups.append(Group(name, part.scored, value, span_of(part, films, unit=unit, level=LEVEL)))
+        grouped[result.name] = tuple(groups)
+    return grouped
 
 
 def sorted_films(result: Result, groups: Sequence[Group]) -> list[Group]:

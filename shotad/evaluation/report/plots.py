@@ -10,7 +10,7 @@ import io
 import math
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -75,11 +75,14 @@ def plots_of(run: ReportInput) -> tuple[Plot, ...]:
 
 
 def _distributions(run: ReportInput) -> Plot | None:
-    panels = [
-        (result, np.array([row.value for row in result.rows if row.value is not None], np.float64))
-        for result in run.results
-        if result.scored
-    ]
+    panels, rows = [], []
+    for result in run.results:
+        values = np.array([row.value for row in result.rows if row.value is not None], np.float64)
+        if not len(values):
+            continue
+        five = [number(result.name, float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
+        rows.append((result.title, f"{len(values):,}", *five, percent(float((values == 0).mean()))))
+        panels.append((result, values))
     if not panels:
         return None
     heads = ("Metric", "ADs", "Lowest", "Lower quarter", "Median", "Upper quarter", "Highest", "Exactly 0")
@@ -88,34 +91,31 @@ def _distributions(run: ReportInput) -> Plot | None:
         "How the scores of single ADs spread",
         "Each bar is the share of the ADs whose score lies there; the dashed line is the median.",
         "Histograms of the scores of single ADs, one for each metric. The numbers stand in the table below.",
-        PlotTable(heads, tuple(_quartiles(*panel) for panel in panels), 1),
+        PlotTable(heads, tuple(rows), 1),
         _drawn(panels, 2.6, _histogram),
     )
 
 
 def _by_film(run: ReportInput) -> Plot | None:
-    parts = _parts(run, grouped(run, main_results(run), lambda item: run.film_called(item.film)))
-    if not parts or len(parts[0][1]) < 2:
+    parts = _parts(run, lambda item: run.film_called(item.film))
+    if not parts:
         return None
     films = len(parts[0][1])
     ranked = [(result, sorted_films(result, groups)) for result, groups in parts]
+    rows = []
+    for result, ordered in ranked:
+        for place, group in enumerate(ordered, 1):
+            if min(place, len(ordered) + 1 - place) <= EXTREME_FILMS:
+                rows.append((result.title, f"{place}", group.label, f"{group.n:,}", *_numbers(result, group)))
+    level = percent(LEVEL)
     return Plot(
         "films",
         "Score film by film",
         f"Each dot is one of {films} films, worst to best by each metric; the line through it is "
-        f"its {percent(LEVEL)} interval, the dashed line the number over all ADs.",
+        f"its {level} interval, the dashed line the number over all ADs.",
         f"The {films} films in order of their score, one panel for each metric. The table below names those "
         "at either end.",
-        PlotTable(
-            ("Metric", "Place", "Film", "ADs", "Score", f"{percent(LEVEL)} interval"),
-            tuple(
-                (result.title, f"{place}", group.label, f"{group.n:,}", *_numbers(result, group))
-                for result, ordered in ranked
-                for place, group in enumerate(ordered, 1)
-                if min(place, len(ordered) + 1 - place) <= EXTREME_FILMS
-            ),
-            3,
-        ),
+        PlotTable(("Metric", "Place", "Film", "ADs", "Score", f"{level} interval"), tuple(rows), 3),
         _drawn(ranked, 2.9, _ranked),
     )
 
@@ -132,27 +132,22 @@ def _by_part(
     run: ReportInput, part: tuple[str, str, str, Callable[[Item], str | None], Sequence[str]]
 ) -> Plot | None:
     name, title, what, label, order = part
-    parts = _parts(run, grouped(run, main_results(run), label, order))
-    if not parts or len(parts[0][1]) < 2:
+    parts = _parts(run, label, order)
+    if not parts:
         return None
-    told = "; ".join(
-        f"{result.title}: "
-        + ", ".join(f"{g.label} {number(result.name, g.value)} ({plural(g.n, 'AD')})" for g in groups)
-        for result, groups in parts
-    )
+    told, rows = [], []
+    for result, groups in parts:
+        said = (f"{g.label} {number(result.name, g.value)} ({plural(g.n, 'AD')})" for g in groups)
+        told.append(f"{result.title}: {', '.join(said)}")
+        rows += [(result.title, g.label, f"{g.n:,}", *_numbers(result, g)) for g in groups]
     heads = ("Metric", f"{what[:1].upper()}{what[1:]}", "ADs", "Score", f"{percent(LEVEL)} interval")
-    rows = tuple(
-        (result.title, group.label, f"{group.n:,}", *_numbers(result, group))
-        for result, groups in parts
-        for group in groups
-    )
     return Plot(
         name,
         title,
         f"Each dot is the number on the ADs of one part, with its {percent(LEVEL)} interval; n below it is "
         "how many ADs it speaks of; the dashed line is the number over all.",
-        f"{title}. {told}.",
-        PlotTable(heads, rows, 2),
+        f"{title}. {'; '.join(told)}.",
+        PlotTable(heads, tuple(rows), 2),
         _drawn(parts, 3.1, partial(_dots, what)),
     )
 
@@ -161,13 +156,13 @@ Part = tuple[Result, Sequence[Group]]
 """One metric on each part of the ADs."""
 
 
-def _parts(run: ReportInput, groups: Mapping[str, tuple[Group, ...]]) -> list[Part]:
-    return [(result, groups[result.name]) for result in run.results if groups.get(result.name)]
-
-
-def _quartiles(result: Result, values: Floats) -> tuple[str, ...]:
-    five = [number(result.name, float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
-    return (result.title, f"{len(values):,}", *five, percent(float((values == 0).mean())))
+def _parts(
+    run: ReportInput, label: Callable[[Item], str | None], order: Sequence[str] | None = None
+) -> list[Part]:
+    """Each main result on the parts of the ADs; none where there are fewer than two."""
+    groups = grouped(run, main_results(run), label, order)
+    found: list[Part] = [(r, groups[r.name]) for r in run.results if groups.get(r.name)]
+    return found if found and len(found[0][1]) > 1 else []
 
 
 def _numbers(result: Result, group: Group) -> tuple[str, str]:

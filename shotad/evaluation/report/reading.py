@@ -138,29 +138,22 @@ def _item(line: Json) -> Item:
 
 def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]) -> Result:
     name = head["name"]
+    rows = []
+    for line in lines:
+        if (record := line["metrics"].get(name)) is not None:
+            sums = tuple(map(float, record["sums"]))
+            told = record["value"], record.get("failure", ""), record.get("notes", {})
+            rows.append(Row(line["id"], sums, *told))
     found = Result(
-        name=name,
-        title=head["title"],
         columns=tuple(head["columns"]),
         figure=Figure(**head["figure"]),
-        identity=head["identity"],
-        rows=tuple(
-            Row(
-                line["id"],
-                tuple(map(float, record["sums"])),
-                record["value"],
-                record.get("failure", ""),
-                record.get("notes", {}),
-            )
-            for line in lines
-            if (record := line["metrics"].get(name)) is not None
-        ),
-        basis=head["basis"],
+        rows=tuple(rows),
         remarks=tuple(head["remarks"]),
-        comparable=head["comparable"],
-        higher_is_better=head["higher_is_better"],
         fresh=speed.get("fresh", 0),
         seconds=speed.get("seconds", 0.0),
+        **{
+            key: head[key] for key in ("name", "title", "identity", "basis", "comparable", "higher_is_better")
+        },
     )
     if len(found.rows) != head["n"]:
         raise ValueError(f"{head['n']} rows of {name} were written, {len(found.rows)} are there")

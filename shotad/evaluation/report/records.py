@@ -25,7 +25,7 @@ from typing import Any
 
 import shotad
 from shotad import __version__
-from shotad.evaluation.metric import Item, Json, Result, Row
+from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.report.inputs import ReportInput, actions_hash, base_name, casts_hash, texts_hash
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import paper_rows
@@ -52,17 +52,15 @@ def surroundings(metrics: Iterable[str]) -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         **({"java": java} if needs_java else {}),
-        "libraries": _versions(),
+        "libraries": dict(sorted(_versions())),
     }
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def _versions() -> Iterator[tuple[str, str]]:
     for distribution in importlib.metadata.distributions():
         name = (distribution.metadata["Name"] or "").lower()
         if name in LIBRARIES or _SPACY_MODEL.fullmatch(name):
-            found[name.replace("_", "-")] = distribution.version
-    return dict(sorted(found.items()))
+            yield name.replace("_", "-"), distribution.version
 
 
 def _git(root: Path) -> dict[str, Any] | None:
@@ -173,18 +171,11 @@ def metric_record(result: Result, interval: Span | None) -> Json:
 
 def speed_record(run: ReportInput) -> Json:
     """``speed.json``: seconds of each metric, and how many of its rows were counted in this run."""
-    return {
-        "seconds": round(sum(result.seconds for result in run.results), 3),
-        "metrics": [
-            {
-                "name": result.name,
-                "seconds": round(result.seconds, 3),
-                "rows": len(result.rows),
-                "fresh": result.fresh,
-            }
-            for result in run.results
-        ],
-    }
+    metrics = []
+    for one in run.results:
+        times = {"seconds": round(one.seconds, 3), "rows": len(one.rows), "fresh": one.fresh}
+        metrics.append({"name": one.name, **times})
+    return {"seconds": round(sum(result.seconds for result in run.results), 3), "metrics": metrics}
 
 
 def item_lines(run: ReportInput) -> Iterator[str]:
@@ -192,17 +183,15 @@ def item_lines(run: ReportInput) -> Iterator[str]:
     it is of another shard, or was left out."""
     rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
     for item in run.corpus.items:
-        metrics = {
-            name: {
-                "value": row.value,
-                "sums": list(row.sums),
-                **({"failure": row.failure} if row.failure else {}),
-                **({"notes": dict(row.notes)} if row.notes else {}),
-            }
-            for name, found in rows.items()
-            if (row := found.get(item.id)) is not None
-        }
-        yield json.dumps({**_item_record(item), "metrics": metrics}, ensure_ascii=False) + "\n"
+        metrics: Json = {}
+        for name, found in rows.items():
+            if (row := found.get(item.id)) is not None:
+                more = {"failure": row.failure, "notes": dict(row.notes)}
+                said = {key: value for key, value in more.items() if value}
+                metrics[name] = {"value": row.value, "sums": list(row.sums), **said}
+        times = {"start": item.interval.start, "end": item.interval.end}
+        told = {name: times[name] if name in times else getattr(item, name) for name in ITEM_FIELDS}
+        yield json.dumps({**told, "metrics": metrics}, ensure_ascii=False) + "\n"
 
 
 def item_table(run: ReportInput) -> str:
@@ -213,35 +202,22 @@ def item_table(run: ReportInput) -> str:
     out = io.StringIO()
     table = csv.writer(out)
     names = [result.name for result in run.results]
-    table.writerow(
-        ["id", "film", "title", "clip", "start", "end", "reference", "prediction", *names, "notes"]
-    )
+    head = ("id", "film", "title", "clip", "start", "end", "reference", "prediction")
+    table.writerow([*head, *names, "notes"])
     rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
     for item in run.items:
-        found = [rows[name].get(item.id) for name in names]
+        found = {name: rows[name].get(item.id) for name in names}
+        failed = "; ".join(f"{name}: {row.failure}" for name, row in found.items() if row and row.failure)
         times = (f"{item.interval.start:.3f}", f"{item.interval.end:.3f}")
         texts = (item.reference, item.prediction or "")
-        values = ["" if row is None or row.value is None else f"{row.value:.6g}" for row in found]
         cells = [item.id, item.film, run.films.get(item.film, ""), item.clip, *times, *texts]
-        table.writerow([*map(_cell, cells), *values, _cell(_failures(item, names, found))])
+        numbers = ("" if row is None or row.value is None else f"{row.value:.6g}" for row in found.values())
+        table.writerow([*map(_cell, cells), *numbers, _cell(item.failure or item.missing or failed)])
     return "\ufeff" + out.getvalue()
-
-
-def _failures(item: Item, names: list[str], rows: list[Row | None]) -> str:
-    if item.failure or item.missing:
-        return item.failure or item.missing
-    return "; ".join(
-        f"{name}: {row.failure}" for name, row in zip(names, rows, strict=True) if row and row.failure
-    )
 
 
 def _cell(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
-
-
-def _item_record(item: Item) -> Json:
-    times = {"start": item.interval.start, "end": item.interval.end}
-    return {name: times[name] if name in times else getattr(item, name) for name in ITEM_FIELDS}
 
 
 def _without_folders(value: Any) -> Any:

@@ -7,8 +7,11 @@ The numbers of the literature all come from the Shot-by-Shot paper, also those o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import cast
 
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.report.inputs import Protocol, ReportInput, base_name
@@ -53,11 +56,10 @@ def beside_paper(
     columns = [r for r in run.results if _in_paper(run, r)]
     if not columns:
         return [], []
-    own = (
-        number(r.name, r.value)
-        + (f" ({span_words(r.name, span)})" if (span := intervals.get(r.name)) else "")
-        for r in columns
-    )
+    own = []
+    for r in columns:
+        span = intervals.get(r.name)
+        own.append(number(r.name, r.value) + (f" ({span_words(r.name, span)})" if span else ""))
     told = [row for row in rows if any(paper_values(row, result) for result in columns)]
     lines = [("own", run.predictions.called, "", "measured here", *own)]
     return with_marks(columns, notes), [*lines, *(_paper_line(row, columns) for row in told)]
@@ -152,136 +154,23 @@ class PaperRow:
 
     def record(self) -> Json:
         """As JSON, marked as taken from the paper."""
-        told = asdict(self)
         names = ("dataset", "method", "models", "table", "protocol", "trained", "values", "note")
-        return {"from_the_paper": True} | {
-            "trained_on_ad" if name == "trained" else name: told[name] for name in names
-        }
+        told = {"trained_on_ad" if name == "trained" else name: getattr(self, name) for name in names}
+        return {"from_the_paper": True, **told}
 
 
-_SINGLE = ("cider", "critic", "action", "recall")
-_MAD = ("cider", "recall", "rouge-l", "spice", "meteor", "bleu-1")
-_ASSISTED = ("cider", "critic", "action")
+def _published() -> Iterator[PaperRow]:
+    """The rows of ``paper.csv``; of two numbers in a cell each is of one of `JUDGES`."""
+    with Path(__file__).with_name("paper.csv").open(encoding="utf-8", newline="") as file:
+        for cells in csv.DictReader(file):
+            told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "note")}
+            protocol, trained = cast("Protocol", cells.pop("protocol")), bool(cells.pop("trained"))
+            values = {name: tuple(map(float, cell.split("|"))) for name, cell in cells.items() if cell}
+            yield PaperRow(**told, values=values, protocol=protocol, trained=trained)
 
 
-def _values(
-    names: tuple[str, ...], numbers: tuple[float | None, ...], judges: Values = ()
-) -> dict[str, Values]:
-    found = {name: (n,) for name, n in zip(names, numbers, strict=True) if n is not None}
-    return {**found, **({"llm-ad-eval": judges} if judges else {})}
+PAPER = tuple(_published())
 
-
-def _row7(
-    dataset: str,
-    method: str,
-    models: str,
-    numbers: tuple[float | None, ...],
-    judges: Values,
-    *,
-    trained: bool = False,
-) -> PaperRow:
-    return PaperRow(dataset, method, models, "Table 7", _values(_SINGLE, numbers, judges), trained=trained)
-
-
-def _row8(method: str, models: str, numbers: tuple[float | None, ...], *, trained: bool = False) -> PaperRow:
-    return PaperRow("mad-eval", method, models, "Table 8", _values(_MAD, numbers), trained=trained)
-
-
-def _row9(dataset: str, method: str, how: str, numbers: tuple[float, ...]) -> PaperRow:
-    values = _values(_ASSISTED, numbers)
-    return PaperRow(dataset, f"{method}, {how}", _QWEN, "Table 9", values, "assisted")
-
-
-def _stage1(dataset: str, method: str, models: str, action: float) -> PaperRow:
-    values = {"action-description": (action,)}
-    return PaperRow(dataset, method, models, "Table A1", values, note="Stage I")
-
-
-_OURS = "Shot-by-Shot"
-_QWEN = "Qwen2-VL-7B + LLaMA3-8B"
-_GPT = "GPT-4o + GPT-4o"
-_ZERO = "AutoAD-Zero"
-
-_EVA = "EVA-CLIP + LLaMA2-7B"
-_AD_CLIP = "CLIP-AD-B16 + LLaMA3-8B"
-
-_CMD = (
-    _row7("cmd-ad", _OURS, _QWEN, (26.3, 47.8, 28.4, 33.0), (3.15, 2.42)),
-    _row7("cmd-ad", _OURS, _GPT, (26.1, 49.1, 32.5, 36.5), (3.17, 2.66)),
-    _row7("cmd-ad", _ZERO, "VideoLLaMA2-7B + LLaMA3-8B", (17.7, 43.7, 25.5, 26.9), (2.83, 1.96)),
-    _row7("cmd-ad", _ZERO, _QWEN, (21.9, 44.3, 26.9, 30.8), (3.00, 2.20)),
-    _row7("cmd-ad", _ZERO, _GPT, (22.4, 45.1, 30.7, 32.9), (3.08, 2.49)),
-    _row7("cmd-ad", "Video-LLaMA", "Video-LLaMA-7B", (4.8, 0.0, None, 22.0), (1.89,)),
-    _row7("cmd-ad", "VideoBLIP", "VideoBLIP", (5.2, 0.0, None, 23.6), (1.91,)),
-    _row7("cmd-ad", "AutoAD-II", "CLIP-B32 + GPT-2", (13.5, 8.2, None, 26.1), (2.08,), trained=True),
-    _row7("cmd-ad", "AutoAD-III", _EVA, (25.0, 32.7, 31.5, 31.2), (2.89, 2.01), trained=True),
-    _row7("cmd-ad", "DistinctAD", _AD_CLIP, (22.7, None, None, 33.0), (2.88, 2.03), trained=True),
-    _stage1("cmd-ad", _OURS, "Qwen2-VL-7B", 38.2),
-    _stage1("cmd-ad", _OURS, "Qwen2.5-VL-7B", 35.5),
-    _stage1("cmd-ad", _OURS, "VideoLLaMA3-7B", 34.2),
-    _stage1("cmd-ad", _OURS, "InternVL2.5-8B", 35.0),
-    _stage1("cmd-ad", _OURS, "GPT-4o", 40.2),
-    PaperRow(
-        "cmd-ad",
-        "Another human AD",
-        "people",
-        "Table A5",
-        _values(_SINGLE, (61.5, None, 45.6, 71.2), (3.04, 3.24)),
-        "inter-rater",
-        note="of the same moment: tIoU of at least 0.8, 4,447 pairs of 315 films",
-    ),
-)  # fmt: skip
-
-_TV = (
-    _row7("tv-ad", _OURS, _QWEN, (31.1, 42.2, 23.9, 33.1), (3.09, 2.35)),
-    _row7("tv-ad", _OURS, _GPT, (34.2, 46.5, 27.4, 36.6), (3.12, 2.59)),
-    _row7("tv-ad", _ZERO, "VideoLLaMA2-7B + LLaMA3-8B", (22.6, 39.4, 21.7, 27.4), (2.94, 2.00)),
-    _row7("tv-ad", _ZERO, _QWEN, (26.4, 41.6, 22.1, 30.4), (3.05, 2.27)),
-    _row7("tv-ad", _ZERO, _GPT, (30.9, 44.4, 26.8, 34.7), (3.12, 2.57)),
-    _row7("tv-ad", "AutoAD-III", _EVA, (26.1, 28.8, 26.4, 30.1), (2.78, 1.99), trained=True),
-    _row7("tv-ad", "DistinctAD", _AD_CLIP, (27.4, None, None, 32.1), (2.89, 2.00), trained=True),
-    _stage1("tv-ad", _OURS, "Qwen2-VL-7B", 38.2),
-    _stage1("tv-ad", _OURS, "Qwen2.5-VL-7B", 36.4),
-    _stage1("tv-ad", _OURS, "VideoLLaMA3-7B", 39.9),
-    _stage1("tv-ad", _OURS, "InternVL2.5-8B", 36.0),
-    _stage1("tv-ad", _OURS, "GPT-4o", 41.0),
-)  # fmt: skip
-
-_MAD_EVAL = (
-    _row8(_OURS, _QWEN, (25.0, 50.6, 14.7, 7.8, 7.2, 16.2)),
-    _row8(_OURS, _GPT, (26.9, 56.4, 15.0, 8.5, 7.4, 15.9)),
-    _row8(_ZERO, "VideoLLaMA2-7B + LLaMA3-8B", (22.4, 47.0, 14.4, 7.3, 6.6, 15.1)),
-    _row8(_ZERO, _QWEN, (23.6, 51.3, 14.6, 7.8, 6.6, 13.6)),
-    _row8(_ZERO, _GPT, (25.4, 54.3, 14.3, 8.1, 6.7, 13.7)),
-    _row8("Video-LLaMA", "Video-LLaMA-7B", (4.8, 33.8, None, None, None, None)),
-    _row8("Video-BLIP", "Video-BLIP", (5.0, 35.2, None, None, None, None)),
-    _row8("VLog", "BLIP-2 + GRIT, GPT-4", (1.3, 42.3, 7.5, 2.1, None, None)),
-    _row8("MM-Vid", "GPT-4V", (6.1, 46.1, 9.8, 3.8, None, None)),
-    _row8("MM-Narrator", "Azure API + CLIP-L14, GPT-4V", (9.8, None, 12.8, None, 7.1, 10.9)),
-    _row8("MM-Narrator", "Azure API + CLIP-L14, GPT-4", (13.9, 49.0, 13.4, 5.2, 6.7, 12.8)),
-    _row8("LLM-AD", "GPT-4V", (20.5, None, 13.5, None, None, None)),
-    _row8("ClipCap", "CLIP-B32 + GPT-2", (4.4, 36.5, 8.5, 1.1, None, None), trained=True),
-    _row8("CapDec", "not said", (6.7, None, 8.2, 1.4, None, None), trained=True),
-    _row8("AutoAD-I", "CLIP-B32 + GPT-2", (13.4, 42.1, 11.9, 4.4, None, None), trained=True),
-    _row8("AutoAD-II", "CLIP-B32 + GPT-2", (19.5, 51.3, 13.4, None, None, None), trained=True),
-    _row8("AutoAD-III", _EVA, (24.0, 52.8, 13.9, 6.1, 5.5, 13.1), trained=True),
-    _row8("MovieSeq", "CLIP-B16 + LLaMA2-7B", (24.4, 51.6, 15.5, 7.0, None, None), trained=True),
-    _row8("DistinctAD", _AD_CLIP, (27.3, 56.0, 17.6, 8.3, None, None), trained=True),
-    _row8("UniAD", "CLIP-L14 + LLaMA-8B", (28.2, 54.9, 17.2, None, None, None), trained=True),
-)  # fmt: skip
-
-_ASSIST = (
-    _row9("cmd-ad", _OURS, "five in one answer", (38.4, 49.2, 35.7)),
-    _row9("cmd-ad", _OURS, "five runs, top-p 0.95, temperature 1.5", (37.0, 50.3, 35.1)),
-    _row9("cmd-ad", _OURS, "five runs, top-p 0.9, temperature 0.6", (33.3, 49.6, 32.5)),
-    _row9("cmd-ad", _ZERO, "five in one answer", (31.6, 46.4, 33.8)),
-    _row9("tv-ad", _OURS, "five in one answer", (51.3, 47.3, 31.8)),
-    _row9("tv-ad", _OURS, "five runs, top-p 0.95, temperature 1.5", (45.5, 46.4, 31.5)),
-    _row9("tv-ad", _OURS, "five runs, top-p 0.9, temperature 0.6", (41.2, 44.3, 28.6)),
-    _row9("tv-ad", _ZERO, "five in one answer", (43.2, 46.8, 30.1)),
-)
-
-PAPER = (*_CMD, *_TV, *_MAD_EVAL, *_ASSIST)
 
 RUN_TO_RUN = {
     "cmd-ad": {"cider": 0.2, "critic": 0.4, "action": 0.1},
@@ -365,7 +254,11 @@ class Ceiling:
 
 
 CEILINGS = (
-    Ceiling(0.8, 315, 4447, _values(_SINGLE, (61.5, None, 45.6, 71.2), (3.04, 3.24))),
-    Ceiling(0.9, 267, 999, _values(_SINGLE, (69.8, None, 47.6, 80.4), (3.53, 3.34))),
-    Ceiling(0.95, 148, 229, _values(_SINGLE, (73.9, None, 47.8, None), (3.57, 3.45))),
+    Ceiling(
+        0.8, 315, 4447, {"cider": (61.5,), "action": (45.6,), "recall": (71.2,), "llm-ad-eval": (3.04, 3.24)}
+    ),
+    Ceiling(
+        0.9, 267, 999, {"cider": (69.8,), "action": (47.6,), "recall": (80.4,), "llm-ad-eval": (3.53, 3.34)}
+    ),
+    Ceiling(0.95, 148, 229, {"cider": (73.9,), "action": (47.8,), "llm-ad-eval": (3.57, 3.45)}),
 )

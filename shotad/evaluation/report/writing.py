@@ -53,7 +53,11 @@ def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[
         SPEED: readable_json(speed_record(run)),
     }
     pictures = {f"{PLOTS}/{plot.name}.png": plot.png for plot in content["plots"]}
-    _begin(folder)
+    try:  # the older report's last file goes first: a run that is killed leaves no mixture of both
+        if folder.is_dir():
+            (folder / REPORT).unlink(missing_ok=True)
+    except OSError as error:
+        raise WorkFolderError(f"{folder / REPORT} cannot be replaced: {error.strerror}.") from None
     write_bytes(folder / ITEMS, (line.encode() for line in item_lines(run)))
     for name, text in texts.items():
         write_text(folder / name, text)
@@ -83,15 +87,6 @@ def check_folder(folder: Path) -> None:
                 parent.rmdir()
 
 
-def _begin(folder: Path) -> None:
-    """Take the older report's last file away, so that a run that is killed leaves no mixture of both."""
-    try:
-        if folder.is_dir():
-            (folder / REPORT).unlink(missing_ok=True)
-    except OSError as error:
-        raise WorkFolderError(f"{folder / REPORT} cannot be replaced: {error.strerror}.") from None
-
-
 def terminal_text(run: ReportInput) -> str:
     """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
     told = content_of(run, intervals_of(run))
@@ -99,10 +94,7 @@ def terminal_text(run: ReportInput) -> str:
     lines += ["", told["columns"], *([told["lead"]] if told["lead"] else [])]
     if told["beside"]:
         heads = ("System", "Source", *told["beside_heads"])
-        systems = [
-            (", ".join(part for part in (system, models) if part), *rest)
-            for _, system, models, *rest in told["beside"]
-        ]
+        systems = [(", ".join(filter(None, row[1:3])), *row[3:]) for row in told["beside"]]
         lines += ["", *aligned(heads, systems, range(2, len(heads))), "", *told["paper_notes"]]
     if told["footnotes"]:
         lines += ["", *map(" ".join, told["footnotes"])]
@@ -137,7 +129,12 @@ def markdown(told: Content) -> str:
             lines += ["", heading, "", *md_table(LINE_HEADS, found, [1])]
         if listing.silent:
             lines += ["", f"{plural(listing.silent, 'AD')} for which nothing was said not listed."]
-    lines += _plots(told)
+    if told["plots"] or told["no_plots"]:
+        lines += ["", "## Plots", "", *([md_text(told["no_plots"])] if told["no_plots"] else [])]
+    for plot in told["plots"]:
+        rows = md_table(plot.table.heads, plot.table.rows, range(plot.table.texts, len(plot.table.heads)))
+        lines += [f"### {md_text(plot.title)}", "", f"![{md_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
+        lines += [md_text(plot.caption), "", *rows, ""]
     lines += ["", "## How it was made", "", *bullets(map(": ".join, told["made"]))]
     return "\n".join(lines) + "\n"
 
@@ -152,16 +149,6 @@ def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Seque
     rule = ["---:" if place in numbers else "---" for place in range(len(heads))]
     lines = [[md_text(head) for head in heads], rule, *([md_text(cell) for cell in row] for row in rows)]
     return [f"| {' | '.join(line)} |" for line in lines]
-
-
-def _plots(told: Content) -> list[str]:
-    lines = ["", "## Plots", ""] if told["plots"] or told["no_plots"] else []
-    lines += [md_text(told["no_plots"])] if told["no_plots"] else []
-    for plot in told["plots"]:
-        rows = md_table(plot.table.heads, plot.table.rows, range(plot.table.texts, len(plot.table.heads)))
-        lines += [f"### {md_text(plot.title)}", "", f"![{md_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
-        lines += [md_text(plot.caption), "", *rows, ""]
-    return lines
 
 
 def md_text(text: str) -> str:
