@@ -82,7 +82,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (cache / "shotad").mkdir(parents=True)
     (cache / "shotad" / weights.name).symlink_to(weights)  # what is there is not fetched again
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setattr("shotad.evaluation.report.content.plots_of", lambda run: ())
+    monkeypatch.setattr("shotad.evaluation.report.writing.plots_of", lambda run: ())
     return tmp_path
 
 

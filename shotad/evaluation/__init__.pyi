@@ -4,7 +4,7 @@ from .assisted_choice import (
     expert_words as expert_words,
     render as render,
 )
-from .cml.formulas import (
+from .cml.features import (
     adjacent_similarity as adjacent_similarity,
     alignment as alignment,
     central_similarity as central_similarity,
@@ -70,7 +70,7 @@ from .report.comparing import (
     write_comparison as write_comparison,
 )
 from .report.inputs import ReportInput as ReportInput
-from .report.reading import Report as Report, merge as merge, read_report as read_report
+from .report.records import Report as Report, merge as merge, read_report as read_report
 from .report.writing import (
     check_folder as check_folder,
     terminal_text as terminal_text,

@@ -16,15 +16,16 @@ from shotad.core import EvaluationError, aligned, plural
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.table import (
+    NONE,
     PAPER_MARK,
     PaperRow,
     footnotes,
+    number,
     paper_cell,
     paper_rows,
     paper_values,
     with_marks,
 )
-from shotad.evaluation.report.wording import NONE, number
 from shotad.evaluation.running import WHOLE, Measured, measure
 from shotad.evaluation.store import MetricContext
 

@@ -23,9 +23,8 @@ from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import METRICS, Floats, Json, Result
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, basis_words, spread, units_of
-from shotad.evaluation.report.reading import Report
-from shotad.evaluation.report.table import AGREEMENT
-from shotad.evaluation.report.wording import NONE, percent
+from shotad.evaluation.report.records import Report
+from shotad.evaluation.report.table import AGREEMENT, NONE, percent
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
 from shotad.evaluation.report.records import metric_record
-from shotad.evaluation.report.table import CEILINGS
-from shotad.evaluation.report.wording import NONE, number, span_words
+from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
 from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 

@@ -27,7 +27,7 @@ from shotad.evaluation.datasets.tables import counted, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.asking import STRINGS, Part, alone, checked_prompts, numbered, question, worked
 from shotad.evaluation.metrics.judge import Judge, Question, Unreadable
-from shotad.evaluation.report.wording import NONE
+from shotad.evaluation.report.table import NONE
 from shotad.evaluation.steps import (
     AGENTS,
     BASELINE,
@@ -68,9 +68,8 @@ def plant_faults(
     for fault in FAULTS:
         places = [place for place, script in enumerate(scripts) if script.steps]
         if writer is None or fault not in BY_ENGINE:
-            found += [
-                (place, fault, plant(scripts[place], fault, scripts, context.config.seed)) for place in places
-            ]
+            seed = context.config.seed
+            found += [(place, fault, plant(scripts[place], fault, scripts, seed)) for place in places]
             continue
         if fault == "constraint":
             found += [(p, fault, _NO_CONDITION) for p in places if not scripts[p].constraint]
@@ -78,9 +77,10 @@ def plant_faults(
         asked = [alone(writer, plant_question(scripts[place], fault)) for place in places]
         answers = worked(f"Planting faults: {fault}", "scripts", asked, context)
         for place, answer in zip(places, answers, strict=True):
-            failed = f"the engine did not plant it: {answer.failure}"
-            steps = answer.value
-            found.append((place, fault, replace(scripts[place], steps=steps) if steps else failed))
+            made: StepScript | str = f"the engine did not plant it: {answer.failure}"
+            if answer.value:
+                made = replace(scripts[place], steps=answer.value)
+            found.append((place, fault, made))
     return found
 
 
@@ -128,27 +128,26 @@ def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
     """
     own = script.steps
 
+    def is_part(few: Sequence[str], many: Sequence[str]) -> bool:
+        """Whether the first stand in the second, in the same order."""
+        left = iter(many)
+        return all(one in left for one in few)
+
     def read(value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(step, str) and step.strip() for step in value):
             raise Unreadable("steps must be a list of sentences.")
         steps = tuple(" ".join(step.split()) for step in value)
         if not steps or steps == own:
             raise Unreadable("The list is empty, or the same as before: it has no fault.")
-        if fault == "missing" and not (0 < len(own) - len(steps) <= 2 and _is_part(steps, own)):
+        if fault == "missing" and not (0 < len(own) - len(steps) <= 2 and is_part(steps, own)):
             raise Unreadable("The list must have the same steps, word for word, without one or two.")
-        if fault == "redundant" and not (len(steps) == len(own) + 1 and _is_part(own, steps)):
+        if fault == "redundant" and not (len(steps) == len(own) + 1 and is_part(own, steps)):
             raise Unreadable("The list must have all the same steps, word for word, and one more.")
         return steps
 
     texts = {"task": task_words(script), "steps": numbered(own), "fault": render(f"steps/plant-{fault}")}
     parts, room = {"steps": Part('["…", "…", …]', STRINGS, read)}, STEP_TOKENS * (len(own) + 2)
     return question("steps/plant-system", "steps/plant", texts, parts, tokens=room)
-
-
-def _is_part(few: Sequence[str], many: Sequence[str]) -> bool:
-    """Whether the first stand in the second, in the same order."""
-    left = iter(many)
-    return all(one in left for one in few)
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,11 +363,10 @@ class StepsReport:
                 }
 
     def _scores(self) -> list[str]:
-        rows = [
-            (one["system"], one["by"], str(one["scripts"]), *map(_cell, shares))
-            for one in self.scores()
-            for shares in [(*one["criteria"].values(), one["score"])]
-        ]
+        rows = []
+        for one in self.scores():
+            shares = map(_cell, (*one["criteria"].values(), one["score"]))
+            rows.append((one["system"], one["by"], str(one["scripts"]), *shares))
         said = "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold."
         return [*aligned(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)), said]
 
@@ -382,28 +380,23 @@ class StepsReport:
         lines.append(f"Labels compared: {self.people['agents']['all'].cells:,}.")
         if self.unknown:
             lines.append(f"Labelled, and not here: {len(self.unknown)} ({counted(self.unknown)}).")
-        paper = (
-            "From the paper, Table 2, Qwen-110B-Chat: mean squared error 0.087 by agents, 0.257 by one judge."
-        )
-        return [*lines, paper]
+        paper = "Table 2, Qwen-110B-Chat: mean squared error 0.087 by agents, 0.257 by one judge."
+        return [*lines, f"From the paper, {paper}"]
 
     def _faults(self) -> list[str]:
-        rows = []
-        for name, one in ((name, one) for name, figures in self.faults.items() for one in figures):
-            shares = [
-                _cell(n / one.planted if one.planted else None) for n in (one.seen, one.alarms, one.noticed)
-            ]
-            sees = (_cell(one.p), "yes" if one.sees else "not shown") if one.planted else (NONE, NONE)
-            paper = f"{PAPER_SEEN[one.fault]:.2f}"
-            rows.append((one.fault, name, str(one.planted), *shares, *sees, paper))
+        rows, left = [], []
+        for name, figures in self.faults.items():
+            for one in figures:
+                n = one.planted
+                shares = [_cell(k / n if n else None) for k in (one.seen, one.alarms, one.noticed)]
+                sees = (_cell(one.p), "yes" if one.sees else "not shown") if n else (NONE, NONE)
+                rows.append((one.fault, name, str(n), *shares, *sees, f"{PAPER_SEEN[one.fault]:.2f}"))
+        for one in self.faults["agents"]:
+            for reason, number in one.not_planted.items():
+                left.append(f"Not planted: {one.fault} in {plural(number, 'script')}: {reason}.")
         heads = (
             "Planted fault", "By", "Scripts", "Seen", "Without it", "Any fell", "p", "Sees it", "Paper seen",
         )  # fmt: skip
-        left = [
-            f"Not planted: {one.fault} in {plural(number, 'script')}: {reason}."
-            for one in self.faults["agents"]
-            for reason, number in one.not_planted.items()
-        ]
         return [
             "",
             *aligned(heads, rows, (2, 3, 4, 5, 6, 8)),
@@ -416,14 +409,12 @@ class StepsReport:
 
     def record(self) -> Json:
         """As JSON, one of the judges in ``steps.json``."""
-        figures = {
-            name: {key: asdict(one) for key, one in people.items()} for name, people in self.people.items()
-        }
+        people = {name: {key: asdict(one) for key, one in told.items()} for name, told in self.people.items()}
         return {
             "judge": self.judge,
             "identity": self.identity,
             "scores": list(self.scores()),
-            "people": figures,
+            "people": people,
             "not_here": list(self.unknown),
             "faults": {name: [one.record() for one in found] for name, found in self.faults.items()},
             "good_answers": {name: one.value or one.failure for name, one in self.gold.items()},

@@ -114,14 +114,14 @@ def _of_file(path: Path, system: str) -> list[StepScript]:
 def _records(path: Path) -> Table | None:
     """The rows of a file of scripts or predictions; None of a track or a script with times."""
     kind = path.suffix.lower()
-    is_track = (
-        kind == ".json" and path.is_file() and path.read_bytes().lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{"
-    )
-    if kind not in (".csv", ".tsv", ".jsonl", ".json") or is_track:
+    if kind == ".json" and path.is_file() and path.read_bytes().lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{":
+        return None
+    if kind not in (".csv", ".tsv", ".jsonl", ".json"):
         return None
     table = read_records(path)
-    timed = {"start", "end", "text"} <= set(table.columns)
-    return None if timed and not table.column((*NAMES["film"], *NAMES["reference"])) else table
+    if {"start", "end", "text"} <= set(table.columns):
+        return table if table.column((*NAMES["film"], *NAMES["reference"])) else None
+    return table
 
 
 def _of_row(table: Table, row: TableRow, system: str) -> StepScript:
@@ -134,9 +134,8 @@ def _of_row(table: Table, row: TableRow, system: str) -> StepScript:
     value = row.values.get("steps")
     in_lines = isinstance(value, str) and not value.lstrip().startswith(("[", "("))
     steps = str(value).splitlines() if in_lines else table.list(row, "steps") or ()
-    return StepScript(
-        name or goal, by or system, goal, constraint, _said(_NUMBER.sub("", step) for step in steps)
-    )
+    said = _said(_NUMBER.sub("", step) for step in steps)
+    return StepScript(name or goal, by or system, goal, constraint, said)
 
 
 def _said(lines: Iterable[str | None]) -> tuple[str, ...]:
@@ -301,11 +300,10 @@ def synthesis_question(scripts: Sequence[StepScript]) -> Question[tuple[str, ...
     """What is the best list of steps for the task of these scripts? At most eight, or twice the longest."""
     shown = scripts[:EXAMPLES]
     most = max(8, 2 * max(len(script.steps) for script in shown))
-
-    examples = (
+    examples = [
         render("steps/example", number=str(number), steps=numbered(script.steps))
         for number, script in enumerate(shown, 1)
-    )
+    ]
     texts = {"task": task_words(shown[0]), "scripts": "\n\n".join(examples), "most": str(most)}
     names, parts = ("steps/synthesis-system", "steps/synthesis"), {"steps": listing(most)}
     return question(*names, texts, parts, tokens=STEP_TOKENS * (most + 1))

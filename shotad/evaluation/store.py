@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -70,7 +70,7 @@ _CHUNK = 500
 """Keys that are asked for at once; SQLite takes at least 999."""
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """Values by space and key, both text; values are bytes.
 
     ``path`` None keeps them in memory, for this run. Several processes may use one file.
@@ -82,12 +82,7 @@ class Store:
         self._known: set[str] = set()
         self._base = _opened(path)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -161,11 +156,6 @@ class Store:
 def kept_file() -> Path:
     """The file that evaluations share, in the user's cache folder."""
     return cache_folder().parent / "evaluation.sqlite"
-
-
-def text_key(text: str) -> str:
-    """The key of a text."""
-    return key_of(text)
 
 
 def _opened(path: Path | None) -> sqlite3.Connection:
@@ -264,7 +254,7 @@ class VectorService:
             return np.zeros((0, 0), np.float32)
         values = self._context.store.filled(
             f"vectors/{key_of(self.identity, prompt)}",
-            {text: text_key(text) for text in unique},
+            {text: key_of(text) for text in unique},
             lambda texts: self._count(texts, prompt),
         )
         table = np.stack([np.frombuffer(values[text], np.float32) for text in unique])
@@ -301,7 +291,7 @@ class ParseService:
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
-        keys = {text: text_key(text) for text in texts}
+        keys = {text: key_of(text) for text in texts}
         kept = self._context.store.filled(f"parses/{key_of(self.identity)}", keys, self._count)
         return {text: Parse.from_bytes(value) for text, value in kept.items()}
 

@@ -31,7 +31,7 @@ from shotad.evaluation.metrics.asking import (
 )
 from shotad.evaluation.metrics.judge import Answer, Question, Unreadable
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_of
-from shotad.evaluation.report.wording import signed, span_words
+from shotad.evaluation.report.table import signed, span_words
 from shotad.evaluation.screenplay_files import plain_line
 from shotad.evaluation.store import MetricContext
 from shotad.evaluation.story_questions import (
@@ -214,9 +214,8 @@ def _given(
     asked, why not. Raises EvaluationError for an unknown name."""
     strange = [name for name in wanted if name not in CONDITIONS]
     if strange:
-        raise EvaluationError(
-            f"There is no condition {strange[0]!r}.", f"Known: {', '.join(CONDITIONS)}.", usage=True
-        )
+        known = f"Known: {', '.join(CONDITIONS)}."
+        raise EvaluationError(f"There is no condition {strange[0]!r}.", known, usage=True)
     asked = {one.film for one in questions}
     here, left_out = {}, {}
     for name in (name for name in CONDITIONS if name in ("nothing", "dialogue", *wanted)):

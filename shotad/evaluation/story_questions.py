@@ -130,10 +130,9 @@ _LARGEST = 16 << 20
 
 
 def _script_lines(path: Path) -> Elements:
-    cues = read_cues(path)
     return tuple(
         Element("action", cue.text, interval=cue.interval, cue=cue.id or slot_id(cue.interval.start))
-        for cue in cues
+        for cue in read_cues(path)
     )
 
 
@@ -235,9 +234,8 @@ def read_questions(paths: Iterable[Path]) -> tuple[StoryQuestion, ...]:
     ids = Counter((one.film, one.id) for one in found)
     double = sorted(f"{film}/{name}" for (film, name), times in ids.items() if times > 1)
     if double:
-        raise DatasetError(
-            f"Questions stand several times: {counted(double)}.", "Give each an id of its own."
-        )
+        what = f"Questions stand several times: {counted(double)}."
+        raise DatasetError(what, "Give each an id of its own.")
     return tuple(found)
 
 
@@ -251,24 +249,19 @@ def questions_in(path: Path) -> Iterator[StoryQuestion]:
         if not said or not right:
             raise table.error(row, "the question or its answer is empty", _HINT)
         try:
+            start, end = (table.text(row, name) for name in ("start", "end"))
             yield StoryQuestion(
                 table.text(row, film) or "",
                 table.text(row, table.column(("id",))) or str(number),
                 said,
                 right,
                 table.list(row, table.column(("options",))) or (),
-                _evidence(*(table.text(row, name) for name in ("start", "end"))),
+                Interval(parse_time(start or "none"), parse_time(end or "none")) if start or end else None,
                 table.text(row, reason) or "",
                 table.text(row, kind) or "",
             )
         except ValueError as error:
             raise table.error(row, str(error), 'Write a list of texts: ["…", "…"].') from None
-
-
-def _evidence(start: str | None, end: str | None) -> Interval | None:
-    if start is None and end is None:
-        return None
-    return Interval(parse_time(start or "none"), parse_time(end or "none"))
 
 
 def write_questions(questions: Iterable[StoryQuestion]) -> str:
@@ -306,29 +299,36 @@ def make_story_questions(
     for film in films:
         passages = list(in_groups(film.human or film.script, STORY_LINES))
         if not passages:
-            raise EvaluationError(
-                f"{film.name} has no human AD and no script.", "Name one by --human or --script."
-            )
+            what = f"{film.name} has no human AD and no script."
+            raise EvaluationError(what, "Name one by --human or --script.")
         asked = [alone(judge, _drafts(one)) for one in passages]
         answers = worked(f"Questions on {film.name}", "passages", asked, context)
-        drafts = (
-            (passage, draft)
-            for passage, answer in zip(passages, answers, strict=True)
-            for draft in answer.value or ()
-        )
-        for number, (passage, (text, right, wrong, place)) in enumerate(drafts, 1):
-            name, one, options = f"q{number}", passage[place], [right, *wrong]
-            random.Random(slot_seed(seed, f"{film.name}/{name}")).shuffle(options)
-            made = (film.name, name, text, right, tuple(options), one.interval, one.text)
-            found.append(StoryQuestion(*made))
+        count = 0
+        for passage, answer in zip(passages, answers, strict=True):
+            for text, right, wrong, place in answer.value or ():
+                count += 1
+                name, one, options = f"q{count}", passage[place], [right, *wrong]
+                random.Random(slot_seed(seed, f"{film.name}/{name}")).shuffle(options)
+                made = (film.name, name, text, right, tuple(options), one.interval, one.text)
+                found.append(StoryQuestion(*made))
     return found
 
 
 def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
+    def draft(row: object) -> tuple[str, str, tuple[str, ...], int]:
+        record = record_in(json.dumps(row), list(entry))
+        right = sentence(record["answer"], "answer")
+        wrong = record["wrong"] if isinstance(record["wrong"], list) else []
+        others = tuple(sentence(one, "each of wrong") for one in wrong)
+        if len({right, *others}) != _WRONG + 1:
+            raise Unreadable(f"wrong must be {_WRONG} different answers, none of them the right one.")
+        place = whole_number(record["line"], "line", 1, len(passage)) - 1
+        return sentence(record["question"], "question"), right, others, place
+
     def read(rows: Any, key: str) -> Drafts:
         if not isinstance(rows, list) or not 1 <= len(rows) <= 2:
             raise Unreadable(f"{key} must be a list of one or two.")
-        return tuple(_draft(row, len(passage)) for row in rows)
+        return tuple(map(draft, rows))
 
     entry = {
         "question": STRING,
@@ -341,17 +341,6 @@ def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
     lines = numbered([plain_line(one) for one in passage])
     names = ("questions/make-system", "questions/make")
     return question(*names, {"lines": lines}, {"questions": drafts}, tokens=_TOKENS)
-
-
-def _draft(row: object, lines: int) -> tuple[str, str, tuple[str, ...], int]:
-    record = record_in(json.dumps(row), ["question", "answer", "wrong", "line"])
-    right = sentence(record["answer"], "answer")
-    wrong = record["wrong"] if isinstance(record["wrong"], list) else []
-    others = tuple(sentence(one, "each of wrong") for one in wrong)
-    if len({right, *others}) != _WRONG + 1:
-        raise Unreadable(f"wrong must be {_WRONG} different answers, none of them the right one.")
-    place = whole_number(record["line"], "line", 1, lines) - 1
-    return sentence(record["question"], "question"), right, others, place
 
 
 RARE = 0.01
@@ -410,30 +399,21 @@ class Examination:
 def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> Examination:
     """What can be said of the questions themselves, and of what was answered from nothing (``blind``)."""
     chosen = [one for one in questions if one.options]
-    longest = [
+    longest = sum(
         all(len(one.answer) > len(other) for other in one.options if other != one.answer) for one in chosen
-    ]
+    )
     chances = [one.chance for one in chosen]
+    of_number = np.ones(1)  # how often guessing has so many of them right
+    for chance in chances:
+        of_number = np.convolve(of_number, [1 - chance, chance])
     positions = Counter(one.options.index(one.answer) + 1 for one in chosen)
     return Examination(
         len(questions),
         len(chosen),
         sum(chances) / len(questions) if questions else 0.0,
-        sum(longest) / len(chosen) if chosen else 0.0,
+        longest / len(chosen) if chosen else 0.0,
         sum(chances) / len(chosen) if chosen else 0.0,
-        _tail(chances, sum(longest)),
+        float(of_number[longest:].sum()),
         tuple(sorted(positions.items())),
         blind,
     )
-
-
-def _tail(chances: Sequence[float], hits: int) -> float:
-    """How often so many hits, or more, come of independent trials with these chances.
-
-    >>> _tail([0.5, 0.5], 1)
-    0.75
-    """
-    of_number = np.ones(1)
-    for chance in chances:
-        of_number = np.convolve(of_number, [1 - chance, chance])
-    return float(of_number[hits:].sum())

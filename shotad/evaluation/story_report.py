@@ -16,7 +16,7 @@ from shotad.description import MISSING
 from shotad.evaluation.datasets.tables import csv_text
 from shotad.evaluation.metric import Json
 from shotad.evaluation.report.intervals import FEWEST
-from shotad.evaluation.report.wording import percent, signed, span_words
+from shotad.evaluation.report.table import percent, signed, span_words
 from shotad.evaluation.screenplay import Element
 from shotad.evaluation.story import Answered, Story
 from shotad.evaluation.story_questions import CONDITIONS, StoryFilm, StoryQuestion

@@ -68,7 +68,7 @@ class Figures:
     @classmethod
     def of(cls, ap: float | None, counts: ClipCounts) -> Figures:
         """The figures that follow from counts; AP comes from the scores themselves."""
-        return cls(ap, counts.edges.precision, counts.edges.recall, counts.wcp)
+        return cls(ap, counts.precision, counts.recall, counts.wcp)
 
     @classmethod
     def mean(cls, rows: Sequence[Figures]) -> tuple[Figures, Json]:
@@ -102,7 +102,7 @@ class ClipRow:
             "match": setup.match,
             **({"failed": self.failure} if self.failure else {}),
             **asdict(self.figures),
-            **self.counts.record(),
+            **asdict(self.counts),
         }
 
 
@@ -144,7 +144,7 @@ class SetupResult:
             "pooled": asdict(self.pooled),
             "mean": asdict(mean),
             "mean_over": over,
-            "counts": self.counts.record(),
+            "counts": asdict(self.counts),
         }
 
 
@@ -218,22 +218,21 @@ class PairCounts:
         """Share of the pairs that belong together that were joined; None where there are none."""
         return share(self.right, self.right + self.missed)
 
-    def __add__(self, other: PairCounts) -> PairCounts:
-        return PairCounts(self.right + other.right, self.wrong + other.wrong, self.missed + other.missed)
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
-class ClipCounts:
+class ClipCounts(PairCounts):
     """Raw counts of one clip or of many: they add up.
 
-    ``edges`` counts pairs whose own score is above the threshold. ``pure`` is the number of shots that belong
+    Pairs are joined where their own score is above the threshold. ``pure`` is the number of shots that belong
     to the largest true share of their predicted cluster.
     """
 
     shots: int = 0
     pairs: int = 0
     together: int = 0
-    edges: PairCounts = PairCounts()
     pure: int = 0
     clusters: int = 0
     true_clusters: int = 0
@@ -247,16 +246,6 @@ class ClipCounts:
         a person agnostic clustering method for broadcast videos, ICVGIP 2014.)
         """
         return share(self.pure, self.shots)
-
-    def __add__(self, other: ClipCounts) -> ClipCounts:
-        return ClipCounts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
-
-    def record(self) -> Json:
-        """Flat, so that lines add up."""
-        found: Json = {}
-        for name, value in asdict(self).items():
-            found |= value if isinstance(value, dict) else {name: value}
-        return found
 
 
 def share(part: int, whole: int) -> float | None:
@@ -363,14 +352,16 @@ def count_clip(
     truth = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
-    missed = PairCounts(missed=int(np.count_nonzero(together)))
-    counts = ClipCounts(shots, len(i), missed.missed, missed, true_clusters=len(np.unique(truth)))
+    missed = int(np.count_nonzero(together))
+    counts = ClipCounts(
+        0, 0, missed, shots, pairs=len(i), together=missed, true_clusters=len(np.unique(truth))
+    )
     if scores is None:
         return counts
     predicted = labels_of(threads, shots)
     return replace(
         counts,
-        edges=PairCounts.of(scores > threshold, together),
+        **asdict(PairCounts.of(scores > threshold, together)),
         pure=pure_shots(predicted.tolist(), truth.tolist()),
         clusters=len(np.unique(predicted)),
     )

@@ -8,8 +8,7 @@ and one that was not.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -45,7 +44,8 @@ from shotad.film import moments_of
 from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
 if TYPE_CHECKING:
-    from shotad.film import Film, Picture
+    from shotad.core import Image
+    from shotad.film import Film
     from shotad.grammar import Place
 
 SCHEMA = 1
@@ -340,16 +340,14 @@ def _made(
             raise _outside(clip, number, f"which is {length:.2f} s long")
     moments = [found for shot in clip.shots if (found := moments_of(shot, rate)) is not None]
     asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
-    made, frame = _features(clip, film, asked, context)
-    kinds = {
-        place: _gathered(made, [frame[m] for m in asked[place].tolist()], context.batch) for place in wanted
-    }
+    kinds = _features(clip, film, asked, context)
+    grid = next(iter(kinds.values())).grid
     done: dict[Setup, Floats] = {}
     for setup in setups:
         if setup.match == "whole":
             scores = whole_scores(kinds, setup.frames)
         else:
-            matching = Matching(made[0].grid, both_ways=context.settings.by_rules.both_ways)
+            matching = Matching(grid, both_ways=context.settings.by_rules.both_ways)
             scores = shot_scores(kinds, matching, setup.frames)
         done[setup] = np.asarray(scores[np.triu_indices(n, 1)], np.float64)
     return done
@@ -364,12 +362,11 @@ def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
 
 def _features(
     clip: LabelledClip, film: Film, asked: dict[Place, Seconds], context: ThreadContext
-) -> tuple[list[Features], dict[float, int]]:
-    """Features of all frames that are asked for, batch by batch, and the number of each moment's frame.
+) -> dict[Place, Features]:
+    """Features of the frames of each place, made batch by batch; a frame that several moments mean is made
+    into features once. Raises FilmError where a shot has no picture of its own."""
+    from array_api_compat import array_namespace
 
-    A frame that several moments mean is made into features once. Raises FilmError where a shot has no
-    picture of its own.
-    """
     step = float(1 / (film.info.frame_rate or USUAL_RATE))
     # For each moment its shot's number, and the second at or after which its frame must begin.
     begins = {
@@ -377,37 +374,44 @@ def _features(
         for seconds in asked.values()
         for number, second in enumerate(seconds.tolist())
     }
-    made: list[Features] = []
-    frame: dict[float, int] = {}
-    batch: list[Picture] = []
-    frames, shown = 0, -math.inf
+    made: dict[float, tuple[Features, int]] = {}  # by the second at which a frame is shown
+    shown: dict[float, float] = {}  # that second, by moment
+    batch: dict[float, Image] = {}
+
+    def make() -> None:
+        features = context.maker.of(list(batch.values()))
+        made.update((second, (features, place)) for place, second in enumerate(batch))
+        batch.clear()
+
     for picture in film.pictures(sorted(begins)):
         number, earliest = begins[picture.wanted]
         if picture.seconds < earliest:
             raise _outside(clip, number, f"whose last picture before that comes at {picture.seconds:.2f} s")
-        if picture.seconds > shown:
-            batch.append(picture)
-            frames, shown = frames + 1, picture.seconds
-        frame[picture.wanted] = frames - 1
+        shown[picture.wanted] = picture.seconds
+        if picture.seconds not in made:
+            batch[picture.seconds] = picture.image
         if len(batch) == context.batch:
-            made.append(context.maker.of([p.image for p in batch]))
-            batch = []
-    if len(frame) < len(begins):
-        first = min(second for second in begins if second not in frame)
+            make()
+    if len(shown) < len(begins):
+        first = min(second for second in begins if second not in shown)
         raise _outside(clip, begins[first][0], "which cannot be read that far")
     if batch:
-        made.append(context.maker.of([p.image for p in batch]))
-    return made, frame
+        make()
+    found = {}
+    for place, seconds in asked.items():
+        parts = [made[shown[second]] for second in seconds.tolist()]
+        xp = array_namespace(parts[0][0].patches)
+        patches = xp.stack([features.patches[k, ...] for features, k in parts])
+        whole = xp.stack([features.whole[k, ...] for features, k in parts])
+        found[place] = Features(patches, whole, parts[0][0].grid)
+    return found
 
 
-def _gathered(made: Sequence[Features], frames: Iterable[int], batch: int) -> Features:
-    """The features of these frames, in this order, of batches of ``batch`` frames."""
-    from array_api_compat import array_namespace
-
-    xp = array_namespace(made[0].patches)
-    places = [(made[number // batch], number % batch) for number in frames]
-    return Features(
-        xp.stack([part.patches[k, ...] for part, k in places]),
-        xp.stack([part.whole[k, ...] for part, k in places]),
-        made[0].grid,
-    )
+def _begins(clip: LabelledClip, film: Film, asked: dict[Place, Seconds]) -> dict[float, tuple[int, float]]:
+    """For each moment its shot's number and the second at or after which its frame must begin."""
+    frame = float(1 / (film.info.frame_rate or USUAL_RATE))
+    return {
+        second: (number, clip.shots[number].start - frame)
+        for seconds in asked.values()
+        for number, second in enumerate(seconds.tolist())
+    }

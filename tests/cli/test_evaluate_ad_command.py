@@ -45,7 +45,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "casts.json").write_text(json.dumps({"f1": ["Ann Smith", "Ben Jones"]}))
     write(tmp_path / "preds.jsonl", SAID)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("shotad.evaluation.report.content.plots_of", lambda run: ())
+    monkeypatch.setattr("shotad.evaluation.report.writing.plots_of", lambda run: ())
     return tmp_path
 
 

@@ -19,17 +19,15 @@ from shotad.core import EvaluationError, aligned, plural
 from shotad.description import render
 from shotad.evaluation.cml.features import (
     VOICE_TURNS,
+    Rows,
     ScriptFeatures,
     ScriptParts,
-    extract_features,
-)
-from shotad.evaluation.cml.formulas import (
-    Rows,
     adjacent_similarity,
     alignment,
     central_similarity,
     creativity,
     emotional_stability,
+    extract_features,
     innovation,
     mutual_similarity,
     originality,

@@ -59,17 +59,33 @@ class Check:
 def check_dataset(
     dataset: Dataset, progress: Progress, *, videos: Path | None = None, need_videos: bool = False
 ) -> Check:
-    """What is there of a dataset that was loaded without being strict.
-
-    Videos are looked for below ``videos`` (None: the dataset's root). Where they are needed, those that are
-    missing count as such, and the others are opened; else it is a note that some are missing.
-    """
-    footage = find_footage(dataset, videos, progress)
-    clips = len({ad.clip for ad in dataset.ads})
-    findings = [*dataset.findings, *footage.findings(dataset, needed=need_videos)]
+    found: dict[Video, list[Ad]] = {}
+    known: dict[str, Video] = {}
+    missing: dict[str, Ad] = {}
+    with reported(progress, "Looking for videos", len(dataset.ads), "ADs") as task:
+        for ad in dataset.ads:
+            video = known.get(ad.clip)
+            if video is None and (ad.clip not in missing or ad.file):
+                video = video_of(dataset, ad, videos)
+            if video is None:
+                missing.setdefault(ad.clip, ad)
+            else:
+                found.setdefault(video, []).append(ad)
+                if not video.piece:
+                    known[ad.clip] = video
+            task.advance()
+    clips, findings = len({ad.clip for ad in dataset.ads}), list(dataset.findings)
+    if missing:
+        place = next(iter(video_places(dataset, next(iter(missing.values())), videos)), None)
+        looked = f" (looked for {place}, among others)" if place else ""
+        what = tally(f"clips without a video, of {clips:,}{looked}", list(missing))
+        findings.append(Finding(MISSING if need_videos else NOTE, str(videos or dataset.root), what))
     if need_videos:
-        findings += look_into(footage, progress)
-    return Check(dataset, _counts(dataset, clips - len(footage.missing)), tuple(findings))
+        with reported(progress, "Opening videos", len(found), "videos") as task:
+            for video, ads in found.items():
+                findings += _look(video, ads)
+                task.advance()
+    return Check(dataset, _counts(dataset, clips - len(missing)), tuple(findings))
 
 
 def _counts(dataset: Dataset, videos: int) -> dict[str, float]:
@@ -113,58 +129,8 @@ _SLACK = 1.0
 """Seconds that an AD may end after its video: padded and rounded times do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Footage:
-    """The videos there are, each with its ADs, and the clips of which an AD has none (its first such AD)."""
-
-    videos: Mapping[Video, tuple[Ad, ...]]
-    missing: Mapping[str, Ad]
-    root: Path
-
-    def findings(self, dataset: Dataset, *, needed: bool) -> list[Finding]:
-        """One about the videos that are missing, or none."""
-        if not self.missing:
-            return []
-        clips = len({ad.clip for ad in dataset.ads})
-        place = next(iter(video_places(dataset, next(iter(self.missing.values())), self.root)), None)
-        looked = f" (looked for {place}, among others)" if place else ""
-        what = f"clips without a video, of {clips:,}{looked}"
-        level = MISSING if needed else NOTE
-        return [Finding(level, str(self.root), tally(what, list(self.missing)))]
-
-
-def find_footage(dataset: Dataset, root: Path | None, progress: Progress) -> Footage:
-    """The video of each AD, below ``root`` (None: the dataset's)."""
-    videos: dict[Video, list[Ad]] = {}
-    clips: dict[str, Video] = {}
-    missing: dict[str, Ad] = {}
-    with reported(progress, "Looking for videos", len(dataset.ads), "ADs") as task:
-        for ad in dataset.ads:
-            video = clips.get(ad.clip)
-            if video is None and (ad.clip not in missing or ad.file):
-                video = video_of(dataset, ad, root)
-            if video is None:
-                missing.setdefault(ad.clip, ad)
-            else:
-                videos.setdefault(video, []).append(ad)
-                if not video.piece:
-                    clips[ad.clip] = video
-            task.advance()
-    found = {video: tuple(ads) for video, ads in videos.items()}
-    return Footage(found, missing, root or dataset.root)
-
-
-def look_into(footage: Footage, progress: Progress) -> list[Finding]:
-    """What is wrong with the videos: those that do not open, and those that end before their ADs begin to."""
-    found: list[Finding] = []
-    with reported(progress, "Opening videos", len(footage.videos), "videos") as task:
-        for video, ads in footage.videos.items():
-            found += _look(video, ads)
-            task.advance()
-    return found
-
-
 def _look(video: Video, ads: Sequence[Ad]) -> list[Finding]:
+    """What is wrong with a video: it does not open, or ends before its ADs begin to."""
     from shotad.film import open_film
 
     rate = video.frames_per_second
@@ -191,8 +157,7 @@ def video_of(dataset: Dataset, ad: Ad, root: Path | None = None) -> Video | None
     Looked for below ``root`` (None: the dataset's). None where there is none: evaluation needs no videos.
     """
     for video in _candidates(dataset, ad, root):
-        is_there = video.path.exists() if video.frames_per_second else video.path.is_file()
-        if is_there:
+        if video.path.exists() if video.frames_per_second else video.path.is_file():
             return video
     return None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 from pydantic import Field
@@ -232,16 +232,11 @@ def read_description(name_or_file: str) -> Description:
 def _check(described: Description, path: Path) -> None:
     if not described.annotation.files:
         raise DatasetError(f"{path} names no annotation.files.", "Say what the table of ADs is called.")
-    needed: dict[str, dict[str, Any]] = {
-        "own": {},
-        "centred": {"start": described.slot.start, "end": described.slot.end},
-        "frames": {"frames": described.slot.frames},
-    }
-    for key, columns in needed[described.slot.kind].items():
-        if not columns:
-            raise DatasetError(
-                f"{path}: slot.kind = {described.slot.kind} needs slot.{key}.", "Name its column."
-            )
+    slot = described.slot
+    columns = {"own": (), "centred": ("start", "end"), "frames": ("frames",)}[slot.kind]
+    for key in columns:
+        if not getattr(slot, key):
+            raise DatasetError(f"{path}: slot.kind = {slot.kind} needs slot.{key}.", "Name its column.")
     known = {"clip", "film", "title", "file"}
     for pattern in (*described.videos.films, *described.videos.pieces, *described.videos.frames):
         try:

@@ -19,7 +19,7 @@ import numpy as np
 from shotad.core import key_of
 from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
-from shotad.evaluation.store import MetricContext, text_key
+from shotad.evaluation.store import MetricContext
 
 FEW = 100
 """Items below which frequencies of words say little."""
@@ -207,7 +207,7 @@ class Tokenizer:
     def of(self, texts: Iterable[str]) -> list[tuple[str, ...]]:
         """The tokens of each text, in order."""
         wanted = list(texts)
-        keys = {text: text_key(text) for text in dict.fromkeys(wanted) if text not in self._known}
+        keys = {text: key_of(text) for text in dict.fromkeys(wanted) if text not in self._known}
         made = self._store.filled(
             self._space, keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
         )

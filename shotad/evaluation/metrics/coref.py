@@ -63,10 +63,7 @@ class FastCoref:
         """With the library's own weights, and the model that CRITIC was published with."""
         return self.published and self._model == self.repo
 
-    @property
-    def uses_time(self) -> bool:
-        """The model reads words alone."""
-        return False
+    uses_time = False
 
     @property
     def remarks(self) -> tuple[str, ...]:

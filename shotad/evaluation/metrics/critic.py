@@ -94,7 +94,8 @@ class Critic(Metric):
 
         Raises EvaluationError where no film has a cast.
         """
-        self._note_missing(corpus)
+        without = {item.film for item in corpus.items if not corpus.casts.get(item.film)}
+        self._missing = len(without), sum(item.film in without for item in corpus.items)
         found: dict[int, Json] = {}
         for film in _films(corpus, places):
             human, predicted = map(key_of, map(asdict, self._documents(corpus, film)))
@@ -111,17 +112,12 @@ class Critic(Metric):
         done: dict[int, Row] = {}
         for place in places:
             if place not in done:
-                done |= self._film_rows(corpus, films[place])
+                documents = self._documents(corpus, films[place])
+                cast = bool(documents[0].cast)
+                human, predicted = self._resolved(documents) if cast else ([()] * len(films[place]),) * 2
+                for at, wanted, said in zip(films[place], human, predicted, strict=True):
+                    done[at] = _row(corpus.items[at], wanted, said, cast, self._rules == "all")
             yield done[place]
-
-    def _film_rows(self, corpus: Corpus, film: Sequence[int]) -> dict[int, Row]:
-        documents = self._documents(corpus, film)
-        cast = documents[0].cast
-        human, predicted = self._resolved(documents) if cast else ([()] * len(film),) * 2
-        return {
-            place: _row(corpus.items[place], wanted, said, bool(cast), self._rules == "all")
-            for place, wanted, said in zip(film, human, predicted, strict=True)
-        }
 
     def _documents(self, corpus: Corpus, film: Sequence[int]) -> tuple[Document, Document]:
         """The human lines of a film, and the predicted ones."""
@@ -145,11 +141,6 @@ class Critic(Metric):
         keys = {document: key_of(asdict(document)) for document in documents}
         known = self._context.store.filled(f"critic/{key_of(self._resolver.identity)}", keys, read)
         return [[tuple(people) for people in json.loads(known[document])] for document in documents]
-
-    def _note_missing(self, corpus: Corpus) -> None:
-        films = {item.film for item in corpus.items}
-        without = {film for film in films if not corpus.casts.get(film)}
-        self._missing = len(without), sum(item.film in without for item in corpus.items)
 
 
 def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
@@ -185,27 +176,17 @@ class Document:
 
 class Resolver(Protocol):
     """Says who is meant. A class is made with the whole `MetricContext`, cheaply; its model is loaded when
-    it is first asked."""
+    it is first asked.
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What the report must say of it."""
-        ...
+    ``remarks`` are what the report must say of it; ``comparable``: it is the one that the published numbers
+    were made with; ``identity`` is all that changes an answer (version, model, settings); ``uses_time``:
+    `Document.starts` change its answers.
+    """
 
-    @property
-    def comparable(self) -> bool:
-        """Whether it is the one that the published numbers were made with."""
-        ...
-
-    @property
-    def identity(self) -> Json:
-        """All that changes an answer: version, model, settings."""
-        ...
-
-    @property
-    def uses_time(self) -> bool:
-        """Whether `Document.starts` change its answers."""
-        ...
+    remarks: tuple[str, ...]
+    comparable: bool
+    identity: Json
+    uses_time: bool
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
         """For each document whom of its cast each sentence means, by names as the cast has them."""

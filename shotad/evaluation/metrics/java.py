@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import EvaluationError
+from shotad.core import EvaluationError, file_sha256
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Item, Json, Row
 from shotad.evaluation.metrics.caption import CaptionMetric
 from shotad.evaluation.metrics.ptb import VERSION
@@ -66,7 +65,7 @@ class Meteor(CaptionMetric):
     @cached_property
     def _files(self) -> Json:
         paraphrases = self._jar.parent / "data" / "paraphrase-en.gz"
-        return {path.name: hash_of(path) for path in (self._jar, paraphrases)}
+        return {path.name: file_sha256(path)[:16] for path in (self._jar, paraphrases)}
 
     @property
     def identity(self) -> Json:
@@ -143,7 +142,7 @@ class Spice(CaptionMetric):
     @cached_property
     def _files(self) -> Json:
         telling = [path for path in self._jars if path.name.startswith(("spice-", "stanford-corenlp-"))]
-        return {path.name: hash_of(path) for path in telling}
+        return {path.name: file_sha256(path)[:16] for path in telling}
 
     @property
     def identity(self) -> Json:
@@ -259,9 +258,3 @@ def _run(
         )
     except OSError as error:
         raise EvaluationError(f"{name} cannot be started: {error}.") from None
-
-
-def hash_of(path: Path) -> str:
-    """16 hex digits of a file's SHA-256."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

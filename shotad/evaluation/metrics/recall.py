@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
-from shotad.evaluation.store import MetricContext, text_key
+from shotad.evaluation.store import MetricContext
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
 Rule = Literal["all", "full"]
@@ -252,8 +252,6 @@ def _pairs(corpus: Corpus, place: int, those: Neighbours) -> Iterator[Pair]:
 Pair = tuple[str, str]
 """A prediction and a reference."""
 
-_BLOCK = 32
-"""Predictions that are matched together, with the references of all: neighbours share theirs."""
 AT_ONCE = 64
 """Texts that are encoded together; it changes no figure."""
 _BATCHES = 8
@@ -301,7 +299,7 @@ class PairScores:
 
     def of(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """The score of each pair."""
-        keys = {pair: text_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
+        keys = {pair: key_of("\0".join(pair)) for pair in dict.fromkeys(pairs)}
         found = self._context.store.filled(
             f"bertscore/{key_of(self.identity)}",
             keys,
@@ -310,26 +308,10 @@ class PairScores:
         return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
 
     def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
-        against: dict[str, list[str]] = {}
-        for prediction, reference in pairs:
-            against.setdefault(prediction, []).append(reference)
         self._encode(text for pair in pairs for text in pair)
-        predictions = list(against)
-        found: dict[Pair, float] = {}
-        for first in range(0, len(predictions), _BLOCK):
-            found |= self._block({text: against[text] for text in predictions[first : first + _BLOCK]})
+        found = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
         self._make_room()
         return found
-
-    def _block(self, against: dict[str, list[str]]) -> dict[Pair, float]:
-        every = dict.fromkeys(text for texts in against.values() for text in texts)
-        columns = {text: place for place, text in enumerate(every)}
-        scores = f_scores([self._vectors[t] for t in against], [self._vectors[t] for t in columns])
-        return {
-            (prediction, reference): float(scores[row, columns[reference]])
-            for row, (prediction, references) in enumerate(against.items())
-            for reference in references
-        }
 
     def _encode(self, texts: Iterable[str]) -> None:
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
@@ -355,9 +337,6 @@ class PairScores:
 def source_of(model: str) -> str:
     """Where a model is looked for: its repository, where only its short name is given."""
     return PUBLISHED[model].repo if model in PUBLISHED and not Path(model).is_dir() else model
-
-
-Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,39 +385,12 @@ def published(model: str) -> Published | None:
     return PUBLISHED.get(model.rstrip("/").rpartition("/")[2])
 
 
-def f_scores(predictions: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> Scores:
-    """float64[p, r], of each prediction with each reference; 0 where one of them has no word."""
-    scores = np.zeros((len(predictions), len(references)))
-    rows = [i for i, text in enumerate(predictions) if text.words.any()]
-    columns = [i for i, text in enumerate(references) if text.words.any()]
-    if rows and columns:
-        scores[np.ix_(rows, columns)] = _matched(
-            [predictions[i] for i in rows], [references[i] for i in columns]
-        )
-    return scores
-
-
-def _matched(predictions: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> Scores:
-    """One product of all words with all words, then the best of each text and the mean over the words."""
-    ours, theirs = _starts(predictions), _starts(references)
-    alike = (
-        np.concatenate([text.vectors for text in predictions])
-        @ np.concatenate([text.vectors for text in references]).T
-    )
-    precision = _means(np.maximum.reduceat(alike, theirs, axis=1), predictions, ours)
-    recall = _means(np.maximum.reduceat(alike, ours, axis=0).T, references, theirs).T
+def f_score(prediction: TokenVectors, reference: TokenVectors) -> float:
+    """BERTScore's F; 0 where one of them has no word."""
+    if not (prediction.words.any() and reference.words.any()):
+        return 0.0
+    alike = (prediction.vectors @ reference.vectors.T).astype(np.float64)
+    precision = alike.max(axis=1)[prediction.words].mean()
+    recall = alike.max(axis=0)[reference.words].mean()
     total = precision + recall
-    return np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total != 0)
-
-
-def _starts(texts: Sequence[TokenVectors]) -> npt.NDArray[np.intp]:
-    return np.cumsum([0, *(len(text.words) for text in texts[:-1])])
-
-
-def _means(
-    best: npt.NDArray[np.float32], texts: Sequence[TokenVectors], starts: npt.NDArray[np.intp]
-) -> Scores:
-    """``[tokens, n] → [texts, n]``: the mean over each text's words."""
-    words = np.concatenate([text.words for text in texts]).astype(np.float64)
-    sums = np.add.reduceat(best * words[:, None], starts, axis=0)
-    return np.asarray(sums / np.add.reduceat(words, starts)[:, None], np.float64)
+    return float(2 * precision * recall / total) if total else 0.0

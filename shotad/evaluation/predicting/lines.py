@@ -5,14 +5,23 @@ What a line depends on is kept as hashes: a line whose hash is the same need not
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import Config, ConfigError, Interval, Stage, data_root, key_of, plural, seconds
+from shotad.core import (
+    Config,
+    ConfigError,
+    Interval,
+    Stage,
+    data_root,
+    file_sha256,
+    key_of,
+    plural,
+    seconds,
+)
 from shotad.description import Engines, StageUsed, Used, identity_record, usage_as_json, usage_lines
 from shotad.evaluation.datasets.dataset import Ad
 
@@ -143,7 +152,7 @@ def leans_on_others(config: Config, engines: Engines, *, cast: bool) -> bool:
 
 def _hash(file: Path) -> str:
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+        return file_sha256(file)
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}.", "Look for it.") from None
 

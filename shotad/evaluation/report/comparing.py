@@ -24,8 +24,8 @@ from shotad.evaluation.report.intervals import (
     spread,
     units_of,
 )
-from shotad.evaluation.report.reading import Report
-from shotad.evaluation.report.wording import (
+from shotad.evaluation.report.records import Report
+from shotad.evaluation.report.table import (
     chance_words,
     clock,
     number,

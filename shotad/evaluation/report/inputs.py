@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import Config, EvaluationError
+from shotad.core import Config, EvaluationError, file_sha256
 from shotad.evaluation.metric import Corpus, Item, Result
 
 Protocol = Literal["single", "assisted", "inter-rater"]
@@ -142,8 +142,7 @@ def base_name(name: str) -> str:
 def file_hash(path: Path) -> str:
     """SHA-256 of the file's bytes, in hex. Raises EvaluationError where it cannot be read."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(path)
     except OSError as error:
         raise EvaluationError(f"{path} cannot be read: {error.strerror}.") from None
 

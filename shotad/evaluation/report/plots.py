@@ -33,7 +33,7 @@ from shotad.evaluation.report.intervals import (
     sorted_films,
     thread_label,
 )
-from shotad.evaluation.report.wording import number, percent, span_words
+from shotad.evaluation.report.table import number, percent, span_words
 from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
 
 if TYPE_CHECKING:
@@ -47,24 +47,17 @@ EXTREME_FILMS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class PlotTable:
-    """The numbers of a plot; the first ``texts`` columns are words."""
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    texts: int
-
-
-@dataclass(frozen=True, slots=True)
 class Plot:
     """One picture. ``name`` is its file without ending, ``alt`` says what it shows, ``caption`` how to read
-    it."""
+    it; ``heads`` and ``rows`` are its numbers, of which the first ``texts`` columns are words."""
 
     name: str
     title: str
     caption: str
     alt: str
-    table: PlotTable
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    texts: int
     png: bytes
 
 
@@ -91,7 +84,9 @@ def _distributions(run: ReportInput) -> Plot | None:
         "How the scores of single ADs spread",
         "Each bar is the share of the ADs whose score lies there; the dashed line is the median.",
         "Histograms of the scores of single ADs, one for each metric. The numbers stand in the table below.",
-        PlotTable(heads, tuple(rows), 1),
+        heads,
+        tuple(rows),
+        1,
         _drawn(panels, 2.6, _histogram),
     )
 
@@ -115,7 +110,9 @@ def _by_film(run: ReportInput) -> Plot | None:
         f"its {level} interval, the dashed line the number over all ADs.",
         f"The {films} films in order of their score, one panel for each metric. The table below names those "
         "at either end.",
-        PlotTable(("Metric", "Place", "Film", "ADs", "Score", f"{level} interval"), tuple(rows), 3),
+        ("Metric", "Place", "Film", "ADs", "Score", f"{level} interval"),
+        tuple(rows),
+        3,
         _drawn(ranked, 2.9, _ranked),
     )
 
@@ -147,7 +144,9 @@ def _by_part(
         f"Each dot is the number on the ADs of one part, with its {percent(LEVEL)} interval; n below it is "
         "how many ADs it speaks of; the dashed line is the number over all.",
         f"{title}. {'; '.join(told)}.",
-        PlotTable(heads, tuple(rows), 2),
+        heads,
+        tuple(rows),
+        2,
         _drawn(parts, 3.1, partial(_dots, what)),
     )
 

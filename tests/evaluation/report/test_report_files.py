@@ -15,7 +15,7 @@ import pytest
 from shotad.core import Config, EvaluationError, MeasureSettings, ShotadError
 from shotad.core.config.measures import EmbeddingSettings
 from shotad.evaluation import ReportInput, compare, read_report, terminal_text, write_report
-from shotad.evaluation.report import content
+from shotad.evaluation.report import writing
 from shotad.evaluation.report.writing import intervals_of
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
@@ -151,7 +151,7 @@ def test_without_matplotlib_there_is_a_report_that_says_so(
     def missing(_: ReportInput) -> None:
         raise ShotadError("Plotting needs matplotlib.figure.", 'Install it: pip install "shotad[evaluate]".')
 
-    monkeypatch.setattr(content, "plots_of", missing)
+    monkeypatch.setattr(writing, "plots_of", missing)
     write_report(tmp_path, made_run())
     for name in ("report.md", "report.html"):
         assert "There are no plots." in (tmp_path / name).read_text(encoding="utf-8")

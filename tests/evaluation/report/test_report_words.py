@@ -15,8 +15,7 @@ from PIL import Image
 
 from shotad.evaluation import Corpus, Row, read_report, terminal_text, write_report
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
-from shotad.evaluation.report.table import paper_rows, paper_values
-from shotad.evaluation.report.wording import COLUMNS
+from shotad.evaluation.report.table import COLUMNS, paper_rows, paper_values
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
 
@@ -160,7 +159,7 @@ def test_each_is_a_picture_that_is_not_empty(plots: dict[str, Plot], name: str) 
 
 
 def test_the_words_have_the_numbers(plots: dict[str, Plot]) -> None:
-    table = plots["thread"].table
+    table = plots["thread"]
     for _, label, n, score, _ in table.rows:
         assert f"{label} {score} ({n} ADs)" in plots["thread"].alt
     assert sum(int(row[2]) for row in table.rows) == 180

@@ -7,7 +7,6 @@ import pytest
 
 from shotad.evaluation.thread_figures import (
     ClipCounts,
-    PairCounts,
     average_precision,
     best_threshold,
     count_clip,
@@ -74,7 +73,9 @@ def test_a_clip_by_hand() -> None:
         shots=5,
         pairs=10,
         together=4,
-        edges=PairCounts(right=2, wrong=1, missed=2),
+        right=2,
+        wrong=1,
+        missed=2,
         pure=3 + 1,
         clusters=2,
         true_clusters=2,
