@@ -16,7 +16,6 @@ from .cml.features import (
     paired_similarity as paired_similarity,
     topic_concentration as topic_concentration,
 )
-from .cml.markup import ReadScript as ReadScript, read_cml as read_cml, write_cml as write_cml
 from .cml.report import (
     CML_METRICS as CML_METRICS,
     CmlReport as CmlReport,
@@ -86,12 +85,15 @@ from .running import (
 from .screenplay import (
     Element as Element,
     FilmSigns as FilmSigns,
+    ReadScript as ReadScript,
     Scene as Scene,
     Screenplay as Screenplay,
     described_elements as described_elements,
     make_screenplay as make_screenplay,
+    read_cml as read_cml,
     recorded_speech as recorded_speech,
     said_elements as said_elements,
+    write_cml as write_cml,
 )
 from .screenplay_files import (
     SCREENPLAY_FORMATS as SCREENPLAY_FORMATS,

@@ -268,7 +268,6 @@ def expert_words(done: Assisted) -> str:
 
 
 def _opening(done: Assisted, called: str) -> list[str]:
-    """Whose candidates, how many, and who chose."""
     most = max(done.sizes, default=0)
     whose = f"{called}: " if called else ""
     lines = [f"{whose}{plural(len(done.choices), 'AD')} with up to {plural(most, 'candidate')}."]

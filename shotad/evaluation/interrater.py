@@ -293,7 +293,7 @@ def interrater_record(found: InterRater) -> Json:
         "b": {"name": found.b.name, "lines": len(found.b.lines)},
         "directions": directions,
         "left_out": [asdict(left) for left in found.left_out],
-        "paper": [ceiling.record() for ceiling in CEILINGS],
+        "paper": list(CEILINGS),
         "pairs": [
             {
                 "tiou": round(pair.tiou, 6),
@@ -309,7 +309,8 @@ def interrater_record(found: InterRater) -> Json:
 def _paper() -> list[str]:
     rows = []
     for one in CEILINGS:
-        told = (" | ".join(number(name, value) for value in one.values.get(name, ())) for name in _PAPER)
-        rows.append((f"{one.tiou:g}", f"{one.pairs:,}", f"{one.films}", *(cell or NONE for cell in told)))
+        told = (" | ".join(number(name, value) for value in one["values"].get(name, ())) for name in _PAPER)
+        cells = (cell or NONE for cell in told)
+        rows.append((f"{one['tiou']:g}", f"{one['pairs']:,}", f"{one['films']}", *cells))
     heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
     return aligned(heads, rows, range(7))

@@ -25,11 +25,13 @@ from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.asking import (
     STRING,
     Part,
+    Steps,
     checked_prompts,
     in_groups,
     listing,
     question,
     quoted,
+    together,
 )
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import Answer, Judge, Question, Unreadable, sentence
@@ -156,22 +158,17 @@ class ByEngine:
     def made(self, texts: Sequence[str]) -> Iterator[Made]:
         """What is made of each text, in order."""
         for group in in_groups(texts, _GROUP):
-            asked = list(dict.fromkeys(text for text in group if says_something(text)))
-            named = self._judge.answers([names_question(text) for text in asked])
-            bare = dict(zip(asked, named, strict=True))
-            known = list(dict.fromkeys(one.value for one in bare.values() if one.value is not None))
-            coming = zip(known, self._judge.answers([split_question(one) for one in known]), strict=True)
-            split: dict[str, Answer[tuple[str, ...]]] = {}
-            for text in group:
-                one = bare.get(text, Answer(None, "it has no words"))
-                if one.value is None:
-                    yield Made("", None, f"people could not be taken out: {one.failure}")
-                    continue
-                while one.value not in split:
-                    split.update([next(coming)])
-                actions = split[one.value]
-                wrong = f"the text could not be taken apart: {actions.failure}"
-                yield Made(one.value, actions.value, wrong if actions.value is None else "")
+            yield from together(map(self._made, group))
+
+    def _made(self, text: str) -> Steps[Made]:
+        bare: Answer[str] = Answer(None, "it has no words")
+        if says_something(text):
+            (bare,) = yield self._judge, [names_question(text)]
+        if bare.value is None:
+            return Made("", None, f"people could not be taken out: {bare.failure}")
+        (actions,) = yield self._judge, [split_question(bare.value)]
+        wrong = f"the text could not be taken apart: {actions.failure}"
+        return Made(bare.value, actions.value, wrong if actions.value is None else "")
 
 
 class ByRules:

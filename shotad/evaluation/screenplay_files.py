@@ -18,8 +18,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from shotad.core import EvaluationError
-from shotad.evaluation.cml.markup import read_cml, write_cml
-from shotad.evaluation.screenplay import Element, Scene, Screenplay
+from shotad.evaluation.screenplay import Element, Scene, Screenplay, read_cml, write_cml
 from shotad.script import timecode
 
 NOBODY = "UNKNOWN"

@@ -285,7 +285,6 @@ def _verdict(script: StepScript, mechanism: Mechanism, judge: Judge, gold: GoldA
 
 
 def _criteria(script: StepScript, names: Sequence[str]) -> list[str]:
-    """Those that a script is judged by."""
     return [name for name in names if name != "constraint" or script.constraint]
 
 

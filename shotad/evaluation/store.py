@@ -8,6 +8,7 @@ Vectors and parses of texts are counted once and kept there.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -66,10 +67,6 @@ class MetricContext:
         return cast("T", self._made[name])
 
 
-_CHUNK = 500
-"""Keys that are asked for at once; SQLite takes at least 999."""
-
-
 class Store(AbstractContextManager["Store"]):
     """Values by space and key, both text; values are bytes.
 
@@ -96,16 +93,9 @@ class Store(AbstractContextManager["Store"]):
     def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there, by key. A store that was told to forget finds only what this run put
         in."""
-        wanted = list(dict.fromkeys(keys))
-        if self._forget:
-            wanted = [key for key in wanted if f"{space}\0{key}" in self._known]
-        found: dict[str, bytes] = {}
-        for first in range(0, len(wanted), _CHUNK):
-            chunk = wanted[first : first + _CHUNK]
-            marks = ",".join("?" * len(chunk))
-            sql = f"SELECT key, value FROM kept WHERE space = ? AND key IN ({marks})"
-            found.update(self._done("read", "Name", sql, [(space, *chunk)]))
-        return found
+        known = [key for key in keys if not self._forget or f"{space}\0{key}" in self._known]
+        sql = "SELECT key, value FROM kept WHERE space = ? AND key IN (SELECT value FROM json_each(?))"
+        return dict(self._done("read", "Name", sql, [(space, json.dumps(known))]))
 
     def put(self, space: str, values: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> None:
         """Keep these values, replacing those of the same key."""

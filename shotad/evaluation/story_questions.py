@@ -42,14 +42,7 @@ from shotad.evaluation.metrics.asking import (
     question,
     worked,
 )
-from shotad.evaluation.metrics.judge import (
-    Judge,
-    Question,
-    Unreadable,
-    record_in,
-    sentence,
-    whole_number,
-)
+from shotad.evaluation.metrics.judge import Judge, Question, Unreadable, record_in, sentence, whole_number
 from shotad.evaluation.metrics.judged import STORY_LINES
 from shotad.evaluation.screenplay import Element, described_elements, recorded_speech, said_elements
 from shotad.evaluation.screenplay_files import plain_line, read_screenplay

@@ -314,7 +314,6 @@ def _opened(clip: LabelledClip, reader: str) -> Film:
 
 
 def _key(clip: LabelledClip, fingerprint: str, setup: Setup, context: ThreadContext) -> str:
-    """Names all that changes the scores of a clip."""
     settings = context.settings
     how: list[Any] = [setup.frames, setup.match]
     if setup.match == "patches":
@@ -327,7 +326,6 @@ def _key(clip: LabelledClip, fingerprint: str, setup: Setup, context: ThreadCont
 def _made(
     clip: LabelledClip, setups: Sequence[Setup], film: Film, context: ThreadContext
 ) -> dict[Setup, Floats]:
-    """Scores of one clip for each set-up, from its frames."""
     from shotad.grammar import Matching, places, shot_scores, whole_scores
 
     n = len(clip.shots)

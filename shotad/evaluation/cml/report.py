@@ -34,10 +34,10 @@ from shotad.evaluation.cml.features import (
     paired_similarity,
     topic_concentration,
 )
-from shotad.evaluation.cml.markup import ScriptForm, read_cml
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.asking import Pair, Steps, worked
+from shotad.evaluation.screenplay import ScriptForm, read_cml
 from shotad.evaluation.store import MetricContext, vectors_of
 
 Needed = Literal["judge", "analyst", "embedding", "weights"]

@@ -15,14 +15,7 @@ from typing import Literal
 import yaml
 from pydantic import Field
 
-from shotad.core import (
-    DatasetError,
-    Interval,
-    Settings,
-    build_settings,
-    dataset_path,
-    read_yaml,
-)
+from shotad.core import DatasetError, Interval, Settings, build_settings, dataset_path, read_yaml
 
 
 @dataclass(frozen=True, slots=True)

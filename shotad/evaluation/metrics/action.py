@@ -88,7 +88,6 @@ class Action(Metric):
 
     @property
     def identity(self) -> Json:
-        """The definition, both models and the instruction."""
         return {
             "version": _VERSION,
             "rules": self._settings.rules,
@@ -100,7 +99,6 @@ class Action(Metric):
         }
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The predicted text, or why there is none, and the actions."""
         items = [corpus.items[place] for place in places]
         return [
             {

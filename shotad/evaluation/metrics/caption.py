@@ -73,7 +73,6 @@ class Cider(CaptionMetric):
 
     @property
     def identity(self) -> Json:
-        """Definition, and that of the tokens."""
         kind = {"definition": "CIDEr-D", "sigma": SIGMA}
         if self._plain:
             kind = {"definition": "CVPR 2015, no stems"}
@@ -114,7 +113,6 @@ class Bleu(CaptionMetric):
 
     @property
     def identity(self) -> Json:
-        """Definition, and that of the tokens."""
         return {"metric": self.name, "length": "closest", "tokens": VERSION}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
@@ -136,11 +134,9 @@ class RougeL(CaptionMetric):
 
     @property
     def identity(self) -> Json:
-        """Definition, and that of the tokens."""
         return {"metric": self.name, "beta": BETA, "tokens": VERSION}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
-        """Each item by itself."""
         items = [corpus.items[place] for place in places]
         predictions = self._tokenizer.predictions(items)
         references = self._tokenizer.references(items)

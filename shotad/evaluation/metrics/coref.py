@@ -117,14 +117,18 @@ class FastCoref:
             try:
                 with loading_quiet(transformers):
                     # Only spaCy's words are used, which its models have from the language.
-                    return _fit_words(
-                        getattr(library, self.library_class)(
-                            model_name_or_path=str(folder),
-                            device=str(device_of(self._context.config.compute)),
-                            nlp=spacy.blank("en"),
-                            enable_progress_bar=False,
-                        )
+                    model = getattr(library, self.library_class)(
+                        model_name_or_path=str(folder),
+                        device=str(device_of(self._context.config.compute)),
+                        nlp=spacy.blank("en"),
+                        enable_progress_bar=False,
                     )
+                # A blank before each word, as it was trained: transformers 5 forgets it with some tokenizers,
+                # and the words fall to pieces.
+                before = model.tokenizer.backend_tokenizer.pre_tokenizer
+                if getattr(before, "add_prefix_space", True) is False:
+                    before.add_prefix_space = True
+                return model
             except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
                 raise EvaluationError(
                     f"The coreference model in {folder} cannot be loaded: {reason(error)}.",
@@ -194,15 +198,6 @@ def _fit_transformers() -> None:
         if not hasattr(model, "all_tied_weights_keys"):
             model.all_tied_weights_keys = {}
     lingmess._supports_sdpa = False
-
-
-def _fit_words(model: Any) -> Any:
-    """The model, with a blank before each word, as it was trained: transformers 5 forgets it with some
-    tokenizers, and the words fall to pieces."""
-    before = model.tokenizer.backend_tokenizer.pre_tokenizer
-    if getattr(before, "add_prefix_space", True) is False:
-        before.add_prefix_space = True
-    return model
 
 
 def _fits(model: Any, text: str) -> bool:

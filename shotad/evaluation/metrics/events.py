@@ -92,7 +92,6 @@ class Events(Metric):
 
     @property
     def identity(self) -> Json:
-        """The definition and both models."""
         models = {
             "embedding": self._vectors.identity,
             "parser": self._parses.identity,
@@ -101,7 +100,6 @@ class Events(Metric):
         return {"version": _VERSION, "part": self.name, **models}
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The predicted text, or why there is none, and what stands for the human AD."""
         items = [corpus.items[place] for place in places]
         return [{"text": item.prediction, "failure": item.missing, "actions": _human(item)} for item in items]
 

@@ -69,11 +69,9 @@ class Meteor(CaptionMetric):
 
     @property
     def identity(self) -> Json:
-        """The program with its data, how it is called, and the definition of the tokens."""
         return {"metric": self.name, "files": self._files, "options": "-l en -norm", "tokens": VERSION}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
-        """What the program counts, item by item."""
         items = [corpus.items[place] for place in places]
         predictions = self._tokenizer.predictions(items)
         references = self._tokenizer.references(items)
@@ -146,7 +144,6 @@ class Spice(CaptionMetric):
 
     @property
     def identity(self) -> Json:
-        """The program with CoreNLP, and the definition of the tokens."""
         return {"metric": self.name, "files": self._files, "tokens": VERSION}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:

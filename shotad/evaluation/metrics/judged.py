@@ -38,6 +38,8 @@ from shotad.description import render
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row
 from shotad.evaluation.metrics.asking import (
     SENTENCE,
+    TOGETHER,
+    Steps,
     by_judge,
     checked_prompts,
     in_groups,
@@ -46,6 +48,7 @@ from shotad.evaluation.metrics.asking import (
     points,
     question,
     quoted,
+    together,
     word,
 )
 from shotad.evaluation.metrics.judge import Answer, Judge, Question, judge_of
@@ -128,11 +131,6 @@ def unasked(item: Item) -> Row:
 
 STORY_LINES = 12
 """Lines of human AD that are one piece of the story: about two minutes of a film."""
-_TOGETHER = 16
-"""Passages that are asked about together."""
-
-Verdict = tuple[str, str]
-"""no, partly or yes, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +146,9 @@ class Passage:
         return tuple(line for line in self.predicted if says_something(line))
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What was found of a passage. ``events`` counts them; where they are not known, one for each line."""
-
-    points: float
-    events: int
-    failure: str
-    notes: Mapping[str, Any]
+Judged = tuple[float, int, str, Mapping[str, Any]]
+"""What was found of a passage: points, events (where they are not known, one for each line), what failed, and
+notes."""
 
 
 class StoryRecall(JudgedMetric):
@@ -167,7 +160,6 @@ class StoryRecall(JudgedMetric):
     figure = Figure(factor=100.0)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The texts of the whole passage, and whether the line itself has a prediction."""
         passages = self._passages(corpus)
         return [
             {
@@ -183,14 +175,17 @@ class StoryRecall(JudgedMetric):
         passages = self._passages(corpus)
         judged: dict[Passage, Judged] = {}
         waiting = list(places)
-        for group in in_groups(list(dict.fromkeys(passages[place] for place in places)), _TOGETHER):
-            judged.update(zip(group, self._judged(group), strict=True))
+        for group in in_groups(list(dict.fromkeys(passages[place] for place in places)), TOGETHER):
+            judged.update(zip(group, together(map(self._judged, group)), strict=True))
             while waiting and passages[waiting[0]] in judged:
                 place = waiting.pop(0)
-                yield _row(corpus.items[place], passages[place], judged[passages[place]])
+                item, lines = corpus.items[place], len(passages[place].human)
+                points, events, failure, notes = judged[passages[place]]
+                sums = points / lines, events / lines
+                value, failure = 100.0 * points / events, failure or item.missing
+                yield Row(item.id, sums, value, failure, {"lines": lines, **notes})
 
     def _passages(self, corpus: Corpus) -> dict[int, Passage]:
-        """The passage that each place belongs to."""
         found: dict[int, Passage] = {}
         for film in corpus.films().values():
             for places in in_groups(film, STORY_LINES):
@@ -200,27 +195,25 @@ class StoryRecall(JudgedMetric):
                 found.update(dict.fromkeys(places, passage))
         return found
 
-    def _judged(self, passages: Sequence[Passage]) -> list[Judged]:
-        listed = list(self._judge.answers([events_question(one.human) for one in passages]))
-        # Where nothing was predicted at all, nothing is asked.
-        asked = [
-            (events.value or ()) if one.told else () for one, events in zip(passages, listed, strict=True)
+    def _judged(self, passage: Passage) -> Steps[Judged]:
+        (listed,) = yield self._judge, [events_question(passage.human)]
+        if listed.value is None:
+            return 0.0, len(passage.human), by_judge([listed]), {"events": []}
+        said = [("no", "")] * len(listed.value)  # where nothing was predicted at all, nothing is asked
+        told, failure = passage.told, ""
+        if told:
+            verdicts = yield self._judge, [conveyed_question(event, told) for event in listed.value]
+            said = [one.value or ("", one.failure) for one in verdicts]
+            failure = by_judge(verdicts)
+        notes = [
+            {"event": event, "conveyed": verdict, "reason": reason}
+            for event, (verdict, reason) in zip(listed.value, said, strict=True)
         ]
-        verdicts = self._judge.answers(
-            [
-                conveyed_question(event, one.told)
-                for one, those in zip(passages, asked, strict=True)
-                for event in those
-            ]
-        )
-        return [
-            _of_passage(passage, events, [next(verdicts) for _ in those])
-            for passage, events, those in zip(passages, listed, asked, strict=True)
-        ]
+        points = sum(CONVEYED.get(verdict, 0.0) for verdict, _ in said)
+        return points, len(listed.value), failure, {"events": notes}
 
     @property
     def identity(self) -> Json:
-        """With the lines of a passage."""
         return {**super().identity, "story_lines": STORY_LINES}
 
     @property
@@ -229,27 +222,6 @@ class StoryRecall(JudgedMetric):
             "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
         )
         return (*super().remarks, shared)
-
-
-def _of_passage(
-    passage: Passage, events: Answer[tuple[str, ...]], verdicts: Sequence[Answer[Verdict]]
-) -> Judged:
-    if events.value is None:
-        return Judged(0.0, len(passage.human), by_judge([events]), {"events": []})
-    said = [one.value or ("", one.failure) for one in verdicts] or [("no", "")] * len(events.value)
-    notes = [
-        {"event": event, "conveyed": verdict, "reason": reason}
-        for event, (verdict, reason) in zip(events.value, said, strict=True)
-    ]
-    points = sum(CONVEYED.get(verdict, 0.0) for verdict, _ in said)
-    return Judged(points, len(events.value), by_judge(verdicts), {"events": notes})
-
-
-def _row(item: Item, passage: Passage, judged: Judged) -> Row:
-    lines = len(passage.human)
-    sums = (judged.points / lines, judged.events / lines)
-    value = 100.0 * judged.points / judged.events
-    return Row(item.id, sums, value, judged.failure or item.missing, {"lines": lines, **judged.notes})
 
 
 class LlmAdEval(JudgedMetric):
@@ -264,12 +236,10 @@ class LlmAdEval(JudgedMetric):
     paper_judges = re.compile(r"llama[-_ ]?3(?![.\d])[-_: ]?8b|llama[-_ ]?2[-_: ]?7b|^llama3$", re.IGNORECASE)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The two texts, the second None where it is missing."""
         items = [corpus.items[place] for place in places]
         return [{"reference": item.reference, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """One row for each place, in order."""
         for item, answers in self._each(corpus, places, self._questions):
             score = float(answers[0].value or 0) if answers else 0.0
             yield Row(item.id, (score, 1.0), score, by_judge(answers)) if answers else unasked(item)
@@ -281,7 +251,6 @@ class LlmAdEval(JudgedMetric):
 
     @property
     def identity(self) -> Json:
-        """With the lowest number."""
         return {**super().identity, "lowest": self._lowest}
 
 
@@ -297,12 +266,10 @@ class LlmAction(JudgedMetric):
     paper_judges = re.compile(r"llama[-_ ]?3\.1[-_: ]?70b|gpt-4o(?!-mini)", re.IGNORECASE)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The actions, and the prediction, None where it is missing."""
         items = [corpus.items[place] for place in places]
         return [{"actions": item.actions or None, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """One row for each place, in order."""
         for item, answers in self._each(corpus, places, self._questions):
             if not item.actions:
                 yield Row(item.id, (0.0, 0.0), None)

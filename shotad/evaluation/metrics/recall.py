@@ -189,7 +189,6 @@ class Recall(Metric):
         return self._known.baseline if self._known else None
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The prediction, the neighbours' references in order, the own place and the windows."""
         around = self._around(corpus)
         return [
             {

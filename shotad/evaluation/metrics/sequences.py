@@ -40,7 +40,6 @@ class _Along(Metric):
         self._human: tuple[Corpus, float | None] | None = None
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The line, and those that were heard before it."""
         self._corpus = corpus
         before = before_of(corpus, REACH, predicted)
         return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
@@ -82,19 +81,15 @@ class Repetition(_Along):
         before = before_of(corpus, REACH, predicted)
         for place in places:
             item = corpus.items[place]
-            said = repeated(item.prediction or "", before[place], ORDER)
-            sums = (float(len(said.runs)), float(said.total)) if before[place] else (0.0, 0.0)
-            yield self._row(item, sums, {"repeated": list(said.runs)} if said.runs else {})
+            runs, total = repeated(item.prediction or "", before[place], ORDER)
+            sums = (float(len(runs)), float(total)) if before[place] else (0.0, 0.0)
+            yield self._row(item, sums, {"repeated": list(runs)} if runs else {})
 
     def _share_of_human(self, corpus: Corpus) -> float | None:
-        before = before_of(corpus, REACH, human)
-        said = [
-            repeated(item.reference, lines, ORDER)
-            for item, lines in zip(corpus.items, before, strict=True)
-            if lines
-        ]
-        total = sum(line.total for line in said)
-        return sum(len(line.runs) for line in said) / total if total else None
+        lines = zip(corpus.items, before_of(corpus, REACH, human), strict=True)
+        said = [repeated(item.reference, heard, ORDER) for item, heard in lines if heard]
+        total = sum(count for _, count in said)
+        return sum(len(runs) for runs, _ in said) / total if total else None
 
 
 class RepetitionOfMeaning(_Along):
@@ -234,28 +229,20 @@ def before_of(corpus: Corpus, reach: int, said: Said) -> list[tuple[str, ...]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """Runs of words of a line that were said before, out of all that count."""
-
-    runs: tuple[str, ...]
-    total: int
-
-
-def repeated(line: str, before: Sequence[str], order: int) -> Repeated:
-    """Which runs of ``order`` words of a line stand in a line before it.
+def repeated(line: str, before: Sequence[str], order: int) -> tuple[tuple[str, ...], int]:
+    """Which runs of ``order`` words of a line stand in a line before it, and how many runs there are in all.
 
     A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that the
     line says twice counts twice.
 
     >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."], 3)
-    Repeated(runs=('smiles at bob',), total=2)
+    (('smiles at bob',), 2)
     """
     words = words_of(line)
     size = min(order, len(words))
     runs = [run for run in _runs(words, size) if not FUNCTION_WORDS.issuperset(run)]
     heard = {run for other in before for run in _runs(words_of(other), size)}
-    return Repeated(tuple(" ".join(run) for run in runs if run in heard), len(runs))
+    return tuple(" ".join(run) for run in runs if run in heard), len(runs)
 
 
 def _runs(words: Sequence[str], size: int) -> list[tuple[str, ...]]:

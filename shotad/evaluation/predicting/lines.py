@@ -11,17 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import (
-    Config,
-    ConfigError,
-    Interval,
-    Stage,
-    data_root,
-    file_sha256,
-    key_of,
-    plural,
-    seconds,
-)
+from shotad.core import Config, ConfigError, Interval, Stage, data_root, file_sha256, key_of, plural, seconds
 from shotad.description import Engines, StageUsed, Used, identity_record, usage_as_json, usage_lines
 from shotad.evaluation.datasets.dataset import Ad
 

@@ -47,13 +47,7 @@ from shotad.core import (
     work_folder_of,
     write_settings,
 )
-from shotad.description import (
-    Engines,
-    GrammarReaders,
-    check_prompts,
-    check_readers,
-    make_readers,
-)
+from shotad.description import Engines, GrammarReaders, check_prompts, check_readers, make_readers
 from shotad.engines import LocalModel
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video

@@ -25,14 +25,7 @@ from shotad.evaluation.report.intervals import (
     units_of,
 )
 from shotad.evaluation.report.records import Report
-from shotad.evaluation.report.table import (
-    chance_words,
-    clock,
-    number,
-    percent,
-    signed,
-    span_words,
-)
+from shotad.evaluation.report.table import chance_words, clock, number, percent, signed, span_words
 from shotad.evaluation.report.writing import bullets, md_table, md_text, page
 
 
@@ -346,7 +339,6 @@ def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
 
 
 def _opening(comparison: Comparison) -> list[str]:
-    """Who is who, and on what they were compared, a sentence each."""
     lines = [f"A: {comparison.a}.", f"B: {comparison.b}."]
     common = f"Compared on {plural(comparison.common, 'AD')} of {comparison.dataset} that both scored"
     if not comparison.only_a and not comparison.only_b:
@@ -374,7 +366,6 @@ def _row(metric: MetricComparison) -> tuple[str, ...]:
 
 
 def _explanation(comparison: Comparison) -> list[str]:
-    """How to read it."""
     basis = basis_words([metric.figures.interval for metric in comparison.metrics], comparison.settings.unit)
     lines = [f"Not compared: {title}, because {reason}." for title, reason in comparison.not_compared]
     if not basis:

@@ -87,11 +87,6 @@ class ReportInput:
     """For people: what else is to be said of this run."""
 
     @property
-    def seed(self) -> int:
-        """Of what was drawn by chance."""
-        return self.config.seed
-
-    @property
     def dataset(self) -> str:
         """The dataset's title, or its name."""
         return self.title or self.corpus.dataset or "no named dataset"
@@ -119,15 +114,6 @@ class ReportInput:
     def failed(self) -> tuple[Item, ...]:
         """ADs of this report whose prediction says that it failed: they count as 0."""
         return tuple(i for i in self.items if i.prediction is None and i.failure not in _NOTHING)
-
-    @property
-    def partial(self) -> bool:
-        """Whether ADs of the dataset are in no number of this report."""
-        return len(self.items) < len(self.corpus.items)
-
-    def result(self, name: str) -> Result | None:
-        """The result of this name."""
-        return next((result for result in self.results if result.name == name), None)
 
     def film_called(self, film: str) -> str:
         """The film's title, or what the dataset calls it."""

@@ -182,7 +182,6 @@ _UNDERLAY: dict[str, Any] = {"facecolor": css(PAPER), "alpha": 0.8, "edgecolor":
 
 
 def _dots(what: str, axis: Axes, result: Result, groups: Sequence[Group]) -> None:
-    """A metric's number on the parts of the ADs, with intervals."""
     folded = textwrap.TextWrapper(10, break_long_words=False, break_on_hyphens=False).fill
     labels = [f"{folded(group.label)}\nn {group.n:,}" for group in groups]
     _points(axis, result, groups)
@@ -192,7 +191,6 @@ def _dots(what: str, axis: Axes, result: Result, groups: Sequence[Group]) -> Non
 
 
 def _ranked(axis: Axes, result: Result, films: Sequence[Group]) -> None:
-    """The films in order of a metric, with intervals."""
     _points(axis, result, films, small=len(films) > 25)
     axis.set_xlim(-1, len(films))
     axis.set_xticks([0, len(films) - 1], ["1", f"{len(films)}"], fontsize=8)
@@ -248,7 +246,6 @@ def _points(axis: Axes, result: Result, groups: Sequence[Group], *, small: bool 
 
 
 def _head(axis: Axes, result: Result) -> None:
-    """Title, and axes that are light but can be read."""
     axis.set_title("\n".join(textwrap.wrap(result.title, 38)), fontsize=9, loc="left", color=css(INK))
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(labelsize=8, colors=css(INK))

@@ -143,7 +143,7 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         "config": {
             "named": list(run.configs),
             "set": list(run.assignments),
-            "seed": run.seed,
+            "seed": run.config.seed,
             "measures": settings.with_former(),
         },
         "notes": list(run.notes),

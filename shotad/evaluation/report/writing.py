@@ -120,7 +120,7 @@ def _made(run: ReportInput, record: Json) -> Iterator[tuple[str, str]]:
     hashes = " + ".join(digest[:12] for digest in predictions["sha256"].split(AND))
     yield "Predictions", f"{predictions['name']}{f', {hashes} (SHA-256)' if hashes else ''}"
     settings = [*(f"--config {name}" for name in run.configs), *(f"--set {said}" for said in run.assignments)]
-    yield "Settings", f"{', '.join(settings) or 'all as they come'}; seed {run.seed}"
+    yield "Settings", f"{', '.join(settings) or 'all as they come'}; seed {run.config.seed}"
     for metric in record["metrics"]:
         yield metric["title"], identity_words(metric["identity"])
 

@@ -274,7 +274,6 @@ def _labelled(name: str, text: str) -> list[str]:
 def _interview(
     film: StageFilm, talk: StageInterview, bank: _Bank, choose: Choose, setting: str, pair: Pair
 ) -> Steps[Json]:
-    """What was said in an interview, and its scores."""
     turns: list[Json] = []
     shown: list[str] = []
     later: list[Question[int]] = []

@@ -138,7 +138,6 @@ def _tally(answers: Sequence[Answer[bool]], of: int, failure: str = "") -> Tally
 def _written(
     film: StageFilm, gold: StageTimeline, pair: Pair
 ) -> Steps[tuple[StageTimeline, tuple[StageArc, ...], str]]:
-    """The engine's timeline and arcs, and what failed."""
     (told,) = yield pair.actor, [drawn(timeline_question(film, gold), TOKENS)]
     timeline = told.value or StageTimeline(character=gold.character, nodes=())
     if len(timeline.nodes) < 2:
@@ -250,7 +249,6 @@ def _entries(entry: Mapping[str, Any], kind: type[T], **more: str) -> Part:
 
 
 def _timeline_text(film: StageFilm, timeline: StageTimeline) -> str:
-    """A timeline in a prompt, one node below the other."""
     return "\n".join(_node_text(film, node) for node in timeline.nodes)
 
 
