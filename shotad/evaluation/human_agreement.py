@@ -269,7 +269,7 @@ def read_scores(path: Path) -> HumanScores:
         name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
         if name is None:
             raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)
-        key = str(name).strip(), str(cells.get(ACTION) or "").strip()
+        key = str(name).strip(), str(cells[ACTION]).strip() if _told(cells.get(ACTION)) else ""
         if key in lines:
             raise EvaluationError(
                 f"{table.where(row)}: AD {key[0]!r} was scored before, in {table.where(lines[key])}.",
@@ -328,5 +328,4 @@ def _number(cell: Any) -> float | None:
         value = float(cell)
     except (TypeError, ValueError):
         return None
-    return value if math.isfinite(value) else None
     return value if math.isfinite(value) else None

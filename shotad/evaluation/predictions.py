@@ -348,6 +348,9 @@ def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
     return found
 
 
+PlaceKey = tuple[Hashable, ...]
+
+
 def _place(film: str, clip: str, start: float | None, end: float | None, text: str) -> dict[str, Hashable]:
     """What may tell an AD, as it is compared; other programs leave the year out of a clip's name
     (``2014/ewEreSjPyC4``)."""
@@ -372,28 +375,27 @@ def _by_place(dataset: Dataset, predictions: Predictions) -> _Matched:
     """By that of `_PLACES` by which most rows find an AD."""
     told = [_place(ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text) for ad in dataset.ads]
     said = [_place(row.film, row.clip, row.start, row.end, row.reference) for row in predictions.rows]
-    tried: list[tuple[int, int, str, list[tuple[Hashable, ...]], dict[tuple[Hashable, ...], list[Ad]]]] = []
+    tried: dict[str, tuple[list[PlaceKey], dict[PlaceKey, list[Ad]]]] = {}
     for by, names in _PLACES.items():
         keys = [tuple(row[name] for name in names) for row in said]
         if any(None not in key for key in keys):
-            places: dict[tuple[Hashable, ...], list[Ad]] = defaultdict(list)
+            places: dict[PlaceKey, list[Ad]] = defaultdict(list)
             for ad, one in zip(dataset.ads, told, strict=True):
                 if None not in (key := tuple(one[name] for name in names)):
                     places[key].append(ad)
-            tried.append((sum(key in places for key in keys), -len(tried), by, keys, places))
+            tried[by] = keys, places
     if not tried:
         raise EvaluationError(
             f"{predictions.name} does not say which AD each of its {len(predictions.rows):,} rows is for.",
             "Give it a column id (or anno_idx), or imdbid, start and end. Their order does not say it.",
         )
-    _, _, by, keys, places = max(tried, key=lambda one: one[:2])
+    by = max(tried, key=lambda name: sum(key in tried[name][1] for key in tried[name][0]))
+    keys, places = tried[by]
     rows: dict[str, list[PredictionRow]] = defaultdict(list)
-    extra, groups = [], defaultdict(list)
+    groups: dict[PlaceKey, list[PredictionRow]] = defaultdict(list)
+    extra: list[PredictionRow] = []
     for row, key in zip(predictions.rows, keys, strict=True):
-        if key in places:
-            groups[key].append(row)
-        else:
-            extra.append(row)
+        (groups[key] if key in places else extra).append(row)
     same = 0
     for key, those in groups.items():
         # Fine where their texts are one: their scores add up to the same whichever gets which prediction.

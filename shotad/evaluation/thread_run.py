@@ -403,13 +403,3 @@ def _features(
         whole = xp.stack([features.whole[k, ...] for features, k in parts])
         found[place] = Features(patches, whole, parts[0][0].grid)
     return found
-
-
-def _begins(clip: LabelledClip, film: Film, asked: dict[Place, Seconds]) -> dict[float, tuple[int, float]]:
-    """For each moment its shot's number and the second at or after which its frame must begin."""
-    frame = float(1 / (film.info.frame_rate or USUAL_RATE))
-    return {
-        second: (number, clip.shots[number].start - frame)
-        for seconds in asked.values()
-        for number, second in enumerate(seconds.tolist())
-    }

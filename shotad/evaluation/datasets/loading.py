@@ -56,7 +56,8 @@ class _Files:
         """The file that is given, or the first that is there. Raises DatasetError for a given one that is
         not."""
         if given is not None and not given.is_file():
-            raise DatasetError(f"{given}, the file of {what}, is not there.")
+            named = "ADs" if what == "annotation" else what
+            raise DatasetError(f"{given}, the file of {named}, is not there.")
         places = (self.root / folder / name for folder in self.described.folders for name in names)
         path = given or next((path for path in places if path.is_file()), None)
         if path is not None:

@@ -60,7 +60,7 @@ def describe_clip(
     short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
     warnings = (short,) if end != promised else ()
     ads, lines, spent = asked.within(end), dict[str, PredictedLine](), None
-    told = warnings
+    told: tuple[str, ...] = ()
     if ads:
         context = RunContext.of(film, folder, config, asked.given(folder, ads), progress)
         context.frames.share(overview=False)
