@@ -189,7 +189,7 @@ def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSet
             others = [coefficient(name, x[owners != k], y[owners != k]) for k in range(units.n)]
             whole, *without = np.arctanh(np.clip([value, *others], -_ALL_BUT_1, _ALL_BUT_1))
             found = spread(float(whole), np.array(without), units.kind)
-            span = None if found is None else found.span(float(whole), LEVEL, np.tanh)
+            span = None if found is None else found.span(float(whole), np.tanh)
         estimates.append(Estimate(round(value, 9), span))
     pearson, spearman, kendall = estimates
     return Correlations(n, pearson, spearman, kendall)

@@ -20,7 +20,7 @@ from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.inputs import LeftOut
-from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
+from shotad.evaluation.report.intervals import Span, basis_words, spans
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
 from shotad.evaluation.store import MetricContext
@@ -161,7 +161,7 @@ def _direction(
         remarks = (*result.remarks, *([BY_RULE] if metric.name in _ON_ACTIONS else []))
         results.append(replace(result, remarks=remarks, comparable=False))
     films = {item.id: item.film for item in items}
-    intervals = spans(results, films, unit=context.settings.report.unit, level=LEVEL)
+    intervals = spans(results, films, unit=context.settings.report.unit)
     return Direction(threshold, reference.name, prediction, len(places), tuple(results), intervals)
 
 

@@ -30,7 +30,7 @@ from shotad.evaluation.metrics.asking import (
     worked,
 )
 from shotad.evaluation.metrics.judge import Answer, Question, Unreadable
-from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, span_of
+from shotad.evaluation.report.intervals import FEWEST, Span, Unit, span_of
 from shotad.evaluation.report.table import signed, span_words
 from shotad.evaluation.screenplay_files import plain_line
 from shotad.evaluation.store import MetricContext
@@ -111,7 +111,7 @@ class Story:
     def span(self, result: Result) -> Span | None:
         """Its interval over films; of one film over its questions. None for too few of them."""
         films = {one.id: one.question.film for one in self.answers["nothing"]}
-        return span_of(result, films, unit=self.unit, level=LEVEL)
+        return span_of(result, films, unit=self.unit)
 
     @property
     def verdict(self) -> tuple[bool | None, str]:

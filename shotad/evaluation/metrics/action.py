@@ -139,7 +139,7 @@ class Action(Metric):
         elif not told.all and self._rules.skips:
             unscored = "left out, as in the published code"
         else:
-            found = matches(actions, told, table, WEIGHT)
+            found = matches(actions, told, table)
             score = sum(match.score for match in found) / len(found)
             if score < 0.0 and self._rules.skips:
                 unscored = "below 0, left out as in the published code"
@@ -204,11 +204,9 @@ class VectorTable:
         return np.array([self._places[text] for text in texts], np.intp)
 
 
-def matches(
-    actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable, weight: float
-) -> list[Match]:
-    """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is
-    ``weight * similarity + (1 - weight) * verb``; all 0 where nothing is told."""
+def matches(actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable) -> list[Match]:
+    """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is similarity and verb, weighed
+    by `WEIGHT`; all 0 where nothing is told."""
     texts = told.all
     if not texts:
         return [Match(action, 0.0, 0.0, "", 0.0, None) for action in actions]
@@ -221,7 +219,7 @@ def matches(
             verbs = np.where(same, cosines[: len(same)], 0.0)
             best = int(verbs.argmax())
             verb, phrase = float(verbs[best]), texts[best] if same[best] else None
-        score = weight * similarity + (1.0 - weight) * verb
+        score = WEIGHT * similarity + (1.0 - WEIGHT) * verb
         found.append(Match(action, score, similarity, texts[nearest], verb, phrase))
     return found
 

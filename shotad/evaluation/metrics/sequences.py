@@ -41,7 +41,7 @@ class _Along(Metric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         self._corpus = corpus
-        before = before_of(corpus, REACH, predicted)
+        before = before_of(corpus, predicted)
         return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
 
     @property
@@ -78,16 +78,16 @@ class Repetition(_Along):
         return {"metric": "repetition 1", "reach": REACH, "order": ORDER}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        before = before_of(corpus, REACH, predicted)
+        before = before_of(corpus, predicted)
         for place in places:
             item = corpus.items[place]
-            runs, total = repeated(item.prediction or "", before[place], ORDER)
+            runs, total = repeated(item.prediction or "", before[place])
             sums = (float(len(runs)), float(total)) if before[place] else (0.0, 0.0)
             yield self._row(item, sums, {"repeated": list(runs)} if runs else {})
 
     def _share_of_human(self, corpus: Corpus) -> float | None:
-        lines = zip(corpus.items, before_of(corpus, REACH, human), strict=True)
-        said = [repeated(item.reference, heard, ORDER) for item, heard in lines if heard]
+        lines = zip(corpus.items, before_of(corpus, human), strict=True)
+        said = [repeated(item.reference, heard) for item, heard in lines if heard]
         total = sum(count for _, count in said)
         return sum(len(runs) for runs, _ in said) / total if total else None
 
@@ -107,7 +107,7 @@ class RepetitionOfMeaning(_Along):
         return {"metric": "repetition-meaning 1", "reach": REACH, **self._vectors.identity}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        before = before_of(corpus, REACH, predicted)
+        before = before_of(corpus, predicted)
         for first in range(0, len(places), _CHUNK):
             chunk = places[first : first + _CHUNK]
             lines = [(corpus.items[p].prediction or "", before[p]) for p in chunk]
@@ -128,7 +128,7 @@ class RepetitionOfMeaning(_Along):
         return found
 
     def _share_of_human(self, corpus: Corpus) -> float | None:
-        before = before_of(corpus, REACH, human)
+        before = before_of(corpus, human)
         lines = [(item.reference, those) for item, those in zip(corpus.items, before, strict=True)]
         cosines = [found[0] for found in self._nearest(lines) if found is not None]
         return float(np.mean(cosines)) if cosines else None
@@ -212,8 +212,8 @@ def human(item: Item) -> str | None:
     return item.reference
 
 
-def before_of(corpus: Corpus, reach: int, said: Said) -> list[tuple[str, ...]]:
-    """For each item the last ``reach`` lines of its film before it, oldest first.
+def before_of(corpus: Corpus, said: Said) -> list[tuple[str, ...]]:
+    """For each item the last `REACH` lines of its film before it, oldest first.
 
     Lines without words are none: nobody hears them, and a system that falls silent is held against what it
     said before.
@@ -222,24 +222,24 @@ def before_of(corpus: Corpus, reach: int, said: Said) -> list[tuple[str, ...]]:
     for places in corpus.films().values():
         heard: list[str] = []
         for place in places:
-            found[place] = tuple(heard[-reach:])
+            found[place] = tuple(heard[-REACH:])
             line = said(corpus.items[place])
             if line is not None and words_of(line):
                 heard.append(line)
     return found
 
 
-def repeated(line: str, before: Sequence[str], order: int) -> tuple[tuple[str, ...], int]:
-    """Which runs of ``order`` words of a line stand in a line before it, and how many runs there are in all.
+def repeated(line: str, before: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Which runs of `ORDER` words of a line stand in a line before it, and how many runs there are in all.
 
     A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that the
     line says twice counts twice.
 
-    >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."], 3)
+    >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."])
     (('smiles at bob',), 2)
     """
     words = words_of(line)
-    size = min(order, len(words))
+    size = min(ORDER, len(words))
     runs = [run for run in _runs(words, size) if not FUNCTION_WORDS.issuperset(run)]
     heard = {run for other in before for run in _runs(words_of(other), size)}
     return tuple(" ".join(run) for run in runs if run in heard), len(runs)

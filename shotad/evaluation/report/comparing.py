@@ -49,7 +49,7 @@ class Paired:
         return None if self.a is None or self.b is None else self.b - self.a
 
 
-def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit, level: float) -> Paired:
+def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Paired:
     """A and B on the ADs that both have rows of. ``films`` is the film of each of these ids."""
     theirs = {row.id for row in b.rows}
     common = [row.id for row in a.rows if row.id in theirs]
@@ -60,7 +60,7 @@ def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit, level:
     found = spread(gained, units.without(b) - units.without(a), units.kind)
     if gained is None or found is None or min(a.scored, b.scored) < FEWEST:
         return alone
-    return replace(alone, interval=found.span(gained, level), p=found.chance(gained))
+    return replace(alone, interval=found.span(gained), p=found.chance(gained))
 
 
 LISTED = 20
@@ -117,14 +117,15 @@ class MetricComparison:
     n_better: int
     n_worse: int
 
-    def verdict(self, level: float) -> str:
-        """The better system: ``B``, ``A``, or ``open`` where the films do not settle it at this level."""
+    @property
+    def verdict(self) -> str:
+        """The better system: ``B``, ``A``, or ``open`` where the films do not settle it."""
         difference, p = self.figures.difference, self.figures.p
-        if difference is None or p is None or p > 1 - level or difference == 0:
+        if difference is None or p is None or p > 1 - LEVEL or difference == 0:
             return "open"
         return "B" if (difference > 0) == self.higher_is_better else "A"
 
-    def record(self, level: float) -> Json:
+    def record(self) -> Json:
         """As JSON."""
         figures = self.figures
         return {
@@ -137,7 +138,7 @@ class MetricComparison:
             "difference": figures.difference,
             "interval": asdict(figures.interval) if figures.interval else None,
             "p_two_sided": figures.p,
-            "better": self.verdict(level),
+            "better": self.verdict,
             "lines": {
                 "better_in_b": self.n_better,
                 "worse_in_b": self.n_worse,
@@ -173,7 +174,7 @@ class Comparison:
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
             "intervals": {"unit": self.settings.unit, "level": LEVEL},
-            "metrics": [metric.record(LEVEL) for metric in self.metrics],
+            "metrics": [metric.record() for metric in self.metrics],
             "not_compared": [{"title": title, "reason": reason} for title, reason in self.not_compared],
         }
 
@@ -266,7 +267,7 @@ def _compared(
     settings: ReportSettings,
 ) -> MetricComparison:
     films = {name: item.film for name, item in items_a.items()}
-    figures = paired(a, b, films, unit=settings.unit, level=LEVEL)
+    figures = paired(a, b, films, unit=settings.unit)
     values = {row.id: row.value for row in b.rows}
     changed = []
     for row in a.rows:
@@ -361,7 +362,7 @@ def _row(metric: MetricComparison) -> tuple[str, ...]:
         span_words(name, figures.interval),
         chance_words(figures.p),
         f"{figures.n:,}",
-        metric.verdict(LEVEL),
+        metric.verdict,
     )
 
 

@@ -74,11 +74,11 @@ class Spread:
     n: int
     error: float
 
-    def span(self, value: float, level: float, scale: Callable[[float], float] = float) -> Span:
+    def span(self, value: float, scale: Callable[[float], float] = float) -> Span:
         """The interval around ``value``; ``scale`` turns its ends into what is told."""
-        reach = quantile(level, self.n - 1) * self.error
+        reach = quantile(LEVEL, self.n - 1) * self.error
         low, high = (round(float(scale(end)), _DIGITS) for end in (value - reach, value + reach))
-        return Span(low, high, level, self.kind, self.n)
+        return Span(low, high, LEVEL, self.kind, self.n)
 
     def chance(self, value: float) -> float:
         """Two-sided p: how often a number is as far from 0 as ``value`` by chance, if the true one is 0."""
@@ -116,20 +116,18 @@ def spread(whole: float | None, without: Floats, kind: Unit) -> Spread | None:
     return Spread(kind, n, float(np.sqrt((n - 1) / n * ((without - whole) ** 2).sum())))
 
 
-def span_of(result: Result, films: Mapping[str, str], *, unit: Unit, level: float) -> Span | None:
+def span_of(result: Result, films: Mapping[str, str], *, unit: Unit) -> Span | None:
     """The interval of a result; None where it speaks of too few items."""
     if result.value is None or result.scored < FEWEST:
         return None
     units = units_of(spoken_of([result], films), unit)
     found = spread(result.value, units.without(result), units.kind)
-    return None if found is None else found.span(result.value, level)
+    return None if found is None else found.span(result.value)
 
 
-def spans(
-    results: Sequence[Result], films: Mapping[str, str], *, unit: Unit, level: float
-) -> dict[str, Span | None]:
+def spans(results: Sequence[Result], films: Mapping[str, str], *, unit: Unit) -> dict[str, Span | None]:
     """The interval of each result's value, by its name. ``films`` is the film of each row's id."""
-    return {result.name: span_of(result, films, unit=unit, level=level) for result in results}
+    return {result.name: span_of(result, films, unit=unit) for result in results}
 
 
 def within(t: float, df: int) -> float:
@@ -252,7 +250,7 @@ def grouped(
         for name in names:
             part = only(result, [one for one in parts[name] if one in there])
             value = part.value if part.scored else None
-            groups.append(Group(name, part.scored, value, span_of(part, films, unit=unit, level=LEVEL)))
+            groups.append(Group(name, part.scored, value, span_of(part, films, unit=unit)))
         grouped[result.name] = tuple(groups)
     return grouped
 

@@ -221,7 +221,7 @@ def intervals_of(run: ReportInput) -> dict[str, Span | None]:
     """The interval of each metric, by name, as the settings ask for it."""
     settings = run.config.measures.report
     films = {item.id: item.film for item in run.corpus.items}
-    return spans(run.results, films, unit=settings.unit, level=LEVEL)
+    return spans(run.results, films, unit=settings.unit)
 
 
 def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[Path]:

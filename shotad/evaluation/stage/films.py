@@ -32,7 +32,7 @@ from shotad.description import render
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.asking import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
 from shotad.evaluation.metrics.judge import Question, sentence
-from shotad.evaluation.report.intervals import LEVEL, Span, span_of
+from shotad.evaluation.report.intervals import Span, span_of
 from shotad.evaluation.screenplay_files import first_fault
 from shotad.evaluation.story import SAMPLING
 from shotad.evaluation.story_questions import StoryQuestion, questions_in
@@ -463,7 +463,7 @@ class StageRun:
         return "\n".join([head, *aligned(("",) * 5, rows, (1,)), *why])
 
     def _span(self, result: Result) -> Span | None:
-        return span_of(result, self.films, unit="film", level=LEVEL)
+        return span_of(result, self.films, unit="film")
 
     def record(self) -> Json:
         """As JSON: figures with intervals over films (of one film over its items), and every item."""

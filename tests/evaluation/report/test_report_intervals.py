@@ -37,7 +37,7 @@ def of_films(n: int, each: int, seed: int, mean: float = 0.5) -> dict[str, float
 
 
 def interval(values: dict[str, float], of: dict[str, str], **more: object) -> Span:
-    found = spans([result(values)], of, **{"unit": "film", "level": 0.95, **more})["cider"]  # type: ignore[arg-type]
+    found = spans([result(values)], of, **{"unit": "film", **more})["cider"]  # type: ignore[arg-type]
     assert found is not None
     return found
 
@@ -84,7 +84,7 @@ def test_the_basis_is_told() -> None:
 @pytest.mark.parametrize("n", [0, 1, 4])
 def test_of_fewer_than_five_ads_there_is_none(n: int) -> None:
     values = normal(n)
-    assert spans([result(values)], films(values), unit="film", level=0.95) == {"cider": None}
+    assert spans([result(values)], films(values), unit="film") == {"cider": None}
 
 
 def silent(values: dict[str, float], names: set[str]) -> Result:
@@ -94,7 +94,7 @@ def silent(values: dict[str, float], names: set[str]) -> Result:
 
 
 def told(a: Result, b: Result, of: dict[str, str], unit: str = "film") -> Paired:
-    return paired(a, b, of, unit=unit, level=0.95)  # type: ignore[arg-type]
+    return paired(a, b, of, unit=unit)  # type: ignore[arg-type]
 
 
 def test_as_students_paired_test_by_film() -> None:
