@@ -88,19 +88,14 @@ def assist(
         )
     zero = context.settings.missing == "zero"  # else those without a candidate do not count
     places = [place for place, lines in enumerate(offers) if lines or zero]
-    ranks = []
-    for rank in range(max(map(len, offers))):
-        own_corpus = _with(corpus, offers, [rank if rank < len(lines) else None for lines in offers])
-        having = [place for place in places if rank < len(offers[place])]
-        ranks.append((own_corpus, having if rank else places))
+    ranks = _ranks(corpus, offers, places)
     known: dict[str, list[Result]] = {}
 
-    def ranked(name: str) -> list[Result]:
-        """Results of all first, all second … candidates. The first has a row of every place, each later one
-        of those that have so many candidates."""
+    def ranked(name: str, most: int | None = None) -> list[Result]:
+        """Results of all first, all second … candidates, no more than ``most``. The first has a row of every
+        place, each later one of those that have so many candidates."""
         if name not in known:
             metric = make_metric(name, context)
-            most = 1 if name in ALONG else None
             known[name] = [score(metric, own, context, having) for own, having in ranks[:most]]
         return known[name]
 
@@ -114,7 +109,7 @@ def assist(
     for name in results["chosen"]:
         if base_name(name) in ENGINE_METRICS:
             continue
-        several = ranked(name)
+        several = ranked(name, 1 if name in ALONG else None)
         results["first"][name] = several[0]
         if name not in ALONG:
             results["random"][name] = _by_item(several, _mean_row, "random")
@@ -130,6 +125,15 @@ def assist(
 
 Offers = Sequence[tuple[str, ...]]
 """The candidates of each item of a corpus; where it has none its prediction, or nothing."""
+
+
+def _ranks(corpus: Corpus, offers: Offers, places: Sequence[int]) -> list[tuple[Corpus, Sequence[int]]]:
+    """The corpus with all first, all second … candidates, and the places that have so many."""
+    found: list[tuple[Corpus, Sequence[int]]] = []
+    for rank in range(max(map(len, offers))):
+        own = _with(corpus, offers, [rank if rank < len(lines) else None for lines in offers])
+        found.append((own, [place for place in places if rank < len(offers[place])] if rank else places))
+    return found
 
 
 def _with(corpus: Corpus, offers: Offers, numbers: Sequence[int | None]) -> Corpus:

@@ -167,22 +167,25 @@ def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
                 "Shots stand in order and share no time: sort them, or cut them."
             )
         shots.append(shot)
-    lists = isinstance(clusters, list) and all(isinstance(cluster, list) for cluster in clusters)
-    check(lists, f'"clusters" must be lists of shot numbers, got {_shown(clusters)}.')
-    place: dict[int, int] = {}
-    for c, cluster in enumerate(clusters):
-        for shot_number in cluster:
-            check(
-                type(shot_number) is int and 0 <= shot_number < len(shots),
-                f"cluster {c} names shot {_shown(shot_number)}, but there are shots 0 to {len(shots) - 1}. "
-                "Shots are counted from 0.",
-            )
-            first = place.setdefault(shot_number, c)
-            where = f"clusters {first} and {c}" if first != c else f"cluster {c} twice"
-            what = f"shot {shot_number} stands in {where}. A shot has one camera set-up: keep one."
-            check(first == c and cluster.count(shot_number) == 1, what)
+    _check_clusters(name, clusters, len(shots))
     groups = tuple(tuple(sorted(cluster)) for cluster in clusters if cluster)
     return LabelledClip(name, clip, base / clip, tuple(shots), groups, _rate(name, record.get("frame_rate")))
+
+
+def _check_clusters(name: str, clusters: Any, shots: int) -> None:
+    if not (isinstance(clusters, list) and all(isinstance(cluster, list) for cluster in clusters)):
+        raise _Mistake(f'{name}: "clusters" must be lists of shot numbers, got {_shown(clusters)}.')
+    place: dict[int, int] = {}
+    for c, shot in ((c, shot) for c, cluster in enumerate(clusters) for shot in cluster):
+        if type(shot) is not int or not 0 <= shot < shots:
+            raise _Mistake(
+                f"{name}: cluster {c} names shot {_shown(shot)}, but there are shots 0 to {shots - 1}. "
+                "Shots are counted from 0."
+            )
+        if shot in place:
+            where = f"clusters {place[shot]} and {c}" if place[shot] != c else f"cluster {c} twice"
+            raise _Mistake(f"{name}: shot {shot} stands in {where}. A shot has one camera set-up: keep one.")
+        place[shot] = c
 
 
 def _rate(name: str, value: Any) -> Fraction | None:

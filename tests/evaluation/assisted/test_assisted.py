@@ -146,6 +146,16 @@ def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.M
     assert "–" in render(done)
 
 
+def test_an_expert_may_go_by_what_was_said_before() -> None:
+    """Repetition is of whole sequences, and has the results of all ranks where the expert asks for them."""
+    offered = corpus(item("a", "He runs off.", "She sits down."), item("b", "He runs off.", "He sleeps."))
+    done = assist(offered, ["repetition"], bench(), expert=("repetition",))
+    assert [choice.number for choice in done.choices] == [0, 0]
+    assert [len(choice.scores) for choice in done.choices] == [2, 2]
+    assert done.result("first", "repetition") is not None
+    assert done.result("best", "repetition") is None
+
+
 def test_with_nothing_to_choose_from_it_says_how_to_get_it() -> None:
     with pytest.raises(EvaluationError, match="--candidates 5"):
         run(corpus(item("a", "1 1"), item("b", prediction="2 2")))
