@@ -393,7 +393,8 @@ class Converter:
             data = bytes(self._encoder.encode_subtitle(decoded)) if decoded is not None else b""
         except (FFmpegError, UnicodeError):
             return
-        if not data or not _says(data, self.codec):
+        # Without a word: a length of 0, or nothing but blanks.
+        if data[:2] == b"\0\0" if self.codec == "mov_text" else not data.strip(b"\0 \r\n"):
             return
         made = Made(data)
         made.stream = self.stream
@@ -401,7 +402,3 @@ class Converter:
         made.duration = max(1, round((packet.duration or 0) * base / MILLISECOND))
         made.time_base = MILLISECOND
         yield made
-
-
-def _says(data: bytes, codec: str) -> bool:
-    return data[:2] != b"\0\0" if codec == "mov_text" else bool(data.strip(b"\0 \r\n"))

@@ -114,7 +114,13 @@ def write_copy(
             out.add_attachment(kept.name or "attachment", kind_of_file, kept.data)
         name = printable(film.info.name.rpartition(".")[0] or film.info.name)
         out.metadata.update(film_tags(source.metadata, {}, container, name))
-        out.set_chapters(_chapters(source, times, start) if container.chapters else [])
+        chapters: list[Any] = []
+        for chapter in source.chapters() if container.chapters else ():
+            base = chapter["time_base"] or MILLISECOND
+            moments = (max(0.0, float(chapter[side] * base - start)) for side in ("start", "end"))
+            first, last = (round(times.late(moment) * 1000) for moment in moments)
+            chapters.append({**chapter, "time_base": MILLISECOND, "start": first, "end": max(first, last)})
+        out.set_chapters(chapters)
         write_woven(out, packets, length, task)
     return target
 
@@ -123,16 +129,6 @@ def _dress(stream: Any, like: Any, container: Container) -> None:
     """What a stream of the film is called and said to be."""
     stream.metadata.update(track_tags(like, container))
     stream.disposition = like.disposition
-
-
-def _chapters(source: InputContainer, times: TimeMap, start: Fraction) -> list[Any]:
-    chapters = []
-    for chapter in source.chapters():
-        base = chapter["time_base"] or MILLISECOND
-        begin, end = (times.late(max(0.0, float(chapter[side] * base - start))) for side in ("start", "end"))
-        first, last = round(begin * 1000), round(end * 1000)
-        chapters.append({**chapter, "time_base": MILLISECOND, "start": first, "end": max(first, last)})
-    return chapters
 
 
 def _others(

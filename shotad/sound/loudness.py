@@ -219,11 +219,21 @@ class DecodedMeter:
         from av.error import FFmpegError
 
         try:
-            frames = packet.decode()
+            frames: list[Any] = list(packet.decode())
         except FFmpegError:
             return
         for frame in frames:
-            self._hear(frame)
+            from av import AudioResampler
+
+            if self._meter is None or self._resampler is None:
+                layout = frame.layout.name
+                self._meter = Meter(layout, frame.sample_rate)
+                self._resampler = AudioResampler(format="flt", layout=layout, rate=frame.sample_rate)
+            frame.pts = None
+            for part in self._resampler.resample(frame):
+                self._held.append(np.asarray(part.to_ndarray(), np.float32).reshape(part.samples, -1))
+            if sum(map(len, self._held)) >= frame.sample_rate:
+                self._measure(self._meter)
 
     def result(self) -> tuple[Loudness, Course] | None:
         """What was measured, None where nothing was decoded; nothing may be added afterwards."""
@@ -231,19 +241,6 @@ class DecodedMeter:
             return None
         self._measure(self._meter)
         return self._meter.result()
-
-    def _hear(self, frame: Any) -> None:
-        from av import AudioResampler
-
-        if self._meter is None or self._resampler is None:
-            layout = frame.layout.name
-            self._meter = Meter(layout, frame.sample_rate)
-            self._resampler = AudioResampler(format="flt", layout=layout, rate=frame.sample_rate)
-        frame.pts = None
-        for part in self._resampler.resample(frame):
-            self._held.append(np.asarray(part.to_ndarray(), np.float32).reshape(part.samples, -1))
-        if sum(map(len, self._held)) >= frame.sample_rate:
-            self._measure(self._meter)
 
     def _measure(self, meter: Meter) -> None:
         """A second at once, for it costs less than frame by frame."""

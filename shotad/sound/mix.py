@@ -136,31 +136,21 @@ def lay(
 
     ``loudness`` says how loud a take is by itself, in LUFS.
     """
-    takes, voices = _placed(spoken, own, settings, programme.total, loudness)
+    takes: list[PlacedTake] = []
+    voices: list[float] = []
+    for said in sorted(spoken, key=lambda line: line.start):
+        level, loud = own.voice_level(said.interval, settings), loudness(said.take)
+        take = place(said, RATE, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
+        if take is not None:
+            takes.append(take)
+            voices.append(level)
     lines = [take.line.interval for take in takes]
     around = [own.level_during(line) for line in lines]
-    depths = [depth_for(voice, level, settings) for voice, level in zip(voices, around, strict=True)]
+    depths = [depth_for(voice, film, settings) for voice, film in zip(voices, around, strict=True)]
     gains = envelope(lines, speech, depths)
     spread = voice_gains(channel_names(programme.layout), settings.channels)
     recipe = Recipe(programme, gains, tuple(takes), spread)
     return Laid(recipe, tuple(around), tuple(depths), tuple(voices))
-
-
-def _placed(
-    spoken: Sequence[Spoken],
-    own: Heard,
-    settings: MixSettings,
-    total: int,
-    loudness: Callable[[Take], float | None],
-) -> tuple[list[PlacedTake], list[float]]:
-    placed, levels = [], []
-    for line in sorted(spoken, key=lambda line: line.start):
-        level, loud = own.voice_level(line.interval, settings), loudness(line.take)
-        take = place(line, RATE, total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
-        if take is not None:
-            placed.append(take)
-            levels.append(level)
-    return placed, levels
 
 
 def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
@@ -344,27 +334,21 @@ class Playing:
         """Samples ``[first, end)``; None: nothing is said. No stretch begins before the last one ended."""
         while self._coming and self._coming[-1].first < end:
             take = self._coming.pop()
-            self._sounding.append((take, self._ready(take)))
+            samples = resampled(take.line.take, self._rate) * np.float32(take.gain)
+            samples = samples[: take.end - take.first]
+            for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
+                count = min(round(seconds * self._rate), len(samples) // 2)
+                edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
+            self._sounding.append((take, samples))
         self._sounding = [pair for pair in self._sounding if pair[0].end > first]
-        return _sum(self._sounding, first, end) if self._sounding else None
-
-    def _ready(self, take: PlacedTake) -> Samples:
-        """A take's samples as they are heard in one channel."""
-        samples = resampled(take.line.take, self._rate) * np.float32(take.gain)
-        samples = samples[: take.end - take.first]
-        for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
-            count = min(round(seconds * self._rate), len(samples) // 2)
-            edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
-        return samples
-
-
-def _sum(sounding: Sequence[tuple[PlacedTake, Samples]], first: int, end: int) -> Samples:
-    mixed = np.zeros(end - first, np.float32)
-    for take, samples in sounding:
-        begin, stop = max(first, take.first), min(end, take.end)
-        if begin < stop:
-            mixed[begin - first : stop - first] += samples[begin - take.first : stop - take.first]
-    return mixed
+        if not self._sounding:
+            return None
+        mixed = np.zeros(end - first, np.float32)
+        for take, samples in self._sounding:
+            begin, stop = max(first, take.first), min(end, take.end)
+            if begin < stop:
+                mixed[begin - first : stop - first] += samples[begin - take.first : stop - take.first]
+        return mixed
 
 
 def place(line: Spoken, rate: int, total: int, gain: float) -> PlacedTake | None:

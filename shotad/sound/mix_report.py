@@ -88,20 +88,16 @@ def _told(report: MixReport) -> Iterator[str]:
 
 
 def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
-    figures = f"{_lufs(sound.loudness.integrated)}{_while_spoken(report, sound)}"
+    figures = _lufs(sound.loudness.integrated)
+    # What counts for the target, where that is not the loudness of the whole.
+    if report.of_dialogue and sound.reached is not None:
+        figures += f" ({sound.reached:.1f} LUFS while somebody speaks, which counts)"
     figures += f", peaks {_peak(sound.loudness.true_peak)}."
     if not sound.mix:
         return f"Loudness of the description alone: {name} {figures}"
     target = "as loud as the film" if report.target is None else f"target {report.target:g} LUFS"
     film = _lufs(report.programme.integrated)
     return f"Loudness, {report.profile} ({target}): film {film}, {name} {figures}"
-
-
-def _while_spoken(report: MixReport, sound: FileSound) -> str:
-    """What counts for the target, where that is not the loudness of the whole."""
-    if not report.of_dialogue or sound.reached is None:
-        return ""
-    return f" ({sound.reached:.1f} LUFS while somebody speaks, which counts)"
 
 
 def over_peak(report: MixReport, sound: FileSound) -> float:
@@ -137,14 +133,9 @@ def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterato
 def _audible(report: MixReport, config: Config) -> Iterator[Finding]:
     for line in report.lines:
         if line.over is not None and line.over < OVER:
-            yield Finding("A3", Level.ERROR, _hidden(line), line.id)
-
-
-def _hidden(line: LineLevel) -> str:
-    return (
-        f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film, under "
-        f"{OVER:g}: let the film be lowered further (mix.duck)"
-    )
+            stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
+            what = f"{stands}, under {OVER:g}: let the film be lowered further (mix.duck)"
+            yield Finding("A3", Level.ERROR, what, line.id)
 
 
 def _lufs(value: float | None) -> str:

@@ -176,11 +176,6 @@ class Form:
         return self.at(self.factor)
 
 
-def milliseconds_of(take: Take) -> int:
-    """Length of a take, its last millisecond counted whole."""
-    return -(-take.size * 1000 // take.rate)
-
-
 def whole_form(line: LineToSpeak, take: Take, settings: FitSettings) -> Form:
     words = spoken_words(line.text, line.language)
     usual = usual_words(line.text, line.language)
@@ -198,7 +193,8 @@ def written(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) ->
 
 
 def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
-    length = milliseconds_of(take)
+    # Length of a take, its last millisecond counted whole.
+    length = -(-take.size * 1000 // take.rate)
     return replace(form, take=take, length=length, factor=_factor(form.usual, length, settings))
 
 

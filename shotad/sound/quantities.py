@@ -41,8 +41,12 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
         text = _money_said(text, words)
     if Reading.UNITS not in reads:
         text = _units_said(text, words)
-    text = _zeros_said(text, words, language)
-    text = _ranges_said(text, words)
+    # Numbers that are names: ``007``, telephone numbers.
+    text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
+    text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
+    number = _number(words)
+    found = rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)"
+    text = re.sub(found, lambda m: f"{m[1]} {words.range} {m[2]}", text)
     if Reading.NUMBERS in reads:
         return text
     if english:
@@ -121,21 +125,6 @@ def _counted(number: str, pair: Pair) -> str:
     return f"{number} {pair[0] if number in ('1', '-1') else pair[1]}"
 
 
-def _zeros_said(text: str, words: Words, language: str) -> str:
-    """Numbers that are names: ``007``, telephone numbers."""
-    text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
-    return _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
-
-
-def _ranges_said(text: str, words: Words) -> str:
-    number = _number(words)
-    return re.sub(
-        rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)",
-        lambda m: f"{m[1]} {words.range} {m[2]}",
-        text,
-    )
-
-
 def _english_said(text: str, words: Words) -> str:
     def ranked(number: str) -> str:
         return ordinal(int(number), "en") or number
@@ -152,7 +141,9 @@ def _english_said(text: str, words: Words) -> str:
 
 def _decade(number: int, written: str) -> str:
     said = year(number, "en") if number >= 1000 else cardinal(str(number), "en")
-    return plural(said) if said else written
+    if not said:
+        return written
+    return f"{said[:-1]}ies" if said.endswith("y") else f"{said}s"
 
 
 def _numbers_said(text: str, words: Words, language: str) -> str:
@@ -212,11 +203,6 @@ def digits(number: str, language: str) -> str | None:
     """``"007" → zero zero seven``."""
     said = [_said(int(digit), language, "cardinal") for digit in number]
     return " ".join(word for word in said if word) if all(said) else None
-
-
-def plural(word: str) -> str:
-    """Of an English number, for decades: ``eighty → eighties``, ``nineteen hundred → nineteen hundreds``."""
-    return word[:-1] + "ies" if word.endswith("y") else word + "s"
 
 
 def roman(numeral: str) -> int | None:

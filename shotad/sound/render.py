@@ -248,22 +248,21 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
         alone = config.container.sound == "alone"
         layout = programme_of(film, config.film.audio_track, RATE).layout
         sound = AdSound((), MONO if alone else layout, RATE, language, track_title(language))
+    text = AdText((), language, TEXT_TITLE.format(track_title(language)))
     for one in wanted:
         if one.kind.is_film:
-            _check_film(film, one, sound, config, language)
-
-
-def _check_film(film: Film, one: OutputFile, sound: AdSound | None, config: Config, language: str) -> None:
-    if film.media is None:
-        raise SoundError(
-            f"{film.info.name} is a series of pictures, and no film can be made of it.",
-            "The sound can: --make ad or --make mix.",
-        )
-    text = None if one.kind is Kind.FILM else AdText((), language, TEXT_TITLE.format(track_title(language)))
-    heard = sound if one.kind.is_heard else None
-    check_container(
-        film, _nearest(one.path) / one.path.name, sound=heard, text=text, settings=config.container
-    )
+            if film.media is None:
+                raise SoundError(
+                    f"{film.info.name} is a series of pictures, and no film can be made of it.",
+                    "The sound can: --make ad or --make mix.",
+                )
+            check_container(
+                film,
+                _nearest(one.path) / one.path.name,
+                sound=sound if one.kind.is_heard else None,
+                text=None if one.kind is Kind.FILM else text,
+                settings=config.container,
+            )
 
 
 def _nearest(path: Path) -> Path:

@@ -21,6 +21,7 @@ from itertools import accumulate
 from typing import Any
 
 from shotad.core import FilmInfo, Interval
+from shotad.script import timecode
 from shotad.sound.kinds import Fitting, Spoken
 from shotad.sound.pauses import Extension, Pause
 
@@ -48,11 +49,11 @@ class TimeMap:
 
     def early(self, second: float) -> float:
         """Where a film second is reached: for ends of what is shown or heard."""
-        return second + self._waited(bisect_left(self.pauses, second, key=_at))
+        return second + self._waited(bisect_left(self.pauses, second, key=lambda pause: pause.at))
 
     def late(self, second: float) -> float:
         """Where the film goes on from a second: for starts, and for all that the film itself holds."""
-        return second + self._waited(bisect_right(self.pauses, second, key=_at))
+        return second + self._waited(bisect_right(self.pauses, second, key=lambda pause: pause.at))
 
     def interval(self, interval: Interval) -> Interval:
         """What stretches over a pause lasts through it; what ends or begins at one does not."""
@@ -87,10 +88,6 @@ class TimeMap:
     def _begins(self) -> list[float]:
         waited = accumulate((pause.length for pause in self.pauses), initial=0.0)
         return [pause.at + before for pause, before in zip(self.pauses, waited, strict=False)]
-
-
-def _at(pause: Pause) -> float:
-    return pause.at
 
 
 _SHOWN = 0.5
@@ -133,11 +130,7 @@ def pauses_vtt(record: Mapping[str, Any]) -> str:
     blocks = ["WEBVTT", "NOTE Pauses for extended audio description, one JSON object a cue."]
     for pause in record["pauses"]:
         words = json.dumps({"pause": pause["length"], "line": pause["line"], "starts": pause["starts"]})
-        blocks.append(f"{pause['line']}\n{_clock(pause['at'])} --> {_clock(pause['at'] + _SHOWN)}\n{words}")
+        blocks.append(
+            f"{pause['line']}\n{timecode(pause['at'])} --> {timecode(pause['at'] + _SHOWN)}\n{words}"
+        )
     return "\n\n".join(blocks) + "\n"
-
-
-def _clock(seconds: float) -> str:
-    """``83.12 → 00:01:23.120``."""
-    minutes, milliseconds = divmod(round(seconds * 1000), 60_000)
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:{milliseconds // 1000:02d}.{milliseconds % 1000:03d}"

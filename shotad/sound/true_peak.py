@@ -182,7 +182,8 @@ class Limiter:
         around = np.concatenate([self._past, self._held])
         need = np.zeros(until - begin)
         for first, peaks in peaks_above(around[begin : until + BEFORE + AFTER], self._limit):
-            need[first : first + len(peaks)] = _needed(peaks, self._limit)
+            over = np.maximum(peaks, self._limit) / self._limit
+            need[first : first + len(peaks)] = np.minimum(0.0, -20 * np.log10(over))
         self._need = np.concatenate([self._need, need])
 
     def _give(self, count: int) -> Samples:
@@ -206,11 +207,6 @@ class Limiter:
         if len(rising):
             rising[0] = min(rising[0], self._level + self._release)
         return np.asarray(np.minimum(np.minimum.accumulate(rising) + self._release * places, 0.0), np.float64)
-
-
-def _needed(peaks: Samples, limit: float) -> npt.NDArray[np.float64]:
-    """dB, 0 or less, by which each must be lowered."""
-    return np.asarray(np.minimum(0.0, -20 * np.log10(np.maximum(peaks, limit) / limit)), np.float64)
 
 
 DOWNMIXED_PEAK = -1.0

@@ -45,7 +45,7 @@ from shotad.script import (
 )
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, Spoken, Unspoken
+from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.pauses import Extension, Pause, plan_pauses
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
@@ -233,17 +233,13 @@ def has_words(text: str) -> bool:
 
 def cast_is_gone(folder: Path) -> bool:
     """Whether the run had a cast that is not where it was."""
-    if not (folder / SETTINGS).is_file():
-        return False
-    given = read_settings(folder).given.cast
+    given = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
     return given is not None and not given.path.exists()
 
 
 def pronunciations(folder: Path) -> Lexicon:
     """How the names of the run's cast are said; nothing where it has none, or where that is gone."""
-    if not (folder / SETTINGS).is_file():
-        return NOTHING
-    given = read_settings(folder).given.cast
+    given = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
     if given is None or not given.path.exists():
         return NOTHING
     return lexicon_of(load_cast(given.path, key=given.key, photos=given.photos).members)
@@ -265,20 +261,14 @@ def apply(track: Track, fitting: Fitting, voice: str) -> Track:
             return cue
         stamp = line_stamp(cue.interval, cue.text)
         if (line := spoken.get(cue.id)) is not None:
-            length = round(line.take.seconds, 3)
-            return replace(cue, voiced=_of_spoken(line, voice, stamp), spoken_length=length)
+            start, end = round(line.interval.start * 1000), round(line.interval.end * 1000)
+            at = Interval(start / 1000, max(end, start + 1) / 1000)
+            voiced = Voiced(voice, line.text, at, stamp, line.take.speed, line.steps, line.pause)
+            return replace(cue, voiced=voiced, spoken_length=round(line.take.seconds, 3))
         if (other := left.get(cue.id)) is not None:
-            return replace(cue, voiced=_of_unspoken(other, voice, stamp))
-        return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=(UNTRIED,)))
+            steps = (*other.steps, f"not spoken: {other.reason}")
+        else:
+            steps = (UNTRIED,)
+        return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=steps))
 
     return track.with_cues(map(with_voice, track.cues))
-
-
-def _of_spoken(line: Spoken, voice: str, stamp: str) -> Voiced:
-    start, end = round(line.interval.start * 1000), round(line.interval.end * 1000)
-    interval = Interval(start / 1000, max(end, start + 1) / 1000)
-    return Voiced(voice, line.text, interval, stamp, line.take.speed, line.steps, line.pause)
-
-
-def _of_unspoken(line: Unspoken, voice: str, stamp: str) -> Voiced:
-    return Voiced(voice, "", None, stamp, steps=(*line.steps, f"not spoken: {line.reason}"))
