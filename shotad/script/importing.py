@@ -141,7 +141,16 @@ class _Merge:
             if cue.heard and (cue.text, _near(cue.interval, found.interval)) != (found.text, True):
                 self.kept.append(cue.id)
             return cue
-        if not self.may_replace(cue, fields, base):
+        # True where no other hand's edit is at stake: the line is the machine's, or its edit came from
+        # this very file, or what the script changes is in the track still as it was written into the
+        # script.
+        times, _, text = line_stamp(cue.interval, cue.text).partition("-")
+        seen = {
+            EditField.TEXT: text == base.text,
+            EditField.TIME: times == base.times,
+            EditField.STATUS: self.current,
+        }
+        if not (self.is_mine(cue) or self.overwrite or all(seen[field] for field in fields)):
             texts = f"{cue.id} is {_shown(cue.interval, cue.text)} in the track"
             self.conflicts.append(f"{texts} and {_shown(found.interval, found.text)} in the script")
             return cue
@@ -177,17 +186,6 @@ class _Merge:
     def is_mine(self, cue: Cue) -> bool:
         """True where nobody changed the line but through this file; who only accepted it changed nothing."""
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
-
-    def may_replace(self, cue: Cue, fields: tuple[EditField, ...], base: _Base) -> bool:
-        """True where no other hand's edit is at stake: the line is the machine's, or its edit came from this
-        very file, or what the script changes is in the track still as it was written into the script."""
-        times, _, text = line_stamp(cue.interval, cue.text).partition("-")
-        seen = {
-            EditField.TEXT: text == base.text,
-            EditField.TIME: times == base.times,
-            EditField.STATUS: self.current,
-        }
-        return self.is_mine(cue) or self.overwrite or all(seen[field] for field in fields)
 
 
 def _changes(cue: Cue, found: ScriptCue, base: _Base) -> tuple[EditField, ...]:

@@ -26,7 +26,6 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -80,7 +79,13 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Fra
     cues: list[ScriptCue] = []
     for where, row in filled_rows(rows, name):
         if not heads:
-            heads = _frazier_heads(row, where)
+            heads = [_NAMES.get(cell.strip().lower(), "") for cell in row]
+            missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in heads]
+            if missing:
+                raise ScriptError(
+                    f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing.",
+                    f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.",
+                )
         else:
             cues.append(_line(dict(zip(heads, row, strict=False)), where, frame_rate))
     return FramedScript(tuple(cues), frame_rate=frame_rate)
@@ -90,17 +95,6 @@ def is_frazier(first_line: str) -> bool:
     """Whether these are the heads of a Frazier CSV."""
     names = [_NAMES.get(cell.strip().strip('"').lower()) for cell in first_line.split(";")]
     return names[:3] == ["position", "start", "end"] and "text" in names
-
-
-def _frazier_heads(row: Sequence[str], where: str) -> list[str]:
-    names = [_NAMES.get(cell.strip().lower(), "") for cell in row]
-    missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in names]
-    if missing:
-        raise ScriptError(
-            f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing.",
-            f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.",
-        )
-    return names
 
 
 def _line(cells: dict[str, str], where: str, frame_rate: Fraction) -> ScriptCue:
@@ -162,7 +156,9 @@ def read_reaper(text: str, name: str) -> Script:
     entries: list[_Entry] = []
     for where, row in filled_rows(parted_rows(text), name):
         if not heads:
-            heads = _reaper_heads(row, where)
+            heads = [cell.strip().lower() for cell in row]
+            if "name" not in heads or "start" not in heads:
+                raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
         else:
             entries.append(_entry(dict(zip(heads, row, strict=False)), where))
     stamps = [found["stamp"] for entry in entries if (found := _STATEMENT.search(entry.name))]
@@ -184,13 +180,6 @@ class _Entry:
     name: str
     start: float
     end: float | None
-
-
-def _reaper_heads(row: list[str], where: str) -> list[str]:
-    names = [cell.strip().lower() for cell in row]
-    if "name" not in names or "start" not in names:
-        raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
-    return names
 
 
 def _entry(cells: dict[str, str], where: str) -> _Entry:
