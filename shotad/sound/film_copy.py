@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import (
-    AudioTrack,
-    ExtendedSettings,
-    NoProgress,
-    Progress,
-    SoundError,
-    printable,
-    reported,
-)
+from shotad.core import AudioTrack, ExtendedSettings, NoProgress, Progress, SoundError, printable, reported
 from shotad.film import (
     TEXT_CODECS,
     Film,

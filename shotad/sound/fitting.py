@@ -48,10 +48,8 @@ from shotad.sound.takes import to_length
 ASKED = 2
 """Times that a writer is asked about one line at most."""
 
-
 A_LINE = 10**6
 """Words that a line counts for when one must be left out: all its neighbours are shortened first."""
-
 
 FEWEST = 3
 """Words that a line must be allowed to be worth asking for."""
@@ -253,7 +251,6 @@ def _spoken(case: _Case, form: Form, speed: float, length: int, start: int) -> S
 _NOTICED = 10
 """Milliseconds of a shift worth a word."""
 
-
 STEP = 0.01
 """Speeds are raised in steps that nobody can hear."""
 
@@ -307,7 +304,6 @@ def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) ->
 
 MOST = 12
 """Neighbours to each side that are fitted along at most: a shift of one line dies away much sooner."""
-
 
 LONGER = 1.3
 """Times that a line not spoken yet may be longer than its words let expect."""

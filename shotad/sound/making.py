@@ -44,7 +44,6 @@ MONO = "mono"
 TEXT_TITLE = "{} (text)"
 """Title of the text track, by that of the track of sound."""
 
-
 ROUNDS = 4
 """Times that a file is written at most until its peaks and its loudness are what was asked for."""
 

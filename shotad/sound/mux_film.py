@@ -47,12 +47,10 @@ from shotad.sound.tracks import (
     Kept,
     Plan,
     add_track,
-    attach_cover,
-    default_tracks,
+    codec_of,
     film_tags,
     own_tags,
     plan_tracks,
-    shifted_chapters,
     track_name,
     track_tags,
 )
@@ -241,7 +239,10 @@ class Assembly:
         """Everything that stands before the first packet: tracks, metadata, chapters."""
         recipe = self._recipe
         described = recipe.sound is not None and (recipe.settings.default_track or not recipe.info.audio)
-        defaults = default_tracks(self._source, recipe.info, described)
+        # Of the film's sounds players start with one at most, with none where they start with the AD.
+        listened, sounds = recipe.info.default_audio, self._source.streams.audio
+        chosen = None if described or listened is None else sounds[listened.number].index
+        defaults = {stream.index: stream.index == chosen for stream in sounds}
         for kept in recipe.plan.kept:
             self._add_copied(kept, defaults)
         if recipe.sound is not None and recipe.coding is not None:
@@ -251,8 +252,15 @@ class Assembly:
         name = printable(recipe.info.name.rpartition(".")[0] or recipe.info.name)
         tags = film_tags(self._source.metadata, recipe.metadata, recipe.container, name)
         self._output.metadata.update(tags)
+        chapters = []
+        for chapter in self._source.chapters() if recipe.container.chapters else ():
+            shift = round(recipe.info.start / chapter["time_base"])
+            # What lies before the film's start is left out or begins with it.
+            begin, end = max(0, chapter["start"] - shift), chapter["end"] - shift
+            if end > begin:
+                chapters.append({**chapter, "start": begin, "end": end})
         if recipe.container.chapters:
-            self._output.set_chapters(shifted_chapters(self._source.chapters(), recipe.info.start))
+            self._output.set_chapters(chapters)
 
     def run(self, progress: Progress) -> None:
         """Copy all packets, with the AD's own between them where their time comes."""
@@ -302,8 +310,7 @@ class Assembly:
 
         source, recipe = kept.stream, self._recipe
         if kept.how is How.ATTACHED:
-            if picture := self._cover(source.index):
-                attach_cover(self._output, source, picture)
+            self._attach_cover(source)
             return
         converter = Converter(source, kept.codec) if kept.how is How.CONVERTED else None
         if converter is None:
@@ -331,14 +338,16 @@ class Assembly:
             hides(source, recipe.container),
         )
 
-    def _cover(self, number: int) -> bytes:
-        """The picture in a track that has one only."""
-        container = self._media.open()
-        try:
-            packet = next((p for p in packets_of(container, container.streams[number]) if p.size), None)
-            return bytes(packet) if packet is not None else b""
-        finally:
-            container.close()
+    def _attach_cover(self, source: Any) -> None:
+        """A cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
+        with self._media.open() as container:
+            packets = packets_of(container, container.streams[source.index])
+            picture = next((bytes(packet) for packet in packets if packet.size), None)
+        if picture is not None:
+            mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
+            told = {key.lower(): value for key, value in legible(source.metadata).items()}
+            name = told.get("filename", f"cover.{ending}")
+            self._output.add_attachment(name, told.get("mimetype", mime), picture)
 
     def _reserve(
         self, stream: Any, describes: bool = False, role: bool = False, shown: bool | None = None

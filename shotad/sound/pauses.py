@@ -186,7 +186,7 @@ class _Planner:
 
     def admit(self, line: LineToSpeak, lost: Unspoken, value: Worth, studio: Studio) -> str:
         """Take a line in if the limits allow it; else the reason why not."""
-        most = self._settings.most
+        most, longest = self._settings.most, self._settings.longest
         if not line.by_person and value.points < LEAST:
             return f"it matters too little ({value})"
         if not line.by_person and len(self._places) >= most:
@@ -199,10 +199,10 @@ class _Planner:
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
             wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
             places = self._arranged((*(place.wish for place in self._places), wish))
-            if line.by_person or self._longest(places) <= self._settings.longest:
+            lengths = (one.pause.length for one in places if not one.wish.line.by_person)
+            if line.by_person or max(lengths, default=0.0) <= longest:
                 break
         else:
-            longest = self._settings.longest
             return f"it would be longer than {longest:g} s"
         total, allowed = sum(p.pause.length for p in places), SHARE * self._duration
         if not line.by_person and total > allowed:
@@ -211,9 +211,6 @@ class _Planner:
             )
         self._places = places
         return ""
-
-    def _longest(self, places: Sequence[_PausedLine]) -> float:
-        return max((one.pause.length for one in places if not one.wish.line.by_person), default=0.0)
 
     def _between_utterances(self, line: LineToSpeak) -> LineToSpeak:
         """With the nearest stretch without speech for its room, however short; else as it is."""
@@ -279,18 +276,17 @@ class _Planner:
             reasons.get(line.id, line) for line in self._fitting.unspoken if line.id not in waited_for
         )
         kept = (line for line in self._fitting.spoken if line.id not in waited_for)
-        spoken = [*kept, *(_spoken(place) for place in self._places)]
+        spoken = list(kept)
+        for place in self._places:
+            wish, pause = place.wish, place.pause
+            steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
+            line, take = wish.line, wish.take
+            spoken.append(Spoken(line.id, take.text, place.start, take, steps, pause.length, pause.at))
         return Extension(
-            Fitting(tuple(sorted(spoken, key=lambda line: line.start)), unspoken),
+            Fitting(tuple(sorted(spoken, key=lambda said: said.start)), unspoken),
             tuple(place.pause for place in self._places),
             tuple(line for line in unspoken if line.id in reasons),
         )
-
-
-def _spoken(place: _PausedLine) -> Spoken:
-    wish, pause = place.wish, place.pause
-    steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
-    return Spoken(wish.line.id, wish.take.text, place.start, wish.take, steps, pause.length, pause.at)
 
 
 def _shorter_and_shorter(line: LineToSpeak) -> list[str]:

@@ -57,29 +57,25 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
 
 def _times_said(text: str, words: Words, language: str) -> str:
     rule = words.times
-    hours, half = r"(?<![\w.:,])([01]?\d|2[0-4])", r"(?:\s?([AaPp])\.?[Mm]\b\.?)?"
+    hours, noon = r"(?<![\w.:,])([01]?\d|2[0-4])", r"(?:\s?([AaPp])\.?[Mm]\b\.?)?"
     marks, word = rule.separators.replace(".", ""), re.escape(rule.o_clock)
     behind = rf"(?:\s{word}\b)?" if word else ""
 
     def said(match: re.Match[str]) -> str:
-        return _time(match[1], match[2], match[3] or "", words, language) or match[0]
+        half, minutes = match[3] or "", int(match[2])
+        h, m = cardinal(str(int(match[1])), language), cardinal(str(minutes), language)
+        if h is None or m is None:
+            return match[0]
+        if minutes == 0:
+            form = rule.with_half if half else rule.hour
+        else:
+            form = rule.early if minutes < 10 else rule.other
+        return (form.format(h=h, m=m) + (f" {half.lower()}.m." if half else "")) or match[0]
 
-    text = re.sub(rf"{hours}[{re.escape(marks)}]([0-5]\d)(?![\d:]|\.\d){half}{behind}", said, text)
+    text = re.sub(rf"{hours}[{re.escape(marks)}]([0-5]\d)(?![\d:]|\.\d){noon}{behind}", said, text)
     if "." in rule.separators and word:  # 15.30 may be a number: a time only with the word behind it
         text = re.sub(rf"{hours}\.([0-5]\d)()\s{word}\b", said, text)
     return re.sub(r"(?<=\d)\s?([AaPp])\.?[Mm]\b\.?(?=\W|$)", lambda m: f" {m[1].lower()}.m.", text)
-
-
-def _time(hours: str, minutes: str, half: str, words: Words, language: str) -> str | None:
-    rule = words.times
-    h, m = cardinal(str(int(hours)), language), cardinal(str(int(minutes)), language)
-    if h is None or m is None:
-        return None
-    if int(minutes) == 0:
-        form = rule.with_half if half else rule.hour
-    else:
-        form = rule.early if int(minutes) < 10 else rule.other
-    return form.format(h=h, m=m) + (f" {half.lower()}.m." if half else "")
 
 
 def _money_said(text: str, words: Words) -> str:

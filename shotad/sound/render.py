@@ -46,7 +46,6 @@ from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
 ROUNDS = 5
 """Times that a track is read which people change while its lines are spoken."""
 
-
 STILL_EDITED = (
     "Lines were edited until after they were spoken: the files hold them as they were then. Render again "
     "when the editing is done; only changed lines are spoken again."

@@ -100,23 +100,17 @@ def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
     if not data:
         raise VoiceError(f"The voice {voice} gave no sound.")
     try:
-        with av.open(io.BytesIO(data)) as container:
-            parts = [np.asarray(frame.to_ndarray()) for frame in _frames(container)]
-            rate = container.streams.audio[0].rate
+        with av.open(io.BytesIO(data), "r") as container:
+            stream = container.streams.audio[0]
+            rate = stream.rate
+            resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
+            frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]
+            parts = [np.asarray(frame.to_ndarray()) for frame in (*frames, *resampler.resample(None))]
     except (av.FFmpegError, IndexError, ValueError) as error:
         raise VoiceError(f"The voice {voice} gave sound that cannot be read: {error}.") from None
     if not parts:
         raise VoiceError(f"The voice {voice} gave no sound.")
     return np.concatenate(parts, axis=1)[0], int(rate)
-
-
-def _frames(container: Any) -> list[Any]:
-    import av
-
-    stream = container.streams.audio[0]
-    resampler = av.AudioResampler(format="fltp", layout="mono", rate=stream.rate)
-    frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]
-    return [*frames, *resampler.resample(None)]
 
 
 def decoded_pcm(data: bytes) -> Samples:
@@ -211,7 +205,6 @@ def _most_alike(sound: npt.NDArray[np.float64], natural: int, wanted: int, size:
 
 _SILENT = 1e-8
 """Mean square below which sound is silence."""
-
 
 Integers = npt.NDArray[np.int16]
 

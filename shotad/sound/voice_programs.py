@@ -203,7 +203,6 @@ _ESPEAK_USUAL = (
 )  # fmt: skip
 """Languages that it is known to speak, for who has yet to install it."""
 
-
 PIPER = "piper"
 FOLDERS = "SHOTAD_PIPER_VOICES"
 """Environment variable with further folders, as in PATH."""

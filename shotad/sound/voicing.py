@@ -95,22 +95,20 @@ class Materials:
         """Write down how the lines of ``track`` were spoken, with the scripts where it is the film's own; the
         files written. What others changed since the track was read stays as they left it."""
         with track_lock(self.folder.path):
-            return self._written(track if self.is_current else self._over_newer(track))
+            track = track if self.is_current else self._over_newer(track)
+            if not self.is_translation:
+                # A film that was renamed keeps its scripts' names: edits are looked for under those.
+                return save_track(track, self.folder.path, track.film.name)
+            if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
+                return save_translation(track, self.folder)
+            write_text(self.file, to_json(track))
+            return (self.file,)
 
     def _over_newer(self, track: Track) -> Track:
         """The track as it now is on the disk, with how each line was spoken that is still the same."""
         newest = _read(self.film, self.folder, self.file)[0].track
         spoken = {cue.id: cue for cue in track.cues}
         return newest.with_cues(_as_spoken(cue, spoken.get(cue.id)) for cue in newest.cues)
-
-    def _written(self, track: Track) -> tuple[Path, ...]:
-        if not self.is_translation:
-            # A film that was renamed keeps its scripts' names: edits are looked for under those.
-            return save_track(track, self.folder.path, track.film.name)
-        if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
-            return save_translation(track, self.folder)
-        write_text(self.file, to_json(track))
-        return (self.file,)
 
 
 def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = None) -> Materials:

@@ -177,7 +177,7 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(
 
     monkeypatch.setattr("shotad.sound.making.write_copy", counted)
     monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
-    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+    monkeypatch.setattr("shotad.sound.placing.variants", lambda text, language: iter(()))
     done, voice = rendered(place, "film:mkv", "ad", "mix:flac", settings=("extended.on=true",))
     assert (len(done.pauses), copies) == (1, [".mkv"])
     path = done.made[0].wanted.path
