@@ -14,7 +14,6 @@ from shotad.batch.jobs import FilmJob, FilmResult, done_before, error_line, fail
 from shotad.batch.limits import Need, need_of
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
-    Config,
     EngineError,
     Given,
     GivenCast,
@@ -100,10 +99,14 @@ class _Run:
         self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[OutputFile, ...]
     ) -> FilmResult:
         from shotad.description import describe, shortener
-        from shotad.sound import run_render
+        from shotad.sound import check_wanted, make_voice, run_render
 
         job, config, given = self.job, self.job.config, given_of(self.job, place)
-        _check(film, wanted, config)
+        # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
+        if wanted:
+            check_wanted(film, wanted, config, config.language)
+        if any(one.kind.is_heard for one in wanted):
+            make_voice(config.voice, config.language)
         present_track(folder, film.info, with_scripts=False)
         write_settings(
             folder,
@@ -153,16 +156,6 @@ def given_of(job: FilmJob, place: Placed) -> Given:
 def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[OutputFile, ...]:
     """The files to render as well; none where the job asks for none."""
     return wanted_files(parse_wanted(job.makes), film.info.name, folder) if job.makes else ()
-
-
-def _check(film: Film, wanted: tuple[OutputFile, ...], config: Config) -> None:
-    """Refuse what cannot be made, and a voice that cannot speak, before any work goes into the film."""
-    from shotad.sound import check_wanted, make_voice
-
-    if wanted:
-        check_wanted(film, wanted, config, config.language)
-    if any(one.kind.is_heard for one in wanted):
-        make_voice(config.voice, config.language)
 
 
 def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:

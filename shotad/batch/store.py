@@ -41,7 +41,6 @@ _SIDE_BY_SIDE = 4
 _MOST_PARTS = 9_000
 """S3 takes 10,000 parts of an object."""
 
-
 _heeding: set[tuple[str, str]] = set()
 """Stores and buckets that were seen to heed conditions."""
 

@@ -250,16 +250,10 @@ def quiet_data(ray: Any) -> Iterator[None]:
         wanted["autoscaling_config"] = replace(
             context.autoscaling_config, actor_pool_util_upscaling_threshold=1.0
         )
-    with _replaced(context, wanted), _without_statistics():
-        yield
-
-
-@contextmanager
-def _without_statistics() -> Iterator[None]:
-    """Ray Data keeps figures on each block until its run has ended: millions of them, with a block a row."""
     from ray.data._internal.execution.operators import map_operator
 
-    with _replaced(map_operator, {"to_stats": lambda _: []}):
+    # Ray Data keeps figures on each block until its run has ended: millions of them, with a block a row.
+    with _replaced(context, wanted), _replaced(map_operator, {"to_stats": lambda _: []}):
         yield
 
 
