@@ -204,7 +204,12 @@ def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
 def ending(folder: Path) -> str:
     """What must be put after each text: the end token where the model wants one and its tokenizer, as it is
     loaded without the model's own code, puts none; else nothing."""
-    if not _read(folder / "tokenizer_config.json").get("add_eos_token", False):
+    path = folder / "tokenizer_config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path} cannot be read: {reason(error)}.") from None
+    if not config.get("add_eos_token", False):
         return ""
     transformers = need("transformers", PURPOSE, EXTRA)
     try:
@@ -217,24 +222,12 @@ def ending(folder: Path) -> str:
     return "" if ended or tokenizer.eos_token is None else str(tokenizer.eos_token)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """A JSON file of a model; empty where there is none."""
-    if not path.is_file():
-        return {}
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise WeightsError(f"{path} cannot be read: {reason(error)}.") from None
-    return found
-
-
 _WORDS_PURPOSE = "Comparing words in their sentences"
 _WORDS_ENGINE = "token vectors"
 _ENCODERS = "Give a folder or repository with a whole encoder and its tokenizer, saved as safetensors."
 _SPACED = ("roberta", "gpt2")
 """Models that tell a word at the beginning of a text from the same word behind a space. As bert_score 0.3.13
 does with transformers 4, which its baselines fit, texts begin with a space for them."""
-
 
 _USUAL = 512
 """Tokens that a text may have where a model sets no limit (T5, XLNet)."""

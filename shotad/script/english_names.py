@@ -80,7 +80,6 @@ _READ_AFTER = re.compile(
     re.IGNORECASE,
 )
 
-
 _NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
 _ENTRY = re.compile(
     rf"^[ \t*•–—-]*+({_NAME}(?:[ \t]+{_NAME}){{0,3}})"
@@ -171,7 +170,6 @@ _BODY = listed(
 
 _THINGS = listed_in("nouns_of_names")
 """Words of names of places, makes and bodies."""
-
 
 _KIN = listed(
     "dad daddy mom mommy mum mummy mama papa pa ma son kid boss chef medic security cowboy santa yeti orc"

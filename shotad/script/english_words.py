@@ -130,7 +130,6 @@ FUNCTION_WORDS: frozenset[str] = (
 )
 """Words that carry no meaning of their own."""
 
-
 BASES: frozenset[str] = listed_in("verbs")
 """Infinitives."""
 

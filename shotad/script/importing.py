@@ -10,7 +10,7 @@ lost in an editor) fall back to careful guesses, said at each step.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -87,7 +87,9 @@ def import_script(
     added: list[Cue] = []
     for line in script.cues:
         if id(line) not in matched and line.text:
-            added.append(_added(line, track, {cue.id for cue in (*cues, *added)}, source))
+            name = hand_id(line.interval.start, {cue.id for cue in (*cues, *added)})
+            edit = Edit((EditField.ADDED,), source, None)
+            added.append(Cue(name, None, line.interval, line.text, language=track.language, edited=edit))
     return Import(
         track.with_cues([*cues, *added]),
         tuple(merge.changed),
@@ -155,8 +157,16 @@ class _Merge:
             self.conflicts.append(f"{texts} and {_shown(found.interval, found.text)} in the script")
             return cue
         self.changed.append(cue.id)
-        after = mark_edit(_applied(cue, found, fields), cue, fields, self.source)
-        return respoken(after, self.slots, self.seconds_per_word)
+        # A line that was not heard is heard again.
+        back = EditField.STATUS in fields
+        after = replace(
+            cue,
+            text=found.text if EditField.TEXT in fields else cue.text or found.text,
+            interval=found.interval if EditField.TIME in fields else cue.interval,
+            status=CueStatus.PLACED if back else cue.status,
+            reason="" if back else cue.reason,
+        )
+        return respoken(mark_edit(after, cue, fields, self.source), self.slots, self.seconds_per_word)
 
     def missing(self, cue: Cue) -> Cue:
         """A line that the script lacks: deleted there, unless the script was written before the line was."""
@@ -200,24 +210,6 @@ def _changes(cue: Cue, found: ScriptCue, base: _Base) -> tuple[EditField, ...]:
     back = not cue.heard and (retold or moved or base.mine or not base.known)
     differs = {EditField.TEXT: retold, EditField.TIME: moved, EditField.STATUS: back}
     return tuple(field for field, is_so in differs.items() if is_so)
-
-
-def _applied(cue: Cue, found: ScriptCue, fields: tuple[EditField, ...]) -> Cue:
-    """The cue with what the script changed; a line that was not heard is heard again."""
-    back = EditField.STATUS in fields
-    return replace(
-        cue,
-        text=found.text if EditField.TEXT in fields else cue.text or found.text,
-        interval=found.interval if EditField.TIME in fields else cue.interval,
-        status=CueStatus.PLACED if back else cue.status,
-        reason="" if back else cue.reason,
-    )
-
-
-def _added(line: ScriptCue, track: Track, taken: Set[str], source: str) -> Cue:
-    edit = Edit((EditField.ADDED,), source, None)
-    name = hand_id(line.interval.start, taken)
-    return Cue(name, None, line.interval, line.text, language=track.language, edited=edit)
 
 
 def _check(track: Track, script: Script, source: str) -> None:

@@ -193,9 +193,7 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
 
 _BY_WORDS = "L1 used only word lists, which find less: {}."
 
-
 _EVERYBODY: tuple[Member, ...] = ()
-
 
 _REACH_LINES = 3
 _REACH_SECONDS = 90.0

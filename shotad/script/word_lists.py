@@ -60,17 +60,16 @@ class WordList:
         if not entries:
             return None
         flags = re.IGNORECASE if self.case == "any" else re.NOFLAG
-        parts = [f"(?:{self._checked(entry, flags)})" for entry in dict.fromkeys(entries)]
+        parts: list[str] = []
+        for entry in dict.fromkeys(entries):
+            pattern = self._pattern(entry)
+            parts.append(f"(?:{pattern})")
+            try:
+                re.compile(pattern, flags)
+            except re.error as error:
+                what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
+                raise ConfigError(what, _FORM) from None
         return re.compile("|".join(parts), flags)
-
-    def _checked(self, entry: str, flags: re.RegexFlag) -> str:
-        pattern = self._pattern(entry)
-        try:
-            re.compile(pattern, flags)
-        except re.error as error:
-            what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
-            raise ConfigError(what, _FORM) from None
-        return pattern
 
     def _pattern(self, entry: str) -> str:
         if len(entry) > 1 and entry.startswith("/") and entry.endswith("/"):
@@ -216,7 +215,6 @@ MARKUP = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """L5: markdown, lists, JSON, tokens of a chat template."""
-
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-\w+)*", re.IGNORECASE)
 
