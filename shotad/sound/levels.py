@@ -195,7 +195,7 @@ def summed(programme: Course, gains: Sequence[GainPoint], voice: Course) -> Cour
     both = power(programme.momentary[:count]) * lowered + power(voice.momentary[:count])
     with np.errstate(divide="ignore"):
         levels = np.asarray(10 * np.log10(both), np.float32)
-    return Course(levels, np.zeros(0, np.float32))
+    return Course(levels)
 
 
 LEAST = 0.05

@@ -71,7 +71,6 @@ class Course:
     """Loudness along time: figure k is of the window that ends at ``(k + 1) * STEP`` seconds."""
 
     momentary: Levels
-    short_term: Levels
 
     def within(self, start: float, end: float) -> slice:
         """The momentary figures whose windows have their middle in ``[start, end)``; at least the nearest."""
@@ -172,7 +171,7 @@ class Meter:
             _highest(momentary),
             _highest(short),
         )
-        return whole, Course(momentary, short)
+        return whole, Course(momentary)
 
     def _note(self) -> None:
         """Take the figures that are ready. The last part, shorter than a tenth of a second, has none."""

@@ -281,7 +281,7 @@ class _Planner:
             wish, pause = place.wish, place.pause
             steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
             line, take = wish.line, wish.take
-            spoken.append(Spoken(line.id, take.text, place.start, take, steps, pause.length, pause.at))
+            spoken.append(Spoken(line.id, take.text, place.start, take, steps, pause.length))
         return Extension(
             Fitting(tuple(sorted(spoken, key=lambda said: said.start)), unspoken),
             tuple(place.pause for place in self._places),

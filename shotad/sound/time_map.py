@@ -67,14 +67,14 @@ class TimeMap:
     def line(self, line: Spoken) -> Spoken:
         """A line on the copy's time; it sounds there in one piece, and asks for no pause any more.
 
-        One with a pause of its own begins as far from the pause's beginning as it does from `pause_at` on
+        One with a pause of its own begins as far from the pause's beginning as it does from `Pause.at` on
         film time.
         """
         number = next((i for i, pause in enumerate(self.pauses) if pause.cue_id == line.id), None)
         if number is None or not line.pause:
-            return replace(line, start=self.late(line.start), pause=0.0, pause_at=0.0)
+            return replace(line, start=self.late(line.start), pause=0.0)
         start = self._begins()[number] + (line.start - self.pauses[number].at)
-        return replace(line, start=start, pause=0.0, pause_at=0.0)
+        return replace(line, start=start, pause=0.0)
 
     def fitting(self, fitting: Fitting) -> Fitting:
         """All lines on the copy's time, where they ascend and do not overlap."""
