@@ -30,7 +30,6 @@ from shotad.sound.placing import (
     LONGEST_WORD_RATE,
     NO_ROOM,
     Form,
-    Option,
     Window,
     cheapest,
     earliest,
@@ -139,7 +138,7 @@ class _Fitter:
         """
         while True:
             windows = [case.window for case in self._cases]
-            options = [[Option(form.shortest, form.lost) for form in case.forms] for case in self._cases]
+            options = [[(form.shortest, form.lost) for form in case.forms] for case in self._cases]
             dropping = [
                 (2 if case.line.id.startswith("h") else 1) * A_LINE + case.whole.words for case in self._cases
             ]

@@ -7,7 +7,7 @@ their packets in the order of time, and the marks for players once the file is c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,9 +43,7 @@ from shotad.sound.packets import MICROSECOND, Clock, Payload, Way, hides, unhear
 from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
 from shotad.sound.tracks import (
     MADE_HERE,
-    How,
     Kept,
-    Plan,
     add_track,
     codec_of,
     film_tags,
@@ -95,7 +93,7 @@ def write_film(
             assembly.finish(part)
     return Written(
         target,
-        (*recipe.plan.warnings, *assembly.warnings),
+        (*recipe.warnings, *assembly.warnings),
         assembly.copied(),
         recipe.coding.codec if recipe.coding is not None else "",
         recipe.replaced,
@@ -115,7 +113,7 @@ def check_container(
     """
     assert film.media is not None, "numbered frames have no tracks to copy"
     with film.media.open() as source:
-        return _recipe(film, target, source, sound, text, settings, {}).plan.warnings
+        return _recipe(film, target, source, sound, text, settings, {}).warnings
 
 
 def _recipe(
@@ -130,8 +128,7 @@ def _recipe(
     """What to write, if it can be written. ``source`` is the film, open."""
     container = container_for(target)
     replaced, notes = existing_description(source, film.info, sound, text, settings)
-    plan = plan_tracks(source, film.info, container, replaced)
-    plan = replace(plan, warnings=(*notes, *plan.warnings))
+    kept, warnings = plan_tracks(source, container, replaced)
     coding = None
     if sound is not None:
         coding = choose_coding(sound, container, film.info, settings.codec)
@@ -140,7 +137,9 @@ def _recipe(
             f"{container.name} holds no text track of descriptions.",
             f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
         )
-    return Recipe(film.info, container, plan, sound, coding, text, settings, metadata, replaced)
+    return Recipe(
+        film.info, container, kept, (*notes, *warnings), sound, coding, text, settings, metadata, replaced
+    )
 
 
 def existing_description(
@@ -205,7 +204,8 @@ class Recipe:
 
     info: FilmInfo
     container: Container
-    plan: Plan
+    kept: tuple[Kept, ...]
+    warnings: tuple[str, ...]
     sound: AdSound | None
     coding: Coding | None
     text: AdText | None
@@ -243,7 +243,7 @@ class Assembly:
         listened, sounds = recipe.info.default_audio, self._source.streams.audio
         chosen = None if described or listened is None else sounds[listened.number].index
         defaults = {stream.index: stream.index == chosen for stream in sounds}
-        for kept in recipe.plan.kept:
+        for kept in recipe.kept:
             self._add_copied(kept, defaults)
         if recipe.sound is not None and recipe.coding is not None:
             self._add_sound(recipe.sound, recipe.coding, described)
@@ -309,10 +309,10 @@ class Assembly:
         from av.stream import Disposition
 
         source, recipe = kept.stream, self._recipe
-        if kept.how is How.ATTACHED:
+        if kept.how == "attached":
             self._attach_cover(source)
             return
-        converter = Converter(source, kept.codec) if kept.how is How.CONVERTED else None
+        converter = Converter(source, kept.codec) if kept.how == "converted" else None
         if converter is None:
             stream = add_track(self._output, kept, recipe.container, defaults.get(source.index))
         else:

@@ -269,12 +269,8 @@ class Window:
         return self.earliest <= start <= self.latest and start + length <= self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A way of saying a line: how many milliseconds it takes, and what it costs the listener."""
-
-    length: int
-    cost: int
+Option = tuple[int, int]
+"""A way of saying a line: how many milliseconds it takes, and what it costs the listener."""
 
 
 def earliest_starts(
@@ -340,16 +336,10 @@ def _continued(ways: _Ways, window: Window, line: Sequence[Option], leaving: int
     every = np.arange(ways.ends.size, dtype=np.int64)
     starts = np.maximum(ways.ends + between, window.earliest)
     parts = [(ways.ends, ways.costs + leaving, np.full(every.size, -1, np.int64), every)]
-    for number, option in enumerate(line):
-        fits = (starts <= window.latest) & (starts + option.length <= window.end)
-        parts.append(
-            (
-                starts[fits] + option.length,
-                ways.costs[fits] + option.cost,
-                np.full(int(fits.sum()), number, np.int64),
-                every[fits],
-            )
-        )
+    for number, (length, cost) in enumerate(line):
+        fits = (starts <= window.latest) & (starts + length <= window.end)
+        chosen = np.full(int(fits.sum()), number, np.int64)
+        parts.append((starts[fits] + length, ways.costs[fits] + cost, chosen, every[fits]))
     ends, costs, options, before = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((costs, ends))
     least = np.minimum.accumulate(costs[order])

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
-from shotad.core import FilmInfo, SoundError
+from shotad.core import SoundError
 from shotad.film import TEXT_CODECS, is_cover, legible
 from shotad.sound.containers import CONTAINERS, Container, first_endings, track_language
 
@@ -17,10 +16,7 @@ _REMADE = frozenset({"bin_data", "tmcd", "epg"})
 """Data that is no track of its own: chapters and time codes in MP4, rewritten; programme guides."""
 
 
-class How(StrEnum):
-    COPIED = "copied"
-    CONVERTED = "converted"
-    ATTACHED = "attached"
+How = Literal["copied", "converted", "attached"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,16 +28,11 @@ class Kept:
     codec: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All tracks that go along, in the film's order, and sentences on what does not."""
-
-    kept: tuple[Kept, ...]
-    warnings: tuple[str, ...]
-
-
-def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Collection[int] = ()) -> Plan:
-    """What to do with each track of an open film. Those of the numbers ``without`` stay behind.
+def plan_tracks(
+    source: Any, container: Container, without: Collection[int] = ()
+) -> tuple[tuple[Kept, ...], tuple[str, ...]]:
+    """All tracks of an open film that go along, in its order, and sentences on what does not. Those of the
+    numbers ``without`` stay behind.
 
     Picture and sound are copied or the film is refused (SoundError, with the track and the containers that
     hold it); subtitles in text are converted; other tracks that do not fit are left out with a warning.
@@ -52,7 +43,7 @@ def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Coll
         if isinstance(track, Kept):
             kept.append(track)
             language = legible(stream.metadata).get("language", "und")
-            if track.how is How.CONVERTED and codec_of(stream) in ("ass", "ssa"):
+            if track.how == "converted" and codec_of(stream) in ("ass", "ssa"):
                 warnings.append(
                     f"{track_name(stream)} becomes {track.codec}: its words stay, most of its looks do not."
                 )
@@ -66,7 +57,7 @@ def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Coll
         warnings.append(
             f"{container.name} holds no chapters: the film's {len(source.chapters())} are left out."
         )
-    return Plan(tuple(kept), tuple(warnings))
+    return tuple(kept), tuple(warnings)
 
 
 def _planned(stream: Any, container: Container) -> Kept | str:
@@ -74,11 +65,11 @@ def _planned(stream: Any, container: Container) -> Kept | str:
     codec = codec_of(stream)
     if _fits(stream, codec, container):
         if container.attachments and stream.type == "video" and is_cover(stream):
-            return Kept(stream, How.ATTACHED, codec)
-        return Kept(stream, How.COPIED, codec)
+            return Kept(stream, "attached", codec)
+        return Kept(stream, "copied", codec)
     if stream.type == "subtitle":
         if codec in TEXT_CODECS and container.text is not None:
-            return Kept(stream, How.CONVERTED, container.text)
+            return Kept(stream, "converted", container.text)
         where = first_endings(other for other in CONTAINERS if other.holds("subtitle", codec))
         can = f" ({where} can)" if where else ""
         return f"{track_name(stream)} is left out: {container.name} cannot hold it{can}."
