@@ -89,7 +89,7 @@ class _Run:
         job = self.job
         with open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film:
             self.film_seconds = job.seconds_of(film.info.duration)
-            wanted = wanted_of(job, film, place.folder)
+            wanted = wanted_files(parse_wanted(job.makes), film.info.name, place.folder) if job.makes else ()
             self.begin(need_of(job, film.info, place.folder, wanted))
             with WorkFolder(place.folder, force=job.force) as folder:
                 self.folder = folder.path
@@ -153,11 +153,6 @@ def given_of(job: FilmJob, place: Placed) -> Given:
     return Given(subtitles=place.subtitles, start=job.start, end=job.end, cast=cast)
 
 
-def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[OutputFile, ...]:
-    """The files to render as well; none where the job asks for none."""
-    return wanted_files(parse_wanted(job.makes), film.info.name, folder) if job.makes else ()
-
-
 def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
     """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
     counts = outcome.counts
@@ -176,22 +171,15 @@ def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | Non
         files=tuple(path.name for path in (*outcome.files, *made)),
         warnings=outcome.warnings,
     )
-    if (trouble := _trouble(result, outcome, heard)) is not None:
-        kind, *error = trouble
-        again = kind == EngineError.__name__
-        return replace(result, state="failed", kind=kind, error=(error[0], error[1]), again=again)
-    if not result.amiss:
-        mark_done(job, folder, result)
-    return result
-
-
-def _trouble(result: FilmResult, outcome: Outcome, heard: Rendered | None) -> tuple[str, str, str] | None:
-    """Kind, what and hint of what makes a written track no good one."""
     if outcome.all_failed:
         what = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
-        return EngineError.__name__, what, "The same command asks again."
+        error = (what, "The same command asks again.")
+        return replace(result, state="failed", kind=EngineError.__name__, error=error, again=True)
     if heard is not None and heard.failed:
         told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]
         what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"
-        return "SoundError", what, "See render.json in the work folder."
-    return None
+        error = (what, "See render.json in the work folder.")
+        return replace(result, state="failed", kind="SoundError", error=error)
+    if not result.amiss:
+        mark_done(job, folder, result)
+    return result

@@ -268,7 +268,6 @@ def _is_of_track(name: str) -> bool:
 
 
 def _turn(name: str) -> tuple[int, str]:
-    """By which files are sorted for sending."""
     return (kind_of(name) or 0, name)
 
 

@@ -97,7 +97,6 @@ class Planner:
         return Planned(job, trouble=_failed(job, error))
 
     def _plain(self, film: Found, folder: str) -> FilmJob:
-        """The film's job, as the batch wishes it."""
         shared: dict[str, Any] = {one.name: getattr(self._wishes, one.name) for one in fields(FilmJob)}
         # Of a bank of many films' casts: that of this film is called as the film.
         is_bank = (self._wishes.cast or "").lower().endswith(".json")

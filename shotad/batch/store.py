@@ -313,20 +313,18 @@ def file_system(place: str) -> Any:
     if scheme not in fsspec.available_protocols():
         known = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
         raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {known} …")
+    options: dict[str, Any] = {"use_listings_cache": False} if scheme in (*S3, *WEB) else {}
+    if scheme in S3:
+        from fsspec.config import conf
+
+        # With more than one at a time it asks for the size before each reading; parts are read side by side
+        # here.
+        own = conf.get("s3", {}).get("config_kwargs", {})
+        options |= {"max_concurrency": 1, "config_kwargs": {**_OWN_TRIES, **own}}
     try:
-        return fsspec.filesystem(scheme, **_options(scheme))
+        return fsspec.filesystem(scheme, **options)
     except ImportError as error:
         raise missing_library(place, error) from None
-
-
-def _options(scheme: str) -> dict[str, Any]:
-    if scheme not in S3:
-        return {"use_listings_cache": False} if scheme in WEB else {}
-    from fsspec.config import conf
-
-    own = conf.get("s3", {}).get("config_kwargs", {})
-    # With more than one at a time it asks for the size before each reading; parts are read side by side here.
-    return {"use_listings_cache": False, "max_concurrency": 1, "config_kwargs": {**_OWN_TRIES, **own}}
 
 
 _LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())

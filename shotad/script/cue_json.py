@@ -276,31 +276,21 @@ class Fields:
 
     def list(self, raw: Mapping[str, Any], key: str, where: str) -> list[Any]:
         """A list; absent is empty."""
-        value = raw.get(key, [])
-        if not isinstance(value, list):
-            raise self.wrong(f"{where}: {key} must be a list, got {value!r}")
-        return value
+        found: list[Any] = self._of_kind(raw.get(key, []), list, f"{where}: {key} must be a list")
+        return found
 
     def strings(self, raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
         """A list of texts; absent is empty."""
         values = self.list(raw, key, where)
-        for value in values:
-            if not isinstance(value, str):
-                raise self.wrong(f"{where}: {key} must hold texts, got {value!r}")
-        return tuple(values)
+        return tuple(self._of_kind(value, str, f"{where}: {key} must hold texts") for value in values)
 
     def string(self, raw: Mapping[str, Any], key: str, where: str) -> str:
         """A text."""
-        value = raw.get(key)
-        if not isinstance(value, str):
-            raise self.wrong(f"{where}: {key} must be a text in quotes, got {value!r}")
-        return value
+        return str(self._of_kind(raw.get(key), str, f"{where}: {key} must be a text in quotes"))
 
     def number(self, raw: Mapping[str, Any], key: str, where: str) -> float:
         """A number."""
-        value = raw.get(key)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.wrong(f"{where}: {key} must be a number of seconds, got {value!r}")
+        value = self._of_kind(raw.get(key), (int, float), f"{where}: {key} must be a number of seconds")
         try:
             return float(value)
         except OverflowError:
@@ -308,9 +298,13 @@ class Fields:
 
     def whole(self, raw: Mapping[str, Any], key: str, where: str) -> int | None:
         """A whole number, or None."""
-        value = raw.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise self.wrong(f"{where}: {key} must be a whole number, got {value!r}")
+        if raw.get(key) is None:
+            return None
+        return int(self._of_kind(raw[key], int, f"{where}: {key} must be a whole number"))
+
+    def _of_kind(self, value: Any, kind: type | tuple[type, ...], must: str) -> Any:
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise self.wrong(f"{must}, got {value!r}")
         return value
 
     def wrong(self, what: str) -> ScriptError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from fractions import Fraction
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +200,8 @@ def sound_with_pauses(
                 if len(head):
                     yield SoundBlock(done / rate, head)
                     done += len(head)
-                for silence in _silence(end - (at + shift), samples, rate):
+                for left in range(end - (at + shift), 0, -rate):
+                    silence = np.zeros((min(left, rate), *samples.shape[1:]), np.float32)
                     yield SoundBlock(done / rate, silence)
                     done += len(silence)
                 shift = end - at
@@ -215,19 +216,9 @@ def _joined(pauses: Sequence[Pause], rate: int) -> dict[int, int]:
 
     Rounded from the whole time waited, so that roundings do not add up; one stop for each moment.
     """
-    stops: dict[int, int] = {}
-    waited = 0.0
-    for pause in pauses:
-        waited += pause.length
-        at = round(pause.at * rate)
-        stops[at] = round((pause.at + waited) * rate)
-    return stops
-
-
-def _silence(count: int, like: Samples, rate: int) -> Iterator[Samples]:
-    while count > 0:
-        yield np.zeros((min(count, rate), *like.shape[1:]), np.float32)
-        count -= rate
+    waited = accumulate(pause.length for pause in pauses)
+    pairs = zip(pauses, waited, strict=True)
+    return {round(pause.at * rate): round((pause.at + after) * rate) for pause, after in pairs}
 
 
 def _faded(samples: Samples, first: int, stops: Iterable[int], rate: int) -> Samples:

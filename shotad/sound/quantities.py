@@ -11,7 +11,6 @@ import importlib
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -211,22 +210,23 @@ def roman(numeral: str) -> int | None:
 
 @cache
 def _said(number: int, language: str, form: str) -> str | None:
-    library, short = _library(), plain_language(language)
-    if library is None or short in _ERAS:
+    short = plain_language(language)
+    if short in _ERAS:
         return None
     try:
-        said = str(library.num2words(number, lang=short, to=form))
-    except (NotImplementedError, KeyError, ValueError, OverflowError, IndexError, TypeError, AttributeError):
+        said = str(importlib.import_module("num2words").num2words(number, lang=short, to=form))
+    except (
+        ImportError,
+        NotImplementedError,
+        KeyError,
+        ValueError,
+        OverflowError,
+        IndexError,
+        TypeError,
+        AttributeError,
+    ):
         return None
     return " ".join(said.replace(",", " ").split())
-
-
-@cache
-def _library() -> Any:
-    try:
-        return importlib.import_module("num2words")
-    except ImportError:
-        return None
 
 
 Pair = tuple[str, str]

@@ -126,7 +126,14 @@ class EndpointVoice:
         waits = pauses(int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big"), _LONGEST_PAUSE)
         tries = 0
         while True:
-            body = self._body(text, pace)
+            with self._lock:
+                refused = frozenset(self._refused)
+            body: dict[str, Any] = {"model": self._settings.model, "voice": self._which, "input": text}
+            body["response_format"] = "wav"
+            if pace != 1.0 and "speed" not in refused:
+                body["speed"] = round(pace, 3)
+            if self._settings.instructions and "instructions" not in refused:
+                body["instructions"] = self._settings.instructions
             try:
                 raw = self._line.say(body)
             except Broken as error:
@@ -153,17 +160,6 @@ class EndpointVoice:
                 raise VoiceError(f"The speech endpoint {self._address.shown} says: {_said(trouble)}.", hint)
             self._wait(tries, f"says: {_said(trouble)}", next(waits), asked_pause(raw.headers, self._clock()))
             tries += 1
-
-    def _body(self, text: str, pace: float) -> dict[str, Any]:
-        with self._lock:
-            refused = frozenset(self._refused)
-        body: dict[str, Any] = {"model": self._settings.model, "voice": self._which, "input": text}
-        body["response_format"] = "wav"
-        if pace != 1.0 and "speed" not in refused:
-            body["speed"] = round(pace, 3)
-        if self._settings.instructions and "instructions" not in refused:
-            body["instructions"] = self._settings.instructions
-        return body
 
     def _asks_for_less(self, trouble: ServerError, body: dict[str, Any]) -> bool:
         """Whether the same may be asked again without something that this server does not know."""

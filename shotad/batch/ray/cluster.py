@@ -99,11 +99,7 @@ def least_cpus(settings: RaySettings) -> float:
 
 
 def crews_of(settings: RaySettings) -> Mapping[str, WorkerSettings]:
-    return {
-        "preparing": settings.preparing,
-        "looking": settings.looking,
-        "writing": settings.writing,
-    }
+    return {"preparing": settings.preparing, "looking": settings.looking, "writing": settings.writing}
 
 
 def need_ray() -> Any:
