@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from shotad.core import Config, Interval
+from shotad.core import Interval
 from shotad.script import Finding, Level, timecode
 from shotad.sound.levels import PEAK_SLACK, PROFILES
 from shotad.sound.loudness import Loudness
@@ -71,20 +71,15 @@ class FileSound:
     reached: float | None
 
 
-def heard(report: MixReport, config: Config) -> Sound:
+def heard(report: MixReport) -> Sound:
     """What people and programs want to know of a mix, with what is wrong with it."""
-    measures = json.loads(json.dumps(asdict(report)))
-    return Sound(tuple(_told(report)), measures, tuple(_audible(report, config)))
-
-
-def _told(report: MixReport) -> Iterator[str]:
     over = [line.over for line in report.lines if line.over is not None]
+    told = ("The film is silent where the voice speaks.",) if report.lines else ()
     if over:
         least, most = f"{min(over):.0f}", f"{max(over):.0f}"
         far = least if least == most else f"{least} to {most}"
-        yield f"The voice is {far} LU louder than the film around it."
-    if report.lines and not over:
-        yield "The film is silent where the voice speaks."
+        told = (f"The voice is {far} LU louder than the film around it.",)
+    return Sound(told, json.loads(json.dumps(asdict(report))), tuple(_audible(report)))
 
 
 def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
@@ -130,7 +125,7 @@ def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterato
         yield Finding("A1", Level.ERROR, f"{what} ({report.profile})")
 
 
-def _audible(report: MixReport, config: Config) -> Iterator[Finding]:
+def _audible(report: MixReport) -> Iterator[Finding]:
     for line in report.lines:
         if line.over is not None and line.over < OVER:
             stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"

@@ -39,14 +39,12 @@ class Extension:
     """What became of the lines that did not fit: ``pauses`` ascend, one for each of ``Spoken.pause``.
 
     ``fitting`` holds all lines. Those with a pause run over what follows if the film does not pause, so
-    their intervals may overlap others on film time; on the copy's (`TimeMap.fitting`) none do. ``refused``
-    are the lines that might have had a pause and got none, with the reason; they are in
-    ``fitting.unspoken`` too.
+    their intervals may overlap others on film time; on the copy's (`TimeMap.fitting`) none do. Of lines that
+    might have had a pause and got none ``fitting.unspoken`` says why.
     """
 
     fitting: Fitting
     pauses: tuple[Pause, ...] = ()
-    refused: tuple[Unspoken, ...] = ()
 
 
 SHARE = 0.1
@@ -285,7 +283,6 @@ class _Planner:
         return Extension(
             Fitting(tuple(sorted(spoken, key=lambda said: said.start)), unspoken),
             tuple(place.pause for place in self._places),
-            tuple(line for line in unspoken if line.id in reasons),
         )
 
 

@@ -107,7 +107,7 @@ def run_render(
         failures = _make(maker, record, wanted)
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and record.sound is None:
-            record.sound = heard(maker.report(), config)
+            record.sound = heard(maker.report())
         sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
     done = record.rendered(made, sides, failures, notes_on(materials, voicing))
     names = ", ".join(one.wanted.path.name for one in done.made)
