@@ -38,9 +38,8 @@ from shotad.sound.ad_tracks import (
 from shotad.sound.containers import Container, container_for
 from shotad.sound.files import being_written
 from shotad.sound.packets import write_woven
-from shotad.sound.pauses import Pause
+from shotad.sound.pauses import Pause, TimeMap
 from shotad.sound.picture_copy import PictureCopy, PictureKept
-from shotad.sound.time_map import TimeMap
 from shotad.sound.tracks import codec_of, film_tags, track_tags
 
 if TYPE_CHECKING:

@@ -25,18 +25,20 @@ from shotad.sound.film_copy import write_copy
 from shotad.sound.kinds import Spoken
 from shotad.sound.levels import PEAK_SLACK
 from shotad.sound.loudness import ROOM, DecodedMeter, measure_file
-from shotad.sound.mix import Mix, counted, prepare_mix
-from shotad.sound.mix_report import (
+from shotad.sound.mix import (
     FileSound,
+    Mix,
     MixReport,
+    counted,
     loudness_findings,
     loudness_told,
     off_target,
     over_peak,
+    prepare_mix,
 )
 from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, OutputFile, Rendered, Sound
-from shotad.sound.time_map import TimeMap
+from shotad.sound.pauses import TimeMap
 from shotad.sound.voicing import Materials, Voicing
 
 MONO = "mono"

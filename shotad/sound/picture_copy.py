@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.core import SoundError
 from shotad.film import TOLERANCE, Decoder, Film, Probed, exact, matrix_of, only, packets_of
-from shotad.sound.time_map import TimeMap
+from shotad.sound.pauses import TimeMap
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame

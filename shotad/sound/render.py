@@ -34,12 +34,11 @@ from shotad.script import TRACK, Recording, Shorten, load_track, outdated_note, 
 from shotad.sound.ad_tracks import AdSound, AdText
 from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
-from shotad.sound.mix_report import heard
+from shotad.sound.mix import heard
 from shotad.sound.mux_film import check_container
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
-from shotad.sound.pauses import Extension
+from shotad.sound.pauses import Extension, pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
-from shotad.sound.time_map import pauses_record, pauses_vtt
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
 from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
 

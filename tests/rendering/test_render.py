@@ -217,7 +217,7 @@ def test_what_cannot_be_rendered_is_refused(place: Path, tmp_path: Path) -> None
 
 
 def test_lint_shows_what_the_render_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.sound.mix_report.OVER", 60.0)
+    monkeypatch.setattr("shotad.sound.mix.OVER", 60.0)
     rendered(place, "mix")
     report = lint_track(track_of(place), place, load_config(None, ["lint.parse=words"]))
     assert {finding.rule for finding in report.findings} >= {"A3"}

@@ -15,9 +15,8 @@ from shotad.film import subtract
 from shotad.sound import Spoken, Take, Unspoken, pauses
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak
-from shotad.sound.pauses import AROUND_CUT, SHORTEST, Extension, plan_pauses
+from shotad.sound.pauses import AROUND_CUT, SHORTEST, Extension, TimeMap, plan_pauses
 from shotad.sound.placing import CLEAR
-from shotad.sound.time_map import TimeMap
 
 ON = ExtendedSettings(on=True)
 FIT = FitSettings()

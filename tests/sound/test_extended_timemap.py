@@ -13,8 +13,17 @@ from shotad.core import FilmInfo
 from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import Spoken, Take
 from shotad.sound.kinds import Fitting
-from shotad.sound.pauses import NEWCOMER, Extension, Pause, Worth, names_of, worth
-from shotad.sound.time_map import TimeMap, pauses_record, pauses_vtt
+from shotad.sound.pauses import (
+    NEWCOMER,
+    Extension,
+    Pause,
+    TimeMap,
+    Worth,
+    names_of,
+    pauses_record,
+    pauses_vtt,
+    worth,
+)
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 
