@@ -66,11 +66,8 @@ class Store:
     def entries(self, place: str) -> list[Entry]:
         """All objects below a place, at any depth, sorted by address; none where there are none."""
         inner = self._inner(place)
-        found: Mapping[str, Mapping[str, Any]]
-        try:
-            found = self._asked(place, lambda: self._files.find(inner, detail=True, **self._fresh))
-        except FileNotFoundError:
-            return []
+        none: Mapping[str, Mapping[str, Any]] = {}
+        found = self._if_there(place, lambda: self._files.find(inner, detail=True, **self._fresh), none)
         top = inner.rstrip("/")
         below = {name: info for name, info in found.items() if name.startswith(f"{top}/") or not top}
         entries = (entry_of(self._outer(place, top, name), info) for name, info in below.items())
@@ -79,10 +76,8 @@ class Store:
     def names(self, place: str) -> list[str]:
         """Names of the objects and folders in a folder, without what is below these; none where none are."""
         inner = self._inner(place)
-        try:
-            found = self._asked(place, lambda: self._files.ls(inner, detail=False, **self._fresh))
-        except FileNotFoundError:
-            return []
+        none: list[str] = []
+        found = self._if_there(place, lambda: self._files.ls(inner, detail=False, **self._fresh), none)
         top = f"{inner.rstrip('/')}/"
         below = (name.rstrip("/")[len(top) :] for name in found if name.startswith(top))
         return sorted({name for name in below if name})
@@ -155,10 +150,7 @@ class Store:
     def remove(self, place: str) -> None:
         """Remove one object; nothing where it is gone."""
         inner = self._inner(place)
-        try:
-            self._asked(place, lambda: self._files.rm_file(inner))
-        except FileNotFoundError:
-            return
+        self._if_there(place, lambda: self._files.rm_file(inner), None)
 
     def age(self, place: str) -> float | None:
         """Seconds since an object was written, by the store's own clock where that can be asked; None: it is
@@ -272,6 +264,12 @@ class Store:
     def _outer(self, place: str, top: str, name: str) -> str:
         body = place.rstrip("/") if place.split("://", 1)[1].strip("/") else place
         return f"{body}{name[len(top) :]}" if top else f"{body}{name.lstrip('/')}"
+
+    def _if_there(self, place: str, call: Callable[[], T], otherwise: T) -> T:
+        try:
+            return self._asked(place, call)
+        except FileNotFoundError:
+            return otherwise
 
     def _asked(self, place: str, call: Callable[[], T]) -> T:
         try:
