@@ -14,17 +14,7 @@ from shotad.batch.jobs import FilmResult, done_before, failure
 from shotad.batch.limits import Need, Room, size_text
 from shotad.batch.planning import Planned
 from shotad.batch.table import FilmRow, labels, line_of
-from shotad.batch.workers import (
-    Advanced,
-    Begun,
-    Died,
-    Ended,
-    News,
-    Work,
-    Worker,
-    WorkerPool,
-    serve,
-)
+from shotad.batch.workers import Advanced, Begun, Died, Ended, News, Work, Worker, WorkerPool, serve
 from shotad.core import NoRoom, Progress, Task, duration, sentence
 
 BEAT = 0.25
@@ -175,15 +165,13 @@ class Batch:
                 pool.retire(worker)
             self._came(worker, entry, news)
         elif isinstance(news, Died):
-            self._came(worker, entry, self._death(entry, news), fresh=worker.films <= 1)
+            what = f"{news.what} It said last: {news.last}" if news.last else news.what
+            result = failure(entry.film.job, what, news.hint, kind=news.kind, again=True)
+            seconds = 0.0 if entry.need is None else entry.need.film_seconds
+            result = replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.begun)
+            self._came(worker, entry, result, fresh=worker.films <= 1)
         else:
             self.board.heard(entry.label, news)
-
-    def _death(self, entry: _Entry, died: Died) -> FilmResult:
-        what = f"{died.what} It said last: {died.last}" if died.last else died.what
-        result = failure(entry.film.job, what, died.hint, kind=died.kind, again=True)
-        seconds = 0.0 if entry.need is None else entry.need.film_seconds
-        return replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.begun)
 
     def _came(self, worker: Worker, entry: _Entry, result: FilmResult, *, fresh: bool = False) -> None:
         del self._at_work[worker]

@@ -14,7 +14,6 @@ from shotad.batch.jobs import FilmJob, FilmResult, done_before, error_line, fail
 from shotad.batch.limits import Need, need_of
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
-    Config,
     EngineError,
     Given,
     GivenCast,
@@ -90,7 +89,7 @@ class _Run:
         job = self.job
         with open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film:
             self.film_seconds = job.seconds_of(film.info.duration)
-            wanted = wanted_of(job, film, place.folder)
+            wanted = wanted_files(parse_wanted(job.makes), film.info.name, place.folder) if job.makes else ()
             self.begin(need_of(job, film.info, place.folder, wanted))
             with WorkFolder(place.folder, force=job.force) as folder:
                 self.folder = folder.path
@@ -100,10 +99,14 @@ class _Run:
         self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[OutputFile, ...]
     ) -> FilmResult:
         from shotad.description import describe, shortener
-        from shotad.sound import run_render
+        from shotad.sound import check_wanted, make_voice, run_render
 
         job, config, given = self.job, self.job.config, given_of(self.job, place)
-        _check(film, wanted, config)
+        # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
+        if wanted:
+            check_wanted(film, wanted, config, config.language)
+        if any(one.kind.is_heard for one in wanted):
+            make_voice(config.voice, config.language)
         present_track(folder, film.info, with_scripts=False)
         write_settings(
             folder,
@@ -150,21 +153,6 @@ def given_of(job: FilmJob, place: Placed) -> Given:
     return Given(subtitles=place.subtitles, start=job.start, end=job.end, cast=cast)
 
 
-def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[OutputFile, ...]:
-    """The files to render as well; none where the job asks for none."""
-    return wanted_files(parse_wanted(job.makes), film.info.name, folder) if job.makes else ()
-
-
-def _check(film: Film, wanted: tuple[OutputFile, ...], config: Config) -> None:
-    """Refuse what cannot be made, and a voice that cannot speak, before any work goes into the film."""
-    from shotad.sound import check_wanted, make_voice
-
-    if wanted:
-        check_wanted(film, wanted, config, config.language)
-    if any(one.kind.is_heard for one in wanted):
-        make_voice(config.voice, config.language)
-
-
 def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
     """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
     counts = outcome.counts
@@ -183,22 +171,15 @@ def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | Non
         files=tuple(path.name for path in (*outcome.files, *made)),
         warnings=outcome.warnings,
     )
-    if (trouble := _trouble(result, outcome, heard)) is not None:
-        kind, *error = trouble
-        again = kind == EngineError.__name__
-        return replace(result, state="failed", kind=kind, error=(error[0], error[1]), again=again)
-    if not result.amiss:
-        mark_done(job, folder, result)
-    return result
-
-
-def _trouble(result: FilmResult, outcome: Outcome, heard: Rendered | None) -> tuple[str, str, str] | None:
-    """Kind, what and hint of what makes a written track no good one."""
     if outcome.all_failed:
         what = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
-        return EngineError.__name__, what, "The same command asks again."
+        error = (what, "The same command asks again.")
+        return replace(result, state="failed", kind=EngineError.__name__, error=error, again=True)
     if heard is not None and heard.failed:
         told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]
         what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"
-        return "SoundError", what, "See render.json in the work folder."
-    return None
+        error = (what, "See render.json in the work folder.")
+        return replace(result, state="failed", kind="SoundError", error=error)
+    if not result.amiss:
+        mark_done(job, folder, result)
+    return result

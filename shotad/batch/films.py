@@ -111,7 +111,10 @@ def _remote(place: str) -> Iterator[Found]:
         raise store.missing(place)
     elif (magic := _MAGIC.search(place)) is not None:
         top = place[: place.rindex("/", 0, magic.start())]
-        wanted = re.compile(_pattern(place))
+        # A pattern as a regular expression: ``*`` and ``?`` stay within a folder, ``**/`` is any number.
+        parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", place)
+        known = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+        wanted = re.compile("".join(known.get(part) or _letters(part) for part in parts))
         entries = [one for one in _films_below(store, top) if wanted.fullmatch(one.place)]
     else:
         entries = list(_films_below(store, place))
@@ -124,7 +127,8 @@ def _films_below(store: Store, top: str) -> Iterator[Entry]:
     if not entries:
         raise store.missing(top)
     start = len(top.rstrip("/")) + 1
-    work = _work_folders(one.place[start:] for one in entries)
+    names = (one.place[start:].rpartition("/") for one in entries)
+    work = {folder for folder, _, name in names if name in _RECORDS and folder}
     for one in entries:
         *folders, name = one.place[start:].split("/")
         if _is_film(name) and not any(part.startswith(".") or part.endswith(_WORK) for part in folders):
@@ -133,20 +137,8 @@ def _films_below(store: Store, top: str) -> Iterator[Entry]:
                 yield one
 
 
-def _work_folders(names: Iterable[str]) -> set[str]:
-    pairs = (name.rpartition("/") for name in names)
-    return {folder for folder, _, name in pairs if name in _RECORDS and folder}
-
-
 def _is_film(name: str) -> bool:
     return not name.startswith(".") and Path(name).suffix.lower() in ENDINGS
-
-
-def _pattern(place: str) -> str:
-    """A pattern as a regular expression: ``*`` and ``?`` stay within a folder, ``**/`` is any number."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", place)
-    known = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return "".join(known.get(part) or _letters(part) for part in parts)
 
 
 def _letters(part: str) -> str:
@@ -323,12 +315,6 @@ _SHARE = 10
 State = tuple[int | None, datetime | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    state: State
-    since: float
-
-
 class Watch:
     """Looks for films that are new or have changed. ``settle``: seconds for which size and date of a film
     must stay the same before it is taken. ``clock``: seconds that only go on; ``now``: the date."""
@@ -337,7 +323,7 @@ class Watch:
         if settle < 0:
             raise ValueError(f"settle must be 0 or more, got {settle}")
         self._look, self._settle, self._clock = look, settle, clock
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, tuple[State, float]] = {}
         self._taken: dict[str, State] = {}
         self._next = clock()
         self.trouble: str | None = None
@@ -359,20 +345,20 @@ class Watch:
             found, self.trouble = [], str(error)
         ended = self._clock()
         self._next = ended + max(LEAST_PAUSE, min(self._settle, 10.0) / 2, _SHARE * (ended - began))
-        return [] if self.trouble else self._sorted_out(found, began)
-
-    def _sorted_out(self, found: Iterable[Found], at: float) -> list[Found]:
-        new = [film for film in found if self._taken.get(film.place) != _state(film)]
+        if self.trouble:
+            return []
         before, self._seen = self._seen, {}
         ready = []
-        for film in new:
-            seen = before.get(film.place)
-            if seen is None or seen.state != _state(film):
-                seen = _Seen(_state(film), at)
-            if at - seen.since >= self._settle and film.size != 0:
+        for film in found:
+            state = _state(film)
+            if self._taken.get(film.place) == state:
+                continue
+            known, since = before.get(film.place, (state, began))
+            since = since if known == state else began
+            if began - since >= self._settle and film.size != 0:
                 ready.append(film)
             else:
-                self._seen[film.place] = seen
+                self._seen[film.place] = state, since
         self.take(ready)
         return ready
 

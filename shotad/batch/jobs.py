@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -200,15 +201,13 @@ def _stamp(place: str) -> Any:
     path = Path(place)
     below = (Path(at) / name for at, _, names in os.walk(path) for name in names if name != USED)
     files = sorted(below) if path.is_dir() else [path]
-    return [[file.name, *_size_and_date(file)] for file in files]
-
-
-def _size_and_date(file: Path) -> Iterable[int]:
-    try:
-        found = file.stat()
-    except OSError:
-        return ()
-    return (found.st_size, found.st_mtime_ns)
+    found: list[list[Any]] = []
+    for file in files:
+        found.append([file.name])
+        with suppress(OSError):
+            state = file.stat()
+            found[-1] += [state.st_size, state.st_mtime_ns]
+    return found
 
 
 def _are_there(folder: str, files: Iterable[str]) -> bool:

@@ -123,7 +123,8 @@ class Room:
             return True
         disk = self._disk(need.folder)
         others = [one for one in self._inside.values() if self._disk(one[0].folder) == disk]
-        due = sum(self._due(*one) for one in others)
+        # What films that were let in may still write.
+        due = sum(max(one.disk - max(self._size(one.folder) - was, 0), 0) for one, was in others)
         free = self._free(need.folder)
         if free - due - need.disk >= self._keep:
             self._inside[film] = need, self._size(need.folder)
@@ -140,10 +141,6 @@ class Room:
     def left(self, film: str) -> None:
         """A film has ended, well or not."""
         self._inside.pop(film, None)
-
-    def _due(self, need: Need, before: int) -> int:
-        """What a film that was let in may still write."""
-        return max(need.disk - max(self._size(need.folder) - before, 0), 0)
 
 
 def how_many(films: int, cores: int, memory: int | None, *, loads_models: bool) -> int:

@@ -27,15 +27,7 @@ from shotad.batch.jobs import DONE
 from shotad.batch.places import Addresses, join, shown
 from shotad.batch.store import Entry, Store, names_below
 from shotad.batch.store_errors import Refused
-from shotad.core import (
-    SETTINGS,
-    Progress,
-    StorageError,
-    readable_json,
-    reported,
-    write_bytes,
-    write_text,
-)
+from shotad.core import SETTINGS, Progress, StorageError, readable_json, reported, write_bytes, write_text
 from shotad.script import track_lock
 
 State = tuple[int, int]
@@ -123,7 +115,10 @@ class Mirror:
 
     def _sync(self) -> None:
         there = self._there()
-        self._forget_removed(there)
+        for name, seen in self._seen.items():
+            # What others removed stays so, unless the run changes it again: then it is there again.
+            if seen.mark is not None and name not in there:
+                self._seen[name] = Seen(None, seen.state)
         theirs = [name for name, entry in there.items() if self._is_theirs(name, entry)]
         changed = sorted(self._changed(), key=_turn)
         for name in changed:
@@ -133,7 +128,12 @@ class Mirror:
             self._send_track(there)
         if DONE in changed and not theirs:
             self._send_file(DONE)
-        self._remove_own(there)
+        for name in [name for name in self._sent if self._state(name) is None]:
+            # Sent by this run and removed here; there it goes too, where nobody has changed it since.
+            self._sent.discard(name)
+            if name in there and there[name].mark == self._known(name).mark:
+                self.store.remove(there[name].place)
+            self._seen.pop(name, None)
         if theirs:
             raise StorageError(
                 f"{shown(there[theirs[0]].place)} was changed by others while this run was at the folder; "
@@ -158,7 +158,15 @@ class Mirror:
         path, kind = self.folder / name, kind_of(name)
         try:
             if kind is Kind.MEDIA:
-                self._fetch_media(path, name, entry)
+                # Fetch what was rendered, with the time at which it was, by which it is known to be
+                # untouched.
+                told = self.store.note_of(entry.place).get(_TIME)
+                if not self._is_of_time(name, entry, told):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    fetch_object(self.store, entry, path)
+                    if told:
+                        os.utime(path, ns=(int(told), int(told)))
+                self._seen[name] = Seen(entry.mark, self._state(name))
                 return
             data = self.store.read(entry.place)
         except FileNotFoundError:
@@ -170,27 +178,11 @@ class Mirror:
         write_bytes(path, [self.addresses.back(data) if name == SETTINGS else data])
         self._seen[name] = Seen(entry.mark, self._state(name))
 
-    def _fetch_media(self, path: Path, name: str, entry: Entry) -> None:
-        """Fetch what was rendered, with the time at which it was, by which it is known to be untouched."""
-        told = self.store.note_of(entry.place).get(_TIME)
-        if not self._is_of_time(name, entry, told):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fetch_object(self.store, entry, path)
-            if told:
-                os.utime(path, ns=(int(told), int(told)))
-        self._seen[name] = Seen(entry.mark, self._state(name))
-
     def _is_of_time(self, name: str, entry: Entry, told: str | None) -> bool:
         here = self._state(name)
         return here is not None and (entry.size, told) == (here[0], str(here[1]))
 
     # What others did meanwhile
-
-    def _forget_removed(self, there: Mapping[str, Entry]) -> None:
-        """What others removed stays so, unless the run changes it again: then it is there again."""
-        for name, seen in self._seen.items():
-            if seen.mark is not None and name not in there:
-                self._seen[name] = Seen(None, seen.state)
 
     def _is_theirs(self, name: str, entry: Entry) -> bool:
         """Whether others wrote a file. What this run sent itself may look so: an answer can get lost."""
@@ -244,14 +236,6 @@ class Mirror:
             self._sent.add(name)
             self._seen[name] = Seen(mark, states[name] if whole else None)
 
-    def _remove_own(self, there: Mapping[str, Entry]) -> None:
-        """Remove there what this run sent, has removed here, and nobody has changed since."""
-        for name in [name for name in self._sent if self._state(name) is None]:
-            self._sent.discard(name)
-            if name in there and there[name].mark == self._known(name).mark:
-                self.store.remove(there[name].place)
-            self._seen.pop(name, None)
-
     # Both sides
 
     def _there(self) -> dict[str, Entry]:
@@ -284,7 +268,6 @@ def _is_of_track(name: str) -> bool:
 
 
 def _turn(name: str) -> tuple[int, str]:
-    """By which files are sorted for sending."""
     return (kind_of(name) or 0, name)
 
 

@@ -86,7 +86,11 @@ def name_of(place: str) -> str:
     name = body.split("://", 1)[1].rstrip("/").rpartition("/")[2]
     if scheme_of(place) in WEB:
         name = unquote(name).replace("/", "_")
-    return _fit(name.replace("\0", "_"))
+    name = name.replace("\0", "_")
+    if len(name.encode()) <= _LONGEST_NAME:
+        return name
+    ending = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
+    return f"{stem_of(name)}{ending}"
 
 
 def work_place_of(film: str, parent: str | None = None) -> str:
@@ -118,13 +122,6 @@ def _parted(place: str) -> tuple[str, str]:
     return (place[: -len(query) - 1], f"?{query}") if query else (place, "")
 
 
-def _fit(name: str) -> str:
-    if len(name.encode()) <= _LONGEST_NAME:
-        return name
-    ending = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
-    return f"{stem_of(name)}{ending}"
-
-
 @dataclass(frozen=True, slots=True)
 class Addresses:
     """Paths of this machine with the addresses that they stand for."""
@@ -147,30 +144,25 @@ class Addresses:
         except StorageError:
             raise
         except ShotadError as error:
-            error.what, error.hint = self._told(error.what), self._told(error.hint)
+            for path, place in self.by_path.items():
+                error.what = error.what.replace(path, shown(place))
+                error.hint = error.hint.replace(path, shown(place))
             error.args = (f"{error.what} {error.hint}".strip(),)
             raise
-
-    def _told(self, text: str) -> str:
-        for path, place in self.by_path.items():
-            text = text.replace(path, shown(place))
-        return text
 
     def _replaced(self, data: bytes, other: Mapping[str, str]) -> bytes:
         try:
             tree = json.loads(data)
         except ValueError:
             return data
-        return (
-            json.dumps(_walked(tree, lambda text: _with(text, other)), ensure_ascii=False, indent=1) + "\n"
-        ).encode()
 
+        def change(text: str) -> str:
+            for before, after in other.items():
+                if text == before or text.startswith(f"{before}/"):
+                    return after + text[len(before) :]
+            return text
 
-def _with(text: str, other: Mapping[str, str]) -> str:
-    for before, after in other.items():
-        if text == before or text.startswith(f"{before}/"):
-            return after + text[len(before) :]
-    return text
+        return (json.dumps(_walked(tree, change), ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _walked(value: Any, change: Callable[[str], str]) -> Any:

@@ -97,7 +97,6 @@ class Planner:
         return Planned(job, trouble=_failed(job, error))
 
     def _plain(self, film: Found, folder: str) -> FilmJob:
-        """The film's job, as the batch wishes it."""
         shared: dict[str, Any] = {one.name: getattr(self._wishes, one.name) for one in fields(FilmJob)}
         # Of a bank of many films' casts: that of this film is called as the film.
         is_bank = (self._wishes.cast or "").lower().endswith(".json")
@@ -239,14 +238,11 @@ class Folders:
         self._look_up(names.values())
         # Who was here before is served first.
         for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
-            self._give(film, names[film])
+            free = [name for name in names[film] if name not in self._taken and self._is_free(name, film)]
+            own = [name for name in free if self._is_own(name, film)]
+            self._given[film] = folder = (own or free or names[film][-1:])[0]
+            self._taken.add(folder)
         return [self._given[film] for film in films]
-
-    def _give(self, film: str, names: Sequence[str]) -> None:
-        free = [name for name in names if name not in self._taken and self._is_free(name, film)]
-        own = [name for name in free if self._is_own(name, film)]
-        self._given[film] = folder = (own or free or names[-1:])[0]
-        self._taken.add(folder)
 
     def _look_up(self, names: Iterable[Sequence[str]]) -> None:
         """Ask whose the folders elsewhere are, many at a time: only those that are there, by a list."""
@@ -309,17 +305,13 @@ def _owner(folder: str, known: Container[str]) -> str | None:
     Films that are ``known`` are there and not asked for. Raises StorageError where a store cannot be asked.
     """
     try:
-        record = parse_json(_settings(folder))
+        here = is_local(folder)
+        place = join(folder, SETTINGS)
+        record = parse_json(local_path(place).read_bytes() if here else Store(folder).read(place))
         film = record["film"]["path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return without_query(film) if isinstance(film, str) and (film in known or _exists(film)) else None
-
-
-def _settings(folder: str) -> bytes:
-    if is_local(folder):
-        return (local_path(folder) / SETTINGS).read_bytes()
-    return Store(folder).read(join(folder, SETTINGS))
 
 
 def _exists(film: str) -> bool:

@@ -181,7 +181,9 @@ class Keeper:
                 self._progress.note(f"{lost.what} This run sends nothing more.")
                 return
             except ShotadError as trouble:
-                self._tell(trouble)
+                if trouble.what != self._told:
+                    self._progress.note(f"{trouble.what} It is tried again every {self._every:g} s.")
+                self._told = trouble.what
 
     def _bring_together(self) -> None:
         self._lease.renew()
@@ -190,11 +192,6 @@ class Keeper:
         except OSError as trouble:
             what = f"The copy of the work folder in {self._mirror.folder} cannot be used: {trouble.strerror}."
             raise StorageError(what, "Make room there, or name another scratch folder.") from trouble
-
-    def _tell(self, trouble: ShotadError) -> None:
-        if trouble.what != self._told:
-            self._progress.note(f"{trouble.what} It is tried again every {self._every:g} s.")
-        self._told = trouble.what
 
 
 NAME = ".shotad.lease"
@@ -266,17 +263,12 @@ class Lease:
                 # Our own writing came through though its answer did not.
                 self._mark = found.mark if (found := self._store.find(self._place)) else None
                 return
-            if holder is None and self._is_free():
-                return
+            if holder is None:
+                # It was removed, as by a person who tidies up.
+                with suppress(Refused):
+                    self._mark = self._store.write(self._place, self._text(), over=None)
+                    return
             raise self._in_use(holder) from None
-
-    def _is_free(self) -> bool:
-        """Whether it had been removed, as by a person who tidies up, and could be written again."""
-        try:
-            self._mark = self._store.write(self._place, self._text(), over=None)
-        except Refused:
-            return False
-        return True
 
     def release(self) -> None:
         """Let go of it, if it is still ours. Where the store cannot be reached it ends by itself."""

@@ -41,7 +41,6 @@ _SIDE_BY_SIDE = 4
 _MOST_PARTS = 9_000
 """S3 takes 10,000 parts of an object."""
 
-
 _heeding: set[tuple[str, str]] = set()
 """Stores and buckets that were seen to heed conditions."""
 
@@ -67,11 +66,8 @@ class Store:
     def entries(self, place: str) -> list[Entry]:
         """All objects below a place, at any depth, sorted by address; none where there are none."""
         inner = self._inner(place)
-        found: Mapping[str, Mapping[str, Any]]
-        try:
-            found = self._asked(place, lambda: self._files.find(inner, detail=True, **self._fresh))
-        except FileNotFoundError:
-            return []
+        none: Mapping[str, Mapping[str, Any]] = {}
+        found = self._if_there(place, lambda: self._files.find(inner, detail=True, **self._fresh), none)
         top = inner.rstrip("/")
         below = {name: info for name, info in found.items() if name.startswith(f"{top}/") or not top}
         entries = (entry_of(self._outer(place, top, name), info) for name, info in below.items())
@@ -80,10 +76,8 @@ class Store:
     def names(self, place: str) -> list[str]:
         """Names of the objects and folders in a folder, without what is below these; none where none are."""
         inner = self._inner(place)
-        try:
-            found = self._asked(place, lambda: self._files.ls(inner, detail=False, **self._fresh))
-        except FileNotFoundError:
-            return []
+        none: list[str] = []
+        found = self._if_there(place, lambda: self._files.ls(inner, detail=False, **self._fresh), none)
         top = f"{inner.rstrip('/')}/"
         below = (name.rstrip("/")[len(top) :] for name in found if name.startswith(top))
         return sorted({name for name in below if name})
@@ -156,10 +150,7 @@ class Store:
     def remove(self, place: str) -> None:
         """Remove one object; nothing where it is gone."""
         inner = self._inner(place)
-        try:
-            self._asked(place, lambda: self._files.rm_file(inner))
-        except FileNotFoundError:
-            return
+        self._if_there(place, lambda: self._files.rm_file(inner), None)
 
     def age(self, place: str) -> float | None:
         """Seconds since an object was written, by the store's own clock where that can be asked; None: it is
@@ -274,6 +265,12 @@ class Store:
         body = place.rstrip("/") if place.split("://", 1)[1].strip("/") else place
         return f"{body}{name[len(top) :]}" if top else f"{body}{name.lstrip('/')}"
 
+    def _if_there(self, place: str, call: Callable[[], T], otherwise: T) -> T:
+        try:
+            return self._asked(place, call)
+        except FileNotFoundError:
+            return otherwise
+
     def _asked(self, place: str, call: Callable[[], T]) -> T:
         try:
             found = patiently(call, place, self.patience if self._met else min(self.patience, _AT_FIRST))
@@ -314,20 +311,18 @@ def file_system(place: str) -> Any:
     if scheme not in fsspec.available_protocols():
         known = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
         raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {known} …")
+    options: dict[str, Any] = {"use_listings_cache": False} if scheme in (*S3, *WEB) else {}
+    if scheme in S3:
+        from fsspec.config import conf
+
+        # With more than one at a time it asks for the size before each reading; parts are read side by side
+        # here.
+        own = conf.get("s3", {}).get("config_kwargs", {})
+        options |= {"max_concurrency": 1, "config_kwargs": {**_OWN_TRIES, **own}}
     try:
-        return fsspec.filesystem(scheme, **_options(scheme))
+        return fsspec.filesystem(scheme, **options)
     except ImportError as error:
         raise missing_library(place, error) from None
-
-
-def _options(scheme: str) -> dict[str, Any]:
-    if scheme not in S3:
-        return {"use_listings_cache": False} if scheme in WEB else {}
-    from fsspec.config import conf
-
-    own = conf.get("s3", {}).get("config_kwargs", {})
-    # With more than one at a time it asks for the size before each reading; parts are read side by side here.
-    return {"use_listings_cache": False, "max_concurrency": 1, "config_kwargs": {**_OWN_TRIES, **own}}
 
 
 _LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())

@@ -19,32 +19,14 @@ from shotad.core import ShotadError, StorageError, without_secrets
 T = TypeVar("T")
 
 _PASSING = {
-    "HTTPClientError",
-    "ConnectionError",
-    "TimeoutError",
-    "FSTimeoutError",
-    "ClientConnectionError",
-    "ClientPayloadError",
-    "ServerDisconnectedError",
-    "ResponseParserError",
-    "IncompleteRead",
+    "HTTPClientError", "ConnectionError", "TimeoutError", "FSTimeoutError", "ClientConnectionError",
+    "ClientPayloadError", "ServerDisconnectedError", "ResponseParserError", "IncompleteRead",
     "IncompleteReadError",
-}
+}  # fmt: skip
 _PASSING_CODES = {
-    "SlowDown",
-    "Throttling",
-    "RequestTimeout",
-    "InternalError",
-    "ServiceUnavailable",
-    "OperationAborted",
-    "ConditionalRequestConflict",
-    "409",
-    "429",
-    "500",
-    "502",
-    "503",
-    "504",
-}
+    "SlowDown", "Throttling", "RequestTimeout", "InternalError", "ServiceUnavailable", "OperationAborted",
+    "ConditionalRequestConflict", "409", "429", "500", "502", "503", "504",
+}  # fmt: skip
 _PASSING_ERRNO = {
     errno.EBUSY,
     errno.ECONNRESET,
@@ -56,22 +38,12 @@ _PASSING_ERRNO = {
     getattr(errno, "EREMOTEIO", errno.EBUSY),
 }
 _NO_CREDENTIALS = {
-    "NoCredentialsError",
-    "PartialCredentialsError",
-    "CredentialRetrievalError",
-    "NoAuthTokenError",
-    "SSOError",
-    "TokenRetrievalError",
-    "ProfileNotFound",
-    "DefaultCredentialsError",
-}
+    "NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "NoAuthTokenError",
+    "SSOError", "TokenRetrievalError", "ProfileNotFound", "DefaultCredentialsError",
+}  # fmt: skip
 _WRONG_CREDENTIALS = {
-    "InvalidAccessKeyId",
-    "SignatureDoesNotMatch",
-    "ExpiredToken",
-    "InvalidToken",
-    "RequestTimeTooSkewed",
-}
+    "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "RequestTimeTooSkewed",
+}  # fmt: skip
 _CONDITION = {"PreconditionFailed", "412"}
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 20.0
@@ -102,11 +74,6 @@ def is_passing(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in _PASSING_ERRNO:
         return True
     return bool(_names(error) & _PASSING)
-
-
-def is_condition(error: BaseException) -> bool:
-    """Whether a write was refused since the object is not as it was expected."""
-    return isinstance(error, FileExistsError) or code_of(error) in _CONDITION
 
 
 def is_unable(error: BaseException) -> bool:
@@ -143,7 +110,7 @@ def _told(place: str) -> Iterator[None]:
     except (ShotadError, FileNotFoundError):
         raise
     except Exception as error:
-        if is_condition(error):
+        if isinstance(error, FileExistsError) or code_of(error) in _CONDITION:
             raise Refused(place) from error
         raise explained(error, place) from error
 

@@ -84,7 +84,8 @@ def as_lines(rows: Sequence[FilmRow], seconds: float) -> str:
     """All rows and their sum, one a line, for screen readers and files."""
     told = []
     for number, row in enumerate(rows, 1):
-        told += [f"{number}. {line_of(row)}{_with(row)}", *(f"  {line}" for line in _notes(row.result))]
+        used = f" With {', '.join(map(printable, row.film.uses))}." if row.film.uses else ""
+        told += [f"{number}. {line_of(row)}{used}", *(f"  {line}" for line in _notes(row.result))]
     return "\n".join([*told, summary(rows, seconds)])
 
 
@@ -93,20 +94,15 @@ def as_table(rows: Sequence[FilmRow], seconds: float, width: int) -> str:
     if width < NARROWEST:
         return as_lines(rows, seconds)
     head = ("Film", "State", "Lines", "Silences", "Time", "× length", "With")
-    below = [line for row in rows for line in _below(row)]
+    # What a table has no room for.
+    below: list[str] = []
+    for row in rows:
+        notes = _notes(row.result)
+        wrong = _trouble(row.result) or (_amiss(row.result) if row.result and row.result.amiss else "")
+        below += [f"{row.label}: {wrong}".rstrip()] if wrong or notes else []
+        below += [f"  {line}" for line in notes]
     table = [line[:width] for line in aligned(head, [*map(_cells, rows)], range(2, len(head) - 1))]
     return "\n".join([*table, *([""] if below else []), *below, "", summary(rows, seconds)])
-
-
-def _below(row: FilmRow) -> list[str]:
-    """What a table has no room for."""
-    result = row.result
-    if result is None:
-        return []
-    wrong = _trouble(result) or (_amiss(result) if result.amiss else "")
-    notes = _notes(result)
-    head = [f"{row.label}: {wrong}".rstrip()] if wrong or notes else []
-    return [*head, *(f"  {line}" for line in notes)]
 
 
 def _notes(result: FilmResult | None) -> list[str]:
@@ -118,7 +114,15 @@ def _notes(result: FilmResult | None) -> list[str]:
 
 def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
     """The same for programs; ``of_json`` of a report reads it."""
-    return [_json(row) for row in rows]
+    told = []
+    for row in rows:
+        job, result, film = row.film.job, row.result, shown(row.film.job.film)
+        own = {} if result is None else {**result.as_json(), "film": film, "pace": result.pace}
+        folder = os.path.abspath(local_path(job.folder)) if is_local(job.folder) else shown(job.folder)
+        state = row.state.replace(" ", "_") if result is None else result.state
+        more = {"folder": folder, "state": state, "bytes": row.film.size, "with": list(row.film.uses)}
+        told.append({"film": film, **own, **more})
+    return told
 
 
 def summary(rows: Sequence[FilmRow], seconds: float) -> str:
@@ -161,37 +165,18 @@ def _trouble(result: FilmResult | None) -> str:
     return "" if result is None or result.error is None else sentence(" ".join(filter(None, result.error)))
 
 
-def _with(row: FilmRow) -> str:
-    return f" With {', '.join(map(printable, row.film.uses))}." if row.film.uses else ""
-
-
 def _cells(row: FilmRow) -> tuple[str, ...]:
-    result, blank = row.result, ""
+    result = row.result
     used = ", ".join(map(printable, row.film.uses))
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
     if result is None or result.error is not None:
-        time = (
-            blank if result is None or result.wall_seconds < _WORTH_TELLING else duration(result.wall_seconds)
-        )
-        return (name, row.state, blank, blank, time, blank, used)
+        seconds = 0.0 if result is None else result.wall_seconds
+        time = "" if seconds < _WORTH_TELLING else duration(seconds)
+        return (name, row.state, "", "", time, "", used)
     lines = f"{result.lines} of {result.slots}"
-    pace = blank if result.pace is None else f"{result.pace:.2f}"
-    time = blank if result.state == "skipped" else duration(result.wall_seconds)
+    pace = "" if result.pace is None else f"{result.pace:.2f}"
+    time = "" if result.state == "skipped" else duration(result.wall_seconds)
     return (name, row.state, lines, str(result.silences), time, pace, used)
-
-
-def _json(row: FilmRow) -> dict[str, Any]:
-    job, result = row.film.job, row.result
-    film = shown(job.film)
-    own = {} if result is None else {**result.as_json(), "film": film, "pace": result.pace}
-    return {
-        "film": film,
-        **own,
-        "folder": os.path.abspath(local_path(job.folder)) if is_local(job.folder) else shown(job.folder),
-        "state": row.state.replace(" ", "_") if result is None else result.state,
-        "bytes": row.film.size,
-        "with": list(row.film.uses),
-    }
 
 
 def _times(pace: float | None) -> str:
@@ -256,16 +241,13 @@ class Report:
             # Names that are no UTF-8 have halves of pairs in them, which JSON can write out.
             write_text(self.path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
         except (WorkFolderError, OSError) as error:
-            self._failed(getattr(error, "what", str(error)))
+            trouble = f"{getattr(error, 'what', str(error))} Name another file with --report."
+            if self.trouble is None:
+                self._told(f"No report: {trouble}")
+            self.trouble = trouble
         else:
             self.trouble = None
         self._last = self._clock()
-
-    def _failed(self, what: str) -> None:
-        trouble = f"{what} Name another file with --report."
-        if self.trouble is None:
-            self._told(f"No report: {trouble}")
-        self.trouble = trouble
 
     def content(self, rows: Sequence[FilmRow], seconds: float, *, ended: bool) -> dict[str, Any]:
         """What is written."""

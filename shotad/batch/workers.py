@@ -151,7 +151,7 @@ class WorkerPool:
         self._workers: list[Worker] = []
         self._context = multiprocessing.get_context("spawn")
         self._folder = tempfile.TemporaryDirectory(prefix="shotad-batch-")
-        self._numbers = iter(range(1 << 62))
+        self._numbers = itertools.count()
 
     def __enter__(self) -> WorkerPool:
         return self
@@ -191,7 +191,12 @@ class WorkerPool:
 
     def hear(self, seconds: float) -> Iterator[tuple[Worker, News]]:
         """What the workers say within ``seconds``; it ends as soon as some has been heard."""
-        self._watch_memory()
+        for worker in self.busy:
+            used = memory_of(worker.process.pid or 0) or 0
+            worker.peak = max(worker.peak, used)
+            if self._memory is not None and used > self._memory and worker.over is None:
+                worker.over = self._memory
+                worker.process.kill()
         lines = [worker.line for worker in self._workers]
         ready = wait(lines, seconds)
         for worker in [one for one in self._workers if one.line in ready]:
@@ -229,14 +234,6 @@ class WorkerPool:
         worker = Worker(process, ours, log)
         self._workers.append(worker)
         return worker
-
-    def _watch_memory(self) -> None:
-        for worker in self.busy:
-            used = memory_of(worker.process.pid or 0) or 0
-            worker.peak = max(worker.peak, used)
-            if self._memory is not None and used > self._memory and worker.over is None:
-                worker.over = self._memory
-                worker.process.kill()
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def measure_key(programme: Programme, fingerprint: str) -> str:
 def _silence(programme: Programme) -> Heard:
     count = max(0, int(programme.total / programme.rate * 10))
     nothing = np.full(count, -np.inf, np.float32)
-    return Heard(Loudness(None, 0.0, None, None, None), Course(nothing, nothing))
+    return Heard(Loudness(None, 0.0, None, None, None), Course(nothing))
 
 
 def _row(key: str, heard: Heard) -> Mapping[str, Any]:
@@ -157,4 +157,4 @@ def _read(row: Mapping[str, Any]) -> Heard | None:
         return None
     if figures[1] is None:
         return None
-    return Heard(Loudness(*figures), Course(np.array(course, np.float32), np.zeros(0, np.float32)))
+    return Heard(Loudness(*figures), Course(np.array(course, np.float32)))

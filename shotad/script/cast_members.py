@@ -225,27 +225,7 @@ HER_NOUNS = listed(
     stepmother brunette blonde redhead milady abbess salesgirl housewife midwife ballerina
     """
 )
-ANY_NOUNS = listed(
-    """
-    person kid child baby toddler infant teenager teen adult stranger figure passenger driver officer cop
-    detective inspector sergeant captain lieutenant colonel major general commander commissioner sheriff
-    deputy marshal agent soldier guard guide judge lawyer attorney doctor nurse surgeon psychologist
-    physicist scientist professor teacher student pupil principal coach trainer player boxer fighter warrior
-    knight thief robber burglar killer murderer assassin attacker gunner sniper pilot astronaut controller
-    operator technician engineer mechanic worker labourer laborer builder farmer gardener cook chef baker
-    butcher bartender barista customer client clerk cashier shopkeeper vendor merchant dealer manager boss
-    chief director producer announcer reporter journalist photographer writer author poet artist painter
-    singer dancer musician guitarist drummer pianist conductor secretary assistant receptionist servant
-    valet colleague friend partner lover companion neighbour neighbor guest host owner landlord tenant
-    resident inmate prisoner convict captive hostage victim patient visitor tourist traveller traveler rider
-    jockey cyclist biker runner swimmer skater wrestler opponent enemy rival leader follower mayor minister
-    president ambassador senator governor pastor reverend bishop pope rabbi cardinal parson cousin orphan
-    twin sibling parent veteran sailor pirate bandit outlaw gangster mobster thug bully carjacker decoy
-    handler keeper tracker hunter storyteller gunsmith repairman exterminator architect expert official
-    adjutant attendant usher bouncer executioner ghost vampire zombie monster alien robot clown santa
-    creature herder member intruder youngster youth elder beggar tramp
-    """
-)
+ANY_NOUNS = listed_in("nouns_of_people")
 PERSON_NOUNS = HIS_NOUNS | HER_NOUNS | ANY_NOUNS
 GENERIC_NOUNS = listed(
     "man woman boy girl guy gentleman lady person kid child baby figure people men women boys girls friend "

@@ -147,8 +147,15 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
         return frozenset()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{folder / FILE} cannot be read: {error}.", "Save it as UTF-8.") from None
-    rows = enumerate(text.splitlines(), 1)
-    return frozenset(_row(line, number, folder) for number, line in rows if line.partition("#")[0].strip())
+    rows = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.partition("#")[0].strip():
+            continue
+        if (match := _ROW.match(line.strip())) is None:
+            what = f"{folder / FILE}, line {number}: {line.strip()!r} is no accepted finding."
+            raise ConfigError(what, "Write rule, line and stamp, or let shotad lint --accept write it.")
+        rows.add((match["rule"], match["line"], match["stamp"]))
+    return frozenset(rows)
 
 
 def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[TrackLine]) -> int:
@@ -181,11 +188,3 @@ def stamp_of(finding: Finding, texts: Mapping[str, tuple[str, str]]) -> tuple[st
     if finding.cue_id is not None and finding.cue_id in texts:
         return finding.rule, finding.cue_id, texts[finding.cue_id][finding.rule.startswith("T")]
     return finding.rule, "-", short_hash(f"{finding.when} {finding.message}")
-
-
-def _row(line: str, number: int, folder: Path) -> tuple[str, str, str]:
-    match = _ROW.match(line.strip())
-    if match is None:
-        what = f"{folder / FILE}, line {number}: {line.strip()!r} is no accepted finding."
-        raise ConfigError(what, "Write rule, line and stamp, or let shotad lint --accept write it.")
-    return match["rule"], match["line"], match["stamp"]

@@ -471,7 +471,6 @@ _LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 
-
 _OLD_LANGUAGES = re.compile(
     "en-gb-oed|i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)|sgn-be-(?:fr|nl)"
     "|sgn-ch-de|art-lojban|cel-gaulish|no-(?:bok|nyn)|zh-(?:guoyu|hakka|min|min-nan|xiang)",

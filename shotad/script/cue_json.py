@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from shotad.core import Interval, ScriptError, parse_json
@@ -65,21 +65,16 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "slot": cue.slot_id,
         "spoken_length": None if cue.spoken_length is None else round(cue.spoken_length, 3),
         **({} if cue.seen_from is None else {"seen_from": round(cue.seen_from, 3)}),
-        **({"doubt": _doubt_json(cue.doubted)} if cue.doubted else {}),
+        **({"doubt": {**asdict(cue.doubted), "value": round(cue.doubted.value, 2)}} if cue.doubted else {}),
         "fit_steps": list(cue.fit_steps),
         "chosen": cue.chosen,
         "candidates": list(cue.candidates),
         "machine": _derived_json(cue.machine) if cue.machine else None,
-        "provenance": _provenance_json(cue.provenance) if cue.provenance else None,
+        "provenance": asdict(cue.provenance) if cue.provenance else None,
         **({"voiced": _voiced_json(cue.spoken)} if cue.spoken else {}),
         **({"accepted": {"by": cue.review.by, "stamp": cue.review.stamp}} if cue.review else {}),
         "stamp": "-".join([*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]),
     }
-
-
-def maker_json(maker: Maker) -> dict[str, str]:
-    """An engine as JSON values."""
-    return {"stage": maker.stage, "engine": maker.engine, "model": maker.model, "revision": maker.revision}
 
 
 def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, taken: set[str]) -> Cue:
@@ -93,7 +88,6 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
     text = clean_text(fields.string(raw, "text", where))
     status = fields.checked(lambda: CueStatus(raw.get("status", "placed")), where)
     emptied = status.heard and not text
-    made = raw.get("provenance")
     spoken = raw.get("spoken_length")
     cue = fields.checked(
         lambda: Cue(
@@ -109,13 +103,11 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             chosen=fields.whole(raw, "chosen", where),
             spoken_length=None if spoken is None else fields.number(raw, "spoken_length", where),
             fit_steps=fields.strings(raw, "fit_steps", where),
-            provenance=None if made is None else _provenance(fields, made, where),
-            voiced=None if raw.get("voiced") is None else _voiced(fields, raw["voiced"], where),
-            accepted=None
-            if raw.get("accepted") is None
-            else Accepted(**fields.record(raw["accepted"], f"{where}, accepted", by=str, stamp=str)),
+            provenance=_provenance(fields, raw, where),
+            voiced=_voiced(fields, raw, where),
+            accepted=fields.made(Accepted, raw, "accepted", where, by=str, stamp=str),
             seen_from=None if raw.get("seen_from") is None else fields.number(raw, "seen_from", where),
-            doubted=None if raw.get("doubt") is None else _doubt(fields, raw["doubt"], where),
+            doubted=fields.made(Doubt, raw, "doubt", where, value=float, reasons=list, stamp=str),
         ),
         where,
     )
@@ -136,11 +128,6 @@ def _derived_json(derived: Derived) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _provenance_json(made: Provenance) -> dict[str, Any]:
-    makers = [maker_json(maker) for maker in made.makers]
-    return {"makers": makers, "prompt_hash": made.prompt_hash, "seed": made.seed}
-
-
 def _voiced_json(voiced: Voiced) -> dict[str, Any]:
     times = None if voiced.interval is None else [ms / 1000 for ms in _milliseconds(voiced.interval)]
     return {
@@ -154,25 +141,15 @@ def _voiced_json(voiced: Voiced) -> dict[str, Any]:
     }
 
 
-def _voiced(fields: Fields, raw: Any, where: str) -> Voiced:
-    where = f"{where}, voiced"
-    made = fields.record(
-        raw, where, voice=str, text=str, at=None, speed=float, steps=list, pause=float, stamp=str
-    )
-    times = None if made.pop("at") is None else fields.list(raw, "at", where)
-    return fields.checked(
-        lambda: Voiced(**made, interval=None if times is None else Interval(*map(float, times))), where
-    )
+def _voiced(fields: Fields, raw: Mapping[str, Any], where: str) -> Voiced | None:
+    def make(at: Any, **made: Any) -> Voiced:
+        times = None if at is None else fields.list({"at": at}, "at", f"{where}, voiced")
+        return Voiced(**made, interval=None if times is None else Interval(*map(float, times)))
 
-
-def _doubt_json(doubt: Doubt) -> dict[str, Any]:
-    return {"value": round(doubt.value, 2), "reasons": list(doubt.reasons), "stamp": doubt.stamp}
-
-
-def _doubt(fields: Fields, raw: Any, where: str) -> Doubt:
-    where = f"{where}, doubt"
-    given = fields.record(raw, where, value=float, reasons=list, stamp=str)
-    return fields.checked(lambda: Doubt(**given), where)
+    return fields.made(
+        make, raw, "voiced", where,
+        voice=str, text=str, at=None, speed=float, steps=list, pause=float, stamp=str,
+    )  # fmt: skip
 
 
 def _milliseconds(interval: Interval) -> tuple[int, int]:
@@ -185,8 +162,14 @@ def _stamp(cue: Cue) -> dict[EditField, str]:
 
 
 def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) -> Cue:
-    machine = None if raw.get("machine") is None else _derived(fields, raw["machine"], where)
-    held = None if raw.get("edited") is None else _edit(fields, raw["edited"], machine, where)
+    machine = fields.made(
+        lambda start, end, status, **said: Derived(Interval(start, end), status=CueStatus(status), **said),
+        raw, "machine", where, start=float, end=float, text=str, status=str, reason=str,
+    )  # fmt: skip
+    held = fields.made(
+        lambda what, source: Edit(tuple(map(EditField, what)), source, machine),
+        raw, "edited", where, what=list, source=str,
+    )  # fmt: skip
     cue, found = _differences(cue, raw.get("stamp"), machine)
     if not found:
         return replace(cue, edited=held)
@@ -197,30 +180,12 @@ def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) ->
     return mark_edit(cue, before, found, BY_HAND)
 
 
-def _edit(fields: Fields, raw: Any, machine: Derived | None, where: str) -> Edit:
-    where = f"{where}, edited"
-    edit = fields.record(raw, where, what=list, source=str)
-    return fields.checked(
-        lambda: Edit(tuple(EditField(what) for what in edit["what"]), edit["source"], machine), where
-    )
+def _provenance(fields: Fields, raw: Mapping[str, Any], where: str) -> Provenance | None:
+    def make(makers: Any, prompt_hash: str, seed: int | None) -> Provenance:
+        given = fields.list(raw["provenance"], "makers", f"{where}, provenance")
+        return Provenance(tuple(read_maker(fields, m) for m in given), prompt_hash, seed or 0)
 
-
-def _derived(fields: Fields, raw: Any, where: str) -> Derived:
-    where = f"{where}, machine"
-    made = fields.record(raw, where, start=float, end=float, text=str, status=str, reason=str)
-    return fields.checked(
-        lambda: Derived(
-            Interval(made["start"], made["end"]), made["text"], CueStatus(made["status"]), made["reason"]
-        ),
-        where,
-    )
-
-
-def _provenance(fields: Fields, raw: Any, where: str) -> Provenance:
-    where = f"{where}, provenance"
-    made = fields.record(raw, where, makers=None, prompt_hash=str, seed=int)
-    makers = tuple(read_maker(fields, m) for m in fields.list(raw, "makers", where))
-    return Provenance(makers, made["prompt_hash"], made["seed"] or 0)
+    return fields.made(make, raw, "provenance", where, makers=None, prompt_hash=str, seed=int)
 
 
 def _differences(cue: Cue, stamp: Any, machine: Derived | None) -> tuple[Cue, tuple[EditField, ...]]:
@@ -299,33 +264,33 @@ class Fields:
         }  # fmt: skip
         return {key: takes[kind](given, key, where) for key, kind in kinds.items()}
 
+    def made(
+        self, make: Callable[..., T], raw: Mapping[str, Any], key: str, where: str, **kinds: type | None
+    ) -> T | None:
+        """What ``make`` makes of the `record` under a key; None where there is none."""
+        if raw.get(key) is None:
+            return None
+        where = f"{where}, {key}"
+        values = self.record(raw[key], where, **kinds)
+        return self.checked(lambda: make(**values), where)
+
     def list(self, raw: Mapping[str, Any], key: str, where: str) -> list[Any]:
         """A list; absent is empty."""
-        value = raw.get(key, [])
-        if not isinstance(value, list):
-            raise self.wrong(f"{where}: {key} must be a list, got {value!r}")
-        return value
+        found: list[Any] = self._of_kind(raw.get(key, []), list, f"{where}: {key} must be a list")
+        return found
 
     def strings(self, raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
         """A list of texts; absent is empty."""
         values = self.list(raw, key, where)
-        for value in values:
-            if not isinstance(value, str):
-                raise self.wrong(f"{where}: {key} must hold texts, got {value!r}")
-        return tuple(values)
+        return tuple(self._of_kind(value, str, f"{where}: {key} must hold texts") for value in values)
 
     def string(self, raw: Mapping[str, Any], key: str, where: str) -> str:
         """A text."""
-        value = raw.get(key)
-        if not isinstance(value, str):
-            raise self.wrong(f"{where}: {key} must be a text in quotes, got {value!r}")
-        return value
+        return str(self._of_kind(raw.get(key), str, f"{where}: {key} must be a text in quotes"))
 
     def number(self, raw: Mapping[str, Any], key: str, where: str) -> float:
         """A number."""
-        value = raw.get(key)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.wrong(f"{where}: {key} must be a number of seconds, got {value!r}")
+        value = self._of_kind(raw.get(key), (int, float), f"{where}: {key} must be a number of seconds")
         try:
             return float(value)
         except OverflowError:
@@ -333,9 +298,13 @@ class Fields:
 
     def whole(self, raw: Mapping[str, Any], key: str, where: str) -> int | None:
         """A whole number, or None."""
-        value = raw.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise self.wrong(f"{where}: {key} must be a whole number, got {value!r}")
+        if raw.get(key) is None:
+            return None
+        return int(self._of_kind(raw[key], int, f"{where}: {key} must be a whole number"))
+
+    def _of_kind(self, value: Any, kind: type | tuple[type, ...], must: str) -> Any:
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise self.wrong(f"{must}, got {value!r}")
         return value
 
     def wrong(self, what: str) -> ScriptError:

@@ -337,7 +337,9 @@ def animations(event: Event, gains: Sequence[GainPoint]) -> str:
     lines: list[str] = []
     base = _factor(level_at(gains, event.begin / 1000))
     for (begin, low), (end, high) in pairwise(_knots(event, gains)):
-        values = _ramp(low, high)
+        # Factors at even times that follow a line in dB: ``0, -9 → 1, 0.772, 0.596, 0.46, 0.355``.
+        steps = max(1, math.ceil(abs(high - low) / STEP))
+        values = [_factor(low + (high - low) * i / steps) for i in range(steps + 1)]
         if len(set(values)) == 1:
             continue
         times = f'begin="{timecode((begin - event.begin) / 1000)}"'
@@ -388,12 +390,6 @@ def _knots(event: Event, gains: Sequence[GainPoint]) -> Iterator[tuple[int, floa
         if event.begin <= milliseconds(point.seconds) <= event.end:
             yield milliseconds(point.seconds), point.decibels
     yield event.end, level_at(gains, event.end / 1000)
-
-
-def _ramp(low: float, high: float) -> list[str]:
-    """Factors at even times that follow a line in dB: ``0, -9 → 1, 0.772, 0.596, 0.46, 0.355``."""
-    steps = max(1, math.ceil(abs(high - low) / STEP))
-    return [_factor(low + (high - low) * i / steps) for i in range(steps + 1)]
 
 
 def _factor(decibels: float) -> str:

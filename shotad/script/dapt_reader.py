@@ -48,8 +48,12 @@ def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
         interval = Interval(float(start), float(end))
     except ValueError as error:
         raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
-    texts = [_text(p) if _keeps_space(p) else _squeeze(_text(p)) for p in div.iter(f"{{{TT}}}p")]
-    return ScriptCue(key, interval, clean_text("\n".join(texts)))
+    lines: list[str] = []
+    for p in div.iter(f"{{{TT}}}p"):
+        # White space runs as one space, line by line, as TTML presents text that does not preserve it.
+        kept = _keeps_space(p)
+        lines += [line if kept else " ".join(line.split()) for line in _text(p).split("\n")]
+    return ScriptCue(key, interval, clean_text("\n".join(lines)))
 
 
 def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
@@ -102,11 +106,6 @@ def _keeps_space(element: etree._Element) -> bool:
 
 def _on_one_line(text: str | None, *, keep: bool) -> str:
     return (text or "") if keep else re.sub(r"\s+", " ", text or "")
-
-
-def _squeeze(text: str) -> str:
-    """White space runs as one space, line by line, as TTML presents text that does not preserve it."""
-    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 _CHILDREN = {

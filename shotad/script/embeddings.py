@@ -148,23 +148,20 @@ def _loaded(folder: Path, compute: ComputeSettings) -> Any:
     device = device_of(compute)
     try:
         with loading_quiet(transformers):
+            # What is set; where that is ``auto``, float32 for small models, which are quick enough in it.
+            small = sum(path.stat().st_size for path in weight_files(folder)) < _SMALL
+            exact = compute.model_copy(update={"precision": "float32"})
+            dtype = dtype_of(exact if small and compute.precision == "auto" else compute, device)
             model = library.SentenceTransformer(
                 str(folder),
                 device=str(device),
                 local_files_only=True,
                 trust_remote_code=False,
-                model_kwargs={"dtype": _dtype(folder, compute, device), "use_safetensors": True},
+                model_kwargs={"dtype": dtype, "use_safetensors": True},
             )
     except broken(PURPOSE) as error:
         raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _WHOLE) from None
     return model.eval()
-
-
-def _dtype(folder: Path, compute: ComputeSettings, device: Any) -> Any:
-    """What is set; where that is ``auto``, float32 for small models, which are quick enough in it."""
-    small = sum(path.stat().st_size for path in weight_files(folder)) < _SMALL
-    exact = compute.model_copy(update={"precision": "float32"})
-    return dtype_of(exact if small and compute.precision == "auto" else compute, device)
 
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
@@ -188,7 +185,13 @@ def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
     if name in manifest():
         return weights_folder(name, progress), embedding_model(name)
     if folder.is_dir():
-        return folder, {"model": folder.resolve().name, "revision": _hash(folder)}
+        # 16 digits over the files that make the vectors.
+        digest = hashlib.sha256()
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _COUNTED and path.is_file():
+                content = bytes.fromhex(file_sha256(path))
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
+        return folder, {"model": folder.resolve().name, "revision": digest.hexdigest()[:16]}
     if not _REPOSITORY.fullmatch(name):
         raise WeightsError(
             f"There is no model {name!r}.",
@@ -198,20 +201,15 @@ def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
     return folder, {"model": name, "revision": folder.name[:16]}
 
 
-def _hash(folder: Path) -> str:
-    """16 digits over the files that make the vectors."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in _COUNTED and path.is_file():
-            content = bytes.fromhex(file_sha256(path))
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
-    return digest.hexdigest()[:16]
-
-
 def ending(folder: Path) -> str:
     """What must be put after each text: the end token where the model wants one and its tokenizer, as it is
     loaded without the model's own code, puts none; else nothing."""
-    if not _read(folder / "tokenizer_config.json").get("add_eos_token", False):
+    path = folder / "tokenizer_config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path} cannot be read: {reason(error)}.") from None
+    if not config.get("add_eos_token", False):
         return ""
     transformers = need("transformers", PURPOSE, EXTRA)
     try:
@@ -224,24 +222,12 @@ def ending(folder: Path) -> str:
     return "" if ended or tokenizer.eos_token is None else str(tokenizer.eos_token)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """A JSON file of a model; empty where there is none."""
-    if not path.is_file():
-        return {}
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise WeightsError(f"{path} cannot be read: {reason(error)}.") from None
-    return found
-
-
 _WORDS_PURPOSE = "Comparing words in their sentences"
 _WORDS_ENGINE = "token vectors"
 _ENCODERS = "Give a folder or repository with a whole encoder and its tokenizer, saved as safetensors."
 _SPACED = ("roberta", "gpt2")
 """Models that tell a word at the beginning of a text from the same word behind a space. As bert_score 0.3.13
 does with transformers 4, which its baselines fit, texts begin with a space for them."""
-
 
 _USUAL = 512
 """Tokens that a text may have where a model sets no limit (T5, XLNet)."""
@@ -325,7 +311,12 @@ class TokenEncoder:
         """The vectors of each text, in order. What is longer than the model takes is cut off."""
         if not texts:
             return []
-        tokens = self._ids(texts)
+        bare = [text.strip() for text in texts]
+        if self._spaced:
+            bare = [f" {text}" if text else text for text in bare]
+        tokens: list[list[int]] = self._tokenizer(bare, truncation=True, max_length=self._longest)[
+            "input_ids"
+        ]
         order = sorted((i for i in range(len(texts)) if tokens[i]), key=lambda i: (len(tokens[i]), tokens[i]))
         found = [TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0, np.bool_))] * len(texts)
         for places in _batches(order, [len(ids) for ids in tokens], self._batch):
@@ -334,13 +325,6 @@ class TokenEncoder:
                 words = np.array([token not in self._marks for token in tokens[i]], np.bool_)
                 found[i] = TokenVectors(rows, words)
         return found
-
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
-        bare = [text.strip() for text in texts]
-        if self._spaced:
-            bare = [f" {text}" if text else text for text in bare]
-        ids: list[list[int]] = self._tokenizer(bare, truncation=True, max_length=self._longest)["input_ids"]
-        return ids
 
     def _encoded(self, rows: list[list[int]]) -> npt.NDArray[np.float32]:
         """float32[n, t, d] of ``n`` rows of ``t`` tokens each."""

@@ -26,6 +26,7 @@ from shotad.script.english_words import (
     SAYING_WHEN,
     THIRD,
     listed,
+    listed_in,
 )
 from shotad.script.line_mentions import NameToken, joins, tokens_of
 from shotad.script.rules import quotations, without_quotations
@@ -79,7 +80,6 @@ _READ_AFTER = re.compile(
     re.IGNORECASE,
 )
 
-
 _NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
 _ENTRY = re.compile(
     rf"^[ \t*•–—-]*+({_NAME}(?:[ \t]+{_NAME}){{0,3}})"
@@ -88,20 +88,7 @@ _ENTRY = re.compile(
 )
 """A line of a cast list: ``Ann: a thief``, ``Bo (her brother)``, ``Ann is a thief``."""
 
-NO_NAMES = listed(
-    """
-    Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April June July
-    August September October November December Christmas Easter Halloween God Jesus Bible English French
-    German Spanish Italian Russian Chinese Japanese American British European African Asian Indian Roman
-    Greek Latin Victorian Gothic Jewish Christian Muslim Catholic Internet Polaroid Coke Jeep Ferrari
-    Mercedes Place Places Tone Time Names Name Characters Character Setting Story Note Notes Period
-    Genre Style Cast Film Movie Series Title Location Plot Language Year Era Background Tip He She It
-    They We You I This That These Those There Here The A An His Her Their Its Our My Everyone Everybody
-    Nobody Somebody Someone One Both All Some Most Please Use Avoid Do Never Always Call Later Then Now
-    When While As If And But Or Who What Where Night Day Morning Evening Inside Outside Part Chapter
-    Scene Act Episode
-    """
-)
+NO_NAMES = listed_in("capitals")
 """Words with a capital letter that are no names of people or places, at a line's start or within it."""
 
 
@@ -181,42 +168,15 @@ _BODY = listed(
 )
 """What people have; ``London's`` is followed by other things."""
 
-_THINGS = listed(
-    """
-    street st road rd avenue ave lane drive boulevard square bridge park hotel inn bar cafe café club
-    restaurant hospital school college university academy station airport church cathedral palace castle
-    tower building house hall museum theatre theater library bank market store shop mall centre center
-    city town village county island islands river lake sea ocean bay beach mountain mount mountains hill
-    hills valley canyon desert forest woods garden gardens stadium arena company corporation corp inc
-    ltd co airlines airways express times post news tribune gazette magazine journal bible army navy
-    force forces police department bureau agency office ministry museum monument memorial cemetery
-    prison jail ranch farm plaza place court heights point gate wall way tunnel pass state states united
-    kingdom empire republic war day night eve year fair festival show games cup league bowl club band
-    union society institute north south east west northern southern eastern western new old great upper
-    lower saint los las san santa el la le fort port cape hollywood bureau tv fbi cia nypd
-    """
-)
+_THINGS = listed_in("nouns_of_names")
 """Words of names of places, makes and bodies."""
-
 
 _KIN = listed(
     "dad daddy mom mommy mum mummy mama papa pa ma son kid boss chef medic security cowboy santa yeti orc"
 )
 """Words that stand for a name, but are of anybody."""
 
-_PLACES = listed(
-    """
-    london paris berlin rome madrid vienna prague moscow tokyo beijing shanghai hong kong bangkok mumbai
-    delhi calcutta cairo istanbul athens venice florence milan naples amsterdam brussels dublin
-    edinburgh glasgow manchester liverpool oxford cambridge brooklyn bronx queens manhattan chicago
-    boston philadelphia washington atlanta miami dallas houston denver seattle detroit vegas toronto
-    montreal sydney melbourne america england britain scotland wales ireland france germany spain italy
-    greece russia ukraine poland china japan korea vietnam india pakistan afghanistan iraq iran israel
-    egypt africa europe asia australia canada mexico cuba brazil argentina california texas florida
-    arizona nevada alaska hawaii kansas ohio nebraska louisiana mississippi alabama virginia maryland
-    oregon pacific atlantic earth mars jupiter saturn
-    """
-)
+_PLACES = listed_in("places")
 
 _NEVER = _THINGS | _KIN | _PLACES | FUNCTION_WORDS | STARTERS
 
@@ -266,7 +226,9 @@ def _is_person(run: _Run, bare: str) -> bool:
         return True
     if SENTENCE_START.search(front) and (len(core) == 1 or all(token.gap == "-" for token in run[1:])):
         return (core[0] in GIVEN_NAMES or not _is_word(core[0])) and (_owns(after) or _acts(after))
-    before = _before(front)
+    # Up to four words in front, in the same clause.
+    clause = re.split(r"[.,;:!?—–()\n]", front)[-1]
+    before = [word.lower() for word in re.findall(r"[\w'’-]+", clause)[-4:]]
     if _follows_determiner(before) or _is_attribute(after):
         return False
     is_there = before[-1:] == ["at"] and before[-2:-1] and before[-2] in _BEING
@@ -289,12 +251,6 @@ def _is_word(key: str) -> bool:
         or key in ADJECTIVES
         or key.endswith(("ing", "light", "thing", "body", "ly", "ness", "ment", "tion"))
     )
-
-
-def _before(text: str) -> list[str]:
-    """Up to four words in front, in the same clause."""
-    clause = re.split(r"[.,;:!?—–()\n]", text)[-1]
-    return [word.lower() for word in re.findall(r"[\w'’-]+", clause)[-4:]]
 
 
 def _follows_determiner(before: list[str]) -> bool:

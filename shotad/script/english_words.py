@@ -130,7 +130,6 @@ FUNCTION_WORDS: frozenset[str] = (
 )
 """Words that carry no meaning of their own."""
 
-
 BASES: frozenset[str] = listed_in("verbs")
 """Infinitives."""
 
@@ -244,22 +243,7 @@ _MOSTLY = listed(
     step strap strike tear tie tip trail turn watch wave wheel work zip
     """
 )
-_TOO = listed(
-    """
-    arch attempt bandage barge bark bat bear block bond bound brake button cast cheer chop circle clamp clap
-    claw click comb cook corner cough crack crane crowd cuff cup curse dance deal drape dream dress drill
-    drive drum dust end escort fan file fish fit flare flick float fly focus fold frown furrow gag gain
-    glimpse grill grip growl guide hammer hang hatch hide hike hit hook hop hose howl hum hunt inch iron jam
-    kiss knock knot ladle land lead lift lock mark milk mount move nap need nod oil parade park pass pat
-    peel photograph pile place play plug polish pose present press prop pulse pump race rake rattle reel
-    rest ride rinse ripple roll run rush saddle sail saw scale scoop screw seal search sell set shelter
-    shield shift shovel shrug signal sip skate ski slap sledge slice slide slip smile sneeze snow spare
-    spark spin spiral splash splinter spray spring sprout spy stack stalk stall stamp start steam stick
-    stitch stop storm streak stream stride strip stroke surface swing switch tap taxi test thread throttle
-    thumb toast touch tower toy track train trap trip twist type use vault wait walk whine whip wind wrap
-    wrinkle
-    """
-)
+_TOO = listed_in("nouns_like_verbs")
 MOSTLY_NOUNS = frozenset(map(third, _MOSTLY))
 """Forms in -s that are nouns wherever no object follows: ``his hands``, ``the old man's looks``.
 

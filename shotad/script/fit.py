@@ -102,7 +102,12 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 def _shorter(sentence: str) -> Iterator[str]:
     """Whole sentences made by dropping what leads in or what trails, the longest first; of equals the one
     that keeps most of the sentence's beginning."""
-    words = _hidden(sentence).split()
+    parts: list[str] = []
+    at = 0
+    for start, end in quotations(sentence):
+        parts += [sentence[at:start], re.sub(r"\s", _MARK, sentence[start:end])]
+        at = end
+    words = "".join((*parts, sentence[at:])).split()
     if len(words) > _MOST:
         return
     whole = {" ".join(variant) for main in _mains(words) for variant in (main, *_beginnings(main))}
@@ -123,12 +128,13 @@ def _mains(words: list[str]) -> Iterator[list[str]]:
     if len(commas) >= 2 and not clauses.is_lead(words) and clauses.main_verb(words[: commas[0] + 1]) is None:
         aside, rest = words[commas[0] + 1 : commas[1] + 1], words[commas[1] + 1 :]
         subject = [*words[: commas[0]], words[commas[0]].rstrip(",")]
-        if rest and clauses.is_verb(["he", *rest], 1) and _is_aside(aside) and len(subject) <= 4:
+        if (
+            rest
+            and clauses.is_verb(["he", *rest], 1)
+            and (clauses.is_lead(aside) or clauses.bare(aside[0]) in _ASIDE)
+            and len(subject) <= 4
+        ):
             yield [*subject, *rest]
-
-
-def _is_aside(words: Sequence[str]) -> bool:
-    return clauses.is_lead(words) or clauses.bare(words[0]) in _ASIDE
 
 
 _ASIDE = listed("who his her their now still whose")
@@ -210,15 +216,6 @@ def _without_clauses(sentence: str, wide: bool) -> Iterator[str]:
         head = sentence[: match.start()].strip().rstrip(" ,;:–—-")
         if _quotes_closed(head):
             yield f"{head}{stop}"
-
-
-def _hidden(text: str) -> str:
-    parts: list[str] = []
-    at = 0
-    for start, end in quotations(text):
-        parts += [text[at:start], re.sub(r"\s", _MARK, text[start:end])]
-        at = end
-    return "".join((*parts, text[at:]))
 
 
 def _shown(text: str) -> str:

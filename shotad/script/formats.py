@@ -51,7 +51,17 @@ def script_format(name: str) -> Format:
     if plain not in ALL_FORMATS or (at and plain != "frazier"):
         known = ", ".join(ALL_FORMATS)
         raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {known}.", usage=True)
-    return _frazier_at(name, rate) if at else ALL_FORMATS[plain]
+    if not at:
+        return ALL_FORMATS[plain]
+    try:
+        frames = Fraction(rate)
+        if not 1 <= frames <= 100:
+            raise ValueError(rate)
+    except (ValueError, ZeroDivisionError):
+        raise ScriptError(
+            f"{name!r} names no frames a second from 1 to 100.", "Write frazier@24 or frazier@30000/1001."
+        ) from None
+    return _format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
 
 
 def read_cues(path: Path, name: str | None = None) -> tuple[ScriptCue, ...]:
@@ -144,18 +154,6 @@ def _decoded(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ScriptError(f"{name}, line {line}: the text is not UTF-8.", "Save it as UTF-8.") from None
-
-
-def _frazier_at(name: str, rate: str) -> Format:
-    try:
-        frames = Fraction(rate)
-        if not 1 <= frames <= 100:
-            raise ValueError(rate)
-    except (ValueError, ZeroDivisionError):
-        raise ScriptError(
-            f"{name!r} names no frames a second from 1 to 100.", "Write frazier@24 or frazier@30000/1001."
-        ) from None
-    return _format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
 
 
 FORMATS = {

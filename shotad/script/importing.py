@@ -10,7 +10,7 @@ lost in an editor) fall back to careful guesses, said at each step.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -87,7 +87,9 @@ def import_script(
     added: list[Cue] = []
     for line in script.cues:
         if id(line) not in matched and line.text:
-            added.append(_added(line, track, {cue.id for cue in (*cues, *added)}, source))
+            name = hand_id(line.interval.start, {cue.id for cue in (*cues, *added)})
+            edit = Edit((EditField.ADDED,), source, None)
+            added.append(Cue(name, None, line.interval, line.text, language=track.language, edited=edit))
     return Import(
         track.with_cues([*cues, *added]),
         tuple(merge.changed),
@@ -95,19 +97,6 @@ def import_script(
         tuple(merge.removed),
         tuple(merge.kept),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Base:
-    """A line as it was written into the script: names of its times and text.
-
-    ``known``: the script itself says so. ``mine``: the track's edit came from an earlier state of this file.
-    """
-
-    times: str
-    text: str
-    known: bool
-    mine: bool
 
 
 class _Merge:
@@ -135,19 +124,48 @@ class _Merge:
         """The line as it shall be; ``found`` is the script's, None where it lacks the line."""
         if found is None or not found.text:
             return self.missing(cue)
-        base = self.base(cue)
-        fields = _changes(cue, found, base)
+        # Names of its times and text as they were written into the script. Without a stamp, an edited line is
+        # taken to have been written before its edit.
+        stamp = self.script.line_stamps.get(cue.id)
+        old = cue.machine if is_changed(cue) and not self.current else None
+        own = line_stamp(cue.interval, cue.text) if old is None else line_stamp(old.interval, old.text)
+        old_times, _, old_text = (stamp or own).partition("-")
+        # What this file had changed before counts in its newest state, also where that is the first one.
+        mine = cue.edited is not None and cue.edited.source == self.source
+        times, _, text = line_stamp(found.interval, found.text).partition("-")
+        moved_before = mine and cue.edited is not None and EditField.TIME in cue.edited.fields
+        retold = found.text != cue.text and (mine or text != old_text)
+        moved = not _near(found.interval, cue.interval) and (moved_before or times != old_times)
+        back = not cue.heard and (retold or moved or mine or stamp is None)
+        differs = {EditField.TEXT: retold, EditField.TIME: moved, EditField.STATUS: back}
+        fields = tuple(field for field, is_so in differs.items() if is_so)
         if not fields:
             if cue.heard and (cue.text, _near(cue.interval, found.interval)) != (found.text, True):
                 self.kept.append(cue.id)
             return cue
-        if not self.may_replace(cue, fields, base):
+        # True where no other hand's edit is at stake: the line is the machine's, or its edit came from
+        # this very file, or what the script changes is in the track still as it was written into the
+        # script.
+        times, _, text = line_stamp(cue.interval, cue.text).partition("-")
+        seen = {
+            EditField.TEXT: text == old_text,
+            EditField.TIME: times == old_times,
+            EditField.STATUS: self.current,
+        }
+        if not (self.is_mine(cue) or self.overwrite or all(seen[field] for field in fields)):
             texts = f"{cue.id} is {_shown(cue.interval, cue.text)} in the track"
             self.conflicts.append(f"{texts} and {_shown(found.interval, found.text)} in the script")
             return cue
         self.changed.append(cue.id)
-        after = mark_edit(_applied(cue, found, fields), cue, fields, self.source)
-        return respoken(after, self.slots, self.seconds_per_word)
+        # A line that was not heard is heard again.
+        after = replace(
+            cue,
+            text=found.text if retold else cue.text or found.text,
+            interval=found.interval if moved else cue.interval,
+            status=CueStatus.PLACED if back else cue.status,
+            reason="" if back else cue.reason,
+        )
+        return respoken(mark_edit(after, cue, fields, self.source), self.slots, self.seconds_per_word)
 
     def missing(self, cue: Cue) -> Cue:
         """A line that the script lacks: deleted there, unless the script was written before the line was."""
@@ -165,61 +183,9 @@ class _Merge:
         gone = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
         return mark_edit(gone, cue, (EditField.REMOVED,), self.source)
 
-    def base(self, cue: Cue) -> _Base:
-        """Without a stamp, an edited line is taken to have been written before its edit."""
-        stamp = self.script.line_stamps.get(cue.id)
-        old = cue.machine if is_changed(cue) and not self.current else None
-        own = line_stamp(cue.interval, cue.text) if old is None else line_stamp(old.interval, old.text)
-        times, _, text = (stamp or own).partition("-")
-        mine = cue.edited is not None and cue.edited.source == self.source
-        return _Base(times, text, stamp is not None, mine)
-
     def is_mine(self, cue: Cue) -> bool:
         """True where nobody changed the line but through this file; who only accepted it changed nothing."""
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
-
-    def may_replace(self, cue: Cue, fields: tuple[EditField, ...], base: _Base) -> bool:
-        """True where no other hand's edit is at stake: the line is the machine's, or its edit came from this
-        very file, or what the script changes is in the track still as it was written into the script."""
-        times, _, text = line_stamp(cue.interval, cue.text).partition("-")
-        seen = {
-            EditField.TEXT: text == base.text,
-            EditField.TIME: times == base.times,
-            EditField.STATUS: self.current,
-        }
-        return self.is_mine(cue) or self.overwrite or all(seen[field] for field in fields)
-
-
-def _changes(cue: Cue, found: ScriptCue, base: _Base) -> tuple[EditField, ...]:
-    """What the script changed since it was written and the track has otherwise.
-
-    What this file itself had changed before counts in its newest state, also where that is the first one.
-    """
-    times, _, text = line_stamp(found.interval, found.text).partition("-")
-    moved_before = base.mine and cue.edited is not None and EditField.TIME in cue.edited.fields
-    retold = found.text != cue.text and (base.mine or text != base.text)
-    moved = not _near(found.interval, cue.interval) and (moved_before or times != base.times)
-    back = not cue.heard and (retold or moved or base.mine or not base.known)
-    differs = {EditField.TEXT: retold, EditField.TIME: moved, EditField.STATUS: back}
-    return tuple(field for field, is_so in differs.items() if is_so)
-
-
-def _applied(cue: Cue, found: ScriptCue, fields: tuple[EditField, ...]) -> Cue:
-    """The cue with what the script changed; a line that was not heard is heard again."""
-    back = EditField.STATUS in fields
-    return replace(
-        cue,
-        text=found.text if EditField.TEXT in fields else cue.text or found.text,
-        interval=found.interval if EditField.TIME in fields else cue.interval,
-        status=CueStatus.PLACED if back else cue.status,
-        reason="" if back else cue.reason,
-    )
-
-
-def _added(line: ScriptCue, track: Track, taken: Set[str], source: str) -> Cue:
-    edit = Edit((EditField.ADDED,), source, None)
-    name = hand_id(line.interval.start, taken)
-    return Cue(name, None, line.interval, line.text, language=track.language, edited=edit)
 
 
 def _check(track: Track, script: Script, source: str) -> None:

@@ -98,12 +98,17 @@ def check_line(
             *_at_zero(interval),
         ]
     if gap is not None:
-        found += _short_gap(gap, limits)
-    if slot is not None and measured is not None:
-        found += _too_long(measured, slot)
+        for level, least in ((Level.ERROR, limits.gap_error), (Level.WARNING, limits.gap_warning)):
+            if gap.duration < least:
+                found.append(Finding("T2", level, f"the gap {gap} is under {least:g} s"))
+                break
+    if slot is not None and measured is not None and milliseconds(measured) > milliseconds(slot.duration):
+        what = f"the voice takes {measured:.2f} s, the slot has {slot.duration:.2f} s"
+        found.append(Finding("T4", Level.ERROR, what))
     known = packaged(language) if lists is None else lists
     found += _wording(text, [words for words in known if limits.titles or words.rule != "L13"])
-    found += _markup(text)
+    for match in MARKUP.finditer(text):
+        found.append(Finding("L5", Level.ERROR, f"markup: {match[0].strip()!r}", span=match.span()))
     return (*found, *_repeats(text, previous, limits))
 
 
@@ -193,26 +198,12 @@ def _over_speech(interval: Interval, speech: Sequence[Interval], limits: Limits)
         yield Finding("T1", Level.ERROR, over)
 
 
-def _short_gap(gap: Interval, limits: Limits) -> Iterator[Finding]:
-    if gap.duration < limits.gap_error:
-        yield Finding("T2", Level.ERROR, f"the gap {gap} is under {limits.gap_error:g} s")
-    elif gap.duration < limits.gap_warning:
-        yield Finding("T2", Level.WARNING, f"the gap {gap} is under {limits.gap_warning:g} s")
-
-
 def _rate(text: str, interval: Interval, limits: Limits) -> Iterator[Finding]:
     rate = count_words(text) * 60 / interval.duration
     for level, limit in ((Level.ERROR, limits.rate_error), (Level.WARNING, limits.rate_warning)):
         if rate > limit + 1e-6:
             yield Finding("T3", level, f"{rate:.0f} words a minute, over {limit:g}")
             return
-
-
-def _too_long(measured: float, slot: Interval) -> Iterator[Finding]:
-    if milliseconds(measured) > milliseconds(slot.duration):
-        yield Finding(
-            "T4", Level.ERROR, f"the voice takes {measured:.2f} s, the slot has {slot.duration:.2f} s"
-        )
 
 
 def _at_zero(interval: Interval) -> Iterator[Finding]:
@@ -258,16 +249,14 @@ def _wording(text: str, lists: Sequence[WordList]) -> Iterator[Finding]:
     yield from found
 
 
-def _markup(text: str) -> Iterator[Finding]:
-    for match in MARKUP.finditer(text):
-        yield Finding("L5", Level.ERROR, f"markup: {match[0].strip()!r}", span=match.span())
-
-
 def _repeats(text: str, previous: Sequence[str], limits: Limits) -> Iterator[Finding]:
     for before in reversed(previous[-limits.history :] if limits.history else ()):
         if _AGAIN.search(text) and not _AGAIN.search(before):
             continue
-        score = min(similarity(text, before), _quoted_similarity(text, before))
+        score = similarity(text, before)
+        # What is read out must be near too, where both read something: two titles are not copies.
+        a, b = (" ".join(one[start:end] for start, end in quotations(one)) for one in (text, before))
+        score = min(score, similarity(a, b)) if a and b else score
         if score >= limits.similar:
             yield Finding("L9", Level.WARNING, f"is near to an earlier line ({score:.0%}): {before!r}")
             return
@@ -275,12 +264,6 @@ def _repeats(text: str, previous: Sequence[str], limits: Limits) -> Iterator[Fin
 
 _AGAIN = re.compile(r"\b(?:again|another|once more|a second|a third)\b", re.IGNORECASE)
 """Says that it is another time: ``The horse knocks him down again`` tells of something new."""
-
-
-def _quoted_similarity(one: str, other: str) -> float:
-    """Similarity of what is read out, 1 where either reads nothing: two titles are not copies."""
-    a, b = (" ".join(text[start:end] for start, end in quotations(text)) for text in (one, other))
-    return similarity(a, b) if a and b else 1.0
 
 
 @lru_cache(maxsize=64)

@@ -102,14 +102,11 @@ class Read:
     def _future(self) -> Iterator[Finding]:
         for place, token in enumerate(self.parse.tokens):
             is_will = token.tag == "MD" and token.lemma in ("will", "shall") and token.dep == "aux"
-            if is_will and token.text[0] not in "WS" and self._is_theirs(token.head):
-                yield self._found(place, token.head, "not in the present tense")
-
-    def _is_theirs(self, place: int) -> bool:
-        """Whether a main verb has a subject in the third person."""
-        tokens = self.parse.tokens
-        subjects = [tokens[c].text.lower() for c in self.parse.children[place] if tokens[c].dep in _SUBJECTS]
-        return self._is_main(place, _BY_THE_WAY) and not _SPEAKERS.intersection(subjects)
+            if is_will and token.text[0] not in "WS" and self._is_main(token.head, _BY_THE_WAY):
+                below = (self.parse.tokens[child] for child in self.parse.children[token.head])
+                # A subject in the third person.
+                if not _SPEAKERS.intersection(one.text.lower() for one in below if one.dep in _SUBJECTS):
+                    yield self._found(place, token.head, "not in the present tense")
 
     def _passive(self, events: frozenset[str]) -> Iterator[Finding]:
         for place, token in enumerate(self.parse.tokens):
@@ -193,9 +190,7 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
 
 _BY_WORDS = "L1 used only word lists, which find less: {}."
 
-
 _EVERYBODY: tuple[Member, ...] = ()
-
 
 _REACH_LINES = 3
 _REACH_SECONDS = 90.0

@@ -26,10 +26,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 from shotad.core import Interval, ScriptError
 from shotad.script.cue import (
@@ -80,7 +77,13 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Fra
     cues: list[ScriptCue] = []
     for where, row in filled_rows(rows, name):
         if not heads:
-            heads = _frazier_heads(row, where)
+            heads = [_NAMES.get(cell.strip().lower(), "") for cell in row]
+            missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in heads]
+            if missing:
+                raise ScriptError(
+                    f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing.",
+                    f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.",
+                )
         else:
             cues.append(_line(dict(zip(heads, row, strict=False)), where, frame_rate))
     return FramedScript(tuple(cues), frame_rate=frame_rate)
@@ -90,17 +93,6 @@ def is_frazier(first_line: str) -> bool:
     """Whether these are the heads of a Frazier CSV."""
     names = [_NAMES.get(cell.strip().strip('"').lower()) for cell in first_line.split(";")]
     return names[:3] == ["position", "start", "end"] and "text" in names
-
-
-def _frazier_heads(row: Sequence[str], where: str) -> list[str]:
-    names = [_NAMES.get(cell.strip().lower(), "") for cell in row]
-    missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in names]
-    if missing:
-        raise ScriptError(
-            f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing.",
-            f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.",
-        )
-    return names
 
 
 def _line(cells: dict[str, str], where: str, frame_rate: Fraction) -> ScriptCue:
@@ -162,12 +154,14 @@ def read_reaper(text: str, name: str) -> Script:
     entries: list[_Entry] = []
     for where, row in filled_rows(parted_rows(text), name):
         if not heads:
-            heads = _reaper_heads(row, where)
+            heads = [cell.strip().lower() for cell in row]
+            if "name" not in heads or "start" not in heads:
+                raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
         else:
             entries.append(_entry(dict(zip(heads, row, strict=False)), where))
-    stamps = [found["stamp"] for entry in entries if (found := _STATEMENT.search(entry.name))]
-    lines = [entry for entry in entries if not _STATEMENT.search(entry.name)]
-    regions = [_cue(entry, entry.end) for entry in lines if entry.end is not None]
+    stamps = [found["stamp"] for said, _, _ in entries if (found := _STATEMENT.search(said))]
+    lines = [entry for entry in entries if not _STATEMENT.search(entry[0])]
+    regions = [_cue(said, start, end) for said, start, end in lines if end is not None]
     cues = regions or _marked(lines)
     return Script(tuple(cues), stamps[0] if stamps else None)
 
@@ -177,20 +171,8 @@ def is_reaper(first_line: str) -> bool:
     return re.match(r'"?#"?[,;\t]"?Name"?[,;\t]"?Start"?', first_line.strip(), re.IGNORECASE) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A row: ``end`` is None for a marker."""
-
-    name: str
-    start: float
-    end: float | None
-
-
-def _reaper_heads(row: list[str], where: str) -> list[str]:
-    names = [cell.strip().lower() for cell in row]
-    if "name" not in names or "start" not in names:
-        raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
-    return names
+_Entry = tuple[str, float, float | None]
+"""Name, start and end of a row; a marker has no end."""
 
 
 def _entry(cells: dict[str, str], where: str) -> _Entry:
@@ -203,30 +185,28 @@ def _entry(cells: dict[str, str], where: str) -> _Entry:
                 "Set Reaper's ruler to minutes and seconds, and export again.",
             )
     try:
-        found = _Entry(cells.get("name", ""), parse_time(start), parse_time(end) if end else None)
-        if found.end is not None:
-            Interval(found.start, found.end)
+        begins, ends = parse_time(start), parse_time(end) if end else None
+        if ends is not None:
+            Interval(begins, ends)
     except ValueError as error:
         raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
-    return found
+    return cells.get("name", ""), begins, ends
 
 
-def _cue(entry: _Entry, end: float) -> ScriptCue:
-    text = unguarded(entry.name)
+def _cue(name: str, start: float, end: float) -> ScriptCue:
+    text = unguarded(name)
     found = _ID.search(text)
     text = clean_text(_ID.sub("", text, count=1))
-    return ScriptCue(found["id"] if found else None, Interval(entry.start, end), text)
+    return ScriptCue(found["id"] if found else None, Interval(start, end), text)
 
 
 def _marked(markers: list[_Entry]) -> list[ScriptCue]:
-    markers = sorted(markers, key=lambda marker: marker.start)
+    markers = sorted(markers, key=lambda marker: marker[1])
     cues: list[ScriptCue] = []
-    for marker, after in pairwise([*markers, None]):
-        assert marker is not None
-        end = marker.start + SECONDS_PER_WORD * max(1, count_words(marker.name))
-        if after is not None and after.start > marker.start:
-            end = min(end, after.start)
-        cues.append(_cue(marker, end))
+    afters = [*(start for _, start, _ in markers[1:]), 0.0]
+    for (name, start, _), after in zip(markers, afters, strict=False):
+        end = start + SECONDS_PER_WORD * max(1, count_words(name))
+        cues.append(_cue(name, start, min(end, after) if after > start else end))
     return cues
 
 

@@ -12,7 +12,7 @@ import html
 import re
 from dataclasses import replace
 
-from shotad.core import Interval, ScriptError
+from shotad.core import ScriptError
 from shotad.script.cue import (
     Script,
     ScriptCue,
@@ -35,12 +35,12 @@ def write_vtt(track: Track) -> str:
     """The heard lines as WebVTT. One at 0.000 is moved to 0.001: players would fire it before they play."""
     note = f"{track.statement}\nFilm: {track.film.name}\nStamp: {track.stamp}".replace("-->", "->")
     head = f"WEBVTT Audio description\nKind: descriptions\nLanguage: {track.language}\n\nNOTE\n{note}\n"
-    cues = "".join(
-        f"\n{cue.id}\n{_start(cue.interval)} --> {timecode(cue.interval.end)}\n"
-        f"{html.escape(cue.text, quote=False)}\n"
-        for cue in track.heard
-    )
-    stamps = "".join(f"{cue.id} {line_stamp(cue.interval, cue.text)}\n" for cue in track.heard)
+    cues = stamps = ""
+    for cue in track.heard:
+        start, end = cue.interval.start, cue.interval.end
+        times = f"{timecode(max(start, 0.001) if milliseconds(end) > 1 else start)} --> {timecode(end)}"
+        cues += f"\n{cue.id}\n{times}\n{html.escape(cue.text, quote=False)}\n"
+        stamps += f"{cue.id} {line_stamp(cue.interval, cue.text)}\n"
     return head + cues + (f"\nNOTE Lines as written, for shotad import\n{stamps}" if stamps else "")
 
 
@@ -68,10 +68,6 @@ def read_vtt(text: str, name: str) -> Script:
         else:
             raise ScriptError(f"{name}, line {number}: {block[0][:60]!r} stands outside of any cue.")
     return Script(tuple(cues), stamp, line_stamps)
-
-
-def _start(interval: Interval) -> str:
-    return timecode(max(interval.start, 0.001) if milliseconds(interval.end) > 1 else interval.start)
 
 
 def _blocks(lines: list[str]) -> list[tuple[int, list[str]]]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from shotad.script.cue import (
     short_hash,
     timecode,
 )
-from shotad.script.cue_json import BY_HAND, Fields, cue_json, maker_json, read_cue, read_maker
+from shotad.script.cue_json import BY_HAND, Fields, cue_json, read_cue, read_maker
 
 SCHEMA_VERSION = 1
 REMOVED = "removed by a person"
@@ -183,7 +183,7 @@ def to_json(
         "film": {"name": film.name, "fingerprint": film.fingerprint, "duration": round(film.duration, 3)},
         "language": track.language,
         **({"translated_from": track.translated_from} if track.translated_from else {}),
-        "made_by": {"shotad": track.version, "makers": [maker_json(m) for m in track.makers]},
+        "made_by": {"shotad": track.version, "makers": list(map(asdict, track.makers))},
         "reviewed_by": list(track.reviewed_by),
         "written": list(map(span or cue_span, track.cues)),
     }
@@ -201,12 +201,31 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
     """
     fields = Fields(name)
     head = fields.object(fields.parse(text), "the file")
-    _check_schema(fields, head)
+    version = head.get("schema_version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise fields.wrong(f"schema_version is {version!r}, not a whole number from 1")
+    if version > SCHEMA_VERSION:
+        what = f"{fields.name} has schema_version {version}; this shotad reads up to {SCHEMA_VERSION}."
+        raise ScriptError(what, "Use the newer shotad that wrote it.")
     fields.keys(head, _HEAD, "the file")
     made = fields.object(head.get("made_by", {}), "made_by")
     fields.keys(made, ("shotad", "makers"), "made_by")
     language = fields.string(head, "language", "the file")
-    cues = _read_cues(fields, head, language)
+    # The lines of the file; those not listed as written are added by a person, those only listed removed.
+    items = fields.list(head, "cues", "the file")
+    raws = [fields.object(raw, f"cue {i}") for i, raw in enumerate(items, 1)]
+    removed = (_removed(fields, one) for one in fields.strings(head, "written", "the file"))
+    written = {gone.id: gone for gone in removed}
+    taken = {str(raw.get("id")) for raw in raws} | set(written)
+    cues: list[Cue] = []
+    for i, raw in enumerate(raws, 1):
+        cue = read_cue(fields, raw, f"cue {raw.get('id', i)}", language, taken)
+        if "written" in head and cue.id not in written:
+            cue = replace(cue, edited=Edit((EditField.ADDED,), BY_HAND, None))
+        taken.add(cue.id)
+        cues.append(cue)
+    present = {cue.id for cue in cues}
+    cues = [*cues, *(gone for gone in written.values() if gone.id not in present)]
     return fields.checked(
         lambda: Track(
             film=FilmId(**fields.record(head.get("film"), "film", name=str, fingerprint=str, duration=float)),
@@ -238,34 +257,6 @@ def _order(cue: Cue) -> tuple[int, str]:
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _check_schema(fields: Fields, head: Mapping[str, Any]) -> None:
-    version = head.get("schema_version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise fields.wrong(f"schema_version is {version!r}, not a whole number from 1")
-    if version > SCHEMA_VERSION:
-        what = f"{fields.name} has schema_version {version}; this shotad reads up to {SCHEMA_VERSION}."
-        raise ScriptError(what, "Use the newer shotad that wrote it.")
-
-
-def _read_cues(fields: Fields, head: Mapping[str, Any], language: str) -> list[Cue]:
-    """The lines of the file; those not listed as written are added by a person, those only listed removed."""
-    items = fields.list(head, "cues", "the file")
-    raws = [fields.object(raw, f"cue {i}") for i, raw in enumerate(items, 1)]
-    written = {
-        gone.id: gone for gone in (_removed(fields, s) for s in fields.strings(head, "written", "the file"))
-    }
-    taken = {str(raw.get("id")) for raw in raws} | set(written)
-    cues: list[Cue] = []
-    for i, raw in enumerate(raws, 1):
-        cue = read_cue(fields, raw, f"cue {raw.get('id', i)}", language, taken)
-        if "written" in head and cue.id not in written:
-            cue = replace(cue, edited=Edit((EditField.ADDED,), BY_HAND, None))
-        taken.add(cue.id)
-        cues.append(cue)
-    present = {cue.id for cue in cues}
-    return [*cues, *(gone for gone in written.values() if gone.id not in present)]
 
 
 def _removed(fields: Fields, span: str) -> Cue:

@@ -60,17 +60,16 @@ class WordList:
         if not entries:
             return None
         flags = re.IGNORECASE if self.case == "any" else re.NOFLAG
-        parts = [f"(?:{self._checked(entry, flags)})" for entry in dict.fromkeys(entries)]
+        parts: list[str] = []
+        for entry in dict.fromkeys(entries):
+            pattern = self._pattern(entry)
+            parts.append(f"(?:{pattern})")
+            try:
+                re.compile(pattern, flags)
+            except re.error as error:
+                what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
+                raise ConfigError(what, _FORM) from None
         return re.compile("|".join(parts), flags)
-
-    def _checked(self, entry: str, flags: re.RegexFlag) -> str:
-        pattern = self._pattern(entry)
-        try:
-            re.compile(pattern, flags)
-        except re.error as error:
-            what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
-            raise ConfigError(what, _FORM) from None
-        return pattern
 
     def _pattern(self, entry: str) -> str:
         if len(entry) > 1 and entry.startswith("/") and entry.endswith("/"):
@@ -114,8 +113,12 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
     for number, raw in enumerate(text.replace("’", "'").splitlines(), 1):
         line = raw.strip()
         if line.startswith("@set "):
-            key, words = _set_of(line, f"{made.source}, line {number}")
-            sets[key] = (*sets.get(key, ()), *words)
+            key, is_there, words = line.removeprefix("@set ").partition("=")
+            key, members = key.strip(), [word.strip() for word in _outer_bars(words) if word.strip()]
+            if not is_there or not key or not members:
+                what = f"{made.source}, line {number}: {line!r} is no set."
+                raise ConfigError(what, "Write @set name = one | two | three.")
+            sets[key] = (*sets.get(key, ()), *members)
         elif line.startswith("@"):
             made = _directed(made, line, f"{made.source}, line {number}")
         elif line.startswith("-"):
@@ -123,14 +126,6 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
         elif line and not line.startswith("#"):
             entries.append(line)
     return replace(made, entries=tuple(entries), allowed=tuple(word for word in allowed if word), sets=sets)
-
-
-def _set_of(line: str, where: str) -> tuple[str, tuple[str, ...]]:
-    key, is_there, words = line.removeprefix("@set ").partition("=")
-    members = tuple(word.strip() for word in _outer_bars(words) if word.strip())
-    if not is_there or not key.strip() or not members:
-        raise ConfigError(f"{where}: {line!r} is no set.", "Write @set name = one | two | three.")
-    return key.strip(), members
 
 
 def _outer_bars(text: str) -> Iterator[str]:
@@ -216,7 +211,6 @@ MARKUP = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """L5: markdown, lists, JSON, tokens of a chat template."""
-
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-\w+)*", re.IGNORECASE)
 

@@ -14,7 +14,7 @@ import datetime
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from shotad.core import ScriptError
@@ -100,32 +100,24 @@ def read_xlsx(data: bytes, name: str) -> Script:
 
 def _script(book: Workbook, name: str) -> Script:
     stamp: str | None = None
-    found: tuple[tuple[ScriptCue, ...], Mapping[str, str]] | None = None
+    cues: list[ScriptCue] | None = None
+    stamps: dict[str, str] = {}
     for title in book.sheetnames:
         rows = _rows(book, title, name)
         heads = column_names(next(rows, []))
-        if found is None and {"start", "end", "text"} <= set(heads):
-            found = _lines(rows, heads, f"{name}, sheet {title}")
+        if cues is None and {"start", "end", "text"} <= set(heads):
+            cues = []
+            for number, row in enumerate(rows, 2):
+                cells = dict(zip(heads, row, strict=False))
+                cue = line_of(cells, f"{name}, sheet {title}, row {number}")
+                cues += [cue] if cue is not None else []
+                if cells.get("id") and cells.get("stamp"):
+                    stamps[cells["id"].strip()] = cells["stamp"]
         elif title == ABOUT:
             stamp = next((row[1] for row in rows if len(row) > 1 and row[0] == "Track"), None)
-    if found is None:
+    if cues is None:
         raise ScriptError(f"{name} has no sheet with the heads In, Out and Line.", "Name the columns.")
-    return Script(found[0], stamp, found[1])
-
-
-def _lines(
-    rows: Iterator[list[str]], heads: list[str], where: str
-) -> tuple[tuple[ScriptCue, ...], Mapping[str, str]]:
-    cues: list[ScriptCue] = []
-    stamps: dict[str, str] = {}
-    for number, row in enumerate(rows, 2):
-        cells = dict(zip(heads, row, strict=False))
-        cue = line_of(cells, f"{where}, row {number}")
-        if cue is not None:
-            cues.append(cue)
-        if cells.get("id") and cells.get("stamp"):
-            stamps[cells["id"].strip()] = cells["stamp"]
-    return tuple(cues), stamps
+    return Script(tuple(cues), stamp, stamps)
 
 
 def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:

@@ -122,7 +122,18 @@ def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: s
     Raises SoundError where the container or the encoder cannot take it.
     """
     if codec != "auto":
-        return _asked(sound, container, codec)
+        name = {encoder: codec for codec, encoder in ENCODERS.items()}.get(codec, codec)
+        if name not in container.audio:
+            raise SoundError(
+                f"{container.name} cannot hold a track of {codec}.",
+                f"Set the codec to auto, or to one of {', '.join(sorted(container.audio))}.",
+            )
+        if (found := coding(name, sound.layout, sound.rate)) is not None:
+            return found
+        raise SoundError(
+            f"{codec} cannot be written with {sound.layout} sound at {sound.rate} Hz.",
+            "Set the codec to auto.",
+        )
     own = info.default_audio.codec if info.default_audio is not None else ""
     first = [own] if own in container.speech else []
     for name in (*first, container.speech[0]):
@@ -133,22 +144,6 @@ def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: s
         f"Sound of {sound.layout} at {sound.rate} Hz cannot be written to {container.name}.",
         "Mix to stereo or 5.1.",
     )
-
-
-def _asked(sound: AdSound, container: Container, codec: str) -> Coding:
-    name = {encoder: codec for codec, encoder in ENCODERS.items()}.get(codec, codec)
-    if name not in container.audio:
-        raise SoundError(
-            f"{container.name} cannot hold a track of {codec}.",
-            f"Set the codec to auto, or to one of {', '.join(sorted(container.audio))}.",
-        )
-    found = coding(name, sound.layout, sound.rate)
-    if found is None:
-        raise SoundError(
-            f"{codec} cannot be written with {sound.layout} sound at {sound.rate} Hz.",
-            "Set the codec to auto.",
-        )
-    return found
 
 
 def coding(codec: str, layout: str, rate: int, times: float = 1) -> Coding | None:
@@ -275,7 +270,10 @@ class VoiceTrack:
             yield np.zeros((lead, channels), np.float32)
         given = 0
         for block in self._sound.blocks:
-            samples = _checked(block, channels)[: self._total - given]
+            samples = block.samples.reshape(len(block.samples), -1)[: self._total - given]
+            if samples.shape[1] != channels:
+                raise ValueError(f"a block must have {channels} channels, got shape {block.samples.shape}")
+            samples = samples.astype(np.float32, copy=False)
             given += len(samples)
             if len(samples):
                 yield samples
@@ -283,13 +281,6 @@ class VoiceTrack:
                 return
         for start in range(given, self._total, self._sound.rate):
             yield np.zeros((min(self._sound.rate, self._total - start), channels), np.float32)
-
-
-def _checked(block: SoundBlock, channels: int) -> npt.NDArray[np.float32]:
-    samples = block.samples.reshape(len(block.samples), -1)
-    if samples.shape[1] != channels:
-        raise ValueError(f"a block must have {channels} channels, got shape {block.samples.shape}")
-    return samples.astype(np.float32, copy=False)
 
 
 def add_sound(output: Any, coding: Coding, **options: str) -> AudioStream:
@@ -334,19 +325,15 @@ def add_text(output: Any, codec: str, header: bytes | None = None) -> Any:
 
 def text_packets(stream: Any, text: AdText, codec: str) -> Iterator[Packet[Any]]:
     """The descriptions as packets on film time, ascending."""
-    for interval, words in text.cues:
-        yield text_packet(stream, codec, words, round(interval.start * 1000), round(interval.end * 1000))
-
-
-def text_packet(stream: Any, codec: str, words: str, start: int, end: int) -> Packet[Any]:
-    """One cue, from and to whole milliseconds."""
     from av import Packet
 
-    packet = Packet(coded_text(words, codec))
-    packet.stream = stream
-    packet.pts = packet.dts = start
-    packet.duration, packet.time_base = max(1, end - start), MILLISECOND
-    return packet
+    for interval, words in text.cues:
+        start, end = round(interval.start * 1000), round(interval.end * 1000)
+        packet = Packet(coded_text(words, codec))
+        packet.stream = stream
+        packet.pts = packet.dts = start
+        packet.duration, packet.time_base = max(1, end - start), MILLISECOND
+        yield packet
 
 
 def coded_text(words: str, codec: str) -> bytes:
@@ -393,7 +380,8 @@ class Converter:
             data = bytes(self._encoder.encode_subtitle(decoded)) if decoded is not None else b""
         except (FFmpegError, UnicodeError):
             return
-        if not data or not _says(data, self.codec):
+        # Without a word: a length of 0, or nothing but blanks.
+        if data[:2] == b"\0\0" if self.codec == "mov_text" else not data.strip(b"\0 \r\n"):
             return
         made = Made(data)
         made.stream = self.stream
@@ -401,7 +389,3 @@ class Converter:
         made.duration = max(1, round((packet.duration or 0) * base / MILLISECOND))
         made.time_base = MILLISECOND
         yield made
-
-
-def _says(data: bytes, codec: str) -> bool:
-    return data[:2] != b"\0\0" if codec == "mov_text" else bool(data.strip(b"\0 \r\n"))

@@ -16,7 +16,7 @@ from shotad.sound.ad_tracks import Written, coded_text
 from shotad.sound.containers import Container, container_for, same_language
 from shotad.sound.loudness import DecodedMeter
 from shotad.sound.packets import Payload
-from shotad.sound.tracks import Kept, Plan, codec_of, plan_tracks, track_name
+from shotad.sound.tracks import Kept, codec_of, plan_tracks, track_name
 
 RULE = "A2"
 
@@ -68,8 +68,8 @@ class _Check:
         target = find_media(self._target).open()
         try:
             replaced = self._expected.written.replaced
-            plan = plan_tracks(source, self._film.info, self._container, replaced)
-            copies, own, missing = _paired(plan, list(target.streams))
+            kept, _ = plan_tracks(source, self._container, replaced)
+            copies, own, missing = _paired(kept, list(target.streams))
             if missing:
                 yield _error(f"{missing} of the film's tracks are missing.")
                 return
@@ -181,7 +181,7 @@ class _Check:
 _Pair = tuple[Kept, Any]
 
 
-def _paired(plan: Plan, streams: Sequence[Any]) -> tuple[list[_Pair], list[Any], int]:
+def _paired(kept: Sequence[Kept], streams: Sequence[Any]) -> tuple[list[_Pair], list[Any], int]:
     """Tracks of the film with their copies, the other tracks, and how many copies are missing.
 
     Tracks stand in the order in which they were written; covers and attachments come after all others.
@@ -190,7 +190,7 @@ def _paired(plan: Plan, streams: Sequence[Any]) -> tuple[list[_Pair], list[Any],
     rest: list[Any] = []
     missing = 0
     for aside in (False, True):
-        wanted = [kept for kept in plan.kept if _aside(kept.stream) == aside]
+        wanted = [one for one in kept if _aside(one.stream) == aside]
         there = [stream for stream in streams if _aside(stream) == aside]
         pairs += zip(wanted, there, strict=False)
         rest += there[len(wanted) :]

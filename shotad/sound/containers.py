@@ -178,11 +178,6 @@ def container_for(target: Path) -> Container:
     raise SoundError(f"A film cannot be written as {ending or 'a file without ending'}.", f"Use {known}.")
 
 
-def holders(kind: str, codec: str) -> str:
-    """Endings of the containers that hold such a track: ``.mkv or .webm``; empty where none does."""
-    return first_endings(c for c in CONTAINERS if c.holds(kind, codec))
-
-
 def first_endings(containers: Iterable[Container]) -> str:
     """The usual ending of each, one for those of a kind: ``.mp4 or .ts``."""
     endings: dict[str, str] = {}

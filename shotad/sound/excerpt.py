@@ -108,7 +108,7 @@ def foreseen_make_up(
     for line, level in pairs:
         voice[own.course.within(line.start, line.end)] = level + PAUSES
     gains = envelope(ordered, speech, depths)
-    both = summed(own.course, gains, Course(voice, np.zeros(0, np.float32)))
+    both = summed(own.course, gains, Course(voice))
     expected = reached(both, dialogue, of_dialogue)
     return 0.0 if expected is None else target - expected
 

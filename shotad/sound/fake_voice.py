@@ -59,16 +59,6 @@ class FakeVoice:
         """Noise as long as the text would take. Raises VoiceError for a text without a word."""
         need_words(text, self.name)
         self.calls.append((text, speed))
-        samples = cleaned(self._sound(text, speed), self.rate, self.name)
-        return Take(samples, self.rate, self.name, text, speed)
-
-    def _sound(self, text: str, speed: float) -> npt.NDArray[np.float64]:
-        gain = self._gain(text, speed)
-        seed = int.from_bytes(hashlib.sha256(f"{self.name} {text}".encode()).digest()[:8], "big")
-        return _noise(gain.size, self.rate, np.random.default_rng(seed)) * gain
-
-    def _gain(self, text: str, speed: float) -> npt.NDArray[np.float64]:
-        """How loud each sample is: one swell for each syllable, silence between words."""
         parts: list[npt.NDArray[np.float64]] = [np.zeros(0)]
         for word in text.split():
             if any(c.isalnum() for c in word):
@@ -76,7 +66,15 @@ class FakeVoice:
                 swell = 0.25 + 0.75 * np.sin(np.pi * (np.arange(long) + 0.5) / long)
                 parts += [swell] * syllables(word) + [np.zeros(self._samples(_WORD_GAP / speed))]
             parts.append(np.zeros(self._samples(_PAUSE.get(word[-1], 0.0) / speed)))
-        return np.concatenate(parts)
+        gain = np.concatenate(parts)
+        seed = int.from_bytes(hashlib.sha256(f"{self.name} {text}".encode()).digest()[:8], "big")
+        spectrum = np.fft.rfft(np.random.default_rng(seed).standard_normal(gain.size))
+        hertz = np.fft.rfftfreq(gain.size, 1 / self.rate)
+        spectrum[(hertz < _BAND[0]) | (hertz > _BAND[1])] = 0
+        noise = np.fft.irfft(spectrum, gain.size)
+        found: npt.NDArray[np.float64] = noise * (_LOUDNESS / max(float(noise.std()), 1e-9))
+        samples = cleaned(found * gain, self.rate, self.name)
+        return Take(samples, self.rate, self.name, text, speed)
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self.rate)
@@ -85,13 +83,3 @@ class FakeVoice:
 def syllables(word: str) -> int:
     """About how many a word has, 1 at least; digits have one each: ``spoken → 2``, ``42 → 2``."""
     return max(1, len(_VOWELS.findall(word)) + sum(c.isdigit() for c in word))
-
-
-def _noise(size: int, rate: int, generator: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Noise of the band of speech, ``float64[size]``."""
-    spectrum = np.fft.rfft(generator.standard_normal(size))
-    hertz = np.fft.rfftfreq(size, 1 / rate)
-    spectrum[(hertz < _BAND[0]) | (hertz > _BAND[1])] = 0
-    noise = np.fft.irfft(spectrum, size)
-    found: npt.NDArray[np.float64] = noise * (_LOUDNESS / max(float(noise.std()), 1e-9))
-    return found

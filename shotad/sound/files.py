@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,6 @@ from shotad.film import SoundBlock
 from shotad.sound.ad_tracks import alike
 from shotad.sound.programme import channel_names, to_stereo
 from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
-
-if TYPE_CHECKING:
-    from av import AudioFrame
-    from av.audio.stream import AudioStream
-    from av.container import OutputContainer
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +105,8 @@ def write_sound(
     if len(channel_names(layout)) > kind.most:
         blocks, layout = downmixed(blocks, layout, rate, true_peak), "stereo"
     with being_written(path, f"{layout} at {rate} Hz: try .wav or .flac.") as part:
-        _encode(part, kind, _Sound(blocks, alike(layout), rate), tags)
+        _encode(part, kind, blocks, alike(layout), rate, tags)
     return path
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sound:
-    blocks: Iterable[SoundBlock]
-    layout: str
-    rate: int
 
 
 def downmixed(blocks: Iterable[SoundBlock], layout: str, rate: int, true_peak: float) -> Iterator[SoundBlock]:
@@ -150,58 +138,34 @@ def being_written(path: Path, hint: str) -> Iterator[Path]:
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def _encode(part: Path, kind: SoundKind, sound: _Sound, tags: Mapping[str, str]) -> None:
+def _encode(
+    part: Path, kind: SoundKind, blocks: Iterable[SoundBlock], layout: str, rate: int, tags: Mapping[str, str]
+) -> None:
     import av
 
     with av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container:
-        stream = _stream(container, kind, sound)
-        _label(container, stream, kind, tags)
-        for frame in _frames(sound):
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
-
-
-def _stream(container: OutputContainer, kind: SoundKind, sound: _Sound) -> AudioStream:
-    rate = _known_rate(kind, sound.rate)
-    stream: Any = container.add_stream(kind.codec, rate=rate, layout=sound.layout)
-    stream.codec_context.format = kind.pixels
-    stream.codec_context.time_base = stream.time_base = Fraction(1, rate)
-    if kind.bit_rate:
-        channels = len(channel_names(sound.layout))
-        stream.codec_context.bit_rate = kind.bit_rate * channels
-    if kind.codec == "flac":
-        stream.codec_context.options = {"bits_per_raw_sample": "24"}
-    found: AudioStream = stream
-    return found
-
-
-def _known_rate(kind: SoundKind, rate: int) -> int:
-    if not kind.rates or rate in kind.rates:
-        return rate
-    return min((known for known in kind.rates if known > rate), default=max(kind.rates))
-
-
-def _label(container: OutputContainer, stream: AudioStream, kind: SoundKind, tags: Mapping[str, str]) -> None:
-    if kind.muxer == "ogg":
+        known = rate
+        if kind.rates and rate not in kind.rates:
+            known = min((one for one in kind.rates if one > rate), default=max(kind.rates))
+        stream: Any = container.add_stream(kind.codec, rate=known, layout=layout)
+        stream.codec_context.format = kind.pixels
+        stream.codec_context.time_base = stream.time_base = Fraction(1, known)
+        if kind.bit_rate:
+            stream.codec_context.bit_rate = kind.bit_rate * len(channel_names(layout))
+        if kind.codec == "flac":
+            stream.codec_context.options = {"bits_per_raw_sample": "24"}
         # Ogg has no tags but the stream's own.
-        stream.metadata.update(tags)
-        return
-    container.metadata.update(tags)
-    if kind.muxer == "ipod" and "language" in tags:
-        with suppress(UsageError):
-            # A track's language has three letters there.
-            stream.metadata["language"] = language_of(tags["language"]).alpha3
-
-
-def _frames(sound: _Sound) -> Iterator[AudioFrame]:
-    from av import AudioFrame
-
-    done = 0
-    for block in sound.blocks:
-        if len(block.samples) == 0:
-            continue
-        woven = np.ascontiguousarray(block.samples, np.float32).reshape(1, -1)
-        frame = AudioFrame.from_ndarray(woven, format="flt", layout=sound.layout)
-        frame.sample_rate, frame.pts, frame.time_base = sound.rate, done, Fraction(1, sound.rate)
-        done += len(block.samples)
-        yield frame
+        (stream if kind.muxer == "ogg" else container).metadata.update(tags)
+        if kind.muxer == "ipod" and "language" in tags:
+            with suppress(UsageError):
+                # A track's language has three letters there.
+                stream.metadata["language"] = language_of(tags["language"]).alpha3
+        done = 0
+        for block in blocks:
+            if len(block.samples):
+                woven = np.ascontiguousarray(block.samples, np.float32).reshape(1, -1)
+                frame = av.AudioFrame.from_ndarray(woven, format="flt", layout=layout)
+                frame.sample_rate, frame.pts, frame.time_base = rate, done, Fraction(1, rate)
+                done += len(block.samples)
+                container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from fractions import Fraction
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import (
-    AudioTrack,
-    ExtendedSettings,
-    NoProgress,
-    Progress,
-    SoundError,
-    printable,
-    reported,
-)
+from shotad.core import AudioTrack, ExtendedSettings, NoProgress, Progress, SoundError, printable, reported
 from shotad.film import (
     TEXT_CODECS,
     Film,
@@ -46,9 +38,8 @@ from shotad.sound.ad_tracks import (
 from shotad.sound.containers import Container, container_for
 from shotad.sound.files import being_written
 from shotad.sound.packets import write_woven
-from shotad.sound.pauses import Pause
+from shotad.sound.pauses import Pause, TimeMap
 from shotad.sound.picture_copy import PictureCopy, PictureKept
-from shotad.sound.time_map import TimeMap
 from shotad.sound.tracks import codec_of, film_tags, track_tags
 
 if TYPE_CHECKING:
@@ -114,7 +105,13 @@ def write_copy(
             out.add_attachment(kept.name or "attachment", kind_of_file, kept.data)
         name = printable(film.info.name.rpartition(".")[0] or film.info.name)
         out.metadata.update(film_tags(source.metadata, {}, container, name))
-        out.set_chapters(_chapters(source, times, start) if container.chapters else [])
+        chapters: list[Any] = []
+        for chapter in source.chapters() if container.chapters else ():
+            base = chapter["time_base"] or MILLISECOND
+            moments = (max(0.0, float(chapter[side] * base - start)) for side in ("start", "end"))
+            first, last = (round(times.late(moment) * 1000) for moment in moments)
+            chapters.append({**chapter, "time_base": MILLISECOND, "start": first, "end": max(first, last)})
+        out.set_chapters(chapters)
         write_woven(out, packets, length, task)
     return target
 
@@ -123,16 +120,6 @@ def _dress(stream: Any, like: Any, container: Container) -> None:
     """What a stream of the film is called and said to be."""
     stream.metadata.update(track_tags(like, container))
     stream.disposition = like.disposition
-
-
-def _chapters(source: InputContainer, times: TimeMap, start: Fraction) -> list[Any]:
-    chapters = []
-    for chapter in source.chapters():
-        base = chapter["time_base"] or MILLISECOND
-        begin, end = (times.late(max(0.0, float(chapter[side] * base - start))) for side in ("start", "end"))
-        first, last = round(begin * 1000), round(end * 1000)
-        chapters.append({**chapter, "time_base": MILLISECOND, "start": first, "end": max(first, last)})
-    return chapters
 
 
 def _others(
@@ -212,7 +199,8 @@ def sound_with_pauses(
                 if len(head):
                     yield SoundBlock(done / rate, head)
                     done += len(head)
-                for silence in _silence(end - (at + shift), samples, rate):
+                for left in range(end - (at + shift), 0, -rate):
+                    silence = np.zeros((min(left, rate), *samples.shape[1:]), np.float32)
                     yield SoundBlock(done / rate, silence)
                     done += len(silence)
                 shift = end - at
@@ -227,19 +215,9 @@ def _joined(pauses: Sequence[Pause], rate: int) -> dict[int, int]:
 
     Rounded from the whole time waited, so that roundings do not add up; one stop for each moment.
     """
-    stops: dict[int, int] = {}
-    waited = 0.0
-    for pause in pauses:
-        waited += pause.length
-        at = round(pause.at * rate)
-        stops[at] = round((pause.at + waited) * rate)
-    return stops
-
-
-def _silence(count: int, like: Samples, rate: int) -> Iterator[Samples]:
-    while count > 0:
-        yield np.zeros((min(count, rate), *like.shape[1:]), np.float32)
-        count -= rate
+    waited = accumulate(pause.length for pause in pauses)
+    pairs = zip(pauses, waited, strict=True)
+    return {round(pause.at * rate): round((pause.at + after) * rate) for pause, after in pairs}
 
 
 def _faded(samples: Samples, first: int, stops: Iterable[int], rate: int) -> Samples:

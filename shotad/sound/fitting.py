@@ -30,7 +30,6 @@ from shotad.sound.placing import (
     LONGEST_WORD_RATE,
     NO_ROOM,
     Form,
-    Option,
     Window,
     cheapest,
     earliest,
@@ -48,10 +47,8 @@ from shotad.sound.takes import to_length
 ASKED = 2
 """Times that a writer is asked about one line at most."""
 
-
 A_LINE = 10**6
 """Words that a line counts for when one must be left out: all its neighbours are shortened first."""
-
 
 FEWEST = 3
 """Words that a line must be allowed to be worth asking for."""
@@ -103,32 +100,9 @@ class _Case:
         return self.forms[0]
 
     @property
-    def texts(self) -> set[str]:
-        return {form.text for form in self.forms}
-
-    @property
     def least(self) -> int:
         """Number of the form that can be said in the shortest time."""
         return min(range(len(self.forms)), key=lambda at: (self.forms[at].shortest, at))
-
-    @property
-    def unspoken(self) -> int | None:
-        """Number of the form that was chosen, or else the shortest, if nobody has spoken it yet."""
-        number = self.least if self.chosen is None else self.chosen
-        return number if self.forms[number].take is None else None
-
-    @property
-    def dropping(self) -> int:
-        by_hand = self.line.id.startswith("h")
-        return (2 if by_hand else 1) * A_LINE + self.whole.words
-
-    @property
-    def options(self) -> list[Option]:
-        return [Option(form.shortest, form.lost) for form in self.forms]
-
-    @property
-    def length(self) -> int | None:
-        return None if self.chosen is None else self.forms[self.chosen].shortest
 
 
 class _Fitter:
@@ -144,7 +118,10 @@ class _Fitter:
         self._speak_ahead([line.text for line in lines])
         for line in lines:
             whole = whole_form(line, self._studio.say(line.text), self._settings)
-            self._cases.append(_Case(line, _window(line, self._settings), [whole]))
+            first = math.ceil(earliest(line, self._settings) * 1000 - 1e-6)
+            last = max(math.floor(latest(line, self._settings) * 1000 + 1e-6), first)
+            window = Window(round(line.start * 1000), first, last, math.floor(line.room.end * 1000 + 1e-6))
+            self._cases.append(_Case(line, window, [whole]))
         # Looks for shorter forms of lines that do not find place as they are, and of their neighbours.
         windows = [case.window for case in self._cases]
         wholes = [case.whole for case in self._cases]
@@ -161,15 +138,23 @@ class _Fitter:
         """
         while True:
             windows = [case.window for case in self._cases]
-            options = [case.options for case in self._cases]
-            dropping = [case.dropping for case in self._cases]
+            options = [[(form.shortest, form.lost) for form in case.forms] for case in self._cases]
+            dropping = [
+                (2 if case.line.id.startswith("h") else 1) * A_LINE + case.whole.words for case in self._cases
+            ]
             chosen = cheapest(windows, options, dropping, self._between)
-            for case, number in zip(self._cases, chosen, strict=True):
-                case.chosen = number
-            new = [(case, number) for case in self._cases if (number := case.unspoken) is not None]
+            new: list[tuple[_Case, int]] = []
+            for case, place in zip(self._cases, chosen, strict=True):
+                case.chosen = place
+                number = case.least if place is None else place
+                if case.forms[number].take is None:
+                    new.append((case, number))
             if not new:
                 return
-            self._say(new)
+            self._speak_ahead([case.forms[number].text for case, number in new])
+            for case, number in new:
+                form = case.forms[number]
+                case.forms[number] = spoken(form, self._studio.say(form.text), self._settings)
 
     def ask(self, shorten: Shorten) -> bool:
         """Asks for shorter forms of lines that have no place; whether anything new came of it."""
@@ -178,7 +163,9 @@ class _Fitter:
         for (case, wish), answer in zip(open_, answers, strict=True):
             case.wishes.append(wish)
             case.answer, case.anew = answer, None
-            if answer is not None and _is_usable(answer, wish) and answer.text not in case.texts:
+            if answer is None or answer.complaints or answer.text in [form.text for form in case.forms]:
+                continue
+            if 0 < spoken_words(answer.text, wish.language) <= wish.words:
                 case.anew = len(case.forms)
                 case.forms.append(written(case.line, answer.text, case.whole, self._settings))
         return bool(open_)
@@ -196,12 +183,6 @@ class _Fitter:
         left = [self._unspoken(case) for case in self._cases if case.chosen is None]
         return Fitting(tuple(said), tuple(left))
 
-    def _say(self, new: Sequence[tuple[_Case, int]]) -> None:
-        self._speak_ahead([case.forms[number].text for case, number in new])
-        for case, number in new:
-            form = case.forms[number]
-            case.forms[number] = spoken(form, self._studio.say(form.text), self._settings)
-
     def _speak_ahead(self, texts: Sequence[str]) -> None:
         """Several at once, where the studio can: `Studio.say` then has them."""
         if (say_all := getattr(self._studio, "say_all", None)) is not None:
@@ -217,16 +198,14 @@ class _Fitter:
         by_pace = free * form.words / form.length * settings.fastest
         words = int(min(by_pace, free * LONGEST_WORD_RATE / 60_000) + 1e-9)
         words = min(words, form.words - 1)
-        return (
-            Wish(case.line.id, case.line.text, words, case.line.language, case.answer)
-            if words >= FEWEST
-            else None
-        )
+        if words < FEWEST:
+            return None
+        return Wish(case.line.id, case.line.text, words, case.line.language, case.answer)
 
     def _free(self, case: _Case) -> int:
         """Milliseconds that a line without a place could have, its neighbours being as they are."""
         windows = [one.window for one in self._cases]
-        lengths = [one.length for one in self._cases]
+        lengths = [None if c.chosen is None else c.forms[c.chosen].shortest for c in self._cases]
         at = self._cases.index(case)
         low, high = 0, case.window.end - case.window.earliest
         while low < high:
@@ -255,17 +234,6 @@ class _Fitter:
         return Unspoken(case.line.id, case.line.text, reason, tuple(steps), missing)
 
 
-def _window(line: LineToSpeak, settings: FitSettings) -> Window:
-    """Where a line may stand, in whole milliseconds inside its room."""
-    first = math.ceil(earliest(line, settings) * 1000 - 1e-6)
-    return Window(
-        round(line.start * 1000),
-        first,
-        max(math.floor(latest(line, settings) * 1000 + 1e-6), first),
-        math.floor(line.room.end * 1000 + 1e-6),
-    )
-
-
 def _spoken(case: _Case, form: Form, speed: float, length: int, start: int) -> Spoken:
     take = form.take
     assert take is not None  # settle() has spoken all that is chosen
@@ -281,7 +249,6 @@ def _spoken(case: _Case, form: Form, speed: float, length: int, start: int) -> S
 
 _NOTICED = 10
 """Milliseconds of a shift worth a word."""
-
 
 STEP = 0.01
 """Speeds are raised in steps that nobody can hear."""
@@ -300,7 +267,11 @@ def factors(windows: Sequence[Window], forms: Sequence[Form], between: int) -> l
 
 
 def _of_company(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
-    steps = _steps(max(form.factor for form in forms))
+    most = max(form.factor for form in forms)
+    number = int((most - 1) / STEP + 1e-9)
+    steps = [round(1 + STEP * k, 4) for k in range(number + 1)]
+    if steps[-1] < most:
+        steps.append(most)
 
     def possible(speeds: Sequence[float]) -> bool:
         lengths = [form.at(speed) for form, speed in zip(forms, speeds, strict=True)]
@@ -318,12 +289,6 @@ def _of_company(windows: Sequence[Window], forms: Sequence[Form], between: int) 
     return speeds
 
 
-def _steps(most: float) -> list[float]:
-    number = int((most - 1) / STEP + 1e-9)
-    steps = [round(1 + STEP * k, 4) for k in range(number + 1)]
-    return steps if steps[-1] >= most else [*steps, most]
-
-
 def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:
     """Runs of lines, ``[first, after the last)``, that can press on each other; nothing joins two runs."""
     starts = []
@@ -336,13 +301,8 @@ def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) ->
     return list(zip(starts, [*starts[1:], len(windows)], strict=True)) if starts else []
 
 
-def _is_usable(answer: Answer, wish: Wish) -> bool:
-    return not answer.complaints and 0 < spoken_words(answer.text, wish.language) <= wish.words
-
-
 MOST = 12
 """Neighbours to each side that are fitted along at most: a shift of one line dies away much sooner."""
-
 
 LONGER = 1.3
 """Times that a line not spoken yet may be longer than its words let expect."""

@@ -99,7 +99,6 @@ def installed_version() -> str | None:
 
 
 def _model() -> Path:
-    """The model's file in the package, which is checked."""
     version = installed_version()
     spec = importlib.util.find_spec("hibari") if version is not None else None
     if version is None or spec is None or spec.origin is None:

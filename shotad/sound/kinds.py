@@ -107,7 +107,7 @@ class LineToSpeak:
 class Spoken:
     """A line in its place. ``start`` is the film second of the take's first sample.
 
-    ``pause``: seconds for which the film stands still (at second ``pause_at``) so that the line can end.
+    ``pause``: seconds for which the film stands still so that the line can end.
     """
 
     id: str
@@ -116,7 +116,6 @@ class Spoken:
     take: Take
     steps: tuple[str, ...] = ()
     pause: float = 0.0
-    pause_at: float = 0.0
 
     @property
     def interval(self) -> Interval:

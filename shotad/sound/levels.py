@@ -19,7 +19,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,7 +73,6 @@ ASSUMED = -23.0
 QUIET = -50.0
 """LUFS: a programme quieter than this is taken for silence (hiss, hum) and no measure for the voice."""
 
-
 OVER = 10.0
 """LU by which a line must stand over the ducked programme around it; where that is loud it is lowered
 further: the proposal for commentary over music (AES 2019)."""
@@ -120,8 +119,12 @@ def level_during(course: Course, interval: Interval, gains: Sequence[GainPoint] 
     """The mean loudness of the programme in an interval, lowered by ``gains``; None: silence."""
     part = course.within(interval.start, interval.end)
     lowered = gain_at(gains, course.middles[part]).astype(np.float64) ** 2
-    heard = power(course.momentary[part]) * lowered
-    mean = level(float(heard.mean())) if len(heard) else -np.inf
+    return _mean(power(course.momentary[part]) * lowered)
+
+
+def _mean(powers: npt.NDArray[np.float64]) -> float | None:
+    """LUFS; None: silence."""
+    mean = level(float(powers.mean())) if len(powers) else -np.inf
     return mean if mean > SILENT else None
 
 
@@ -170,9 +173,7 @@ class Dialogue:
         spoken = np.zeros(len(course.momentary), bool)
         for interval in self.intervals:
             spoken[course.within(interval.start, interval.end)] = True
-        heard = power(course.momentary[spoken])
-        mean = level(float(heard.mean())) if len(heard) else -np.inf
-        return mean if mean > SILENT else None
+        return _mean(power(course.momentary[spoken]))
 
 
 def target_of(profile: Profile, dialogue: Dialogue) -> tuple[float | None, bool]:
@@ -192,12 +193,9 @@ def summed(programme: Course, gains: Sequence[GainPoint], voice: Course) -> Cour
     count = min(len(programme.momentary), len(voice.momentary))
     lowered = gain_at(gains, programme.middles[:count]).astype(np.float64) ** 2
     both = power(programme.momentary[:count]) * lowered + power(voice.momentary[:count])
-    return Course(_levels(both), np.zeros(0, np.float32))
-
-
-def _levels(powers: Iterable[float]) -> npt.NDArray[np.float32]:
     with np.errstate(divide="ignore"):
-        return np.asarray(10 * np.log10(np.asarray(powers)), np.float32)
+        levels = np.asarray(10 * np.log10(both), np.float32)
+    return Course(levels)
 
 
 LEAST = 0.05
@@ -206,7 +204,6 @@ LEAST = 0.05
 
 WORTH = 1.0
 """dB: where a gap has no room for more than this the programme is left alone; such a dip helps nobody."""
-
 
 FALL, RISE = 0.3, 0.4
 """Seconds in which the programme is lowered before a line begins, and comes back after its end: as a mixer's

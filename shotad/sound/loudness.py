@@ -71,7 +71,6 @@ class Course:
     """Loudness along time: figure k is of the window that ends at ``(k + 1) * STEP`` seconds."""
 
     momentary: Levels
-    short_term: Levels
 
     def within(self, start: float, end: float) -> slice:
         """The momentary figures whose windows have their middle in ``[start, end)``; at least the nearest."""
@@ -172,7 +171,7 @@ class Meter:
             _highest(momentary),
             _highest(short),
         )
-        return whole, Course(momentary, short)
+        return whole, Course(momentary)
 
     def _note(self) -> None:
         """Take the figures that are ready. The last part, shorter than a tenth of a second, has none."""
@@ -219,11 +218,21 @@ class DecodedMeter:
         from av.error import FFmpegError
 
         try:
-            frames = packet.decode()
+            frames: list[Any] = list(packet.decode())
         except FFmpegError:
             return
         for frame in frames:
-            self._hear(frame)
+            from av import AudioResampler
+
+            if self._meter is None or self._resampler is None:
+                layout = frame.layout.name
+                self._meter = Meter(layout, frame.sample_rate)
+                self._resampler = AudioResampler(format="flt", layout=layout, rate=frame.sample_rate)
+            frame.pts = None
+            for part in self._resampler.resample(frame):
+                self._held.append(np.asarray(part.to_ndarray(), np.float32).reshape(part.samples, -1))
+            if sum(map(len, self._held)) >= frame.sample_rate:
+                self._measure(self._meter)
 
     def result(self) -> tuple[Loudness, Course] | None:
         """What was measured, None where nothing was decoded; nothing may be added afterwards."""
@@ -231,19 +240,6 @@ class DecodedMeter:
             return None
         self._measure(self._meter)
         return self._meter.result()
-
-    def _hear(self, frame: Any) -> None:
-        from av import AudioResampler
-
-        if self._meter is None or self._resampler is None:
-            layout = frame.layout.name
-            self._meter = Meter(layout, frame.sample_rate)
-            self._resampler = AudioResampler(format="flt", layout=layout, rate=frame.sample_rate)
-        frame.pts = None
-        for part in self._resampler.resample(frame):
-            self._held.append(np.asarray(part.to_ndarray(), np.float32).reshape(part.samples, -1))
-        if sum(map(len, self._held)) >= frame.sample_rate:
-            self._measure(self._meter)
 
     def _measure(self, meter: Meter) -> None:
         """A second at once, for it costs less than frame by frame."""

@@ -25,25 +25,26 @@ from shotad.sound.film_copy import write_copy
 from shotad.sound.kinds import Spoken
 from shotad.sound.levels import PEAK_SLACK
 from shotad.sound.loudness import ROOM, DecodedMeter, measure_file
-from shotad.sound.mix import Mix, counted, prepare_mix
-from shotad.sound.mix_report import (
+from shotad.sound.mix import (
     FileSound,
+    Mix,
     MixReport,
+    counted,
     loudness_findings,
     loudness_told,
     off_target,
     over_peak,
+    prepare_mix,
 )
 from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, OutputFile, Rendered, Sound
-from shotad.sound.time_map import TimeMap
+from shotad.sound.pauses import TimeMap
 from shotad.sound.voicing import Materials, Voicing
 
 MONO = "mono"
 
 TEXT_TITLE = "{} (text)"
 """Title of the text track, by that of the track of sound."""
-
 
 ROUNDS = 4
 """Times that a file is written at most until its peaks and its loudness are what was asked for."""
@@ -187,7 +188,10 @@ class FileMaker:
         config = self.materials.config
         scene = self.scene(wanted.ending)
         sound = None if mix is None else self._sound(mix)
-        text = None if wanted.kind is Kind.FILM else self._text(scene)
+        track = self.materials.track
+        text = None
+        if wanted.kind is not Kind.FILM:
+            text = AdText(scene.texts, track.language, TEXT_TITLE.format(track_title(track.language)))
         written = write_film(
             scene.film,
             wanted.path,
@@ -197,7 +201,6 @@ class FileMaker:
             metadata=self._tags(wanted.kind),
             progress=self.progress,
         )
-        track = self.materials.track
         expected = Expected(
             written,
             track.language,
@@ -226,10 +229,6 @@ class FileMaker:
             language,
             track_title(language),
         )
-
-    def _text(self, scene: Scene) -> AdText:
-        language = self.materials.track.language
-        return AdText(scene.texts, language, TEXT_TITLE.format(track_title(language)))
 
     def _tags(self, kind: Kind) -> Mapping[str, str]:
         voice = "" if self.voicing is None else self.voicing.voice
@@ -337,9 +336,11 @@ class RenderRecord:
         wanted = product.wanted
         path = str(wanted.path.absolute())
         self._fresh.add(path)
+        folder, place = self._materials.folder.path.absolute(), wanted.path.absolute()
         self._rows[path] = {
             "path": path,
-            "within": self._within(wanted.path),
+            # In the work folder, which may be moved.
+            "within": str(place.relative_to(folder)) if place.is_relative_to(folder) else None,
             "kind": wanted.kind.value,
             "key": self._key(wanted),
             "state": _state(wanted.path),
@@ -403,11 +404,6 @@ class RenderRecord:
         sound = None if self.sound is None else {"key": self._heard, **self.sound.as_json()}
         record = {**more, "sound": sound, "made": present, "beside": self._beside}
         self._materials.folder.write_json(self._name, record)
-
-    def _within(self, path: Path) -> str | None:
-        """Where a file lies in the work folder, which may be moved; None: elsewhere."""
-        folder = self._materials.folder.path.absolute()
-        return str(path.absolute().relative_to(folder)) if path.absolute().is_relative_to(folder) else None
 
     def _place(self, row: Json) -> str:
         within = row.get("within")

@@ -3,19 +3,26 @@
 The programme is heard once; then the mix once, where it has a target. A settled mix holds no sound:
 programme and voice (takes at the mix's rate, at their level, in their places) are made block by block
 whenever asked for.
+
+How it and its files came out is told in figures and in plain lines, and against rules A1 (loudness and true
+peak of each file) and A3 (audible).
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, Task, reported
 from shotad.film import Film, Samples, SoundBlock
+from shotad.script import Finding, Level, timecode
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.levels import (
+    PEAK_SLACK,
     PROFILES,
     Dialogue,
     depth_for,
@@ -28,7 +35,7 @@ from shotad.sound.levels import (
     voice_level,
 )
 from shotad.sound.loudness import Course, Loudness, Meter, measure
-from shotad.sound.mix_report import FileSound, LineLevel, MixReport
+from shotad.sound.outputs import Sound
 from shotad.sound.programme import RATE, Gains, Programme, channel_names, programme_of, voice_gains
 from shotad.sound.true_peak import Limiter, limited
 
@@ -136,31 +143,21 @@ def lay(
 
     ``loudness`` says how loud a take is by itself, in LUFS.
     """
-    takes, voices = _placed(spoken, own, settings, programme.total, loudness)
+    takes: list[PlacedTake] = []
+    voices: list[float] = []
+    for said in sorted(spoken, key=lambda line: line.start):
+        level, loud = own.voice_level(said.interval, settings), loudness(said.take)
+        take = place(said, RATE, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
+        if take is not None:
+            takes.append(take)
+            voices.append(level)
     lines = [take.line.interval for take in takes]
     around = [own.level_during(line) for line in lines]
-    depths = [depth_for(voice, level, settings) for voice, level in zip(voices, around, strict=True)]
+    depths = [depth_for(voice, film, settings) for voice, film in zip(voices, around, strict=True)]
     gains = envelope(lines, speech, depths)
     spread = voice_gains(channel_names(programme.layout), settings.channels)
     recipe = Recipe(programme, gains, tuple(takes), spread)
     return Laid(recipe, tuple(around), tuple(depths), tuple(voices))
-
-
-def _placed(
-    spoken: Sequence[Spoken],
-    own: Heard,
-    settings: MixSettings,
-    total: int,
-    loudness: Callable[[Take], float | None],
-) -> tuple[list[PlacedTake], list[float]]:
-    placed, levels = [], []
-    for line in sorted(spoken, key=lambda line: line.start):
-        level, loud = own.voice_level(line.interval, settings), loudness(line.take)
-        take = place(line, RATE, total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
-        if take is not None:
-            placed.append(take)
-            levels.append(level)
-    return placed, levels
 
 
 def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
@@ -344,27 +341,21 @@ class Playing:
         """Samples ``[first, end)``; None: nothing is said. No stretch begins before the last one ended."""
         while self._coming and self._coming[-1].first < end:
             take = self._coming.pop()
-            self._sounding.append((take, self._ready(take)))
+            samples = resampled(take.line.take, self._rate) * np.float32(take.gain)
+            samples = samples[: take.end - take.first]
+            for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
+                count = min(round(seconds * self._rate), len(samples) // 2)
+                edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
+            self._sounding.append((take, samples))
         self._sounding = [pair for pair in self._sounding if pair[0].end > first]
-        return _sum(self._sounding, first, end) if self._sounding else None
-
-    def _ready(self, take: PlacedTake) -> Samples:
-        """A take's samples as they are heard in one channel."""
-        samples = resampled(take.line.take, self._rate) * np.float32(take.gain)
-        samples = samples[: take.end - take.first]
-        for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
-            count = min(round(seconds * self._rate), len(samples) // 2)
-            edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
-        return samples
-
-
-def _sum(sounding: Sequence[tuple[PlacedTake, Samples]], first: int, end: int) -> Samples:
-    mixed = np.zeros(end - first, np.float32)
-    for take, samples in sounding:
-        begin, stop = max(first, take.first), min(end, take.end)
-        if begin < stop:
-            mixed[begin - first : stop - first] += samples[begin - take.first : stop - take.first]
-    return mixed
+        if not self._sounding:
+            return None
+        mixed = np.zeros(end - first, np.float32)
+        for take, samples in self._sounding:
+            begin, stop = max(first, take.first), min(end, take.end)
+            if begin < stop:
+                mixed[begin - first : stop - first] += samples[begin - take.first : stop - take.first]
+        return mixed
 
 
 def place(line: Spoken, rate: int, total: int, gain: float) -> PlacedTake | None:
@@ -372,3 +363,129 @@ def place(line: Spoken, rate: int, total: int, gain: float) -> PlacedTake | None
     first = round(line.start * rate)
     end = first + max(1, round(line.take.size * rate / line.take.rate))
     return PlacedTake(line, first, min(end, total), gain) if max(first, 0) < min(end, total) else None
+
+
+OVER = 4.0
+"""LU over the programme under which a line counts as covered (A3): it is then followed with effort."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineLevel:
+    """How one line stands in the mix, before the make-up gain, which moves all alike.
+
+    ``voice`` is its loudness in LUFS, ``programme`` that of the film meanwhile as it is, ``ducked`` as it is
+    lowered; both None: silence. ``depth`` is how far it was to be lowered, dB. ``over`` is how many LU the
+    line stands over the ducked programme; None: over silence.
+    """
+
+    id: str
+    interval: Interval
+    voice: float
+    programme: float | None
+    ducked: float | None
+    depth: float
+
+    @property
+    def over(self) -> float | None:
+        """LU."""
+        return None if self.ducked is None else self.voice - self.ducked
+
+
+@dataclass(frozen=True, slots=True)
+class MixReport:
+    """A mix in figures, before it is written. ``programme`` is the film's own sound, ``voice`` all lines by
+    themselves (with the make-up gain).
+
+    ``target`` is LUFS, None: as the film; ``of_dialogue``: it is meant of dialogue alone. ``make_up`` is the
+    gain in dB on all, ``true_peak`` in dBTP what no file's peaks may pass.
+    """
+
+    profile: str
+    target: float | None
+    of_dialogue: bool
+    programme: Loudness
+    voice: Loudness
+    make_up: float
+    true_peak: float
+    lines: tuple[LineLevel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSound:
+    """How the sound in a finished file is heard, decoded as players do. ``mix``: the film's sound is in it;
+    else it is the description alone. ``reached`` is what is compared with the target, which for profiles that
+    count dialogue is the loudness of dialogue; None: silence, or the description alone."""
+
+    loudness: Loudness
+    mix: bool
+    reached: float | None
+
+
+def heard(report: MixReport) -> Sound:
+    """What people and programs want to know of a mix, with what is wrong with it."""
+    over = [line.over for line in report.lines if line.over is not None]
+    told = ("The film is silent where the voice speaks.",) if report.lines else ()
+    if over:
+        least, most = f"{min(over):.0f}", f"{max(over):.0f}"
+        far = least if least == most else f"{least} to {most}"
+        told = (f"The voice is {far} LU louder than the film around it.",)
+    return Sound(told, json.loads(json.dumps(asdict(report))), tuple(_audible(report)))
+
+
+def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
+    figures = _lufs(sound.loudness.integrated)
+    # What counts for the target, where that is not the loudness of the whole.
+    if report.of_dialogue and sound.reached is not None:
+        figures += f" ({sound.reached:.1f} LUFS while somebody speaks, which counts)"
+    figures += f", peaks {_peak(sound.loudness.true_peak)}."
+    if not sound.mix:
+        return f"Loudness of the description alone: {name} {figures}"
+    target = "as loud as the film" if report.target is None else f"target {report.target:g} LUFS"
+    film = _lufs(report.programme.integrated)
+    return f"Loudness, {report.profile} ({target}): film {film}, {name} {figures}"
+
+
+def over_peak(report: MixReport, sound: FileSound) -> float:
+    """dB by which a file's peaks are over their limit; less than 0: under it."""
+    peak = sound.loudness.true_peak
+    return -math.inf if peak is None else peak - report.true_peak
+
+
+def off_target(report: MixReport, sound: FileSound) -> float:
+    """LU by which a file is louder than its target; 0: within what the profile bears, or without target."""
+    if report.target is None or sound.reached is None:
+        return 0.0
+    off = sound.reached - report.target
+    return off if abs(off) > PROFILES[report.profile].tolerance + 0.05 else 0.0
+
+
+def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterator[Finding]:
+    """A1, of a finished file. With the profile ``source`` there is no target, and peaks may be as high as the
+    film's own."""
+    profile = PROFILES[report.profile]
+    if off_target(report, sound):
+        yield Finding(
+            "A1",
+            Level.ERROR,
+            f"{name} is at {sound.reached:.1f} LUFS, not at {report.target:g} "
+            f"±{profile.tolerance:g} ({report.profile})",
+        )
+    if over_peak(report, sound) > PEAK_SLACK:
+        what = f"the peaks of {name} reach {_peak(sound.loudness.true_peak)}, over {report.true_peak:.1f}"
+        yield Finding("A1", Level.ERROR, f"{what} ({report.profile})")
+
+
+def _audible(report: MixReport) -> Iterator[Finding]:
+    for line in report.lines:
+        if line.over is not None and line.over < OVER:
+            stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
+            what = f"{stands}, under {OVER:g}: let the film be lowered further (mix.duck)"
+            yield Finding("A3", Level.ERROR, what, line.id)
+
+
+def _lufs(value: float | None) -> str:
+    return "silent" if value is None else f"{value:.1f} LUFS"
+
+
+def _peak(value: float | None) -> str:
+    return "none" if value is None else f"{value:.1f} dBTP"

@@ -7,7 +7,7 @@ their packets in the order of time, and the marks for players once the file is c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,16 +43,12 @@ from shotad.sound.packets import MICROSECOND, Clock, Payload, Way, hides, unhear
 from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
 from shotad.sound.tracks import (
     MADE_HERE,
-    How,
     Kept,
-    Plan,
     add_track,
-    attach_cover,
-    default_tracks,
+    codec_of,
     film_tags,
     own_tags,
     plan_tracks,
-    shifted_chapters,
     track_name,
     track_tags,
 )
@@ -97,7 +93,7 @@ def write_film(
             assembly.finish(part)
     return Written(
         target,
-        (*recipe.plan.warnings, *assembly.warnings),
+        (*recipe.warnings, *assembly.warnings),
         assembly.copied(),
         recipe.coding.codec if recipe.coding is not None else "",
         recipe.replaced,
@@ -117,7 +113,7 @@ def check_container(
     """
     assert film.media is not None, "numbered frames have no tracks to copy"
     with film.media.open() as source:
-        return _recipe(film, target, source, sound, text, settings, {}).plan.warnings
+        return _recipe(film, target, source, sound, text, settings, {}).warnings
 
 
 def _recipe(
@@ -132,8 +128,7 @@ def _recipe(
     """What to write, if it can be written. ``source`` is the film, open."""
     container = container_for(target)
     replaced, notes = existing_description(source, film.info, sound, text, settings)
-    plan = plan_tracks(source, film.info, container, replaced)
-    plan = replace(plan, warnings=(*notes, *plan.warnings))
+    kept, warnings = plan_tracks(source, container, replaced)
     coding = None
     if sound is not None:
         coding = choose_coding(sound, container, film.info, settings.codec)
@@ -142,7 +137,9 @@ def _recipe(
             f"{container.name} holds no text track of descriptions.",
             f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
         )
-    return Recipe(film.info, container, plan, sound, coding, text, settings, metadata, replaced)
+    return Recipe(
+        film.info, container, kept, (*notes, *warnings), sound, coding, text, settings, metadata, replaced
+    )
 
 
 def existing_description(
@@ -207,7 +204,8 @@ class Recipe:
 
     info: FilmInfo
     container: Container
-    plan: Plan
+    kept: tuple[Kept, ...]
+    warnings: tuple[str, ...]
     sound: AdSound | None
     coding: Coding | None
     text: AdText | None
@@ -241,8 +239,11 @@ class Assembly:
         """Everything that stands before the first packet: tracks, metadata, chapters."""
         recipe = self._recipe
         described = recipe.sound is not None and (recipe.settings.default_track or not recipe.info.audio)
-        defaults = default_tracks(self._source, recipe.info, described)
-        for kept in recipe.plan.kept:
+        # Of the film's sounds players start with one at most, with none where they start with the AD.
+        listened, sounds = recipe.info.default_audio, self._source.streams.audio
+        chosen = None if described or listened is None else sounds[listened.number].index
+        defaults = {stream.index: stream.index == chosen for stream in sounds}
+        for kept in recipe.kept:
             self._add_copied(kept, defaults)
         if recipe.sound is not None and recipe.coding is not None:
             self._add_sound(recipe.sound, recipe.coding, described)
@@ -251,8 +252,15 @@ class Assembly:
         name = printable(recipe.info.name.rpartition(".")[0] or recipe.info.name)
         tags = film_tags(self._source.metadata, recipe.metadata, recipe.container, name)
         self._output.metadata.update(tags)
+        chapters = []
+        for chapter in self._source.chapters() if recipe.container.chapters else ():
+            shift = round(recipe.info.start / chapter["time_base"])
+            # What lies before the film's start is left out or begins with it.
+            begin, end = max(0, chapter["start"] - shift), chapter["end"] - shift
+            if end > begin:
+                chapters.append({**chapter, "start": begin, "end": end})
         if recipe.container.chapters:
-            self._output.set_chapters(shifted_chapters(self._source.chapters(), recipe.info.start))
+            self._output.set_chapters(chapters)
 
     def run(self, progress: Progress) -> None:
         """Copy all packets, with the AD's own between them where their time comes."""
@@ -301,11 +309,10 @@ class Assembly:
         from av.stream import Disposition
 
         source, recipe = kept.stream, self._recipe
-        if kept.how is How.ATTACHED:
-            if picture := self._cover(source.index):
-                attach_cover(self._output, source, picture)
+        if kept.how == "attached":
+            self._attach_cover(source)
             return
-        converter = Converter(source, kept.codec) if kept.how is How.CONVERTED else None
+        converter = Converter(source, kept.codec) if kept.how == "converted" else None
         if converter is None:
             stream = add_track(self._output, kept, recipe.container, defaults.get(source.index))
         else:
@@ -331,14 +338,16 @@ class Assembly:
             hides(source, recipe.container),
         )
 
-    def _cover(self, number: int) -> bytes:
-        """The picture in a track that has one only."""
-        container = self._media.open()
-        try:
-            packet = next((p for p in packets_of(container, container.streams[number]) if p.size), None)
-            return bytes(packet) if packet is not None else b""
-        finally:
-            container.close()
+    def _attach_cover(self, source: Any) -> None:
+        """A cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
+        with self._media.open() as container:
+            packets = packets_of(container, container.streams[source.index])
+            picture = next((bytes(packet) for packet in packets if packet.size), None)
+        if picture is not None:
+            mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
+            told = {key.lower(): value for key, value in legible(source.metadata).items()}
+            name = told.get("filename", f"cover.{ending}")
+            self._output.add_attachment(name, told.get("mimetype", mime), picture)
 
     def _reserve(
         self, stream: Any, describes: bool = False, role: bool = False, shown: bool | None = None

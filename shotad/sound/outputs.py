@@ -73,7 +73,19 @@ class OutputFile:
 
 def parse_wanted(texts: Sequence[str]) -> list[tuple[Kind, str | None]]:
     """``film``, ``film:mkv``, ``ad:mp3`` … as kinds and endings (None: to be chosen). Raises UsageError."""
-    return [_parsed(text) for text in texts or ("film",)]
+    found: list[tuple[Kind, str | None]] = []
+    for text in texts or ("film",):
+        name, _, ending = text.lower().partition(":")
+        ending = ending.lstrip(".")
+        if name not in MEANINGS:
+            known = "; ".join(f"{kind}: {meaning}" for kind, meaning in MEANINGS.items())
+            raise UsageError(f"{text!r} is nothing that can be made.", f"There is {known}.")
+        kind = Kind(name)
+        endings = FILMS if kind.is_film else SOUNDS
+        if ending and ending not in endings:
+            raise UsageError(f"{kind} cannot be made as {ending!r}.", f"Choose one of {', '.join(endings)}.")
+        found.append((kind, ending or None))
+    return found
 
 
 def wanted_files(
@@ -127,19 +139,6 @@ def checked_apart(wanted: Sequence[OutputFile]) -> tuple[OutputFile, ...]:
                     "Give them different endings, or make one of them.",
                 )
     return tuple(wanted)
-
-
-def _parsed(text: str) -> tuple[Kind, str | None]:
-    name, _, ending = text.lower().partition(":")
-    ending = ending.lstrip(".")
-    if name not in MEANINGS:
-        known = "; ".join(f"{kind}: {meaning}" for kind, meaning in MEANINGS.items())
-        raise UsageError(f"{text!r} is nothing that can be made.", f"There is {known}.")
-    kind = Kind(name)
-    endings = FILMS if kind.is_film else SOUNDS
-    if ending and ending not in endings:
-        raise UsageError(f"{kind} cannot be made as {ending!r}.", f"Choose one of {', '.join(endings)}.")
-    return kind, ending or None
 
 
 LISTED = 10
@@ -314,7 +313,10 @@ def summary(rendered: Rendered) -> str:
 def _lines_spoken(rendered: Rendered) -> list[str]:
     told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
     lines = [f"{told}; {rendered.anew} takes spoken now, {rendered.kept} kept from before."]
-    lines += _listed("Not heard", [(cue, f"{cue.text} ({_why(cue)})") for cue in rendered.unspoken])
+    whys = ((cue, _steps(cue)[-1:] or ("no place",)) for cue in rendered.unspoken)
+    lines += _listed(
+        "Not heard", [(c, f"{c.text} ({why[0].removeprefix('not spoken: ')})") for c, why in whys]
+    )
     lines += _listed("Heard in fewer words", [(cue, _fewer(cue)) for cue in rendered.changed])
     if rendered.faster:
         number, fastest = plural(len(rendered.faster), "line"), max(map(_factor, rendered.faster))
@@ -335,23 +337,16 @@ def _first(rows: Sequence[str], where: str, indent: str) -> list[str]:
     return [f"{indent}{row}" for row in [*rows[:LISTED], *more]]
 
 
-def _heard(cue: Cue) -> str:
-    return cue.spoken.text if cue.spoken else ""
-
-
 def _fewer(cue: Cue) -> str:
     """What is heard, and by which steps it came to that."""
     steps = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
-    return f"{_short(_heard(cue))} ({_short('; '.join(steps))})" if steps else _short(_heard(cue))
+    heard = _short(cue.spoken.text if cue.spoken else "")
+    return f"{heard} ({_short('; '.join(steps))})" if steps else heard
 
 
 def _short(text: str) -> str:
     """No more of a text than is needed to know it."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"
-
-
-def _why(cue: Cue) -> str:
-    return _steps(cue)[-1].removeprefix("not spoken: ") if _steps(cue) else "no place"
 
 
 def _steps(cue: Cue) -> tuple[str, ...]:
@@ -374,7 +369,7 @@ def _row(cue: Cue) -> Json:
     return {
         "id": cue.id,
         "script": cue.text,
-        "spoken": _heard(cue),
+        "spoken": spoken.text if spoken else "",
         "start": None if at is None else round(at.start, 3),
         "end": None if at is None else round(at.end, 3),
         "speed": round(spoken.speed, 3) if spoken else None,

@@ -212,7 +212,8 @@ class Payload:
         return self._sum.hexdigest()
 
     def _units(self, data: bytes) -> Iterator[bytes]:
-        units = _counted(data, self._lengths) if self._lengths else _started(data)
+        started = (unit.rstrip(b"\x00") for unit in data.split(_START)[1:])
+        units = _counted(data, self._lengths) if self._lengths else started
         kind, out = _KINDS[self.codec], _LEFT_OUT[self.codec]
         return (
             unit
@@ -248,11 +249,6 @@ def _counted(data: bytes, size: int) -> Iterator[bytes]:
         # Bytes after a unit that are all zero belong to no unit; start codes may follow them.
         yield data[at : at + length].rstrip(b"\x00")
         at += length
-
-
-def _started(data: bytes) -> Iterator[bytes]:
-    for unit in data.split(_START)[1:]:
-        yield unit.rstrip(b"\x00")
 
 
 def _without_adts(data: bytes) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.core import SoundError
 from shotad.film import TOLERANCE, Decoder, Film, Probed, exact, matrix_of, only, packets_of
-from shotad.sound.time_map import TimeMap
+from shotad.sound.pauses import TimeMap
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame
@@ -148,15 +148,7 @@ def _stream(out: OutputContainer, film: Film, probed: Probed, first: VideoFrame,
     aspect = film.info.pixel_aspect
     context = stream.codec_context
     context.sample_aspect_ratio = 1 / aspect if probed.turn.transpose else aspect
-    context.time_base = _time_base(film, probed)
-    context.gop_size = max(12, round(2 * rate))
-    stream.colorspace, stream.color_range = first.colorspace, first.color_range
-    stream.color_trc, stream.color_primaries = first.color_trc, first.color_primaries
-    return stream
-
-
-def _time_base(film: Film, probed: Probed) -> Fraction:
-    """The film's own clock, so that moments stay exact; 1/90000 where that is very coarse or very fine."""
+    # The film's own clock, so that moments stay exact; 1/90000 where that is very coarse or very fine.
     assert film.media is not None
     container = film.media.open()
     try:
@@ -164,7 +156,11 @@ def _time_base(film: Film, probed: Probed) -> Fraction:
     finally:
         container.close()
     own = base is not None and base.numerator == 1 and 1000 <= base.denominator <= _FINEST
-    return base if own and base is not None else Fraction(1, 90_000)
+    context.time_base = base if own and base is not None else Fraction(1, 90_000)
+    context.gop_size = max(12, round(2 * rate))
+    stream.colorspace, stream.color_range = first.colorspace, first.color_range
+    stream.color_trc, stream.color_primaries = first.color_trc, first.color_primaries
+    return stream
 
 
 class _Upright:
@@ -193,7 +189,11 @@ class _Upright:
             kind = (frame.width, frame.height, frame.format.name)
             if self._graph is not None and kind != self._graph_of:
                 yield from self._drained()
-            if self._graph is None and self._needs_graph(frame):
+            turn = self._probed.turn
+            odd = frame.width % 2 or frame.height % 2
+            if self._graph is None and bool(
+                frame.interlaced_frame or turn.transpose or turn.mirror_x or turn.mirror_y or odd
+            ):
                 self._graph, self._graph_of = _graph(frame, self._probed), kind
             if self._graph is None:
                 yield second, self._planes(frame)
@@ -202,11 +202,6 @@ class _Upright:
             self._graph.push(frame)
             yield from self._pulled()
         yield from self._drained()
-
-    def _needs_graph(self, frame: VideoFrame) -> bool:
-        turn = self._probed.turn
-        odd = frame.width % 2 or frame.height % 2
-        return bool(frame.interlaced_frame or turn.transpose or turn.mirror_x or turn.mirror_y or odd)
 
     def _pulled(self) -> Iterator[tuple[float, VideoFrame]]:
         import av

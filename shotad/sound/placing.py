@@ -142,7 +142,6 @@ _USABLE = 2.0
 """Seconds in which something can be said (shorter pauses are unusable by WCAG's failure F113). With less near
 its place, and less than half of what it needs, a line rather waits for free time within its own."""
 
-
 HOPE = 0.95
 """An unspoken form is taken to be this much shorter than the pace of its line says: one that is tried in vain
 costs a call of the voice, one that is not tried costs the listener words."""
@@ -176,11 +175,6 @@ class Form:
         return self.at(self.factor)
 
 
-def milliseconds_of(take: Take) -> int:
-    """Length of a take, its last millisecond counted whole."""
-    return -(-take.size * 1000 // take.rate)
-
-
 def whole_form(line: LineToSpeak, take: Take, settings: FitSettings) -> Form:
     words = spoken_words(line.text, line.language)
     usual = usual_words(line.text, line.language)
@@ -189,7 +183,11 @@ def whole_form(line: LineToSpeak, take: Take, settings: FitSettings) -> Form:
 
 def shorter_forms(line: LineToSpeak, whole: Form, settings: FitSettings) -> Iterator[Form]:
     """Its ever shorter forms, with lengths by its own pace."""
-    return (_cut(line, text, whole, settings) for text in _shorter(line))
+    blanks = rate_of(line.language).words > 0
+    for text in (form.text for form in variants(line.text, language=line.language)):
+        if text != line.text:
+            told = _left_out(line.text, text) if blanks else (f"dropped sentences or clauses: {line.text}",)
+            yield _form(line, text, tuple(told), whole, settings)
 
 
 def written(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) -> Form:
@@ -198,7 +196,8 @@ def written(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) ->
 
 
 def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
-    length = milliseconds_of(take)
+    # Length of a take, its last millisecond counted whole.
+    length = -(-take.size * 1000 // take.rate)
     return replace(form, take=take, length=length, factor=_factor(form.usual, length, settings))
 
 
@@ -212,18 +211,6 @@ def weight(text: str) -> int:
 _STOP = re.compile(r"[,;:.!?…–—](?=\s)")
 _FIGURE, _PAUSE = 5, 4
 """Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
-
-
-def _shorter(line: LineToSpeak) -> Iterator[str]:
-    """Ever shorter texts of a line that are whole."""
-    forms = variants(line.text, language=line.language)
-    yield from (form.text for form in forms if form.text != line.text)
-
-
-def _cut(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) -> Form:
-    blanks = rate_of(line.language).words > 0
-    steps = tuple(_left_out(line.text, text)) if blanks else (f"dropped sentences or clauses: {line.text}",)
-    return _form(line, text, steps, whole, settings)
 
 
 def _form(line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
@@ -246,14 +233,11 @@ def _left_out(whole: str, short: str) -> Iterator[str]:
     before, after = split_sentences(whole), split_sentences(short)
     gone = before[len(after) :]
     if gone:
-        yield f"dropped {_sentences(len(gone))}: {' '.join(gone)}"
+        number = "a sentence" if len(gone) == 1 else f"{len(gone)} sentences"
+        yield f"dropped {number}: {' '.join(gone)}"
     pieces = [piece for old, new in zip(before, after, strict=False) for piece in _gone(old, new)]
     if pieces:
         yield f"dropped {'a clause' if len(pieces) == 1 else 'clauses'}: {' … '.join(pieces)}"
-
-
-def _sentences(number: int) -> str:
-    return "a sentence" if number == 1 else f"{number} sentences"
 
 
 def _gone(old: str, new: str) -> list[str]:
@@ -285,12 +269,8 @@ class Window:
         return self.earliest <= start <= self.latest and start + length <= self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A way of saying a line: how many milliseconds it takes, and what it costs the listener."""
-
-    length: int
-    cost: int
+Option = tuple[int, int]
+"""A way of saying a line: how many milliseconds it takes, and what it costs the listener."""
 
 
 def earliest_starts(
@@ -356,16 +336,10 @@ def _continued(ways: _Ways, window: Window, line: Sequence[Option], leaving: int
     every = np.arange(ways.ends.size, dtype=np.int64)
     starts = np.maximum(ways.ends + between, window.earliest)
     parts = [(ways.ends, ways.costs + leaving, np.full(every.size, -1, np.int64), every)]
-    for number, option in enumerate(line):
-        fits = (starts <= window.latest) & (starts + option.length <= window.end)
-        parts.append(
-            (
-                starts[fits] + option.length,
-                ways.costs[fits] + option.cost,
-                np.full(int(fits.sum()), number, np.int64),
-                every[fits],
-            )
-        )
+    for number, (length, cost) in enumerate(line):
+        fits = (starts <= window.latest) & (starts + length <= window.end)
+        chosen = np.full(int(fits.sum()), number, np.int64)
+        parts.append((starts[fits] + length, ways.costs[fits] + cost, chosen, every[fits]))
     ends, costs, options, before = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((costs, ends))
     least = np.minimum.accumulate(costs[order])

@@ -121,7 +121,14 @@ def layout_name(said: str, channels: int) -> str | None:
 
     try:
         names = channel_names(said)
-        known = len(names) == channels and "NONE" not in names and not _is_odd(names)
+        # Not binaural, ambisonic, twice the same and the like, to which nothing can be added.
+        usual = {"FL", "FR", "FC", "LFE", "FLC", "FRC", *_SURROUND}
+        known = (
+            len(names) == channels
+            and "NONE" not in names
+            and set(names) <= usual
+            and len(set(names)) == len(names)
+        )
     except ValueError:
         known = False
     return AudioLayout(said).name if known else _BY_NUMBER.get(channels)
@@ -132,12 +139,6 @@ def channel_names(layout: str) -> tuple[str, ...]:
     from av import AudioLayout
 
     return tuple(channel.name for channel in AudioLayout(layout).channels)
-
-
-def _is_odd(names: Sequence[str]) -> bool:
-    """True for binaural, ambisonic, twice the same and the like: nothing that can be added to."""
-    usual = {"FL", "FR", "FC", "LFE", "FLC", "FRC", *_SURROUND}
-    return not set(names) <= usual or len(set(names)) < len(names)
 
 
 def voice_gains(names: Sequence[str], where: Where) -> Gains:

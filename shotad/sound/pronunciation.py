@@ -204,7 +204,11 @@ def signs_said(text: str, words: Words) -> str:
     text = _ADDRESS.sub(lambda match: _dotted(match, words), text)
     if words.signs:
         found = any_of(words.signs)
-        text = re.sub(rf"(?<![\w/]){found}(?!/)|{found}(?=\s|\d|$)", lambda m: _sign(m, words), text)
+        text = re.sub(
+            rf"(?<![\w/]){found}(?!/)|{found}(?=\s|\d|$)",
+            lambda m: f" {words.signs[key_of(m.group(), words.signs)]} ",
+            text,
+        )
     text = _SLASH.sub(" ", text)
     text = _BRACKETS.sub(", ", _DASH.sub(", ", text))
     return _DOTS.sub("…", text)
@@ -219,10 +223,6 @@ def tidied(text: str) -> str:
 def _dotted(match: re.Match[str], words: Words) -> str:
     host = match.group(1).removeprefix("www.")
     return host.replace(".", f" {words.dot} ") if words.dot else match.group()
-
-
-def _sign(match: re.Match[str], words: Words) -> str:
-    return f" {words.signs[key_of(match.group(), words.signs)]} "
 
 
 _LETTER = r"[^\W\d_a-zß-öø-ÿ]"
@@ -242,18 +242,13 @@ def capitals_said(text: str, words: Words, reads: frozenset[Reading]) -> str:
     found = [match for match in _SHOUTED.finditer(text) if match[0].isupper()]
     parts, at = [], 0
     for index, match in enumerate(found):
-        near = _neighbours(text, found, index)
+        # Whether the next or the last word is in capitals too, with nothing but a space between.
+        pairs = [(found[index - 1], match)] if index else []
+        pairs += [(match, found[index + 1])] if index + 1 < len(found) else []
+        near = any(not re.search(r"[^\s,'’&:-]", text[one.end() : other.start()]) for one, other in pairs)
         parts += [text[at : match.start()], _word(match, text, near, words, reads)]
         at = match.end()
     return "".join([*parts, text[at:]])
-
-
-def _neighbours(text: str, found: list[re.Match[str]], index: int) -> bool:
-    """Whether the next or the last word is in capitals too, with nothing but a space between."""
-    here = found[index]
-    pairs = [(found[index - 1], here)] if index else []
-    pairs += [(here, found[index + 1])] if index + 1 < len(found) else []
-    return any(not re.search(r"[^\s,'’&:-]", text[one.end() : other.start()]) for one, other in pairs)
 
 
 def _word(match: re.Match[str], text: str, near: bool, words: Words, reads: frozenset[Reading]) -> str:

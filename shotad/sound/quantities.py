@@ -11,7 +11,6 @@ import importlib
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -41,8 +40,12 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
         text = _money_said(text, words)
     if Reading.UNITS not in reads:
         text = _units_said(text, words)
-    text = _zeros_said(text, words, language)
-    text = _ranges_said(text, words)
+    # Numbers that are names: ``007``, telephone numbers.
+    text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
+    text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
+    number = _number(words)
+    found = rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)"
+    text = re.sub(found, lambda m: f"{m[1]} {words.range} {m[2]}", text)
     if Reading.NUMBERS in reads:
         return text
     if english:
@@ -53,29 +56,25 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
 
 def _times_said(text: str, words: Words, language: str) -> str:
     rule = words.times
-    hours, half = r"(?<![\w.:,])([01]?\d|2[0-4])", r"(?:\s?([AaPp])\.?[Mm]\b\.?)?"
+    hours, noon = r"(?<![\w.:,])([01]?\d|2[0-4])", r"(?:\s?([AaPp])\.?[Mm]\b\.?)?"
     marks, word = rule.separators.replace(".", ""), re.escape(rule.o_clock)
     behind = rf"(?:\s{word}\b)?" if word else ""
 
     def said(match: re.Match[str]) -> str:
-        return _time(match[1], match[2], match[3] or "", words, language) or match[0]
+        half, minutes = match[3] or "", int(match[2])
+        h, m = cardinal(str(int(match[1])), language), cardinal(str(minutes), language)
+        if h is None or m is None:
+            return match[0]
+        if minutes == 0:
+            form = rule.with_half if half else rule.hour
+        else:
+            form = rule.early if minutes < 10 else rule.other
+        return (form.format(h=h, m=m) + (f" {half.lower()}.m." if half else "")) or match[0]
 
-    text = re.sub(rf"{hours}[{re.escape(marks)}]([0-5]\d)(?![\d:]|\.\d){half}{behind}", said, text)
+    text = re.sub(rf"{hours}[{re.escape(marks)}]([0-5]\d)(?![\d:]|\.\d){noon}{behind}", said, text)
     if "." in rule.separators and word:  # 15.30 may be a number: a time only with the word behind it
         text = re.sub(rf"{hours}\.([0-5]\d)()\s{word}\b", said, text)
     return re.sub(r"(?<=\d)\s?([AaPp])\.?[Mm]\b\.?(?=\W|$)", lambda m: f" {m[1].lower()}.m.", text)
-
-
-def _time(hours: str, minutes: str, half: str, words: Words, language: str) -> str | None:
-    rule = words.times
-    h, m = cardinal(str(int(hours)), language), cardinal(str(int(minutes)), language)
-    if h is None or m is None:
-        return None
-    if int(minutes) == 0:
-        form = rule.with_half if half else rule.hour
-    else:
-        form = rule.early if int(minutes) < 10 else rule.other
-    return form.format(h=h, m=m) + (f" {half.lower()}.m." if half else "")
 
 
 def _money_said(text: str, words: Words) -> str:
@@ -121,21 +120,6 @@ def _counted(number: str, pair: Pair) -> str:
     return f"{number} {pair[0] if number in ('1', '-1') else pair[1]}"
 
 
-def _zeros_said(text: str, words: Words, language: str) -> str:
-    """Numbers that are names: ``007``, telephone numbers."""
-    text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
-    return _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
-
-
-def _ranges_said(text: str, words: Words) -> str:
-    number = _number(words)
-    return re.sub(
-        rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)",
-        lambda m: f"{m[1]} {words.range} {m[2]}",
-        text,
-    )
-
-
 def _english_said(text: str, words: Words) -> str:
     def ranked(number: str) -> str:
         return ordinal(int(number), "en") or number
@@ -152,7 +136,9 @@ def _english_said(text: str, words: Words) -> str:
 
 def _decade(number: int, written: str) -> str:
     said = year(number, "en") if number >= 1000 else cardinal(str(number), "en")
-    return plural(said) if said else written
+    if not said:
+        return written
+    return f"{said[:-1]}ies" if said.endswith("y") else f"{said}s"
 
 
 def _numbers_said(text: str, words: Words, language: str) -> str:
@@ -214,11 +200,6 @@ def digits(number: str, language: str) -> str | None:
     return " ".join(word for word in said if word) if all(said) else None
 
 
-def plural(word: str) -> str:
-    """Of an English number, for decades: ``eighty → eighties``, ``nineteen hundred → nineteen hundreds``."""
-    return word[:-1] + "ies" if word.endswith("y") else word + "s"
-
-
 def roman(numeral: str) -> int | None:
     """``"XIV" → 14``; None for what is none."""
     if not numeral or not _WELL_FORMED.fullmatch(numeral):
@@ -229,22 +210,23 @@ def roman(numeral: str) -> int | None:
 
 @cache
 def _said(number: int, language: str, form: str) -> str | None:
-    library, short = _library(), plain_language(language)
-    if library is None or short in _ERAS:
+    short = plain_language(language)
+    if short in _ERAS:
         return None
     try:
-        said = str(library.num2words(number, lang=short, to=form))
-    except (NotImplementedError, KeyError, ValueError, OverflowError, IndexError, TypeError, AttributeError):
+        said = str(importlib.import_module("num2words").num2words(number, lang=short, to=form))
+    except (
+        ImportError,
+        NotImplementedError,
+        KeyError,
+        ValueError,
+        OverflowError,
+        IndexError,
+        TypeError,
+        AttributeError,
+    ):
         return None
     return " ".join(said.replace(",", " ").split())
-
-
-@cache
-def _library() -> Any:
-    try:
-        return importlib.import_module("num2words")
-    except ImportError:
-        return None
 
 
 Pair = tuple[str, str]

@@ -34,18 +34,16 @@ from shotad.script import TRACK, Recording, Shorten, load_track, outdated_note, 
 from shotad.sound.ad_tracks import AdSound, AdText
 from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
-from shotad.sound.mix_report import heard
+from shotad.sound.mix import heard
 from shotad.sound.mux_film import check_container
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
-from shotad.sound.pauses import Extension
+from shotad.sound.pauses import Extension, pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
-from shotad.sound.time_map import pauses_record, pauses_vtt
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
 from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
 
 ROUNDS = 5
 """Times that a track is read which people change while its lines are spoken."""
-
 
 STILL_EDITED = (
     "Lines were edited until after they were spoken: the files hold them as they were then. Render again "
@@ -108,7 +106,7 @@ def run_render(
         failures = _make(maker, record, wanted)
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and record.sound is None:
-            record.sound = heard(maker.report(), config)
+            record.sound = heard(maker.report())
         sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
     done = record.rendered(made, sides, failures, notes_on(materials, voicing))
     names = ", ".join(one.wanted.path.name for one in done.made)
@@ -248,22 +246,21 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
         alone = config.container.sound == "alone"
         layout = programme_of(film, config.film.audio_track, RATE).layout
         sound = AdSound((), MONO if alone else layout, RATE, language, track_title(language))
+    text = AdText((), language, TEXT_TITLE.format(track_title(language)))
     for one in wanted:
         if one.kind.is_film:
-            _check_film(film, one, sound, config, language)
-
-
-def _check_film(film: Film, one: OutputFile, sound: AdSound | None, config: Config, language: str) -> None:
-    if film.media is None:
-        raise SoundError(
-            f"{film.info.name} is a series of pictures, and no film can be made of it.",
-            "The sound can: --make ad or --make mix.",
-        )
-    text = None if one.kind is Kind.FILM else AdText((), language, TEXT_TITLE.format(track_title(language)))
-    heard = sound if one.kind.is_heard else None
-    check_container(
-        film, _nearest(one.path) / one.path.name, sound=heard, text=text, settings=config.container
-    )
+            if film.media is None:
+                raise SoundError(
+                    f"{film.info.name} is a series of pictures, and no film can be made of it.",
+                    "The sound can: --make ad or --make mix.",
+                )
+            check_container(
+                film,
+                _nearest(one.path) / one.path.name,
+                sound=sound if one.kind.is_heard else None,
+                text=None if one.kind is Kind.FILM else text,
+                settings=config.container,
+            )
 
 
 def _nearest(path: Path) -> Path:

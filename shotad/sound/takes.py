@@ -67,7 +67,11 @@ def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Sa
     if start >= end or np.abs(sound).max() < 1e-4:
         raise VoiceError(f"The voice {voice} gave nothing but silence.", "Is there a word in the line?")
     kept = sound[start:end]
-    faded = kept * _faded(kept.size, rate)
+    gain = np.ones(kept.size)
+    before, after = min(round(_BEFORE * rate), kept.size // 2), min(round(_AFTER * rate), kept.size // 2)
+    gain[:before] *= np.linspace(0, 1, before, endpoint=False)
+    gain[kept.size - after :] *= np.linspace(1, 0, after)
+    faded = kept * gain
     peak = float(np.abs(faded).max())
     return np.asarray(faded * (_PEAK / peak) if peak > _PEAK else faded, np.float32)
 
@@ -85,15 +89,6 @@ def _heard(sound: npt.NDArray[np.float64], rate: int) -> tuple[int, int]:
     return max(0, start), min(sound.size, (int(loud[-1]) + 1) * step + round(_AFTER * rate))
 
 
-def _faded(size: int, rate: int) -> npt.NDArray[np.float64]:
-    """A gain of 1 that falls to 0 over the breath at either end."""
-    gain = np.ones(size)
-    before, after = min(round(_BEFORE * rate), size // 2), min(round(_AFTER * rate), size // 2)
-    gain[:before] *= np.linspace(0, 1, before, endpoint=False)
-    gain[size - after :] *= np.linspace(1, 0, after)
-    return gain
-
-
 def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
     """``float32[n]`` and its rate from a file of any usual kind (WAV, FLAC, MP3, Opus); made mono.
 
@@ -105,23 +100,17 @@ def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
     if not data:
         raise VoiceError(f"The voice {voice} gave no sound.")
     try:
-        with av.open(io.BytesIO(data)) as container:
-            parts = [np.asarray(frame.to_ndarray()) for frame in _frames(container)]
-            rate = container.streams.audio[0].rate
+        with av.open(io.BytesIO(data), "r") as container:
+            stream = container.streams.audio[0]
+            rate = stream.rate
+            resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
+            frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]
+            parts = [np.asarray(frame.to_ndarray()) for frame in (*frames, *resampler.resample(None))]
     except (av.FFmpegError, IndexError, ValueError) as error:
         raise VoiceError(f"The voice {voice} gave sound that cannot be read: {error}.") from None
     if not parts:
         raise VoiceError(f"The voice {voice} gave no sound.")
     return np.concatenate(parts, axis=1)[0], int(rate)
-
-
-def _frames(container: Any) -> list[Any]:
-    import av
-
-    stream = container.streams.audio[0]
-    resampler = av.AudioResampler(format="fltp", layout="mono", rate=stream.rate)
-    frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]
-    return [*frames, *resampler.resample(None)]
 
 
 def decoded_pcm(data: bytes) -> Samples:
@@ -180,7 +169,10 @@ def stretched(samples: Samples, rate: int, number: int) -> Samples:
     out = np.zeros(number + 2 * half)
     weight = np.zeros_like(out)
     before: int | None = None
-    for middle in _middles(number, half):
+    # Where the windows' middles stand in the result: one at each end, and half a window apart.
+    first = number % half
+    inner = list(range(first + half if first < half // 2 else first, number, half))
+    for middle in [0, *inner, number]:
         # Where its middle is taken from, in `padded` the start of its window.
         at = round(middle * samples.size / number) + search
         if before is not None and middle < number:
@@ -192,16 +184,6 @@ def stretched(samples: Samples, rate: int, number: int) -> Samples:
         before = at
     made = out[half : half + number] / weight[half : half + number]
     return made.astype(np.float32)
-
-
-def _middles(number: int, half: int) -> list[int]:
-    """Where the windows' middles stand in the result: one at each end, and half a window apart.
-
-    What is over lies between the first two, where the sound is still so near its place that they agree.
-    """
-    first = number % half
-    inner = list(range(first + half if first < half // 2 else first, number, half))
-    return [0, *inner, number]
 
 
 def _most_alike(sound: npt.NDArray[np.float64], natural: int, wanted: int, size: int, search: int) -> int:
@@ -223,7 +205,6 @@ def _most_alike(sound: npt.NDArray[np.float64], natural: int, wanted: int, size:
 
 _SILENT = 1e-8
 """Mean square below which sound is silence."""
-
 
 Integers = npt.NDArray[np.int16]
 

@@ -4,24 +4,19 @@ container keeps.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
-from shotad.core import FilmInfo, SoundError
+from shotad.core import SoundError
 from shotad.film import TEXT_CODECS, is_cover, legible
-from shotad.sound.containers import CONTAINERS, Container, first_endings, holders, track_language
+from shotad.sound.containers import CONTAINERS, Container, first_endings, track_language
 
 _REMADE = frozenset({"bin_data", "tmcd", "epg"})
 """Data that is no track of its own: chapters and time codes in MP4, rewritten; programme guides."""
 
 
-class How(StrEnum):
-    COPIED = "copied"
-    CONVERTED = "converted"
-    ATTACHED = "attached"
+How = Literal["copied", "converted", "attached"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,16 +28,11 @@ class Kept:
     codec: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All tracks that go along, in the film's order, and sentences on what does not."""
-
-    kept: tuple[Kept, ...]
-    warnings: tuple[str, ...]
-
-
-def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Collection[int] = ()) -> Plan:
-    """What to do with each track of an open film. Those of the numbers ``without`` stay behind.
+def plan_tracks(
+    source: Any, container: Container, without: Collection[int] = ()
+) -> tuple[tuple[Kept, ...], tuple[str, ...]]:
+    """All tracks of an open film that go along, in its order, and sentences on what does not. Those of the
+    numbers ``without`` stay behind.
 
     Picture and sound are copied or the film is refused (SoundError, with the track and the containers that
     hold it); subtitles in text are converted; other tracks that do not fit are left out with a warning.
@@ -53,7 +43,7 @@ def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Coll
         if isinstance(track, Kept):
             kept.append(track)
             language = legible(stream.metadata).get("language", "und")
-            if track.how is How.CONVERTED and codec_of(stream) in ("ass", "ssa"):
+            if track.how == "converted" and codec_of(stream) in ("ass", "ssa"):
                 warnings.append(
                     f"{track_name(stream)} becomes {track.codec}: its words stay, most of its looks do not."
                 )
@@ -67,7 +57,7 @@ def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Coll
         warnings.append(
             f"{container.name} holds no chapters: the film's {len(source.chapters())} are left out."
         )
-    return Plan(tuple(kept), tuple(warnings))
+    return tuple(kept), tuple(warnings)
 
 
 def _planned(stream: Any, container: Container) -> Kept | str:
@@ -75,16 +65,24 @@ def _planned(stream: Any, container: Container) -> Kept | str:
     codec = codec_of(stream)
     if _fits(stream, codec, container):
         if container.attachments and stream.type == "video" and is_cover(stream):
-            return Kept(stream, How.ATTACHED, codec)
-        return Kept(stream, How.COPIED, codec)
+            return Kept(stream, "attached", codec)
+        return Kept(stream, "copied", codec)
     if stream.type == "subtitle":
         if codec in TEXT_CODECS and container.text is not None:
-            return Kept(stream, How.CONVERTED, container.text)
-        where = holders("subtitle", codec)
+            return Kept(stream, "converted", container.text)
+        where = first_endings(other for other in CONTAINERS if other.holds("subtitle", codec))
         can = f" ({where} can)" if where else ""
         return f"{track_name(stream)} is left out: {container.name} cannot hold it{can}."
     if stream.type in ("video", "audio") and not is_cover(stream):
-        raise _refusal(stream, container)
+        # Which track it is, and what holds all of them.
+        tracks = [s for s in stream.container.streams if s.type in ("video", "audio") and not is_cover(s)]
+        where = first_endings(c for c in CONTAINERS if all(c.holds(s.type, codec_of(s)) for s in tracks))
+        raise SoundError(
+            f"{container.name} cannot hold {track_name(stream)} of the film.",
+            f"Write {where} instead."
+            if where
+            else "Convert the film first: no container here holds all of it.",
+        )
     return "" if codec in _REMADE else f"{track_name(stream)} is left out: {container.name} cannot hold it."
 
 
@@ -94,18 +92,6 @@ def _fits(stream: Any, codec: str, container: Container) -> bool:
     if stream.type == "video" and is_cover(stream):
         return container.covers and (container.holds("video", codec) or container.attachments)
     return codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
-
-
-def _refusal(stream: Any, container: Container) -> SoundError:
-    """What to say where picture or sound does not fit: which track, and what holds all of them."""
-    tracks = [s for s in stream.container.streams if s.type in ("video", "audio") and not is_cover(s)]
-    where = first_endings(
-        other for other in CONTAINERS if all(other.holds(s.type, codec_of(s)) for s in tracks)
-    )
-    return SoundError(
-        f"{container.name} cannot hold {track_name(stream)} of the film.",
-        f"Write {where} instead." if where else "Convert the film first: no container here holds all of it.",
-    )
 
 
 def codec_of(stream: Any) -> str:
@@ -121,16 +107,6 @@ def track_name(stream: Any) -> str:
     if stream.type == "video" and is_cover(stream):
         return f"cover picture {stream.index} ({codec_of(stream)})"
     return f"{stream.type} track {stream.index} ({', '.join(str(word) for word in words if word)})"
-
-
-def default_tracks(source: Any, info: FilmInfo, described: bool) -> Mapping[int, bool]:
-    """Which of the film's sounds is the one that players start with, by track number: one at most.
-
-    ``described``: it is the AD, so none of the film's own.
-    """
-    listened = info.default_audio
-    chosen = None if described or listened is None else source.streams.audio[listened.number].index
-    return {stream.index: stream.index == chosen for stream in source.streams.audio}
 
 
 def add_track(output: Any, kept: Kept, container: Container, default: bool | None) -> Any:
@@ -151,14 +127,6 @@ def add_track(output: Any, kept: Kept, container: Container, default: bool | Non
     if container.muxer == "mpegts" and source.container.format.name == "mpegts":
         stream.id = source.id
     return stream
-
-
-def attach_cover(output: Any, source: Any, picture: bytes) -> None:
-    """A cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
-    mime = "image/png" if codec_of(source) == "png" else "image/jpeg"
-    ending = mime.partition("/")[2].replace("jpeg", "jpg")
-    told = {key.lower(): value for key, value in legible(source.metadata).items()}
-    output.add_attachment(told.get("filename", f"cover.{ending}"), told.get("mimetype", mime), picture)
 
 
 def _picture(stream: Any, source: Any, codec: str, container: Container) -> None:
@@ -254,14 +222,3 @@ def own_tags(language: str, title: str, container: Container) -> dict[str, str]:
     """Metadata of a track of AD that is made here."""
     tags = {"language": track_language(language, container), "title": title, "comment": MADE_HERE}
     return {**tags, "handler_name": title} if container.boxes else tags
-
-
-def shifted_chapters(chapters: Iterable[Any], start: Fraction) -> list[Any]:
-    """Chapters on film time; what lies before the film's start is left out or begins with it."""
-    moved = []
-    for chapter in chapters:
-        shift = round(start / chapter["time_base"])
-        begin, end = max(0, chapter["start"] - shift), chapter["end"] - shift
-        if end > begin:
-            moved.append({**chapter, "start": begin, "end": end})
-    return moved

@@ -143,8 +143,7 @@ def limited(blocks: Iterable[SoundBlock], limiter: Limiter) -> Iterator[SoundBlo
 
 
 class Limiter:
-    """Keeps samples that come bit by bit under ``true_peak`` dBTP. ``deepest`` is the most that it has
-    lowered so far, dB."""
+    """Keeps samples that come bit by bit under ``true_peak`` dBTP."""
 
     def __init__(self, true_peak: float, rate: int) -> None:
         self.rate = rate
@@ -155,7 +154,6 @@ class Limiter:
         self._need = np.zeros(0)
         self._past: Samples = np.zeros((0, 1), np.float32)
         self._level = 0.0
-        self.deepest = 0.0
 
     def push(self, samples: Samples) -> Samples:
         """``float32[n, channels]`` in; what is ready out, of those and the ones before."""
@@ -182,7 +180,8 @@ class Limiter:
         around = np.concatenate([self._past, self._held])
         need = np.zeros(until - begin)
         for first, peaks in peaks_above(around[begin : until + BEFORE + AFTER], self._limit):
-            need[first : first + len(peaks)] = _needed(peaks, self._limit)
+            over = np.maximum(peaks, self._limit) / self._limit
+            need[first : first + len(peaks)] = np.minimum(0.0, -20 * np.log10(over))
         self._need = np.concatenate([self._need, need])
 
     def _give(self, count: int) -> Samples:
@@ -190,7 +189,6 @@ class Limiter:
         if self._level < 0 or self._need.any():
             curve = self._curve()[:count]
             self._level = float(curve[-1]) if count else self._level
-            self.deepest = max(self.deepest, -float(curve.min(initial=0.0)))
             out = out * np.asarray(10 ** (curve / 20), np.float32)[:, None]
         if count:
             self._past = np.concatenate([self._past, self._held[:count]])[-BEFORE:]
@@ -206,11 +204,6 @@ class Limiter:
         if len(rising):
             rising[0] = min(rising[0], self._level + self._release)
         return np.asarray(np.minimum(np.minimum.accumulate(rising) + self._release * places, 0.0), np.float64)
-
-
-def _needed(peaks: Samples, limit: float) -> npt.NDArray[np.float64]:
-    """dB, 0 or less, by which each must be lowered."""
-    return np.asarray(np.minimum(0.0, -20 * np.log10(np.maximum(peaks, limit) / limit)), np.float64)
 
 
 DOWNMIXED_PEAK = -1.0

@@ -118,7 +118,6 @@ _SAME = {
 }  # fmt: skip
 """Languages that have two names; each is compared under the second."""
 
-
 _USUALLY = {"en": "en-us", "fr": "fr-fr"}
 """Which region is taken for a language that is named without one, where a kind has only voices of regions."""
 

@@ -31,12 +31,6 @@ _PER_CHARACTER = 0.1
 _LONGEST = 300
 
 
-def found(program: str) -> Path | None:
-    """Where a program is; None where it is not installed."""
-    place = shutil.which(program)
-    return Path(place) if place else None
-
-
 def run(command: Sequence[str], text: str = "", *, voice: str, timeout: float = TIMEOUT) -> bytes:
     """What a program writes when it is given ``text``. Raises VoiceError, with its own last words.
 
@@ -103,7 +97,7 @@ class Entry:
 class Espeak:
     """``espeak-ng:de``, ``espeak-ng:en-gb``; variants as the program names them: ``espeak-ng:en-gb+f3``."""
 
-    def __init__(self, program: Path, entry: Entry, variant: str = "") -> None:
+    def __init__(self, program: str, entry: Entry, variant: str = "") -> None:
         self._program, self._entry = program, entry
         self._which = entry.language + (f"+{variant}" if variant else "")
         self.name = f"{ESPEAK}:{self._which}"
@@ -115,7 +109,7 @@ class Espeak:
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """All that the program lists; where it is missing, one entry that says how to get it."""
-        program = found(ESPEAK)
+        program = shutil.which(ESPEAK)
         rows = entries(program) if program else ()
         unlike = {row.language: row for row in reversed(rows)}
         if not rows:
@@ -135,7 +129,7 @@ class Espeak:
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Espeak:
         """By language or by the program's own name of a voice, else the nearest to ``language``."""
-        program = found(ESPEAK)
+        program = shutil.which(ESPEAK)
         if program is None:
             raise VoiceError(f"The voice {ESPEAK} is not installed.", _GET_ESPEAK)
         rows = entries(program)
@@ -158,17 +152,17 @@ class Espeak:
         """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
         need_words(text, self.name)
         pace = min(max(round(_PACE * speed), _PACES[0]), _PACES[1])
-        command = [str(self._program), "-v", self._which, "-s", str(pace)]
+        command = [self._program, "-v", self._which, "-s", str(pace)]
         command += ["-b", "1", "-z", "--stdin", "--stdout"]
         samples, rate = decoded(run(command, text, voice=self.name), self.name)
         return Take(cleaned(samples, rate, self.name), rate, self.name, text, pace / _PACE)
 
 
 @cache
-def entries(program: Path) -> tuple[Entry, ...]:
+def entries(program: str) -> tuple[Entry, ...]:
     """What the program lists; nothing where it fails. MBROLA's are left out: they need another program."""
     try:
-        lines = run([str(program), "--voices"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
+        lines = run([program, "--voices"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
     except VoiceError:
         return ()
     rows = (match for line in lines.splitlines() if (match := _ROW.fullmatch(line)))
@@ -180,9 +174,9 @@ def entries(program: Path) -> tuple[Entry, ...]:
 
 
 @cache
-def version(program: Path) -> str:
+def version(program: str) -> str:
     try:
-        said = run([str(program), "--version"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
+        said = run([program, "--version"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
     except VoiceError:
         return ""
     match = re.search(r"(?<![\d.])\d+(?:\.\d+)+", said)
@@ -208,7 +202,6 @@ _ESPEAK_USUAL = (
     "sw", "ta", "te", "th", "tr", "uk", "ur", "vi", "zh",
 )  # fmt: skip
 """Languages that it is known to speak, for who has yet to install it."""
-
 
 PIPER = "piper"
 FOLDERS = "SHOTAD_PIPER_VOICES"
@@ -242,7 +235,7 @@ class Piper:
 
     together = 24
 
-    def __init__(self, program: Path, model: Model, speaker: int | None = None) -> None:
+    def __init__(self, program: str, model: Model, speaker: int | None = None) -> None:
         self._program, self._model, self._speaker = program, model, speaker
         self.name = f"{PIPER}:{model.stem}" + ("" if speaker is None else f"#{speaker}")
         self.identity = f"{self.name} {_fingerprint(model.path)} {_SCALE}"
@@ -253,7 +246,7 @@ class Piper:
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices whose files are found; where there are none, one entry that says how to get one."""
-        program = found(PIPER)
+        program = shutil.which(PIPER)
         note = "" if program else _GET_PIPER
         seen = {model.stem: model for model in models()}
         if not seen:
@@ -275,12 +268,14 @@ class Piper:
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Piper:
         """By name or path, else the first for the language. Raises VoiceError."""
-        program = found(PIPER)
+        program = shutil.which(PIPER)
         if program is None:
             raise VoiceError("piper is not installed.", _GET_PIPER)
         base, _, number = which.partition("#")
         model = _piper_by_name(base) if base else _for_language(language)
-        return cls(program, model, _speaker(number, model))
+        if number and (not number.isdigit() or int(number) >= model.speakers):
+            raise VoiceError(f"{model.stem} has no speaker {number!r}.", f"It has 0 to {model.speakers - 1}.")
+        return cls(program, model, int(number) if number else None)
 
     def speaks(self, language: str) -> bool:
         return speaks_one((self._model.language,), language)
@@ -296,19 +291,19 @@ class Piper:
             need_words(text, self.name)
         lines = [" ".join(text.split()) for text in texts]
         with tempfile.TemporaryDirectory(prefix="shotad-piper-") as folder:
-            command = [str(self._program), "--model", str(self._model.path), "--output_dir", folder]
+            command = [self._program, "--model", str(self._model.path), "--output_dir", folder]
             command += ["--length_scale", f"{scale:.4f}"]
             command += [] if self._speaker is None else ["--speaker", str(self._speaker)]
             run(command, "\n".join(lines) + "\n", voice=self.name)
             files = sorted(Path(folder).glob("*.wav"), key=lambda path: (len(path.name), path.name))
             if len(files) != len(lines):
                 raise VoiceError(f"piper spoke {len(files)} of {len(lines)} lines (voice {self.name}).")
-            pairs = zip(texts, files, strict=True)
-            return [self._take(text, file, _SCALE / scale) for text, file in pairs]
-
-    def _take(self, text: str, file: Path, speed: float) -> Take:
-        samples, rate = decoded(file.read_bytes(), self.name)
-        return Take(cleaned(samples, rate, self.name), rate, self.name, text, speed)
+            takes = []
+            for text, file in zip(texts, files, strict=True):
+                samples, rate = decoded(file.read_bytes(), self.name)
+                kept = cleaned(samples, rate, self.name)
+                takes.append(Take(kept, rate, self.name, text, _SCALE / scale))
+            return takes
 
 
 def folders() -> Iterator[Path]:
@@ -357,14 +352,6 @@ def _for_language(language: str) -> Model:
     if best is None or nearness(best.language, language) == 0:
         raise VoiceError(f"There is no piper voice for {language!r}.", _GET_VOICE)
     return best
-
-
-def _speaker(number: str, model: Model) -> int | None:
-    if not number:
-        return None
-    if not number.isdigit() or int(number) >= model.speakers:
-        raise VoiceError(f"{model.stem} has no speaker {number!r}.", f"It has 0 to {model.speakers - 1}.")
-    return int(number)
 
 
 @cache

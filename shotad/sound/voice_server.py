@@ -72,7 +72,9 @@ class EndpointVoice:
         self._refused: set[str] = set()
         self._lock = threading.Lock()
         self.name = f"openai:{self._which}"
-        self.identity = _identity(self.name, self._address, settings)
+        said = settings.instructions
+        manner = hashlib.sha256(said.encode()).hexdigest()[:8] if said else ""
+        self.identity = " ".join(filter(None, (self.name, settings.model, self._address.shown, manner)))
         self.reads: frozenset[Reading] = EVERYTHING
         self.at_once = 2
         self.sends_to = "" if self._address.is_local else self._address.shown
@@ -124,7 +126,14 @@ class EndpointVoice:
         waits = pauses(int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big"), _LONGEST_PAUSE)
         tries = 0
         while True:
-            body = self._body(text, pace)
+            with self._lock:
+                refused = frozenset(self._refused)
+            body: dict[str, Any] = {"model": self._settings.model, "voice": self._which, "input": text}
+            body["response_format"] = "wav"
+            if pace != 1.0 and "speed" not in refused:
+                body["speed"] = round(pace, 3)
+            if self._settings.instructions and "instructions" not in refused:
+                body["instructions"] = self._settings.instructions
             try:
                 raw = self._line.say(body)
             except Broken as error:
@@ -139,20 +148,18 @@ class EndpointVoice:
             if self._asks_for_less(trouble, body):
                 continue
             if trouble.meaning != "again":
-                raise self._final(trouble)
+                hints = {
+                    "key": f"Is the key in {KEY_NAME} right for this server?",
+                    "quota": "The account has nothing left.",
+                    "missing": f"It may not have the model {self._settings.model!r} (voice.model) or speech "
+                    "at all.",
+                    "moved": "Write voice.base_url as it answers without a redirect.",
+                    "too long": "The line is too long for it.",
+                }
+                hint = hints.get(trouble.meaning, f"It may not know the voice {self._which!r}: openai:VOICE.")
+                raise VoiceError(f"The speech endpoint {self._address.shown} says: {_said(trouble)}.", hint)
             self._wait(tries, f"says: {_said(trouble)}", next(waits), asked_pause(raw.headers, self._clock()))
             tries += 1
-
-    def _body(self, text: str, pace: float) -> dict[str, Any]:
-        with self._lock:
-            refused = frozenset(self._refused)
-        body: dict[str, Any] = {"model": self._settings.model, "voice": self._which, "input": text}
-        body["response_format"] = "wav"
-        if pace != 1.0 and "speed" not in refused:
-            body["speed"] = round(pace, 3)
-        if self._settings.instructions and "instructions" not in refused:
-            body["instructions"] = self._settings.instructions
-        return body
 
     def _asks_for_less(self, trouble: ServerError, body: dict[str, Any]) -> bool:
         """Whether the same may be asked again without something that this server does not know."""
@@ -171,17 +178,6 @@ class EndpointVoice:
             raise VoiceError(f"The speech endpoint {self._address.shown} {what.rstrip('.')}.", hint)
         self._sleep(max(pause, asked or 0.0))
 
-    def _final(self, trouble: ServerError) -> VoiceError:
-        hints = {
-            "key": f"Is the key in {KEY_NAME} right for this server?",
-            "quota": "The account has nothing left.",
-            "missing": f"It may not have the model {self._settings.model!r} (voice.model) or speech at all.",
-            "moved": "Write voice.base_url as it answers without a redirect.",
-            "too long": "The line is too long for it.",
-        }
-        hint = hints.get(trouble.meaning, f"It may not know the voice {self._which!r}: openai:VOICE.")
-        return VoiceError(f"The speech endpoint {self._address.shown} says: {_said(trouble)}.", hint)
-
     def _sound(self, raw: Raw) -> tuple[Samples, int]:
         kind = raw.headers.get("content-type", "").lower()
         if "audio/pcm" in kind or "audio/l16" in kind:
@@ -198,11 +194,6 @@ def _address(base_url: str | None) -> Address:
     return Address(
         address.url.removesuffix("/audio/speech"), address.host, address.port, address.login, address.query
     )
-
-
-def _identity(name: str, address: Address, settings: VoiceSettings) -> str:
-    manner = hashlib.sha256(settings.instructions.encode()).hexdigest()[:8] if settings.instructions else ""
-    return " ".join(part for part in (name, settings.model, address.shown, manner) if part)
 
 
 def _trouble(raw: Raw) -> ServerError | None:

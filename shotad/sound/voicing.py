@@ -45,7 +45,7 @@ from shotad.script import (
 )
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, Spoken, Unspoken
+from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.pauses import Extension, Pause, plan_pauses
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
@@ -95,22 +95,20 @@ class Materials:
         """Write down how the lines of ``track`` were spoken, with the scripts where it is the film's own; the
         files written. What others changed since the track was read stays as they left it."""
         with track_lock(self.folder.path):
-            return self._written(track if self.is_current else self._over_newer(track))
+            track = track if self.is_current else self._over_newer(track)
+            if not self.is_translation:
+                # A film that was renamed keeps its scripts' names: edits are looked for under those.
+                return save_track(track, self.folder.path, track.film.name)
+            if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
+                return save_translation(track, self.folder)
+            write_text(self.file, to_json(track))
+            return (self.file,)
 
     def _over_newer(self, track: Track) -> Track:
         """The track as it now is on the disk, with how each line was spoken that is still the same."""
         newest = _read(self.film, self.folder, self.file)[0].track
         spoken = {cue.id: cue for cue in track.cues}
         return newest.with_cues(_as_spoken(cue, spoken.get(cue.id)) for cue in newest.cues)
-
-    def _written(self, track: Track) -> tuple[Path, ...]:
-        if not self.is_translation:
-            # A film that was renamed keeps its scripts' names: edits are looked for under those.
-            return save_track(track, self.folder.path, track.film.name)
-        if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
-            return save_translation(track, self.folder)
-        write_text(self.file, to_json(track))
-        return (self.file,)
 
 
 def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = None) -> Materials:
@@ -233,17 +231,13 @@ def has_words(text: str) -> bool:
 
 def cast_is_gone(folder: Path) -> bool:
     """Whether the run had a cast that is not where it was."""
-    if not (folder / SETTINGS).is_file():
-        return False
-    given = read_settings(folder).given.cast
+    given = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
     return given is not None and not given.path.exists()
 
 
 def pronunciations(folder: Path) -> Lexicon:
     """How the names of the run's cast are said; nothing where it has none, or where that is gone."""
-    if not (folder / SETTINGS).is_file():
-        return NOTHING
-    given = read_settings(folder).given.cast
+    given = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
     if given is None or not given.path.exists():
         return NOTHING
     return lexicon_of(load_cast(given.path, key=given.key, photos=given.photos).members)
@@ -265,20 +259,14 @@ def apply(track: Track, fitting: Fitting, voice: str) -> Track:
             return cue
         stamp = line_stamp(cue.interval, cue.text)
         if (line := spoken.get(cue.id)) is not None:
-            length = round(line.take.seconds, 3)
-            return replace(cue, voiced=_of_spoken(line, voice, stamp), spoken_length=length)
+            start, end = round(line.interval.start * 1000), round(line.interval.end * 1000)
+            at = Interval(start / 1000, max(end, start + 1) / 1000)
+            voiced = Voiced(voice, line.text, at, stamp, line.take.speed, line.steps, line.pause)
+            return replace(cue, voiced=voiced, spoken_length=round(line.take.seconds, 3))
         if (other := left.get(cue.id)) is not None:
-            return replace(cue, voiced=_of_unspoken(other, voice, stamp))
-        return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=(UNTRIED,)))
+            steps = (*other.steps, f"not spoken: {other.reason}")
+        else:
+            steps = (UNTRIED,)
+        return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=steps))
 
     return track.with_cues(map(with_voice, track.cues))
-
-
-def _of_spoken(line: Spoken, voice: str, stamp: str) -> Voiced:
-    start, end = round(line.interval.start * 1000), round(line.interval.end * 1000)
-    interval = Interval(start / 1000, max(end, start + 1) / 1000)
-    return Voiced(voice, line.text, interval, stamp, line.take.speed, line.steps, line.pause)
-
-
-def _of_unspoken(line: Unspoken, voice: str, stamp: str) -> Voiced:
-    return Voiced(voice, "", None, stamp, steps=(*line.steps, f"not spoken: {line.reason}"))

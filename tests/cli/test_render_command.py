@@ -34,7 +34,7 @@ def test_settings_of_sound_may_be_set_and_no_others(shotad: Shotad, place: Path)
 def test_what_must_not_go_out_is_exit_code_1(
     shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.sound.mix_report.OVER", 60.0)
+    monkeypatch.setattr("shotad.sound.mix.OVER", 60.0)
     said = shotad("render", place, *FAKE_VOICE, "--make", "mix")
     assert said.code == 1
     assert "error A3" in said.out

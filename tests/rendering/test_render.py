@@ -177,7 +177,7 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(
 
     monkeypatch.setattr("shotad.sound.making.write_copy", counted)
     monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
-    monkeypatch.setattr("shotad.sound.placing._shorter", lambda line: iter(()))
+    monkeypatch.setattr("shotad.sound.placing.variants", lambda text, language: iter(()))
     done, voice = rendered(place, "film:mkv", "ad", "mix:flac", settings=("extended.on=true",))
     assert (len(done.pauses), copies) == (1, [".mkv"])
     path = done.made[0].wanted.path
@@ -217,7 +217,7 @@ def test_what_cannot_be_rendered_is_refused(place: Path, tmp_path: Path) -> None
 
 
 def test_lint_shows_what_the_render_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.sound.mix_report.OVER", 60.0)
+    monkeypatch.setattr("shotad.sound.mix.OVER", 60.0)
     rendered(place, "mix")
     report = lint_track(track_of(place), place, load_config(None, ["lint.parse=words"]))
     assert {finding.rule for finding in report.findings} >= {"A3"}

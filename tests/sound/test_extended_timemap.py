@@ -13,15 +13,24 @@ from shotad.core import FilmInfo
 from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import Spoken, Take
 from shotad.sound.kinds import Fitting
-from shotad.sound.pauses import NEWCOMER, Extension, Pause, Worth, names_of, worth
-from shotad.sound.time_map import TimeMap, pauses_record, pauses_vtt
+from shotad.sound.pauses import (
+    NEWCOMER,
+    Extension,
+    Pause,
+    TimeMap,
+    Worth,
+    names_of,
+    pauses_record,
+    pauses_vtt,
+    worth,
+)
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 
 
-def spoken_line(name: str, start: float, seconds: float, pause: float = 0.0, at: float = 0.0) -> Spoken:
+def spoken_line(name: str, start: float, seconds: float, pause: float = 0.0) -> Spoken:
     take = Take(np.zeros(round(seconds * 1000), np.float32), 1000, "fake", name)
-    return Spoken(name, name, start, take, pause=pause, pause_at=at)
+    return Spoken(name, name, start, take, pause=pause)
 
 
 def test_pauses_out_of_order_are_refused() -> None:
@@ -51,9 +60,9 @@ INFO = FilmInfo("film.mp4", None, "ab" * 16, 60.0, 320, 240, Fraction(25), None,
 
 def recorded() -> dict[str, Any]:
     spoken = (
-        spoken_line("s00010000", 9.0, 3, 2.0, 10.0),
+        spoken_line("s00010000", 9.0, 3, 2.0),
         spoken_line("s00015000", 15.0, 3),
-        spoken_line("h00020000", 20.5, 3, 3.6, 20.0),
+        spoken_line("h00020000", 20.5, 3, 3.6),
     )
     pauses = (Pause(10.0, 2.0, "s00010000"), Pause(20.0, 3.6, "h00020000"))
     return pauses_record(INFO, Extension(Fitting(spoken), pauses), "de", "fake")

@@ -11,7 +11,7 @@ from shotad.core import FitSettings, Interval
 from shotad.script import Cue, FilmId, Track, variants
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting
-from shotad.sound.placing import BETWEEN, Option, Window, cheapest, earliest_starts, lines_of, nearest_starts
+from shotad.sound.placing import BETWEEN, Window, cheapest, earliest_starts, lines_of, nearest_starts
 from tests.sound.speaking import Slow
 
 TEXTS = (
@@ -152,15 +152,15 @@ def test_the_cheapest_choice_is_the_cheapest_of_all(
     options = []
     for length in lengths:
         shorter = data.draw(st.lists(st.integers(1, length), max_size=2))
-        options.append([Option(length, 0), *(Option(n, length - n + 1) for n in shorter)])
+        options.append([(length, 0), *((n, length - n + 1) for n in shorter)])
     dropping = [100 + length for length in lengths]
 
     def cost(choice: tuple[int | None, ...]) -> int:
-        each = [dropping[i] if number is None else options[i][number].cost for i, number in enumerate(choice)]
+        each = [dropping[i] if number is None else options[i][number][1] for i, number in enumerate(choice)]
         return sum(each)
 
     def fits(choice: tuple[int | None, ...]) -> bool:
-        taken = [None if n is None else options[i][n].length for i, n in enumerate(choice)]
+        taken = [None if n is None else options[i][n][0] for i, n in enumerate(choice)]
         return earliest_starts(windows, taken, 1) is not None
 
     every = product(*([None, *range(len(line))] for line in options))

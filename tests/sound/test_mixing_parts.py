@@ -123,7 +123,7 @@ def figures(integrated: float | None, peak: float | None = -3.0) -> Loudness:
 def scenes(*parts: tuple[float, float]) -> Course:
     """Scenes of so many seconds and so many LUFS, one after the other."""
     levels = [np.full(round(seconds * 10), level, np.float32) for seconds, level in parts]
-    return Course(np.concatenate(levels), np.zeros(0, np.float32))
+    return Course(np.concatenate(levels))
 
 
 @given(

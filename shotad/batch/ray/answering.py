@@ -31,7 +31,7 @@ from shotad.batch.ray.rows import (
     unpacked,
 )
 from shotad.batch.ray.servers import StageEngines, ready_if_here
-from shotad.core import Config, Engine, EngineError, Preparing, Progress, Reply, Request, Usage, WorkFolder
+from shotad.core import Engine, EngineError, Preparing, Progress, Reply, Request, Usage, WorkFolder
 from shotad.description import (
     Engines,
     Named,
@@ -111,23 +111,14 @@ class Stage1Answers:
             questions[row.name] = made
             if row.question.unread:
                 parts.add(row.name, made.key, stage1_unread(made, engine))
-        named = _inquiries(group, questions, engine, job.config)
-        self._keep(converse(named, {"looks": engine}), questions, parts)
-
-    def _keep(
-        self, told: Iterator[tuple[str, dict[str, Any]]], questions: dict[str, Stage1Question], parts: Parts
-    ) -> None:
-        for name, record in told:
+        named: Iterator[Named] = (
+            (row.name, stage1_inquiry(questions[row.name], unpacked(row.question.clip), engine, job.config))
+            for row in group
+            if row.name in questions and row.question is not None and row.question.clip is not None
+        )
+        for name, record in converse(named, {"looks": engine}):
             parts.add(name, questions[name].key, record)
             self._register.answered()
-
-
-def _inquiries(
-    group: Sequence[RayRow], questions: dict[str, Stage1Question], engine: Engine, config: Config
-) -> Iterator[Named]:
-    for row in group:
-        if row.name in questions and row.question is not None and row.question.clip is not None:
-            yield row.name, stage1_inquiry(questions[row.name], unpacked(row.question.clip), engine, config)
 
 
 def _is_known(row: RayRow) -> bool:

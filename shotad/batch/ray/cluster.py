@@ -99,11 +99,7 @@ def least_cpus(settings: RaySettings) -> float:
 
 
 def crews_of(settings: RaySettings) -> Mapping[str, WorkerSettings]:
-    return {
-        "preparing": settings.preparing,
-        "looking": settings.looking,
-        "writing": settings.writing,
-    }
+    return {"preparing": settings.preparing, "looking": settings.looking, "writing": settings.writing}
 
 
 def need_ray() -> Any:
@@ -250,16 +246,10 @@ def quiet_data(ray: Any) -> Iterator[None]:
         wanted["autoscaling_config"] = replace(
             context.autoscaling_config, actor_pool_util_upscaling_threshold=1.0
         )
-    with _replaced(context, wanted), _without_statistics():
-        yield
-
-
-@contextmanager
-def _without_statistics() -> Iterator[None]:
-    """Ray Data keeps figures on each block until its run has ended: millions of them, with a block a row."""
     from ray.data._internal.execution.operators import map_operator
 
-    with _replaced(map_operator, {"to_stats": lambda _: []}):
+    # Ray Data keeps figures on each block until its run has ended: millions of them, with a block a row.
+    with _replaced(context, wanted), _replaced(map_operator, {"to_stats": lambda _: []}):
         yield
 
 

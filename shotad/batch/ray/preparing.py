@@ -26,16 +26,7 @@ from shotad.batch.ray.rows import Columns, Parts, Question, RayRow, columns, job
 from shotad.batch.ray.servers import ready_if_here, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
-from shotad.core import (
-    Engine,
-    InUse,
-    NoProgress,
-    RecordLog,
-    WorkFolder,
-    forget_peak,
-    key_of,
-    peak_memory,
-)
+from shotad.core import Engine, InUse, NoProgress, RecordLog, WorkFolder, forget_peak, key_of, peak_memory
 from shotad.description import (
     LOG,
     RunContext,
@@ -86,16 +77,8 @@ class Preparing:
             count += 1
             yield RayRow(film, f"left out {number}", job)
         self._register.tell(unit, count + 1)
-        yield RayRow(
-            film,
-            "end",
-            job,
-            end=True,
-            count=count,
-            error=error,
-            seconds=time.monotonic() - clock,
-            peak=peak_memory(),
-        )
+        lasted = time.monotonic() - clock
+        yield RayRow(film, "end", job, end=True, count=count, error=error, seconds=lasted, peak=peak_memory())
         self._register.end(unit)
 
     def _questions(self, film: int, job: FilmJob, unit: str) -> Iterator[Question]:
@@ -118,22 +101,24 @@ class Preparing:
             WorkFolder(place.folder, force=job.force) as folder,
         ):
             present_track(folder, opened.info, with_scripts=False)
-            if job.force:
-                self._begin_anew(film, job, folder.path)
+            unit = f"anew {film}"
+            if job.force and not self._register.told(unit):
+                # Once: an attempt that follows a lost one keeps what this run was told.
+                begin_anew(job, folder.path)
+                self._register.tell(unit, 1)
             context = RunContext.of(opened, folder, config, given_of(job, place), NoProgress())
             get_ready(context)
             prepared = prepare(context)
             plans = understand(prepared, context, engine.abilities.frames_per_second).plans
             ready_if_here(engine)
-            known = _known(folder, parts)
+            # The keys of good records by slot: of this run and of earlier ones.
+            log = RecordLog(folder.path / "stage1.jsonl")
+            known: dict[str, tuple[str, ...]] = {}
+            for record in (*log.records(), *parts.records()):
+                if is_done(record):
+                    slot = str(record["slot"])
+                    known[slot] = (*known.get(slot, ()), str(record["key"]))
             yield from _asked(context, engine, known, plans)
-
-    def _begin_anew(self, film: int, job: FilmJob, folder: Path) -> None:
-        """Of a forced run, once: an attempt that follows a lost one keeps what this run was told."""
-        unit = f"anew {film}"
-        if not self._register.told(unit):
-            begin_anew(job, folder)
-            self._register.tell(unit, 1)
 
 
 class _Refused(Exception):  # noqa: N818  not begun, for a reason that is known
@@ -157,17 +142,6 @@ def held(job: FilmJob, *, again: bool) -> Iterator[Placed]:
                 continue
             yield place
             return
-
-
-def _known(folder: WorkFolder, parts: Parts) -> dict[str, tuple[str, ...]]:
-    """The keys of good records by slot: of this run and of earlier ones."""
-    log = RecordLog(folder.path / "stage1.jsonl")
-    found: dict[str, tuple[str, ...]] = {}
-    for record in (*log.records(), *parts.records()):
-        if is_done(record):
-            slot = str(record["slot"])
-            found[slot] = (*found.get(slot, ()), str(record["key"]))
-    return found
 
 
 def _asked(
@@ -215,17 +189,14 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     if job.makes:
         shutil.rmtree(folder / VOICES, ignore_errors=True)
-    if not is_local(job.folder):
-        _remove_there(job.folder, names, VOICES if job.makes else None)
+    if is_local(job.folder):
+        return
+    store = Store(job.folder)
+    for place in (join(job.folder, name) for name in names):
+        if store.find(place) is not None:
+            store.remove(place)
+    for entry in store.entries(join(job.folder, VOICES)) if job.makes else []:
+        store.remove(entry.place)
 
 
 _ENDINGS = (".jsonl", ".aside.jsonl")
-
-
-def _remove_there(place: str, names: list[str], below: str | None) -> None:
-    store = Store(place)
-    for name in names:
-        if store.find(join(place, name)) is not None:
-            store.remove(join(place, name))
-    for entry in store.entries(join(place, below)) if below else []:
-        store.remove(entry.place)

@@ -75,7 +75,11 @@ def describe_on_ray(
         except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
             # What is done is done, and the films that have no result say why.
             ended = trouble
-    missing = _missing(jobs, found, ended)
+    why = "The Ray run ended without its result."
+    what = why if ended is None else f"The Ray run broke off: {error_line(ended)}"
+    missing = {
+        film: failure(job, what, KEPT, kind="stopped") for film, job in enumerate(jobs) if film not in found
+    }
     for result in missing.values():
         told(result)
     return [(found | missing)[film] for film in range(len(jobs))]
@@ -94,17 +98,6 @@ def _look_around(
     if short:
         progress.note(f"{short} The run waits until nodes with that come.")
     check_nodes(ray, nodes, jobs)
-
-
-def _missing(
-    jobs: Sequence[FilmJob], found: dict[int, FilmResult], ended: Exception | None
-) -> dict[int, FilmResult]:
-    """A failed result for each film that has none."""
-    why = "The Ray run ended without its result."
-    what = why if ended is None else f"The Ray run broke off: {error_line(ended)}"
-    return {
-        film: failure(job, what, KEPT, kind="stopped") for film, job in enumerate(jobs) if film not in found
-    }
 
 
 def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterator[tuple[int, FilmResult]]:

@@ -25,6 +25,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from shotad.batch.ray.cluster import ServeSettings
@@ -101,7 +102,11 @@ class Pool:
                 (reply,) = server.engine.generate([request])
             except EngineError as trouble:
                 error = trouble
-                self._send_to_rest(server)
+                with self._lock:
+                    server.until = self._clock() + self._rest
+                    server.engine = server.make()
+                if isinstance(server.engine, Preparing):
+                    server.engine.get_ready(self._progress)
             else:
                 if reply.error is None:
                     return reply
@@ -124,13 +129,6 @@ class Pool:
             found.busy += 1
             return found
 
-    def _send_to_rest(self, server: _Server) -> None:
-        with self._lock:
-            server.until = self._clock() + self._rest
-            server.engine = server.make()
-        if isinstance(server.engine, Preparing):
-            server.engine.get_ready(self._progress)
-
 
 def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engine:
     """The engine of a stage. ``urls`` are servers that take the place of ``openai.base_url``; an engine that
@@ -140,13 +138,9 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     made = make_engine(name, config, stage)
     if not urls or own.base_url or not hasattr(made, "address"):
         return made
-    makes = [_maker(name, config, stage, url) for url in urls]
+    asked = (config.openai.model_copy(update={"base_url": url}) for url in urls)
+    makes = [partial(make_engine, name, config.model_copy(update={"openai": one}), stage) for one in asked]
     return Pool(makes) if len(makes) > 1 else makes[0]()
-
-
-def _maker(name: str, config: Config, stage: Stage, url: str) -> Make:
-    there = config.model_copy(update={"openai": config.openai.model_copy(update={"base_url": url})})
-    return lambda: make_engine(name, there, stage)
 
 
 def ready(engine: Engine) -> None:
@@ -199,11 +193,20 @@ class OwnServer:
         """End the server and all that it started."""
         process, self._process = self._process, None
         if process is not None:
-            _end_group(process)
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_END)
+                    break
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         self._log.unlink(missing_ok=True)
 
     def _start(self) -> None:
-        port = _free_port()
+        with socket.socket() as found:
+            found.bind((_HOST, 0))
+            port = int(found.getsockname()[1])
         command = shlex.split(self._settings.command or "")
         if not command:
             raise EngineError(
@@ -281,12 +284,6 @@ class StageEngines:
         return (self._server.url,)
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind((_HOST, 0))
-        return int(found.getsockname()[1])
-
-
 def _answers(url: str) -> bool:
     """Whether anything answers there. No proxy is asked: it is this machine."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -295,14 +292,3 @@ def _answers(url: str) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_END)
-            break
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
