@@ -9,6 +9,8 @@ was trained on squeezed pictures.
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -155,13 +157,21 @@ def interpreter(path: Path, threads: int) -> tuple[Any, dict[str, Any]]:
 
     try:
         with native_quiet():
-            model: Any = Interpreter(model_path=str(path), num_threads=threads)
+            model: Any = Interpreter(model_content=_with_least(path.read_bytes()), num_threads=threads)
             model.allocate_tensors()
-    except (ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(
             f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
         ) from None
     return model, model.get_input_details()[0]
+
+
+def _with_least(model: bytes) -> bytes:
+    """The model; one that sorts and compares all its boxes (37,629) does so from `_TRACE` on alone."""
+    none, least = struct.pack("<f", -math.inf), struct.pack("<f", _TRACE)
+    key = model.find(b"nms_score_threshold")
+    at = key if key < 0 else model.find(none, key)
+    return model if at < 0 else model[:at] + least + model[at + len(least) :]
 
 
 class EfficientDet:
@@ -198,7 +208,8 @@ class EfficientDet:
     ) -> list[Sighting]:
         self._model.set_tensor(self._input["index"], _squeeze(image, int(self._input["shape"][1]))[None])
         self._model.invoke()
-        boxes, classes, scores, _ = (self._model.get_tensor(self._outputs[key])[0] for key in "3210")
+        *found, count = (self._model.get_tensor(self._outputs[key])[0] for key in "3210")
+        boxes, classes, scores = (each[: int(count)] for each in found)
         rows = zip(classes, scores, boxes, strict=True)
         x, y = stretch
         return _sightings(((int(c), float(s), b * [y, x, y, x]) for c, s, b in rows), least, seconds)
@@ -347,16 +358,8 @@ _CLEAR = 0.42
 
 def hsv(image: Image) -> npt.NDArray[np.float32]:
     """``float32[n, 3]``: hue in degrees, saturation 0 to 1 and value 0 to 255 of each pixel."""
-    pixels = image.reshape(-1, 3).astype(np.float32)
-    high, low = pixels.max(axis=1), pixels.min(axis=1)
-    spread = np.maximum(high - low, 1e-6)
-    red, green, blue = pixels.T
-    hue = np.select(
-        [high == red, high == green],
-        [(green - blue) / spread % 6, (blue - red) / spread + 2],
-        (red - green) / spread + 4,
-    )
-    return np.stack([hue * 60, (high - low) / np.maximum(high, 1), high], axis=1).astype(np.float32)
+    pixels = image.reshape(1, -1, 3).astype(np.float32)
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV)[0], np.float32)
 
 
 def colour_of(image: Image, least: float = 0.6) -> Colour | None:
