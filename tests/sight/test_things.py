@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shotad.core import MANY, Box, Sighting, ThingFact
-from shotad.sight import KINDS, Blind, Glimpse, Person, Shift, Stretch, Track, figure_of, scene_of, things_of
+from shotad.sight import KINDS, Glimpse, Person, Shift, Stretch, Track, figure_of, scene_of, things_of
 from shotad.sight.things import merge, tiles_of
 
 MIDDLE = Box(0.4, 0.4, 0.6, 0.8)
@@ -147,12 +147,6 @@ def test_things_that_are_more_than_one_are_not_counted() -> None:
     assert (fact.count, fact.since) == (MANY, 0.0)
     few = [*frames[:5], *([frame[0]] for frame in frames[5:])]
     assert [fact.count for fact in named(few)] == [1]
-
-
-def test_the_stand_in_takes_what_the_detector_takes() -> None:
-    """Where the better detector's weights cannot be had the observer asks `Blind` in the same words."""
-    picture = np.zeros((90, 160, 3), np.uint8)
-    assert Blind().find_all(picture, 1.0, faces=[MIDDLE]) == ([], [])
 
 
 def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
