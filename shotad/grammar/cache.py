@@ -243,7 +243,8 @@ def _score(
 
 
 def _joined(features: Sequence[Features]) -> Features:
-    xp = array_namespace(features[0].patches)
+    # The library's own numpy imports all of it, its tools for Fortran too.
+    xp = np if isinstance(features[0].patches, np.ndarray) else array_namespace(features[0].patches)
     return Features(
         xp.concat([f.patches for f in features]), xp.concat([f.whole for f in features]), features[0].grid
     )
