@@ -7,8 +7,8 @@ Printed are coverage (share of stills with a guess); of those that have one, the
 a second label that can be defended counts too, the share within one scale, macro-F1; the share of all stills
 whose factor of Stage I is that of the label; the confusion matrix; false guesses on black and title cards;
 and what comes of always saying one scale. `middle` is the middle frame of each shot, as in the paper,
-`quarters` the mean of the guesses at a quarter, the middle and three quarters of the shot. The stills of
-clips (`clips.py`) are told apart by half, and by whether anybody is seen; the films are for tuning.
+`quarters` that and, where it leaves doubt, those at a quarter and three quarters, as films are read. The
+stills of clips (`clips.py`) are told apart by half, and by whether anybody is seen; the films are for tuning.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ from shotad.core import (
     ScaleSettings,
     ShotScale,
     ShotSettings,
+    ThreadSettings,
 )
 from shotad.description.prompts import factors_for
-from shotad.film import open_film, survey
-from shotad.grammar import make_scale_reader
-from shotad.grammar.features import ScaleGuess, ScaleReader, merged
+from shotad.film import ShotMoments, open_film, survey
+from shotad.grammar import ClipReader, Readers, ShotSample, make_scale_reader
+from shotad.grammar.cache import GrammarCache
+from shotad.grammar.features import ScaleGuess, ScaleReader
 
 LABELS = ROOT / "tests" / "labels" / "scales.json"
 NAMES = [scale.value for scale in ShotScale]
@@ -147,16 +149,17 @@ def clip_guesses(reader: ScaleReader, half: Half) -> tuple[list[Still], list[int
 def quarter_guesses(
     reader: ScaleReader, films: Iterable[str], folder: Path
 ) -> dict[str, list[ScaleGuess | None]]:
-    """For each film the merged guess of each shot, by a quarter, the middle and three quarters of it."""
+    """For each film the guess of each shot, by its middle and, where that leaves doubt, its quarters."""
     found = {}
     for film in films:
         with open_film(folder / film) as opened:
-            shots = survey(opened, ShotSettings()).shots
-        spans = [shot.interval for shot in shots]
-        seconds = [s.start + s.duration * at for s in spans for at in (0.25, 0.5, 0.75)]
+            shots = [(shot.index, shot.interval) for shot in survey(opened, ShotSettings()).shots]
+        moments = {i: [s.start + s.duration * at for at in (0, 0.25, 0.5, 0.75, 1)] for i, s in shots}
+        looks = [ShotSample(i, ShotMoments(*seconds)) for i, seconds in moments.items()]
+        book = GrammarCache()
         with open_film(folder / film) as opened:
-            guesses = reader.of([p.image for p in opened.pictures(seconds)])
-        found[film] = [merged(guesses[i : i + 3]) for i in range(0, len(guesses), 3)]
+            ClipReader(book, Readers(None, reader), ThreadSettings()).read(looks, opened.pictures)
+        found[film] = [book.guesses[look] for look in looks]
     return found
 
 

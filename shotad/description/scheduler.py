@@ -102,7 +102,7 @@ class Scheduler:
     def room(self, who: Who) -> int:
         """How many inquiries keep an engine busy, with the next ones at hand."""
         able = self._engines[who].abilities
-        return able.batch * (able.in_flight + 1) + 1
+        return able.batch * (able.in_flight + 1)
 
     def read(self, source: Iterable[Named]) -> None:
         """Draw inquiries from ``source``, in a thread, a few more than are answered; to be said once."""

@@ -15,7 +15,6 @@ from shotad.sight import (
     HIPS,
     KINDS,
     SHOULDERS,
-    Blind,
     Classifier,
     EfficientDet,
     Embedding,
@@ -113,10 +112,9 @@ class Eyes:
         first, second, faces = self._detectors
         seen_faces = faces.find(image, seconds)
         sure_faces = [face.box for face in seen_faces if face.score >= _PLAIN]
-        whole, parts = first.find_all(image, seconds, faces=sure_faces)
+        whole, parts = first.find_all(image, seconds, faces=sure_faces) if first else ([], [])
         settled = sure_faces and any(s.name == "person" and s.score >= _PLAIN for s in whole)
-        alone = FIRST not in self._names
-        promising = alone or seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
+        promising = first is None or seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
         things = any(s.name in KINDS and s.score >= _PLAIN for s in whole)
         others = second.find(image, seconds) if promising and (things or not settled) else []
         people = glimpses_of(whole, parts, others, seen_faces)
@@ -139,9 +137,9 @@ class Eyes:
         return [self._poses.read(images[g.seconds], g.box, g.seconds) for g in track.seen]
 
     @cached_property
-    def _detectors(self) -> tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder]:
+    def _detectors(self) -> tuple[EfficientDet | None, SsdMobileNet, FaceFinder]:
         return (
-            EfficientDet(weights_file(FIRST)) if FIRST in self._names else Blind(),
+            EfficientDet(weights_file(FIRST)) if FIRST in self._names else None,
             SsdMobileNet(weights_file("ssd-mobilenet-v2"), weights_file("ssd-mobilenet-v2-graph")),
             FaceFinder(weights_file("yunet")),
         )

@@ -575,17 +575,16 @@ def _wanted(plan: ClipPlan) -> list[float]:
 
 def _finished(pending: _Pending) -> Iterator[tuple[str, Clip]]:
     had = [
-        (frames.number, float(second))
+        (frames.number, pending.pictures[second])
         for frames in pending.plan.frames
-        for second in frames.seconds
-        if float(second) in pending.pictures
+        for second in map(float, frames.seconds)
+        if second in pending.pictures
     ]
+    pending.pictures.clear()
     if had:
-        clip = Clip(
-            np.stack([pending.pictures[moment].image for _, moment in had]),
-            np.array([pending.pictures[moment].seconds for _, moment in had], dtype=np.float64),
-            np.array([number for number, _ in had], dtype=np.int64),
-        )
-        # Before the clip is handed out: whoever works on it needs the memory.
-        pending.pictures.clear()
-        yield pending.plan.slot_id, clip
+        numbers = np.array([number for number, _ in had], dtype=np.int64)
+        seconds = np.array([picture.seconds for _, picture in had], dtype=np.float64)
+        images = np.empty((len(had), *had[0][1].image.shape), np.uint8)
+        for k in reversed(range(len(had))):  # each is let go once it is copied
+            images[k] = had.pop()[1].image
+        yield pending.plan.slot_id, Clip(images, seconds, numbers)

@@ -24,6 +24,7 @@ from shotad.core import Box, Image, Progress, Sighting, obtainable, weights_file
 from shotad.film import Moment
 from shotad.grammar.features import ScaleGuess
 from shotad.sight import (
+    FAINT,
     Classifier,
     EfficientDet,
     Face,
@@ -39,7 +40,7 @@ from shotad.sight import (
     tiles_of,
 )
 
-REVISION = "2"
+REVISION = "3"
 """Raise it with every change that changes an answer: records depend on it."""
 
 BORDERS = (9.5, 3.6, 1.05, 0.5)
@@ -94,6 +95,8 @@ _BLACK = 28.0
 _LIT = 0.18
 """Share of a picture above ``_BLACK`` below which it may be a title: those have 0.1 at most,
 pictures without people 0.27 at least."""
+_SURE_FACE = 0.75
+"""Score of a face from which the body that holds it shows the scale."""
 _RIVAL = 0.6
 """Share of the own score that an animal's in the same place may reach."""
 
@@ -195,10 +198,10 @@ def by_face_weights() -> tuple[str, ...]:
 class ByFace:
     """Reads the scale off the people in a picture, or off what else it shows, from that picture alone.
 
-    Three frames of a shot are better than one, for one is often blurred by motion.
+    Three frames of a shot are better than one that leaves doubt, for one is often blurred by motion.
     """
 
-    moments: tuple[Moment, ...] = ("quarter", "middle", "three_quarters")
+    moments: tuple[Moment, ...] = ("middle", "quarter", "three_quarters")
 
     def __init__(self, progress: Progress | None = None) -> None:
         names = by_face_weights()
@@ -220,8 +223,9 @@ class ByFace:
         picture = np.ascontiguousarray(cut(image, active_area(image[None])))
         if level_of([mean_luma(picture)]) == "black":
             return None
-        whole, parts = self._look(picture)
-        glimpses = glimpses_of(whole, parts, [], self._faces.find(picture, 0.0))
+        faces = self._faces.find(picture, 0.0)
+        whole, parts = self._look(picture, [face.box for face in faces if face.score >= _SURE_FACE])
+        glimpses = glimpses_of(whole, parts, [], faces)
         people = [measure_person(g, picture.shape[1] / picture.shape[0]) for g in glimpses]
         thing = measure_thing(whole)
         guess = guess_from(people, thing)
@@ -231,10 +235,9 @@ class ByFace:
         shares = [self._places.shares(picture, tile, {"": PLACES})[""] for tile in tiles_of(picture)]
         return guess_from(people, thing, Measure(_AFAR, _rise(float(np.mean(shares)), 0.0, _PLACE)))
 
-    def _look(self, picture: Image) -> tuple[list[Sighting], list[Sighting]]:
+    def _look(self, picture: Image, faces: Sequence[Box]) -> tuple[list[Sighting], list[Sighting]]:
         """What is seen in the whole picture, and in its tiles where somebody small may be."""
         if self._bodies is None:
             assert self._instead is not None
             return self._instead.find(picture, 0.0), []
-        # Everywhere: a shot has few frames, and somebody far away shows its scale.
-        return self._bodies.find_all(picture, 0.0, 0.0)
+        return self._bodies.find_all(picture, 0.0, FAINT, faces)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from shotad.core import Grammar, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
+from shotad.core import Grammar, Image, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
 from shotad.film import Moment, Picture, Pictures, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.threads import (
@@ -151,6 +151,8 @@ def book_of(
     return book
 
 
+SURE = 0.8
+"""Chance of a scale from which a shot's other frames are not looked at: of 36 labelled none changes."""
 DECIMALS = 6
 """Of the scores, so that a record reads back as it was."""
 
@@ -199,17 +201,6 @@ def row_of(features: Features, k: int) -> Features:
     return Features(features.patches[k : k + 1], features.whole[k : k + 1], features.grid)
 
 
-def guess_of(
-    look: ShotSample, guesses: Mapping[float, ScaleGuess | None], readers: Readers
-) -> ScaleGuess | None:
-    """The guess of a whole shot, as its record reads back."""
-    guess = merged([guesses.get(moment) for moment in _guessed_by(look, readers)])
-    if guess is None:
-        return None
-    a, b, c, d, e = (round(float(p), DECIMALS) for p in guess.probabilities)
-    return ScaleGuess((a, b, c, d, e))
-
-
 def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
     """The score above which shots are joined: the one that is set, else that of the features."""
     if settings.threshold is not None:
@@ -252,7 +243,8 @@ def _score(
 
 
 def _joined(features: Sequence[Features]) -> Features:
-    xp = array_namespace(features[0].patches)
+    # The library's own numpy imports all of it, its tools for Fortran too.
+    xp = np if isinstance(features[0].patches, np.ndarray) else array_namespace(features[0].patches)
     return Features(
         xp.concat([f.patches for f in features]), xp.concat([f.whole for f in features]), features[0].grid
     )
@@ -290,13 +282,12 @@ class ClipReader:
             return
         self._forget(min(want.moments))
         missing = (want.features - self._features.keys()) | (want.scales - self._guesses.keys())
-        for group in _groups(spanned("frames", pictures(sorted(missing))), self._batch):
-            self._look(group, want)
-        with span("grammar"):
+        shown = {p.wanted: p.image for p in spanned("frames", pictures(sorted(missing)))}
+        with span("grammar"), while_nothing_is_loaded():
+            self._look(shown, want)
             if want.paired:
                 score_clip(clip, self.book, self._features, self.readers, self._settings)
-            for look in want.guessed:
-                self.book.guesses[look] = guess_of(look, self._guesses, self.readers)
+        self.book.guesses |= {look: self._guess(look)[0] for look in want.guessed}
 
     def _want(self, clip: Clip) -> Want:
         book, readers = self.book, self.readers
@@ -306,17 +297,34 @@ class ClipReader:
         seen = [m for look in guessed for m in _guessed_by(look, readers)]
         return Want(paired, guessed, frozenset(needed), frozenset(seen))
 
-    def _look(self, pictures: Sequence[Picture], want: Want) -> None:
-        features, scales = self.readers.features, self.readers.scales
-        compared = [p for p in pictures if p.wanted in want.features and p.wanted not in self._features]
-        guessed = [p for p in pictures if p.wanted in want.scales and p.wanted not in self._guesses]
-        with span("grammar"), while_nothing_is_loaded():
-            if compared and features:
-                made = features.of([picture.image for picture in compared])
-                self._features |= {p.wanted: row_of(made, k) for k, p in enumerate(compared)}
-            if guessed and scales:
-                guesses = scales.of([picture.image for picture in guessed])
-                self._guesses |= {p.wanted: guess for p, guess in zip(guessed, guesses, strict=True)}
+    def _look(self, shown: Mapping[float, Image], want: Want) -> None:
+        """Make features, and guesses of scale: at a shot's next moment where those before leave doubt."""
+        for group in self._groups(shown.keys() & want.features - self._features.keys()):
+            made = cast("FeatureMaker", self.readers.features).of([shown[moment] for moment in group])
+            self._features |= {moment: row_of(made, k) for k, moment in enumerate(group)}
+        while asked := {m for look in want.guessed if (m := self._guess(look)[1]) is not None}:
+            self._guesses |= dict.fromkeys(asked)
+            for group in self._groups(shown.keys() & asked):
+                guesses = cast("ScaleReader", self.readers.scales).of([shown[moment] for moment in group])
+                self._guesses |= zip(group, guesses, strict=True)
+
+    def _guess(self, look: ShotSample) -> tuple[ScaleGuess | None, float | None]:
+        """The guess of a shot, as its record reads back, and the moment to look at before, if any."""
+        found: list[ScaleGuess | None] = []
+        for moment in _guessed_by(look, self.readers):
+            if moment not in self._guesses:
+                return None, moment
+            found.append(self._guesses[moment])
+            if (guess := merged(found)) and max(guess.probabilities) >= SURE:
+                break
+        if (guess := merged(found)) is None:
+            return None, None
+        a, b, c, d, e = (round(float(p), DECIMALS) for p in guess.probabilities)
+        return ScaleGuess((a, b, c, d, e)), None
+
+    def _groups(self, moments: Iterable[float]) -> Iterator[list[float]]:
+        ascending = sorted(moments)
+        return (ascending[k : k + self._batch] for k in range(0, len(ascending), self._batch))
 
     def _forget(self, before: float) -> None:
         self._features = {m: made for m, made in self._features.items() if m >= before}
@@ -357,14 +365,3 @@ class Sweep:
                 self._held[picture.wanted] = picture
             if picture.wanted >= moment:
                 return
-
-
-def _groups(pictures: Iterable[Picture], number: int) -> Iterator[list[Picture]]:
-    group: list[Picture] = []
-    for picture in pictures:
-        group.append(picture)
-        if len(group) == number:
-            yield group
-            group = []
-    if group:
-        yield group

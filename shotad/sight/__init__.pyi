@@ -142,8 +142,8 @@ from .text import (
     find_credits as find_credits,
 )
 from .things import (
+    FAINT as FAINT,
     KINDS as KINDS,
-    Blind as Blind,
     Classifier as Classifier,
     EfficientDet as EfficientDet,
     SsdMobileNet as SsdMobileNet,

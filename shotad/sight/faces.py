@@ -35,7 +35,7 @@ from shotad.core import (
     weights,
     weights_file,
 )
-from shotad.sight.onnx import Floats, OnnxModel
+from shotad.sight.onnx import Floats, OnnxModel, unloadable
 
 Landmarks = tuple[tuple[float, float], ...]
 """x and y as fractions of the picture: eye, eye, nose tip, corner, corner of the mouth; the left of the
@@ -134,7 +134,7 @@ class FaceFinder:
             with native_quiet():
                 self._model: Any = cv2.FaceDetectorYN.create(str(path), "", (_WIDTH, 320), least, 0.3, 50)
         except cv2.error as error:
-            raise _unloadable(path, error) from None
+            raise unloadable(path, error) from None
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces that are seen in the picture and in its mirror image, best first."""
@@ -164,7 +164,7 @@ class FaceReader:
             with native_quiet():
                 self._model: Any = cv2.FaceRecognizerSF.create(str(path), "")
         except cv2.error as error:
-            raise _unloadable(path, error) from None
+            raise unloadable(path, error) from None
 
     def read(self, image: Image, face: Face) -> Embedding:
         """The embedding of ``face``, which was found in ``image``."""
@@ -231,12 +231,6 @@ def _agreed(face: Face, others: list[Face | None]) -> Face | None:
     return Face(face.box, face.seconds, score, face.landmarks, yaw)
 
 
-def _unloadable(path: Path, error: Exception) -> WeightsError:
-    return WeightsError(
-        f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
-    )
-
-
 SCRFD_SIDE = 640
 """Pixels of the square that the network sees."""
 STRIDES = (8, 16, 32)
@@ -258,11 +252,11 @@ class Scrfd:
         square, factor = letterboxed(image)
         levels = self._levels(self._model.all(blob_of(square, _SPREAD)))
         found = np.concatenate([level.found(self._least) for level in levels])
-        found = found[np.argsort(-found[:, 0], kind="stable")]
         height, width = image.shape[:2]
         found[:, 1:] /= factor
-        kept = (found[i] for i in _apart(found[:, 1:5]))
-        rows = ([float(v) for v in row] for row in kept)
+        boxes = np.concatenate([found[:, 1:3], found[:, 3:5] - found[:, 1:3]], axis=1)
+        kept = cv2.dnn.NMSBoxes(boxes.tolist(), found[:, 0].tolist(), 0.0, _OVERLAP)
+        rows = ([float(v) for v in found[i]] for i in kept)
         faces = (_placed(r[0], (r[1], r[2], r[3], r[4]), r[5:], (width, height), seconds) for r in rows)
         return [face for face in faces if face is not None]
 
@@ -320,20 +314,6 @@ class _Level:
         points = np.tile(place, 5) + self.points[sure] * self.stride
         rows = [self.scores[sure, None], place - near, place + far, points]
         return np.concatenate(rows, axis=1).astype(np.float32)
-
-
-def _apart(boxes: Floats) -> Iterator[int]:
-    """The boxes, best first, that overlap none before them by much."""
-    kept: list[int] = []
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    for i, box in enumerate(boxes):
-        others = boxes[kept]
-        width = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0])
-        height = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1])
-        shared = np.maximum(width, 0) * np.maximum(height, 0)
-        if np.all(shared <= _OVERLAP * (areas[i] + areas[kept] - shared)):
-            kept.append(i)
-            yield i
 
 
 ARCFACE_SIDE = 112

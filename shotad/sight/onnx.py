@@ -34,9 +34,7 @@ class OnnxModel:
                 str(path), sess_options=options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # noqa: BLE001 - onnxruntime's own errors have no public base class
-            raise WeightsError(
-                f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
-            ) from None
+            raise unloadable(path, error) from None
         self._input = self._session.get_inputs()[0].name
 
     def __call__(self, batch: Floats) -> Floats:
@@ -54,3 +52,9 @@ class OnnxModel:
         if key not in texts:
             raise WeightsError(f"The model lacks its {key!r} text; it has {sorted(texts)}.")
         return texts[key]
+
+
+def unloadable(path: Path, error: Exception) -> WeightsError:
+    """The error for a file that is no model that its library can load."""
+    hint = "Fetch it again with `shotad models pull`."
+    return WeightsError(f"The model {path} cannot be loaded: {error}.", hint)

@@ -19,6 +19,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -75,14 +76,7 @@ class _Read:
 
 
 class TextReader:
-    """Reads text with two small models, which are fetched and loaded at the first picture."""
-
-    def __init__(self) -> None:
-        self._loaded: tuple[OnnxModel, OnnxModel, tuple[str, ...]] | None = None
-
-    def read(self, image: Image) -> tuple[TextLine, ...]:
-        """The lines of ``image`` (RGB ``uint8[H, W, 3]``), in reading order; empty where there is no text."""
-        return _lines(self._read(_checked(image), ()))
+    """Reads text with two small models, each of which is fetched and loaded when it is first needed."""
 
     def read_all(self, images: Iterable[Image]) -> Iterator[tuple[TextLine, ...]]:
         """The lines of each of ``images``, which follow each other in time.
@@ -102,12 +96,15 @@ class TextReader:
         found = (self._line(image, corners, before) for corners in self._find(image))
         return tuple(read for read in found if read is not None)
 
-    def _models(self) -> tuple[OnnxModel, OnnxModel, tuple[str, ...]]:
-        if self._loaded is None:
-            recogniser = OnnxModel(weights_file(TEXT_WEIGHTS[1]))
-            alphabet = ("", *recogniser.metadata("character").splitlines(), " ")
-            self._loaded = OnnxModel(weights_file(TEXT_WEIGHTS[0])), recogniser, alphabet
-        return self._loaded
+    @cached_property
+    def _detector(self) -> OnnxModel:
+        return OnnxModel(weights_file(TEXT_WEIGHTS[0]))
+
+    @cached_property
+    def _recogniser(self) -> tuple[OnnxModel, tuple[str, ...]]:
+        """It and its alphabet: of films without text nothing is recognised."""
+        model = OnnxModel(weights_file(TEXT_WEIGHTS[1]))
+        return model, ("", *model.metadata("character").splitlines(), " ")
 
     def _find(self, image: Image) -> list[Corners]:
         """The corners of the lines in ``image``, in reading order, less those too small, large or steep."""
@@ -115,8 +112,7 @@ class TextReader:
         size = working_size(width, height, PIXELS)
         shrinks = size[0] < width
         small = cv2.resize(image, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
-        detector, _, _ = self._models()
-        quads = text_quads(detector(_planes(small))[0, 0])
+        quads = text_quads(self._detector(_planes(small))[0, 0])
         scale = np.array([width / size[0], height / size[1]], np.float32)
         whole = [np.clip(quad * scale, 0, (width, height)).astype(np.float32) for quad in quads]
         low, high = MIN_HEIGHT * height, MAX_HEIGHT * height
@@ -127,18 +123,16 @@ class TextReader:
         if box is None:
             return None
         strip = straighten(image, corners)
-        known = next((read for read in before if self._is_same(read, box, strip)), None)
+        near = (read for read in before if read.box.iou(box) > 0.8)
+        known = next((read for read in near if not differs(strip, read.strip, SAME_LINE)), None)
         text, score = (known.text, known.score) if known else self._recognise(strip)
         line = None
         if text.strip() and score >= MIN_SCORE:
             line = TextLine(text.strip(), box, score, _tilt(corners), *surroundings(image, box))
         return _Read(box, known.strip if known else strip, text, score, line)
 
-    def _is_same(self, read: _Read, box: Box, strip: Image) -> bool:
-        return read.box.iou(box) > 0.8 and not differs(strip, read.strip, SAME_LINE)
-
     def _recognise(self, strip: Image) -> tuple[str, float]:
-        _, recogniser, alphabet = self._models()
+        recogniser, alphabet = self._recogniser
         return ctc_text(recogniser(_line_input(strip))[0], alphabet)
 
 

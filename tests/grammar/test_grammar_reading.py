@@ -104,6 +104,24 @@ def test_all_is_read_by_one_ascending_pass_and_each_frame_once() -> None:
     assert not any(reader.lacks(clip) for clip in CLIPS)
 
 
+def test_other_frames_of_a_shot_are_looked_at_only_where_the_first_leaves_doubt() -> None:
+    class Doubting(Scales):
+        def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
+            guesses = super().of(images)
+            doubt = ScaleGuess((0.0, 0.5, 0.5, 0.0, 0.0))
+            doubtful = [second_of(image) in (2.5, 3.5, 3.3) for image in images]
+            return [doubt if is_so else guess for is_so, guess in zip(doubtful, guesses, strict=True)]
+
+    book, scales = GrammarCache(), Doubting(moments=("middle", "quarter", "three_quarters"))
+    read(book, Film(end=9.6), Readers(None, scales), batch=2)
+    sure = [k + 0.5 for k in (0, 1, 4, 5, 6)]
+    doubted = [2.5, 2.3, 2.7, 3.5, 3.3, 3.7]
+    assert sorted(scales.seen) == sorted([*sure, *doubted, 8.5, 8.3, 8.7, 9.5, 9.3])
+    assert book.guesses[look(0)] == ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0))
+    assert book.guesses[look(3)] == ScaleGuess((0.0, 0.333333, 0.666667, 0.0, 0.0))
+    assert book.guesses[look(9)] is None
+
+
 @pytest.mark.parametrize("batch", [1, 2, 64])
 def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
     book = GrammarCache()

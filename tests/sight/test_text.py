@@ -107,9 +107,9 @@ class FakeModels:
 
 
 @pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> tuple[TextReader, FakeModels]:
+def fake() -> tuple[TextReader, FakeModels]:
     models, reader = FakeModels(), TextReader()
-    monkeypatch.setattr(reader, "_loaded", (models.detector, models.recogniser, ALPHABET))
+    vars(reader).update(_detector=models.detector, _recogniser=(models.recogniser, ALPHABET))
     return reader, models
 
 
@@ -122,7 +122,7 @@ def bar(top: int, value: int = 250) -> Image:
 def test_a_line_carries_where_it_stands(fake: tuple[TextReader, FakeModels]) -> None:
     image = bar(100)
     before = image.copy()
-    (line,) = fake[0].read(image)
+    ((line,),) = fake[0].read_all([image])
     assert (line.text, line.tilt, line.ground) == ("ab", 0.0, 0.0)
     assert line.score == pytest.approx(0.9)
     assert line.box.iou(Box(100 / 640, 100 / 360, 300 / 640, 120 / 360)) > 0.3
@@ -154,9 +154,9 @@ def sure(lines: tuple[TextLine, ...]) -> list[str]:
 @pytest.mark.parametrize("size", [18, 28, 44, 80])
 @pytest.mark.parametrize("text", ["THE LAST HARBOUR", "Thirty years later", "Paris, 1943"])
 def test_rendered_lines_are_read_with_their_spaces(reader: TextReader, text: str, size: int) -> None:
-    assert sure(reader.read(card(text, size))) == [text]
-    assert sure(reader.read(card(text, size, light=70, ground=40))) == [text], "low contrast"
-    assert sure(reader.read(np.maximum(card(text, size, light=255), scenery(4) // 2))) == [text]
+    assert sure(*reader.read_all([card(text, size)])) == [text]
+    assert sure(*reader.read_all([card(text, size, light=70, ground=40)])) == [text], "low contrast"
+    assert sure(*reader.read_all([np.maximum(card(text, size, light=255), scenery(4) // 2)])) == [text]
 
 
 def test_reading_order_is_by_rows_then_from_the_left() -> None:

@@ -2,13 +2,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
+from ai_edge_litert.interpreter import Interpreter
 
-from shotad.core import MANY, Box, Sighting, ThingFact
-from shotad.sight import KINDS, Blind, Glimpse, Person, Shift, Stretch, Track, figure_of, scene_of, things_of
+from shotad.core import MANY, Box, Image, Sighting, ThingFact, weights_file
+from shotad.film import open_film
+from shotad.sight import (
+    KINDS,
+    EfficientDet,
+    Glimpse,
+    Person,
+    Shift,
+    SsdMobileNet,
+    Stretch,
+    Track,
+    figure_of,
+    scene_of,
+    things_of,
+)
 from shotad.sight.things import merge, tiles_of
+
+SAMPLE = Path(__file__).resolve().parents[1] / "sample" / "sample.mp4"
 
 MIDDLE = Box(0.4, 0.4, 0.6, 0.8)
 STILL = Shift(0, 0, 1, 0.9, 0.05)
@@ -149,12 +167,6 @@ def test_things_that_are_more_than_one_are_not_counted() -> None:
     assert [fact.count for fact in named(few)] == [1]
 
 
-def test_the_stand_in_takes_what_the_detector_takes() -> None:
-    """Where the better detector's weights cannot be had the observer asks `Blind` in the same words."""
-    picture = np.zeros((90, 160, 3), np.uint8)
-    assert Blind().find_all(picture, 1.0, faces=[MIDDLE]) == ([], [])
-
-
 def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
     left, right = Box(0, 0, 0.6, 1), Box(0.4, 0, 1, 1)
     found = merge(
@@ -164,3 +176,34 @@ def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
         ]
     )
     assert [(round(s.box.left, 2), round(s.box.right, 2), s.score) for s in found] == [(0.3, 0.7, 0.8)]
+
+
+@pytest.mark.slow
+def test_the_detectors_see_the_same_without_what_nobody_asks_for() -> None:
+    """Their files as they are, all boxes compared and all classes told, against the models as they are loaded."""
+    names = ("efficientdet-lite2", "ssd-mobilenet-v2", "ssd-mobilenet-v2-graph")
+    first, second, graph = (weights_file(name) for name in names)
+    with open_film(SAMPLE) as film:
+        pictures = [picture.image[:, 140:500] for picture in film.pictures([6.0, 14.0, 22.0, 30.0])]
+    whole, network = Interpreter(str(first)), cv2.dnn.readNetFromTensorflow(str(second), str(graph))
+    whole.allocate_tensors()
+    places = {out["name"][-1]: out["index"] for out in whole.get_output_details()}
+    scores = []
+    for picture in pictures:
+        found, _ = EfficientDet(first).find_all(picture, 0.0)
+        whole.set_tensor(whole.get_input_details()[0]["index"], squeezed(picture, 448)[None])
+        whole.invoke()
+        scores += [s.score for s in found]
+        assert [s.score for s in found] == [s for s in whole.get_tensor(places["1"])[0] if s >= 0.3]
+        network.setInput(cv2.dnn.blobFromImage(squeezed(picture, 300)))
+        people = [s.score for s in SsdMobileNet(second, graph).find(picture, 0.0) if s.name == "person"]
+        assert people == [
+            score for _, kind, score, *_ in network.forward()[0, 0] if kind == 1 and score >= 0.3
+        ]
+        scores += people
+    assert len(scores) >= 4
+
+
+def squeezed(picture: Image, side: int) -> Image:
+    way = cv2.INTER_AREA if len(picture) > side else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(picture, (side, side), interpolation=way), np.uint8)
