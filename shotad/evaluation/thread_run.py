@@ -81,8 +81,6 @@ class ThreadEvaluation:
             "shotad": __version__,
             "features": self.features,
             "settings": {
-                "radius": RADIUS,
-                "temperature": TEMPERATURE,
                 "both_ways": settings.by_rules.both_ways,
                 "mend_flat": False,
                 "reader": self.config.film.reader,
@@ -374,13 +372,13 @@ def _made(
 
 def _pairs(kinds: Kinds, setup: Setup, grid: tuple[int, int], context: ThreadContext) -> Floats:
     """Scores float64 ``[n (n - 1) / 2]``, by rows, of shots with these features."""
-    from shotad.grammar import Matching, shot_scores, whole_scores
+    from shotad.grammar import matching_of, shot_scores, whole_scores
 
     settings = context.settings
     if setup.match == "whole":
         scores = whole_scores(kinds, setup.frames)
     else:
-        matching = Matching(grid, both_ways=settings.by_rules.both_ways)
+        matching = matching_of(context.maker, grid, settings.by_rules.both_ways)
         scores = shot_scores(kinds, matching, setup.frames)
     return np.asarray(scores[np.triu_indices(len(scores), 1)], np.float64)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import Any, get_args
 
 import numpy as np
@@ -17,14 +18,7 @@ from array_api_compat import array_namespace
 from shotad.core import Grammar, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
 from shotad.film import Moment, Picture, Pictures, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
-from shotad.grammar.threads import (
-    Matching,
-    joined,
-    places,
-    shot_scores,
-    threads_of,
-    whole_scores,
-)
+from shotad.grammar.threads import joined, matching_of, places, shot_scores, threads_of, whole_scores
 
 Json = dict[str, Any]
 
@@ -75,10 +69,7 @@ def pairs_of(clip: Sequence[ShotSample]) -> list[tuple[ShotSample, ShotSample]]:
 
 
 def grammar_of(
-    book: GrammarCache,
-    clip: Sequence[ShotSample],
-    numbers: Mapping[int, int],
-    threshold: float,
+    book: GrammarCache, clip: Sequence[ShotSample], numbers: Mapping[int, int], threshold: float
 ) -> Grammar:
     """The grammar of one clip by painted number; ``numbers`` maps a shot's index to it.
 
@@ -232,22 +223,25 @@ def score_clip(
     there = {look for look in clip if all(m in features for m in _compared(look, settings))}
     for pair in pairs_of(clip):
         if pair not in book.scores:
-            score = _score(pair, features, settings) if there.issuperset(pair) else 0.0
+            score = _score(pair, features, readers, settings) if there.issuperset(pair) else 0.0
             book.scores[pair] = round(score, DECIMALS)
 
 
 def _score(
-    pair: tuple[ShotSample, ShotSample], features: Mapping[float, Features], settings: ThreadSettings
+    pair: tuple[ShotSample, ShotSample],
+    features: Mapping[float, Features],
+    readers: Readers,
+    settings: ThreadSettings,
 ) -> float:
     """How well two looks match, by patches or as wholes."""
     kinds = {
         place: _joined([features[getattr(look.moments, place)] for look in pair])
         for place in places(settings.frames)
     }
-    if settings.match == "whole":
+    if settings.match == "whole" or readers.features is None:
         return float(whole_scores(kinds, settings.frames)[0, 1])
     grid = features[_compared(pair[0], settings)[0]].grid
-    matching = Matching(grid, both_ways=settings.by_rules.both_ways)
+    matching = matching_of(readers.features, grid, settings.by_rules.both_ways)
     return float(shot_scores(kinds, matching, settings.frames)[0, 1])
 
 
@@ -290,7 +284,8 @@ class ClipReader:
             return
         self._forget(min(want.moments))
         missing = (want.features - self._features.keys()) | (want.scales - self._guesses.keys())
-        for group in _groups(spanned("frames", pictures(sorted(missing))), self._batch):
+        coming = iter(spanned("frames", pictures(sorted(missing))))
+        while group := list(islice(coming, self._batch)):
             self._look(group, want)
         with span("grammar"):
             if want.paired:
@@ -357,14 +352,3 @@ class Sweep:
                 self._held[picture.wanted] = picture
             if picture.wanted >= moment:
                 return
-
-
-def _groups(pictures: Iterable[Picture], number: int) -> Iterator[list[Picture]]:
-    group: list[Picture] = []
-    for picture in pictures:
-        group.append(picture)
-        if len(group) == number:
-            yield group
-            group = []
-    if group:
-        yield group
