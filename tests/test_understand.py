@@ -45,6 +45,7 @@ class Maker:
 
     identity: str = "maker/1"
     threshold: float = 0.3
+    agreeing: bool = False
     frames: list[int] = field(default_factory=list)
 
     def of(self, images: Sequence[Image]) -> Features:

@@ -80,8 +80,6 @@ class ThreadEvaluation:
             "shotad": __version__,
             "features": self.features,
             "settings": {
-                "radius": RADIUS,
-                "temperature": TEMPERATURE,
                 "both_ways": settings.by_rules.both_ways,
                 "mend_flat": False,
                 "reader": self.config.film.reader,
@@ -326,7 +324,7 @@ def _key(clip: LabelledClip, fingerprint: str, setup: Setup, context: ThreadCont
 def _made(
     clip: LabelledClip, setups: Sequence[Setup], film: Film, context: ThreadContext
 ) -> dict[Setup, Floats]:
-    from shotad.grammar import Matching, places, shot_scores, whole_scores
+    from shotad.grammar import matching_of, places, shot_scores, whole_scores
 
     n = len(clip.shots)
     if n < 2:
@@ -345,7 +343,7 @@ def _made(
         if setup.match == "whole":
             scores = whole_scores(kinds, setup.frames)
         else:
-            matching = Matching(grid, both_ways=context.settings.by_rules.both_ways)
+            matching = matching_of(context.maker, grid, context.settings.by_rules.both_ways)
             scores = shot_scores(kinds, matching, setup.frames)
         done[setup] = np.asarray(scores[np.triu_indices(n, 1)], np.float64)
     return done

@@ -24,10 +24,7 @@ _TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
 def open_film(
-    source: str | os.PathLike[str],
-    *,
-    reader: str = "pyav",
-    frame_rate: Fraction | None = None,
+    source: str | os.PathLike[str], *, reader: str = "pyav", frame_rate: Fraction | None = None
 ) -> Film:
     """Open a film file, or numbered frames in a folder or tar.
 
@@ -118,12 +115,7 @@ class PyavFilm(Film):
         """A decode of its picture of its own, with ``threads`` of the decoder (0: as ffmpeg likes)."""
         info = self.info
         return Decoder(
-            self._media,
-            self._probed.stream,
-            info.start,
-            info.frame_rate,
-            threads=threads,
-            hardware=hardware,
+            self._media, self._probed.stream, info.start, info.frame_rate, threads=threads, hardware=hardware
         )
 
     def hardware(self, decoder: str) -> tuple[HWAccel | None, str | None]:

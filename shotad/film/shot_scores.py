@@ -53,6 +53,8 @@ NEAR = 2
 ALIKE = 0.9
 """Correlation from which the pictures on both sides of a cut are of one scene (labelled cuts: 0.83 at most,
 flashes and a codec's key frames 0.98 at least)."""
+REPEATED = 0.3
+"""Score below which a frame is the one before it, shown once more."""
 SLOW = 12
 """Frames on each side by which slow changes are looked for; two that lie nearer are one."""
 ANOTHER = 0.2
@@ -202,7 +204,7 @@ class LearnedCutFinder(CutFinder):
 
     def __init__(self, settings: ShotSettings, chances: Chances) -> None:
         super().__init__(settings)
-        self._width, self._chances = settings.window_width, chances
+        self._width, self._times, self._chances = settings.window_width, settings.adaptive_threshold, chances
         self.delay = MOST + REACH
         self._cuts: list[int] = []
         self._scores = array("d")
@@ -215,7 +217,8 @@ class LearnedCutFinder(CutFinder):
         small = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_HSV2RGB), PICTURE, interpolation=cv2.INTER_AREA)
         self._pictures.append(cast("Image", small))
         found = super().add(index, score, picture)
-        if found and _are_alike(self._ago(2 * self._width + 1), self._ago(0)):
+        alike = found and _are_alike(self._ago(2 * self._width + 1), self._ago(0))
+        if alike or (found and self._is_beside_repeats(found[0])):
             found = []
         self._cuts += found
         if self._is_doubtful(index - SLOW) or _is_mixed(*(self._ago(n * SLOW) for n in (2, 1, 0))):
@@ -233,6 +236,13 @@ class LearnedCutFinder(CutFinder):
     def _ago(self, frames: int) -> npt.NDArray[np.float32]:
         """The picture so many frames ago; the first one that is kept where there is none."""
         return self._pictures[-min(frames + 1, len(self._pictures))].astype(np.float32)
+
+    def _is_beside_repeats(self, cut: int) -> bool:
+        """True where a cut stands out only as long as frames that are shown twice count as calm ones."""
+        past, new = self._scores[max(1, cut - 3 * self._width) : cut], self._scores[cut + 1 :]
+        before, after = ([score for score in part if score >= REPEATED] for part in (past, new))
+        near = [*before[-self._width :], *after]
+        return bool(after) and self._scores[cut] * len(near) < self._times * sum(near)
 
     def _is_doubtful(self, index: int) -> bool:
         """True where a score stands out from its neighbours' mean (AdaptiveDetector's) and is no cut yet."""

@@ -134,14 +134,7 @@ def _describe(stream: SubtitleStream, number: int, utterances: tuple[Utterance, 
 
     told, flags = legible(stream.metadata), stream.disposition
     title = told.get("title", "")
-    track = EmbeddedTrack(
-        number,
-        stream.codec_context.name,
-        told.get("language", ""),
-        title,
-        utterances,
-        "",
-    )
+    track = EmbeddedTrack(number, stream.codec_context.name, told.get("language", ""), title, utterances, "")
     partial = Disposition.forced | Disposition.comment | Disposition.lyrics | Disposition.karaoke
     partial |= Disposition.descriptions | Disposition.visual_impaired
     captions = bool(flags & (Disposition.hearing_impaired | Disposition.captions))
@@ -160,8 +153,7 @@ def _choose(tracks: Sequence[_Candidate], language: str, duration: float) -> Emb
         return None
     whole = [t for t in whole if len(t.track.utterances) >= _WHOLE_SHARE * fullest]
     best = min(
-        whole,
-        key=lambda t: (t.track.language != language, not t.captions, not t.default, t.track.number),
+        whole, key=lambda t: (t.track.language != language, not t.captions, not t.default, t.track.number)
     )
     return dataclasses.replace(best.track, reason=_reason(best, len(whole), len(tracks), language))
 

@@ -28,6 +28,7 @@ from .threads import (
     Kinds as Kinds,
     Matching as Matching,
     Place as Place,
+    matching_of as matching_of,
     places as places,
     shot_scores as shot_scores,
     threads_of as threads_of,

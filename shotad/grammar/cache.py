@@ -17,14 +17,7 @@ from array_api_compat import array_namespace
 from shotad.core import Grammar, Image, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
 from shotad.film import Moment, Picture, Pictures, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
-from shotad.grammar.threads import (
-    Matching,
-    joined,
-    places,
-    shot_scores,
-    threads_of,
-    whole_scores,
-)
+from shotad.grammar.threads import joined, matching_of, places, shot_scores, threads_of, whole_scores
 
 Json = dict[str, Any]
 
@@ -75,10 +68,7 @@ def pairs_of(clip: Sequence[ShotSample]) -> list[tuple[ShotSample, ShotSample]]:
 
 
 def grammar_of(
-    book: GrammarCache,
-    clip: Sequence[ShotSample],
-    numbers: Mapping[int, int],
-    threshold: float,
+    book: GrammarCache, clip: Sequence[ShotSample], numbers: Mapping[int, int], threshold: float
 ) -> Grammar:
     """The grammar of one clip by painted number; ``numbers`` maps a shot's index to it.
 
@@ -223,22 +213,25 @@ def score_clip(
     there = {look for look in clip if all(m in features for m in _compared(look, settings))}
     for pair in pairs_of(clip):
         if pair not in book.scores:
-            score = _score(pair, features, settings) if there.issuperset(pair) else 0.0
+            score = _score(pair, features, readers, settings) if there.issuperset(pair) else 0.0
             book.scores[pair] = round(score, DECIMALS)
 
 
 def _score(
-    pair: tuple[ShotSample, ShotSample], features: Mapping[float, Features], settings: ThreadSettings
+    pair: tuple[ShotSample, ShotSample],
+    features: Mapping[float, Features],
+    readers: Readers,
+    settings: ThreadSettings,
 ) -> float:
     """How well two looks match, by patches or as wholes."""
     kinds = {
         place: _joined([features[getattr(look.moments, place)] for look in pair])
         for place in places(settings.frames)
     }
-    if settings.match == "whole":
+    if settings.match == "whole" or readers.features is None:
         return float(whole_scores(kinds, settings.frames)[0, 1])
     grid = features[_compared(pair[0], settings)[0]].grid
-    matching = Matching(grid, both_ways=settings.by_rules.both_ways)
+    matching = matching_of(readers.features, grid, settings.by_rules.both_ways)
     return float(shot_scores(kinds, matching, settings.frames)[0, 1])
 
 

@@ -132,9 +132,7 @@ ROLE = "shot scale"
 
 
 def make_scale_reader(
-    scale: ScaleSettings,
-    compute: ComputeSettings,
-    progress: Progress | None = None,
+    scale: ScaleSettings, compute: ComputeSettings, progress: Progress | None = None
 ) -> ScaleReader | None:
     """The reader that ``scale.method`` names, its weights fetched; None for ``none``.
 

@@ -65,6 +65,8 @@ class FeatureMaker(Protocol):
     """All that changes the features: backend, model, revision, precision."""
     threshold: float
     """Matching score above which two shots share a camera set-up, for these features."""
+    agreeing: bool
+    """Whether matches must agree to count (`shotad.grammar.Matching.agreeing`)."""
 
     def of(self, images: Sequence[Image]) -> Features:
         """Features of ``images`` (RGB ``uint8[H, W, 3]``, all upright or none), in order.

@@ -53,11 +53,7 @@ from shotad.grammar.scale_data import (
 
 
 def read_items(
-    folder: Path,
-    *,
-    seed: int = 42,
-    annotation: str | None = None,
-    missing: float = 0.02,
+    folder: Path, *, seed: int = 42, annotation: str | None = None, missing: float = 0.02
 ) -> ScaleData:
     """The data set in ``folder``: MovieShots as MovieNet publishes it, or one folder of pictures per scale.
 

@@ -91,10 +91,7 @@ Thing = TypeVar("Thing")
 
 
 def split_by_hash(
-    things: Iterable[Thing],
-    name: Callable[[Thing], str],
-    seed: int,
-    ratios: Mapping[Split, int] = RATIOS,
+    things: Iterable[Thing], name: Callable[[Thing], str], seed: int, ratios: Mapping[Split, int] = RATIOS
 ) -> dict[Thing, Split]:
     """A split that depends on names and seed alone, not on order or machine.
 

@@ -83,12 +83,7 @@ class Outcome:
 
 
 def train_scale(
-    data: Path,
-    out: Path,
-    settings: ScaleTraining,
-    *,
-    resume: bool = False,
-    progress: Progress | None = None,
+    data: Path, out: Path, settings: ScaleTraining, *, resume: bool = False, progress: Progress | None = None
 ) -> Outcome:
     """Train on the labelled shots in ``data`` and write all results to the folder ``out``.
 
@@ -104,10 +99,7 @@ def train_scale(
             what = f"{out} holds a training that was begun before."
             raise UsageError(what, "Go on with --resume, or take another --out.")
         labelled = read_items(
-            data,
-            seed=settings.data.seed,
-            annotation=settings.data.annotation,
-            missing=settings.data.missing,
+            data, seed=settings.data.seed, annotation=settings.data.annotation, missing=settings.data.missing
         )
         speaks.note(_said(labelled))
         parts = _parts(labelled, out, settings, crew, speaks)

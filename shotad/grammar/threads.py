@@ -19,8 +19,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 from array_api_compat import is_torch_array
+from numpy.lib.stride_tricks import sliding_window_view
 
-from shotad.grammar.features import RADIUS, TEMPERATURE, Array, Features
+from shotad.grammar.features import RADIUS, TEMPERATURE, Array, FeatureMaker, Features
 
 Place = Literal["first", "middle", "last"]
 """Which frame of a shot."""
@@ -136,6 +137,9 @@ class Matching:
     temperature: float = TEMPERATURE
     both_ways: bool = False
     """True: the mean of both directions, as in the published code; False: the paper's equation 4."""
+    agreeing: bool = False
+    """True: a patch counts only where it and its best match are each other's, and all count that moved the
+    same way within a patch; by their cosines. For features that tell look-alikes apart less well."""
 
     @property
     def patches(self) -> int:
@@ -151,19 +155,43 @@ class Matching:
         return found
 
 
+def matching_of(maker: FeatureMaker, grid: tuple[int, int], both_ways: bool = False) -> Matching:
+    """How frames are matched whose features ``maker`` made."""
+    radius = 4 if maker.agreeing else RADIUS  # in a wider window chance agrees less often
+    return Matching(grid, radius, both_ways=both_ways, agreeing=maker.agreeing)
+
+
 def _score(ours: Array, theirs: Array, inside: npt.NDArray[np.bool_], matching: Matching) -> float:
     """Equation 4 for one pair of frames, ``[N, D]`` each."""
     if not is_torch_array(ours):  # half precision has fast products in torch alone
         ours, theirs = numpy_scores(ours), numpy_scores(theirs)
-    logits = np.where(inside, numpy_scores(ours @ theirs.T) / np.float32(matching.temperature), 0)
-    return float(np.mean([_sharpness(logits, axis) for axis in ((1, 0) if matching.both_ways else (1,))]))
+    cosines = numpy_scores(ours @ theirs.T)
+    logits = np.where(inside, cosines / np.float32(matching.temperature), 0)
+    ways = [_sharpness(logits, axis) for axis in ((1, 0) if matching.both_ways else (1,))]
+    if matching.agreeing:
+        return _agreement(np.where(inside, cosines, 0), ways, matching)
+    return float(np.mean([way.mean() for way in ways]))
 
 
-def _sharpness(logits: Scores, axis: int) -> float:
-    """The greatest softmax along ``axis``, 1 over the sum of the exponentials of all logits less the
-    greatest, as a mean over the other."""
+def _sharpness(logits: Scores, axis: int) -> npt.NDArray[np.float64]:
+    """The greatest softmax along ``axis``: 1 over the sum of the exponentials of all logits less the
+    greatest."""
     rest = np.exp(logits - logits.max(axis=axis, keepdims=True))
-    return float((1 / rest.sum(axis=axis, dtype=np.float64)).mean())
+    sharp: npt.NDArray[np.float64] = 1 / rest.sum(axis=axis, dtype=np.float64)
+    return sharp
+
+
+def _agreement(cosines: Scores, ways: Sequence[npt.NDArray[np.float64]], matching: Matching) -> float:
+    """The share of patches whose matches moved the same way, each by its sharpness and its cosine."""
+    patches, best = np.arange(matching.patches), cosines.argmax(axis=1)
+    near = cosines[patches, best]
+    mutual = (cosines.argmax(axis=0)[best] == patches) & (near > 0)
+    sharp = np.mean([ways[0], *(way[best] for way in ways[1:])], axis=0)
+    columns, widest = matching.grid[1], matching.radius + 1
+    moved = np.stack([best // columns - patches // columns, best % columns - patches % columns])[:, mutual]
+    votes = np.zeros((2 * widest + 1, 2 * widest + 1))
+    np.add.at(votes, tuple(moved + widest), (sharp * near)[mutual])
+    return float(sliding_window_view(votes, (3, 3)).sum(axis=(2, 3)).max() / matching.patches)
 
 
 def numpy_scores(values: Array) -> Scores:

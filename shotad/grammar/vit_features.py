@@ -82,6 +82,7 @@ class DinoV2:
     """
 
     threshold = THRESHOLD
+    agreeing = False
 
     def __init__(self, folder: Path, label: str, compute: ComputeSettings) -> None:
         """The model in ``folder`` (config.json and safetensors); ``label`` says which it is.
@@ -202,6 +203,7 @@ class TimmFeatures:
     """Features by one of timm's DINOv2 models, with the same promises as `DinoV2`."""
 
     threshold = THRESHOLD
+    agreeing = False
 
     def __init__(self, name: str, compute: ComputeSettings, progress: Progress | None = None) -> None:
         """The model that timm calls ``name``, such as ``vit_small_patch14_dinov2.lvd142m``.

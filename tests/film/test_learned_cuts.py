@@ -96,6 +96,16 @@ def test_a_flash_is_no_cut_unless_the_network_takes_it_for_one(oracle: Oracle) -
     assert found(flash) == (60,)
 
 
+def test_frames_shown_twice_make_no_cut_by_themselves(oracle: Oracle) -> None:
+    moving = [100, 130] * 30
+    twice = [*moving, 130, 205, 205] + [175, 206] * 30
+    assert found([*moving, 205] + [175, 206] * 30, detector="adaptive") == ()
+    assert found(twice, detector="adaptive") == (61,)
+    assert found(twice) == ()
+    oracle.cuts = [205]
+    assert found(twice) == (61,)
+
+
 def test_a_dissolve_is_one_cut_where_the_network_sees_it(oracle: Oracle) -> None:
     between = [scene(1) * (1 - share) + scene(2) * share for share in np.linspace(0, 1, 30)]
     dissolve = [scene(1)] * 60 + [np.asarray(one, np.uint8) for one in between] + [scene(2)] * 60

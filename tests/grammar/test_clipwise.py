@@ -15,7 +15,7 @@ from shotad.grammar.cache import GrammarCache
 class Maker:
     """Features that are a frame's own number, turned into a direction."""
 
-    identity, threshold = "maker", 0.3
+    identity, threshold, agreeing = "maker", 0.3, False
 
     def __init__(self) -> None:
         self.seen: list[int] = []

@@ -39,6 +39,7 @@ def patches_of(second: float) -> np.ndarray:
 class Maker:
     identity: str = "test"
     threshold: float = 0.3
+    agreeing: bool = False
     seen: list[float] = field(default_factory=list)
 
     def of(self, images: Sequence[Image]) -> Features:

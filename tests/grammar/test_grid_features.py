@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import permutations
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
 from shotad.core import Image
 from shotad.film import open_film
-from shotad.grammar import Features, Matching, shot_scores
+from shotad.grammar import Features, matching_of, shot_scores
 from shotad.grammar.grid_features import GridFeatures
 
 SAMPLE = Path(__file__).parents[1] / "sample" / "sample.mp4"
@@ -31,7 +32,7 @@ def made(*images: Image) -> Features:
 
 def score(one: Image, other: Image) -> float:
     kinds = {"last": made(one, one), "first": made(other, other)}
-    return float(shot_scores(kinds, Matching(kinds["last"].grid))[0, 1])
+    return float(shot_scores(kinds, matching_of(GridFeatures(), kinds["last"].grid))[0, 1])
 
 
 def likeness(one: Image, other: Image) -> float:
@@ -91,3 +92,19 @@ def test_black_bars_are_cut_off(pictures: list[Image], at_the_sides: bool) -> No
     barred = np.pad(image, black)
     assert likeness(image, barred) > 0.8
     assert score(image, barred) > 0.6
+
+
+def test_bars_are_cut_off_a_night_too(pictures: list[Image]) -> None:
+    night = (pictures[3] * 0.12).astype(np.uint8)
+    assert likeness(night, np.pad(night, ((60, 60), (0, 0), (0, 0)))) > 0.8
+
+
+def test_letters_over_two_places_join_nothing(pictures: list[Image]) -> None:
+    titled = []
+    for picture in pictures[2:]:
+        image = picture.copy()
+        for line, word in enumerate(("HOT FIRE", "TEST")):
+            where = (120, 170 + 70 * line)
+            cv2.putText(image, word, where, cv2.FONT_HERSHEY_SIMPLEX, 2, (255, 255, 255), 6)
+        titled.append(image)
+    assert score(*titled) < GridFeatures.threshold < score(titled[0], titled[0])

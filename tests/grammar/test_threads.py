@@ -125,6 +125,62 @@ def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temper
     np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=atol, rtol=0)
 
 
+# Matches that agree
+
+
+def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
+    """The score by `Matching.agreeing`, patch by patch, in float64."""
+    mask, columns = inside(matching.grid, matching.radius), matching.grid[1]
+    volume = np.where(mask, ours.astype(np.float64) @ theirs.T, 0.0)
+
+    def sharp(line: Floats) -> float:
+        weights = np.exp((line - line.max()) / matching.temperature)
+        return float((weights / weights.sum()).max())
+
+    moved = []
+    for p, q in enumerate(volume.argmax(1)):
+        if volume[:, q].argmax() == p and volume[p, q] > 0:
+            ways = [sharp(volume[p]), *([sharp(volume[:, q])] if matching.both_ways else [])]
+            down, across = q // columns - p // columns, q % columns - p % columns
+            moved.append((down, across, float(np.mean(ways) * volume[p, q])))
+    far = range(-matching.radius, matching.radius + 1)
+    votes = [
+        sum(vote for down, across, vote in moved if abs(down - y) <= 1 and abs(across - x) <= 1)
+        for y, x in product(far, far)
+    ]
+    return max(votes) / len(volume)
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("radius", range(5))
+@pytest.mark.parametrize("grid", [(12, 16), (1, 1), (3, 5)])
+def test_only_matches_that_agree_count(
+    kind: Any, grid: tuple[int, int], radius: int, both_ways: bool
+) -> None:
+    matching = Matching(grid, radius, both_ways=both_ways, agreeing=True)
+    frames = random_patches(radius, 3, grid)
+    earlier, later = frames[:2], np.concatenate([frames[1:], -frames[:1]])
+
+    scores = match_scores(kind(earlier), kind(later), matching)
+
+    wanted = [[agreement(a, b, matching) for b in later] for a in earlier]
+    np.testing.assert_allclose(scores, wanted, atol=1e-5, rtol=0)
+
+
+def test_patches_that_all_match_but_each_elsewhere_score_low() -> None:
+    grid = (12, 16)
+    ours = random_patches(1, 1, grid, depth=256)
+    tiles = ours.reshape(3, 4, 4, 4, -1)  # each of 4 x 4 patches, turned by half a turn
+    scattered = tiles[:, ::-1, :, ::-1].reshape(ours.shape)
+    moved = ours.reshape(1, *grid, -1)[:, :, [0, *range(15)]].reshape(ours.shape)
+    loose, strict = Matching(grid, 4), Matching(grid, 4, agreeing=True)
+
+    assert match_scores(ours, scattered, loose) > 0.8
+    assert match_scores(ours, scattered, strict) < 0.3
+    assert match_scores(ours, moved, strict) > 0.8
+
+
 # All pairs of shots
 
 

@@ -37,6 +37,7 @@ class FakeMaker:
     scenes: dict[int, int]
     identity: str = "fake 1"
     threshold: float = 0.3
+    agreeing: bool = False
     seen: list[int] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
 
