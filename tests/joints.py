@@ -46,6 +46,13 @@ POSTURES: dict[str, _Points] = {
     "hand up": _STANDING | {7: (0.55, -1.3), 9: (0.5, -2.0)},
     "arms up": _STANDING | {7: (0.55, -1.3), 9: (0.5, -2.0), 8: (-0.55, -1.3), 10: (-0.5, -2.0)},
     "arms out": _STANDING | {7: (0.8, -1), 9: (1.25, -1), 8: (-0.8, -1), 10: (-1.25, -1)},
+    "sits on the floor": _TRUNK
+    | _HANGING
+    | {13: (0.5, 0.3), 14: (-0.5, 0.3), 15: (0.4, 0.8), 16: (-0.4, 0.8)},
+    "sits low on the floor": _lower(_TRUNK | _HANGING, 0.3)
+    | {13: (0.5, 0.4), 14: (-0.5, 0.4), 15: (0.4, 0.8), 16: (-0.4, 0.8)},
+    "bends with a hand at the face": _turned(_TRUNK | _HANGING | {7: (0.5, -0.6), 9: (0.2, -1.2)}, 40)
+    | _STRAIGHT,
     "hand at face": _STANDING | {7: (0.5, -0.6), 9: (0.2, -1.2)},
 }
 """Seen from before, the upright torso one long, the hips of one who stands at 0, 0; y points down."""

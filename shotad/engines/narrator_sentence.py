@@ -227,7 +227,7 @@ def _realise(
     statements: Sequence[Statement], clauses: Sequence[Clause], adverbials: int, memory: Memory
 ) -> tuple[str, list[int]]:
     """The sentence, and how many words of it come before each of its clauses."""
-    joints = _joints(statements, memory)
+    joints = _joints(statements, clauses, memory)
     text = _opening(clauses[0], adverbials, alone=len(clauses) == 1)
     before = [0]
     for at, joint in enumerate(joints, 1):
@@ -277,20 +277,24 @@ def _not_again(clause: Clause, said: Collection[str]) -> Clause:
     return replace(clause, where=tuple(place for place in clause.where if place not in said))
 
 
-def _joints(statements: Sequence[Statement], memory: Memory) -> list[str]:
+def _joints(statements: Sequence[Statement], clauses: Sequence[Clause], memory: Memory) -> list[str]:
     """What stands between the clauses: "A as B, and C", "A, then B, and then C", "A, B, and C".
 
-    After words read aloud "and" stays, so that what follows is not heard as more of them.
+    After words read aloud "and" stays, so that what follows is not heard as more of them; before a clause
+    without a subject it stands alone.
     """
-    joints = [_joint(before, after, memory) for before, after in pairwise(statements)]
+    pairs = zip(pairwise(statements), clauses[1:], strict=True)
+    joints = [_joint(before, after, bool(clause.subject), memory) for (before, after), clause in pairs]
     later = [", and then " if joint == ", then " else ", and " for joint in joints[1:]]
     if later and joints[0] == later[0] == ", and " and not statements[0].reads:
         joints[0] = ", "
     return [*joints[:1], *later]
 
 
-def _joint(before: Statement, after: Statement, memory: Memory) -> str:
+def _joint(before: Statement, after: Statement, has_subject: bool, memory: Memory) -> str:
     if before.beside(after) and (after.heads or before.heads):
+        if not has_subject:
+            return " and "
         return memory.choose((" as ", " while "), f"{before.key}:{after.key}:{before.shot}")
     return ", then " if before.precedes(after) else ", and "
 

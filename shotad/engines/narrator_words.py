@@ -193,7 +193,8 @@ class Quote:
 def clean(text: str) -> str:
     """The text on one line, single spaces, no double quotation marks, nothing hanging at its ends.
 
-    Empty where there is no word to say: a lone letter or mark is a misreading more often than a text.
+    Empty where there is no word to say: a lone letter or mark is a misreading more often than a text, and an
+    English voice cannot speak another script.
     """
     line = " ".join(re.sub(r"[|•·_=<>*#~^\\]+", " ", text.translate(_MARKS)).split())
     line = re.sub(r"(?<!\s)\s+([,.;:!?…])", r"\1", line)
@@ -202,7 +203,8 @@ def clean(text: str) -> str:
         line = line.strip("' ")
     if line.endswith(".") and not line.endswith(".."):
         line = line[:-1]
-    if not re.search(r"[^\W\d_]{2}|\d", line):
+    spoken = len(re.findall(r"[A-Za-z\u00c0-\u024f]", line))
+    if 2 * spoken < sum(map(str.isalpha, line)) or not re.search(r"[^\W\d_]{2}|\d", line):
         return ""
     return line
 

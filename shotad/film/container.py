@@ -162,11 +162,12 @@ def only(container: InputContainer, stream: Stream) -> None:
 
 def packets_of(container: InputContainer, *streams: Stream) -> Iterator[Any]:
     """The packets of ``streams`` (none named: of all) from where the container stands, as its ``demux`` gives
-    them. Those of streams that a damaged film announces on its way are passed over: PyAV does not know them.
+    them. Those of streams that a damaged film announces on its way are passed over, for PyAV does not know
+    them, and empty ones before the end too: Theora shows the last picture again by them.
     """
     while True:
         try:
-            yield from container.demux(*streams)
+            yield from (packet for packet in container.demux(*streams) if packet.size or packet.dts is None)
             return
         except IndexError:
             continue  # one packet further

@@ -47,6 +47,8 @@ _SMALL = 0.12
 """Height up to which a line may be one of a roll of credits."""
 _ROLL = 0.1
 """Height of a line of credits that rise, at most."""
+_ROLLS = 2.5
+"""Seconds for which credits roll: a sign that the camera passes rises for less."""
 _PROSE = 5
 """Words in a line of prose, at least, on the mean."""
 _ROLE = re.compile(
@@ -58,6 +60,10 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 """Words of credits in English; other languages are recognised by form alone."""
+_SELLER = re.compile(
+    r"^(?:www\.)?[\w-]+\.(?:com|net|tv|io)$|shutter ?stock|getty ?images|istock|dreamstime", re.IGNORECASE
+)
+"""What those who make or sell films print over the pictures of copies for a look."""
 _SENTENCE_END = re.compile(r"[.?!…][\"'”’)]*$|[,;]$|\.\.\.")
 
 
@@ -209,7 +215,8 @@ def _is_watermark(card: Sequence[Inscription]) -> bool:
 def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
     """True for small text in a corner that stands there from the first frame to the last, and for a word or
     two there, however often they are read: over a lively picture a mark is missed in most frames. A word or
-    two that stand in every frame over a lively picture are a mark wherever they are."""
+    two that stand in every frame over a lively picture are a mark wherever they are, and so is a seller's
+    name over any picture."""
     frames = frozenset.union(*(line.frames for line in card))
     ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
     often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
@@ -218,6 +225,8 @@ def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bo
     lasts = observations[-1].seconds - observations[0].seconds
     always = len(frames) == len(observations) and lasts >= _MARKED
     if short and always and min(line.unrest for line in card) > _LIVELY:
+        return True
+    if all(_SELLER.search(line.text) and line.ground > _PLAIN for line in card):
         return True
     return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
 
@@ -250,11 +259,12 @@ def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
 
 
 def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval]) -> TextKind:
-    if _is_roll(card) or _is_credit(card):
+    long = max(line.last for line in card) - min(line.first for line in card) >= _ROLLS
+    if (long and _is_roll(card)) or _is_credit(card):
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
-    if all(_rises_alone(line) for line in card) and not _is_prose([line.text for line in card]):
+    if long and all(_rises_alone(line) for line in card) and not _is_prose([line.text for line in card]):
         return "credit"
     if _is_overlay(card):
         return "title" if _is_a_card(card) and not _is_caption(card) else "text"

@@ -127,6 +127,9 @@ _BENT = 0.72
 """Height of the hips above the feet, in that on straight legs, up to which one crouches."""
 _TALL = 0.9
 """The same from which one stands again."""
+_LEGS = 1.1
+"""Height of the hips above the feet, in torsos, from which legs are straight: of somebody on a seat or on the
+floor it is less."""
 _BROAD = 0.4
 """Width of the shoulders, in torsos, from which somebody is seen from before or from behind."""
 _BACKS = 5
@@ -272,16 +275,20 @@ def _is_spread(pose: Pose) -> bool:
 
 
 def _at_face(poses: Sequence[Pose]) -> Iterator[Act]:
-    """A hand brought to the face."""
+    """A hand brought to the face from below: one that waves passes it too."""
     for side in (0, 1):
         flags = [_is_at_face(pose, side) for pose in poses]
+        waved = [pose.seconds for pose in poses if _is_up(pose, side)]
         for start, end in _runs(flags, poses):
+            now = poses[start].seconds
+            if any(now - _BEFORE <= seconds < now for seconds in waved):
+                continue
             if _came_from(poses, start, lambda pose, side=side: _is_down(pose, side)):  # type: ignore[misc]
                 yield Act("puts a hand to the face", poses[start].seconds, poses[end].seconds)
 
 
 def _is_at_face(pose: Pose, side: int) -> bool:
-    if not pose.seen(WRISTS[side], ELBOWS[side], NOSE):
+    if not pose.seen(WRISTS[side], ELBOWS[side], NOSE) or (pose.seen(*HIPS) and pose.lean > _UPRIGHT):
         return False
     wrist = pose.points[WRISTS[side]]
     hand = wrist + _HAND * (wrist - pose.points[ELBOWS[side]])
@@ -349,6 +356,8 @@ def _crouched(poses: Sequence[Pose]) -> Iterator[Act]:
     legs = [pose for pose in poses if pose.seen(*HIPS, *KNEES, *ANKLES)]
     heights = [float((p.middle(ANKLES) - p.middle(HIPS))[1]) for p in legs]
     straight = float(np.quantile(heights, 0.8)) if heights else 0.0
+    if not legs or straight < _LEGS * float(np.median([pose.torso for pose in legs])):
+        return
     low = [height < _BENT * straight for height in heights]
     for start, end in _runs(low, legs):
         feet = legs[start].middle(ANKLES)

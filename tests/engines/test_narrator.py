@@ -181,6 +181,9 @@ TOGETHER: list[tuple[Facts, dict[str, Any], str]] = [
     (Facts((1,), people=(person(count=3), person(deed="crouches", place="left", among=2),
                          person(at=0.5, deed="raises both arms", place="right", among=2))), {},
      "The person on the left (crouches|squats down) (as|while) the person on the right (raises|lifts) both arms"),
+    # What one person does at once has one subject.
+    (Facts((1,), people=(person(), person(at=1, deed="turns round"), person(at=1.2, deed="puts a hand to the face"))), {},
+     "(Someone|A person) turns (a)?round and .* a hand to the face"),
     # The same face: one person. Another face in the same shot: nobody knows whose deed it is.
     (Facts((1, 2), people=(person(movement="closer", **RED), person(2, at=4, again=1), person(2, at=4, deed="sits down"))),
      {}, f"{CLOSER_RED}, then sits down"),
@@ -223,6 +226,7 @@ SILENT: list[tuple[Facts, dict[str, Any], str]] = [
     (Facts((2,), people=(person(1),)), {}, "nothing was measured that is worth a line"),
     (Facts((1,), people=(person(sure=0.3),)), {"always": True}, "nothing was measured that is worth a line"),
     (Facts((1,), texts=(text("I have been alone", "subtitle"),)), {}, "nothing was measured that is worth a line"),
+    (Facts((1,), texts=(text("動画を投稿してください"),)), {}, "nothing was measured that is worth a line"),
     (Facts((1,), texts=(CARD,)), {"history": ("Credits appear.",)}, "more credits"),
     (Facts((1,), texts=(text("THE BLENDER FOUNDATION"),)), {"budget": 4}, "does not fit into 4 words"),
     (Facts((1,), people=(person(posture="sits"),)), {"history": ("Someone sits.",)},

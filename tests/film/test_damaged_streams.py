@@ -85,3 +85,21 @@ def test_a_picture_without_bounds_among_frames_is_left_out(tmp_path: Path) -> No
     (tmp_path / "0001.png").write_bytes(_huge_png())
     with pytest.raises(FilmError, match=r"Frame 1 of .* is no picture"):
         open_film(tmp_path, frame_rate=Fraction(1))
+
+
+def test_an_empty_packet_shows_the_last_picture_again_and_is_not_the_end(tmp_path: Path) -> None:
+    """So Theora tells of a picture that has not changed."""
+    path = tmp_path / "held.nut"
+    with av.open(path, "w", format="nut") as container:
+        video = container.add_stream("mjpeg", rate=10)
+        video.width, video.height, video.pix_fmt = 64, 64, "yuvj420p"
+        for at in range(20):
+            image = av.VideoFrame.from_ndarray(np.full((64, 64, 3), 12 * at, np.uint8), "rgb24")
+            for packet in video.encode(image):
+                empty = av.Packet(b"")
+                empty.pts, empty.dts, empty.time_base = packet.pts, packet.dts, packet.time_base
+                empty.stream = video
+                container.mux_one(empty if at in (5, 6, 7) else packet)
+    with open_film(path) as film:
+        seconds = [frame.seconds for frame in film.frames()]
+    assert seconds == pytest.approx([at / 10 for at in range(20) if at not in (5, 6, 7)])

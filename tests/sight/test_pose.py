@@ -107,11 +107,14 @@ def test_a_deed_is_seen_and_no_other(
         ([("leans closer", 1.5), ("stands", 1.5)], {"hidden": FEET}),
         ([("stands", 1.5), ("kneels", 1.5)], {"hidden": FEET}),
         ([("stands", 1.5), ("sits", 1.5)], {"hidden": LEGS}),
+        ([("stands", 1.0), ("hand up", 0.5), ("hand at face", 0.5)] * 2, {}),
+        ([("stands", 1.0), ("bends with a hand at the face", 1.0)], {}),
+        ([("sits on the floor", 1.0), ("sits low on the floor", 1.0), ("sits on the floor", 1.0)], {}),
     ],
     ids=[
         *("trembles", "hand is up", "hand is there", "is low", "hands hidden", "arms hidden", "hips hidden"),
         *("only shoulders", "comes nearer", "goes away", "guessed", "leans", "leant"),
-        *("kneels", "knees hidden"),
+        *("kneels", "knees hidden", "waves", "bends over what it holds", "rocks on the floor"),
     ],
 )  # fmt: skip
 def test_nothing_is_seen_where_nothing_is_sure(course: list[tuple[str, float]], seen: dict[str, Any]) -> None:

@@ -79,6 +79,15 @@ def test_a_word_that_always_stands_over_a_lively_picture_is_a_mark() -> None:
     assert said(seen(*[corner] * 14)) == []
 
 
+@pytest.mark.parametrize("name", ["clideo.com", "www.stills.net", "shutterstock", "Getty Images"])
+def test_a_sellers_name_over_a_picture_is_a_mark_and_on_a_card_a_title(name: str) -> None:
+    over, card = ([line(name, y=0.6, height=0.12, ground=ground)] for ground in (40, 2))
+    assert said(seen(*[over] * 4, *[[]] * 4)) == []
+    assert said(seen(*[card] * 4, *[[]] * 4)) == [(name, "title")]
+    longer = [line(f"Ask for it at {name} today", y=0.6, height=0.12, ground=2)]
+    assert said(seen(*[longer] * 4)) == [(f"Ask for it at {name} today", "title")]
+
+
 def test_a_line_that_is_lost_and_found_elsewhere_stands_once_in_its_text() -> None:
     name = line("Chamber", y=0.54, height=0.08)
     before, after = (line("Le", y=y, height=0.07) for y in (0.46, 0.44))
@@ -192,6 +201,13 @@ def rolling(step: float = 0.08, names: Sequence[str] = ROLL) -> list[FrameText]:
 def test_names_that_rise_are_credits_in_their_order() -> None:
     assert said(rolling()) == [(" ".join(ROLL), "credit")]
     assert looks_like_credits(rolling()[4:10])
+
+
+def test_a_sign_that_the_camera_passes_is_no_roll_of_credits() -> None:
+    kinds = {kind for _, kind in said(rolling()[5:10])}
+    assert kinds
+    assert "credit" not in kinds
+    assert {kind for _, kind in said(rolling())} == {"credit"}
 
 
 def test_prose_that_rises_is_a_page_and_no_credits() -> None:
