@@ -293,9 +293,8 @@ def _joints(statements: Sequence[Statement], clauses: Sequence[Clause], memory: 
 
 def _joint(before: Statement, after: Statement, has_subject: bool, memory: Memory) -> str:
     if before.beside(after) and (after.heads or before.heads):
-        if not has_subject:
-            return " and "
-        return memory.choose((" as ", " while "), f"{before.key}:{after.key}:{before.shot}")
+        words = (" as ", " while ") if has_subject else (" and ",)
+        return memory.choose(words, f"{before.key}:{after.key}:{before.shot}")
     return ", then " if before.precedes(after) else ", and "
 
 
