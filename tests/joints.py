@@ -51,8 +51,7 @@ POSTURES: dict[str, _Points] = {
     | {13: (0.5, 0.3), 14: (-0.5, 0.3), 15: (0.4, 0.8), 16: (-0.4, 0.8)},
     "sits low on the floor": _lower(_TRUNK | _HANGING, 0.3)
     | {13: (0.5, 0.4), 14: (-0.5, 0.4), 15: (0.4, 0.8), 16: (-0.4, 0.8)},
-    "bends with a hand at the face": _turned(_TRUNK | _HANGING | {7: (0.5, -0.6), 9: (0.2, -1.2)}, 40)
-    | _STRAIGHT,
+    "bows over the hand": _STANDING | {0: (0, -1), 7: (0.5, -0.5), 9: (0.15, -0.75)},
     "hand at face": _STANDING | {7: (0.5, -0.6), 9: (0.2, -1.2)},
 }
 """Seen from before, the upright torso one long, the hips of one who stands at 0, 0; y points down."""

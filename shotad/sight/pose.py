@@ -136,6 +136,8 @@ _BACKS = 5
 """Frames in which a back must be seen to be told."""
 _HAND = 0.35
 """Where a hand is beyond the wrist, in lengths of the forearm as it is seen."""
+_HEAD = 0.25
+"""How far the nose is above the shoulders, in sizes, of who does not bow over what they hold."""
 _CALM = 0.6
 """How far hands may move while somebody merely stands, sits or lies, in sizes."""
 
@@ -288,7 +290,9 @@ def _at_face(poses: Sequence[Pose]) -> Iterator[Act]:
 
 
 def _is_at_face(pose: Pose, side: int) -> bool:
-    if not pose.seen(WRISTS[side], ELBOWS[side], NOSE) or (pose.seen(*HIPS) and pose.lean > _UPRIGHT):
+    if not pose.seen(WRISTS[side], ELBOWS[side], NOSE):
+        return False
+    if pose.middle(SHOULDERS)[1] - pose.points[NOSE][1] < _HEAD * pose.size:
         return False
     wrist = pose.points[WRISTS[side]]
     hand = wrist + _HAND * (wrist - pose.points[ELBOWS[side]])
