@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -231,7 +232,7 @@ def _raised(poses: Sequence[Pose]) -> Iterator[Act]:
             first, last = poses[start].seconds, poses[end].seconds
             if any(a <= last and first <= b for a, b in taken):
                 continue
-            if _came_from(poses, start, lambda pose, side=side: _is_down(pose, side)):  # type: ignore[misc]
+            if _came_from(poses, start, partial(_is_down, side=side)):
                 yield Act("raises a hand", first, last)
 
 
@@ -279,24 +280,19 @@ def _is_spread(pose: Pose) -> bool:
 def _at_face(poses: Sequence[Pose]) -> Iterator[Act]:
     """A hand brought to the face from below: one that waves passes it too."""
     for side in (0, 1):
-        flags = [_is_at_face(pose, side) for pose in poses]
-        waved = [pose.seconds for pose in poses if _is_up(pose, side)]
-        for start, end in _runs(flags, poses):
-            now = poses[start].seconds
-            if any(now - _BEFORE <= seconds < now for seconds in waved):
-                continue
-            if _came_from(poses, start, lambda pose, side=side: _is_down(pose, side)):  # type: ignore[misc]
+        down, up = partial(_is_down, side=side), partial(_is_up, side=side)
+        for start, end in _runs([_is_at_face(pose, side) for pose in poses], poses):
+            if _came_from(poses, start, down) and not _came_from(poses, start, up):
                 yield Act("puts a hand to the face", poses[start].seconds, poses[end].seconds)
 
 
 def _is_at_face(pose: Pose, side: int) -> bool:
     if not pose.seen(WRISTS[side], ELBOWS[side], NOSE):
         return False
-    if pose.middle(SHOULDERS)[1] - pose.points[NOSE][1] < _HEAD * pose.size:
-        return False
-    wrist = pose.points[WRISTS[side]]
+    wrist, nose = pose.points[WRISTS[side]], pose.points[NOSE]
     hand = wrist + _HAND * (wrist - pose.points[ELBOWS[side]])
-    return float(np.linalg.norm(hand - pose.points[NOSE])) < 0.5 * pose.size
+    upright = pose.middle(SHOULDERS)[1] - nose[1] > _HEAD * pose.size
+    return bool(upright and np.linalg.norm(hand - nose) < 0.5 * pose.size)
 
 
 def _up_and_down(poses: Sequence[Pose]) -> Iterator[Act]:
