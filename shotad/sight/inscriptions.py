@@ -154,7 +154,7 @@ def _together(one: Inscription, other: Inscription) -> bool:
 
 def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[Inscription, ...]:
     """``card`` in reading order, with the well read lines in its midst that do not count alone; one that was
-    lost and found again stands there once."""
+    lost and found again, or was read before it was whole, stands there once."""
     more = [
         line
         for line in found
@@ -164,8 +164,8 @@ def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[In
         and len(line.frames) > 1
     ]
     kept: list[Inscription] = []
-    for line in sorted([*card, *more], key=lambda line: -len(line.frames)):
-        if not any(other.text == line.text and not other.frames & line.frames for other in kept):
+    for line in sorted([*card, *more], key=lambda line: (-len(line.text), -len(line.frames))):
+        if not any(line.text in other.text and not other.frames & line.frames for other in kept):
             kept.append(line)
     return _in_reading_order([line for line in (*card, *more) if line in kept])
 

@@ -93,6 +93,10 @@ def test_a_line_that_is_lost_and_found_elsewhere_stands_once_in_its_text() -> No
     before, after = (line("Le", y=y, height=0.07) for y in (0.46, 0.44))
     moved = [[name, before]] * 4 + [[name]] * 5 + [[name, after]] * 4
     assert [text for text, _ in said(seen(*moved))] == ["Le Chamber"]
+    head, part, whole = line("THE WORK", y=0.4), line("of our", x=0.4, y=0.5), line("of our hands", y=0.5)
+    assert [text for text, _ in said(seen(*[[head, part]] * 3, *[[head]] * 4, *[[head, whole]] * 4))] == [
+        "THE WORK of our hands"
+    ]
 
 
 @pytest.mark.parametrize(
