@@ -207,6 +207,9 @@ def _distance(one: Inscription, other: Inscription) -> float:
 
 
 def _is_watermark(card: Sequence[Inscription]) -> bool:
+    """True for a seller's name over a picture, and for small text in a corner over three shots."""
+    if all(_SELLER.search(line.text) and line.ground > _PLAIN for line in card):
+        return True
     shots = {reading.shot for line in card for reading in line.readings}
     lasts = max(line.last for line in card) - min(line.first for line in card)
     return len(shots) >= 3 and lasts >= 5 and all(_is_in_corner(line) for line in card)
@@ -215,8 +218,7 @@ def _is_watermark(card: Sequence[Inscription]) -> bool:
 def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
     """True for small text in a corner that stands there from the first frame to the last, and for a word or
     two there, however often they are read: over a lively picture a mark is missed in most frames. A word or
-    two that stand in every frame over a lively picture are a mark wherever they are, and so is a seller's
-    name over any picture."""
+    two that stand in every frame over a lively picture are a mark wherever they are."""
     frames = frozenset.union(*(line.frames for line in card))
     ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
     often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
@@ -225,8 +227,6 @@ def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bo
     lasts = observations[-1].seconds - observations[0].seconds
     always = len(frames) == len(observations) and lasts >= _MARKED
     if short and always and min(line.unrest for line in card) > _LIVELY:
-        return True
-    if all(_SELLER.search(line.text) and line.ground > _PLAIN for line in card):
         return True
     return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
 
