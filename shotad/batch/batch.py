@@ -178,7 +178,16 @@ class Batch:
         self._waiting.pop(worker, None)
         self._room.left(entry.label)
         self.board.forget(entry.label)
-        self._look_for_a_pattern(result)
+        # Begin no other film where the last ones failed by the same fault of the engine
+        if result.kind not in OF_THE_ENGINE or result.error is None:
+            self._same.clear()
+        else:
+            what, hint = result.error
+            self._same = [*(one for one in self._same if one == what), what]
+            if len(self._same) >= max(SAME, self.terms.count + 1):
+                many = f"{len(self._same)} films in a row"
+                self.halted = f"{many} failed alike, so no other is begun: {what} {hint}"
+                self.board.note(self.halted)
         result = replace(result, attempts=entry.tries, peak=max(result.peak, worker.peak))
         hopeless = result.kind == "memory" and fresh
         if result.again and entry.tries <= self.terms.retries and not hopeless:
@@ -187,18 +196,6 @@ class Batch:
             self._alone.append(entry)
         else:
             self._end(entry, result)
-
-    def _look_for_a_pattern(self, result: FilmResult) -> None:
-        """Begin no other film where the last ones failed by the same fault of the engine."""
-        if result.kind not in OF_THE_ENGINE or result.error is None:
-            self._same.clear()
-            return
-        what, hint = result.error
-        self._same = [*(one for one in self._same if one == what), what]
-        if len(self._same) >= max(SAME, self.terms.count + 1):
-            many = f"{len(self._same)} films in a row"
-            self.halted = f"{many} failed alike, so no other is begun: {what} {hint}"
-            self.board.note(self.halted)
 
     def _end(self, entry: _Entry, result: FilmResult) -> None:
         entry.result = result

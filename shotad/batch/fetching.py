@@ -141,7 +141,17 @@ def _fetch_large(
         half.unlink(missing_ok=True)
         write_text(_notes_of(target), json.dumps(_version(entry)))
     half.touch()
-    _make_room(half, size, place, scratch)
+    # As `check_room`, for the rest of a file that is being fetched. Before anything is refused, films that
+    # are left on a ``scratch`` folder from runs that have ended go, those first that were left first.
+    wanted = size - half.stat().st_size
+    if scratch is not None:
+        held = (folder / "film" for folder in scratch_folders(scratch, held=True))
+        wanted += sum(_coming(film) for film in held if film != half.parent)
+        left = [folder / "film" for folder in scratch_folders(scratch, held=False)]
+        films = sorted((path.stat().st_mtime, path) for path in left if path.is_dir())
+        while films and shutil.disk_usage(scratch).free < wanted + SPARE:
+            shutil.rmtree(films.pop(0)[1])
+    check_room(half.parent if scratch is None else scratch, wanted, place)
     here = half.stat().st_size // PART * PART
     with (
         half.open("r+b") as out,
@@ -201,20 +211,6 @@ def check_room(folder: Path, wanted: int, place: str) -> None:
             "Make room, name another scratch folder, or let fewer films be described at a time.",
             again=True,
         )
-
-
-def _make_room(half: Path, size: int, place: str, scratch: Path | None) -> None:
-    """As `check_room`, for the rest of a file that is being fetched. Before anything is refused, films that
-    are left on a ``scratch`` folder from runs that have ended go, those first that were left first."""
-    wanted = size - half.stat().st_size
-    if scratch is not None:
-        held = (folder / "film" for folder in scratch_folders(scratch, held=True))
-        wanted += sum(_coming(film) for film in held if film != half.parent)
-        left = [folder / "film" for folder in scratch_folders(scratch, held=False)]
-        films = sorted((path.stat().st_mtime, path) for path in left if path.is_dir())
-        while films and shutil.disk_usage(scratch).free < wanted + SPARE:
-            shutil.rmtree(films.pop(0)[1])
-    check_room(half.parent if scratch is None else scratch, wanted, place)
 
 
 def _coming(film: Path) -> int:

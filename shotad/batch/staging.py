@@ -241,7 +241,11 @@ class Lease:
         for _ in range(_TRIES):
             found = self._store.find(self._place)
             if found is not None:
-                self._check_gone()
+                holder = self._holder()
+                if not (holder is None or holder.is_gone()):
+                    age = self._store.age(self._place)
+                    if age is not None and age <= holder.seconds:
+                        raise self._in_use(holder, holder.seconds - age)
             try:
                 self._mark = self._store.write(self._place, self._text(), over=found.mark if found else None)
             except Refused:
@@ -283,14 +287,6 @@ class Lease:
         time.sleep(_SETTLED)
         holder = self._holder()
         return holder is not None and holder.token == self._me.token
-
-    def _check_gone(self) -> None:
-        holder = self._holder()
-        if holder is None or holder.is_gone():
-            return
-        age = self._store.age(self._place)
-        if age is not None and age <= holder.seconds:
-            raise self._in_use(holder, holder.seconds - age)
 
     def _holder(self) -> Holder | None:
         try:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -37,19 +37,6 @@ OF_ONE_MACHINE = {
 """Options that have no effect on a cluster, and what to do instead."""
 
 
-def check_cluster(options: Mapping[str, Any]) -> None:
-    """Raises UsageError for what was asked for and would be passed over."""
-    if options["address"] is None:
-        if options["ray_files"]:
-            raise UsageError("--ray-config is for runs on a cluster.", "Add --ray, or leave it away.")
-        return
-    context = click.get_current_context()
-    for name, (option, hint) in OF_ONE_MACHINE.items():
-        source = context.get_parameter_source(name)
-        if source is not click.core.ParameterSource.DEFAULT and source is not None:
-            raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
-
-
 _LINE = "SHOTAD_RAY_LINE"
 """Names the file descriptor on which the process that runs the batch says that it has come to its end."""
 
@@ -70,7 +57,12 @@ def supervised() -> bool:
         line.set_inheritable(False)
         threading.Thread(target=_follow, args=(line,), name="supervisor", daemon=True).start()
         atexit.register(line.sendall, b".")
-        _silence_libraries()
+        # From now on only what Python says goes to standard error: Ray's library writes past it when it ends
+        sys.stderr.flush()
+        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
         return False
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "shotad.cli.main", *sys.argv[1:]]
@@ -101,15 +93,6 @@ def _follow(line: socket.socket) -> None:
     with suppress(OSError):
         line.recv(1)
     os.kill(os.getpid(), signal.SIGINT)
-
-
-def _silence_libraries() -> None:
-    """From now on only what Python says goes to standard error: Ray's library writes past it when it ends."""
-    sys.stderr.flush()
-    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
 
 
 def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
@@ -277,7 +260,16 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     """
     from shotad.batch import Leaving
 
-    check_cluster(options)
+    # Raises UsageError for what was asked for and would be passed over
+    if options["address"] is None:
+        if options["ray_files"]:
+            raise UsageError("--ray-config is for runs on a cluster.", "Add --ray, or leave it away.")
+    else:
+        context = click.get_current_context()
+        for name, (option, hint) in OF_ONE_MACHINE.items():
+            source = context.get_parameter_source(name)
+            if source is not click.core.ParameterSource.DEFAULT and source is not None:
+                raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
     if options["address"] is not None and not options["dry_run"] and supervised():
         return
     asked, leaving = BatchRequest.of(films, options), Leaving()

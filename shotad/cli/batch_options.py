@@ -43,7 +43,13 @@ class BatchRequest:
         from shotad.batch import read_report
 
         wishes = wishes_of(options)
-        report = _report_file(options)
+        from shotad.batch import NAME, is_local, local_path
+
+        if options["report_file"] is not None:
+            report = Path(options["report_file"])
+        else:
+            out = options["out"]
+            report = (local_path(out) if out is not None and is_local(out) else Path()) / NAME
         before = read_report(report) if options["only_failed"] else []
         look = _look(films, options, before)
         return BatchRequest(options, wishes, report, before, look, look())
@@ -103,15 +109,6 @@ def _look(
         return gather(films, listed, options["frame_rate"]).only(failed) if named else gather((), failed)
 
     return look
-
-
-def _report_file(options: Mapping[str, Any]) -> Path:
-    from shotad.batch import NAME, is_local, local_path
-
-    if options["report_file"] is not None:
-        return Path(options["report_file"])
-    out = options["out"]
-    return (local_path(out) if out is not None and is_local(out) else Path()) / NAME
 
 
 OFF = "off"

@@ -85,8 +85,15 @@ class Check:
 def examine() -> list[Check]:
     """Everything the doctor looks at."""
     address = os.environ.get("OPENAI_BASE_URL")
+    total = memory_total()
+    system = [
+        Check("Python", platform.python_version(), True),
+        Check("Processor", f"{processors()} cores, {platform.machine()}"),
+        Check("Memory", "unknown" if total is None else f"{total / 2**30:.1f} GiB"),
+        Check("Weights cache", f"{cache_folder()}, {_free(cache_folder())} free"),
+    ]
     return [
-        *_system(),
+        *system,
         *_gpus(),
         *_packages(),
         *_decoders(),
@@ -98,16 +105,6 @@ def examine() -> list[Check]:
             f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set",
         ),
         *_voices(),
-    ]
-
-
-def _system() -> list[Check]:
-    total = memory_total()
-    return [
-        Check("Python", platform.python_version(), True),
-        Check("Processor", f"{processors()} cores, {platform.machine()}"),
-        Check("Memory", "unknown" if total is None else f"{total / 2**30:.1f} GiB"),
-        Check("Weights cache", f"{cache_folder()}, {_free(cache_folder())} free"),
     ]
 
 

@@ -28,7 +28,7 @@ from shotad.cli.options import (
 from shotad.core import Config, UsageError, load_config, readable_json, write_text
 
 if TYPE_CHECKING:
-    from shotad.evaluation import Corpus, Inputs, Report, ReportInput, Result, Version
+    from shotad.evaluation import Corpus, Inputs, Report, ReportInput, Result
 
 _KINDS = {
     "ad": ("shotad.cli.evaluate:ad_command", "Score predicted ADs against human ADs."),
@@ -457,7 +457,11 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     from shotad.evaluation import inter_rater, interrater_record, interrater_text
 
     thresholds, names = _thresholds(options["tiou"]), listed(options["metrics"] or "")
-    versions = _versions(scripts)
+    from shotad.evaluation import from_scripts, from_table
+
+    if len(scripts) > 2:
+        raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
+    versions = list(from_scripts(*scripts) if len(scripts) == 2 else from_table(scripts[0]))
     with kept(console, _settings(options), options) as context:
         found = inter_rater(versions[0], versions[1], thresholds, context, names)
     write_files(console, out, {"inter-rater.json": readable_json(interrater_record(found))})
@@ -469,11 +473,3 @@ def _thresholds(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(f"--tiou {text} holds no numbers.", "Write 0.8 or 0.5,0.8.") from None
-
-
-def _versions(scripts: tuple[Path, ...]) -> list[Version]:
-    from shotad.evaluation import from_scripts, from_table
-
-    if len(scripts) > 2:
-        raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
-    return list(from_scripts(*scripts) if len(scripts) == 2 else from_table(scripts[0]))

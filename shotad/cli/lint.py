@@ -11,9 +11,7 @@ from shotad.cli.options import PATH, Console, SectionedCommand, console_options,
 from shotad.core import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from shotad.core import Config, Progress
+    from shotad.core import Config
     from shotad.description import Failed
     from shotad.script import Report
 
@@ -54,7 +52,20 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     if not paths:
         raise UsageError("There is nothing to check.", "Name a film, a work folder, or a script.")
     every = options["level"] == "warning"
-    outcomes = list(_reports(paths, options, console))
+    from shotad.description import LintTargets, checked_paths
+
+    asked = LintTargets(
+        speech=options["speech"],
+        film=options["film_file"],
+        cast=options["cast"],
+        language=options["language"],
+        only=_rules(options["only"]),
+        skip=_rules(options["skip"]),
+        accept=options["accept"],
+        screen=options["read_screen"],
+    )
+    reports = checked_paths(paths, lambda run: _settings(options, run), asked, console)
+    outcomes = list(reports)
     text = "\n\n".join(
         as_text(one, warnings=every) if isinstance(one, Report) else f"{one.name} is not checked: {one.error}"
         for one in outcomes
@@ -76,24 +87,6 @@ def _code(outcome: Report | Failed, *, strict: bool) -> int:
     if isinstance(outcome, Failed):
         return outcome.error.exit_code
     return int(bool(outcome.errors or (strict and outcome.warnings)))
-
-
-def _reports(
-    paths: tuple[Path, ...], options: dict[str, Any], progress: Progress
-) -> Iterator[Report | Failed]:
-    from shotad.description import LintTargets, checked_paths
-
-    asked = LintTargets(
-        speech=options["speech"],
-        film=options["film_file"],
-        cast=options["cast"],
-        language=options["language"],
-        only=_rules(options["only"]),
-        skip=_rules(options["skip"]),
-        accept=options["accept"],
-        screen=options["read_screen"],
-    )
-    return checked_paths(paths, lambda run: _settings(options, run), asked, progress)
 
 
 def _settings(options: dict[str, Any], run: Config | None) -> Config:

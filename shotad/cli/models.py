@@ -51,7 +51,13 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
     """Fetch the weights of the embedded engine, or those that NAMES names."""
     wanted = names or tuple(name for name, entry in manifest().items() if not entry.by_name)
     for name in wanted:
-        _check_known(name)
+        known = [*manifest(), *MODELS]
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            raise WeightsError(
+                f"There are no weights called {name!r}.", f"{hint}Known: {', '.join(known)}.", usage=True
+            )
     troubles = []
     for name in wanted:
         try:
@@ -76,16 +82,6 @@ def verify(console: Console) -> None:
         raise WeightsError(
             f"Damaged: {', '.join(n for n, what in found.items() if what == 'damaged')}.",
             "Run shotad models pull with these names.",
-        )
-
-
-def _check_known(name: str) -> None:
-    known = [*manifest(), *MODELS]
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise WeightsError(
-            f"There are no weights called {name!r}.", f"{hint}Known: {', '.join(known)}.", usage=True
         )
 
 

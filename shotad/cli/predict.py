@@ -23,7 +23,7 @@ from shotad.cli.options import (
 from shotad.core import Config, UsageError, load_config, plural
 
 if TYPE_CHECKING:
-    from shotad.evaluation import Bank, Dataset, Job, Selection
+    from shotad.evaluation import Bank, Dataset, Job
 
 _PREDICTIONS = HerePath(path_type=Path, dir_okay=False)
 _SHOTS = click.Choice(["published", "found"])
@@ -76,7 +76,12 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     if data.description is None:
         what = f"{dataset} is a plain file of human ADs, which does not say where videos are."
         raise UsageError(what, "Name a dataset, or a file that describes one, as in configs/datasets.")
-    tasks = choose(data, _wanted(options), shard)
+    from shotad.evaluation import Selection
+
+    films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
+    ids = _ids(options["ids"]) if options["ids"] is not None else None
+    wanted = Selection(ids, frozenset(films) if films else None, options["limit"])
+    tasks = choose(data, wanted, shard)
     job = _job(data, _settings(data, options), options, console)
     for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)
@@ -132,14 +137,6 @@ def _bank(options: dict[str, Any]) -> Bank | None:
     if options["cast_photos"] is not None:
         raise UsageError("--cast-photos needs --cast-bank.")
     return None
-
-
-def _wanted(options: dict[str, Any]) -> Selection:
-    from shotad.evaluation import Selection
-
-    films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
-    ids = _ids(options["ids"]) if options["ids"] is not None else None
-    return Selection(ids, frozenset(films) if films else None, options["limit"])
 
 
 def _ids(path: Path) -> frozenset[str]:

@@ -34,7 +34,15 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
         what = "With --no-open and --quiet you would not see the address."
         raise UsageError(what, "Leave one of them out.")
     folder = track_folder(path)
-    _check_installed()
+    # Raises UsageError where the server's packages are missing
+    try:
+        import starlette
+        import uvicorn  # noqa: F401
+    except ImportError as missing:
+        raise UsageError(
+            f"The review page needs {missing.name}, which is not installed.", "pip install 'shotad[review]'"
+        ) from None
+    del starlette
     from shotad.core import read_settings
     from shotad.review import serve
 
@@ -58,15 +66,3 @@ def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Pat
         return film_of(folder, run, film_id(folder).name)
     except FilmError:
         return None
-
-
-def _check_installed() -> None:
-    """Raises UsageError where the server's packages are missing."""
-    try:
-        import starlette
-        import uvicorn  # noqa: F401
-    except ImportError as missing:
-        raise UsageError(
-            f"The review page needs {missing.name}, which is not installed.", "pip install 'shotad[review]'"
-        ) from None
-    del starlette

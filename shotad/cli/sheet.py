@@ -11,7 +11,7 @@ from shotad.cli.options import Console, console_options, film_file_option, film_
 from shotad.core import UsageError
 
 if TYPE_CHECKING:
-    from shotad.core import WorkFolder
+    pass
 
 
 @click.command(name="sheet")
@@ -35,7 +35,10 @@ def command(console: Console, **options: Any) -> None:
     with opened(options, config) as (film, folder, given):
         drawn = FilmId(film.info.name, film.info.fingerprint, film.info.duration)
         if present_track(folder, drawn):
-            frames = Frames(film, folder, config, exact=_was_exact(folder))
+            # Whether the run had given slots, which are looked at frame by frame: only planned slots have
+            # gaps
+            slots = folder.read_json("slots.json")
+            frames = Frames(film, folder, config, exact=(slots is not None and "gaps" not in slots))
             page = write_sheet(folder.path, frames.pictures, config, console, single_file=alone)
         else:
             context = RunContext.of(film, folder, config, given, console)
@@ -88,9 +91,3 @@ def _film_name(folder: Path) -> str:
     film = track.get("film")
     name = film.get("name") if isinstance(film, dict) else shots.get("film")
     return name if isinstance(name, str) and name else folder.stem
-
-
-def _was_exact(folder: WorkFolder) -> bool:
-    """Whether the run had given slots, which are looked at frame by frame: only planned slots have gaps."""
-    slots = folder.read_json("slots.json")
-    return slots is not None and "gaps" not in slots

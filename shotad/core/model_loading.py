@@ -153,11 +153,6 @@ class HubModel:
         return model_folder(self.repo, revision, progress, wanted=self.wanted, hint=self.hint)
 
 
-def has_hub() -> bool:
-    """True where the hub's library is installed."""
-    return importlib.util.find_spec("huggingface_hub") is not None
-
-
 def cache_place() -> Path:
     """The folder in which the hub's library keeps models; made at the first fetch."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
@@ -186,7 +181,8 @@ def cached(repo: str, revision: str | None = None) -> Path | None:
 
     Without a revision that is the branch main as it was last fetched, else the newest copy of any.
     """
-    if not has_hub():
+    # True where the hub's library is installed
+    if not (importlib.util.find_spec("huggingface_hub") is not None):
         return None
     from huggingface_hub import constants, try_to_load_from_cache
 

@@ -8,7 +8,7 @@ looks like a key behind it, is left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -126,7 +126,17 @@ def read_settings(path: Path) -> RunSettings:
     if record is None:
         raise WorkFolderError(f"There is no {file}, so the run's settings are not known.", remedy)
     try:
-        return _run_of(record)
+        if record["schema_version"] > SCHEMA:
+            raise ValueError(f"schema_version {record['schema_version']} is that of a newer shotad")
+        film, given = record["film"], record["given"]
+        return RunSettings(
+            config=build_settings(Config, record["config"]),
+            film=None if film["path"] is None else Path(film["path"]),
+            given=_GIVEN.validate_python(given),
+            frame_rate=None if film["frame_rate"] is None else Fraction(film["frame_rate"]),
+            configs=tuple(record["configs"]),
+            assignments=tuple(record["assignments"]),
+        )
     except ValueError as trouble:
         raise WorkFolderError(f"{file} is damaged: {trouble}.", remedy) from None
     except ConfigError as trouble:
@@ -167,20 +177,6 @@ def for_rendering(
             f"Groups that do: {', '.join(HEARD)}. For others run shotad describe.",
         )
     return found
-
-
-def _run_of(record: Mapping[str, Any]) -> RunSettings:
-    if record["schema_version"] > SCHEMA:
-        raise ValueError(f"schema_version {record['schema_version']} is that of a newer shotad")
-    film, given = record["film"], record["given"]
-    return RunSettings(
-        config=build_settings(Config, record["config"]),
-        film=None if film["path"] is None else Path(film["path"]),
-        given=_GIVEN.validate_python(given),
-        frame_rate=None if film["frame_rate"] is None else Fraction(film["frame_rate"]),
-        configs=tuple(record["configs"]),
-        assignments=tuple(record["assignments"]),
-    )
 
 
 def _absolute(path: Path) -> str:

@@ -197,14 +197,10 @@ def setting_names(model: type[BaseModel], prefix: str = "") -> list[str]:
     """All dotted keys, such as ``slots.minimum``."""
     names: list[str] = []
     for key, info in model.model_fields.items():
-        group = _group(info.annotation)
+        candidates = (info.annotation, *get_args(info.annotation))
+        group = next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
         names += setting_names(group, f"{prefix}{key}.") if group else [prefix + key]
     return names
-
-
-def _group(annotation: Any) -> type[BaseModel] | None:
-    candidates = (annotation, *get_args(annotation))
-    return next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +243,8 @@ def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) ->
 
 
 def _read(name_or_file: str) -> _Source:
-    path = Path(config_path(name_or_file))
+    # Path of a config by name (``paper``) or by file (``./mine.yaml``).
+    path = Path(_named_file("config", "configs", name_or_file, "a YAML file", ConfigError))
     try:
         tree = read_yaml(path.read_text(encoding="utf-8"), _Yaml)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -354,11 +351,6 @@ def _own_root() -> Path:
     if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
         return checkout
     return _PACKAGE / "_data"
-
-
-def config_path(name_or_file: str) -> Path:
-    """Path of a config by name (``paper``) or by file (``./mine.yaml``)."""
-    return _named_file("config", "configs", name_or_file, "a YAML file", ConfigError)
 
 
 def dataset_path(name_or_file: str) -> Path:

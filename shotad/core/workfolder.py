@@ -81,7 +81,15 @@ class WorkFolder:
                 f"The work folder {self.path} is in use by another shotad.",
                 "Wait until that is done.",
             ) from None
-        self._sweep()
+        # Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
+        # Those of living processes stay: a page that is open writes beside a run, without holding the folder.
+        for pattern in (".tmp-*", "*/.tmp-*", "*/*/.tmp-*", ".*.part.*"):
+            for leftover in self.path.glob(pattern):
+                above = leftover.relative_to(self.path).parents
+                if any((self.path / one).is_symlink() for one in above if one.name):
+                    continue  # another's folder, only linked here
+                if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
+                    sweep(leftover)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -138,19 +146,6 @@ class WorkFolder:
 
     def _is_forced(self, name: str) -> bool:
         return self._force and name not in self._fresh
-
-    def _sweep(self) -> None:
-        """Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
-
-        Those of living processes stay: a page that is open writes beside a run, without holding the folder.
-        """
-        for pattern in (".tmp-*", "*/.tmp-*", "*/*/.tmp-*", ".*.part.*"):
-            for leftover in self.path.glob(pattern):
-                above = leftover.relative_to(self.path).parents
-                if any((self.path / one).is_symlink() for one in above if one.name):
-                    continue  # another's folder, only linked here
-                if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
-                    sweep(leftover)
 
 
 class RecordLog:
@@ -357,7 +352,9 @@ def replacing(path: Path) -> Iterator[Path]:
             yield part
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
-            part.chmod(0o666 & ~_umask())
+            mask = os.umask(0)
+            os.umask(mask)
+            part.chmod(0o666 & ~mask)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
@@ -397,12 +394,6 @@ def readable_json(value: Json) -> str:
         else:
             parts.append(f"  {json.dumps(key)}: {json.dumps(inner, ensure_ascii=False)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 _ANOTHER = "another folder (--out, where the command takes it)"

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from shotad.core import (
     Config,
@@ -245,7 +244,18 @@ class ClipBuilder:
         return self._stamps[1], self._context.film.info.frame_rate or FALLBACK_RATE
 
     def _save(self, clips: Sequence[Sequence[ShotSample]]) -> None:
-        record = _record(clips, self._reader, self._context.config)
+        # The content of ``grammar.json``: what is known of the clips that have been read to the end.
+        book, readers = self._reader.book, self._reader.readers
+        features, scale_method = _names(readers)
+        threshold = threshold_of(readers, self._context.config.threads)
+        looks = [look for clip in clips if not self._reader.lacks(clip) for look in clip]
+        record = {
+            "features": features,
+            "threshold": threshold,
+            "scale_method": scale_method,
+            "shots": look_rows(book, looks, threshold),
+            "pairs": pair_rows(book, looks),
+        }
         self._context.folder.write_json("grammar.json", {"key": self._key, **record})
 
 
@@ -333,18 +343,3 @@ def _moments(piece: ContextShot, *, whole: bool, clock: Clock) -> ShotMoments | 
 
 def _names(readers: Readers) -> list[str | None]:
     return [reader.identity if reader else None for reader in (readers.features, readers.scales)]
-
-
-def _record(clips: Sequence[Sequence[ShotSample]], reader: ClipReader, config: Config) -> dict[str, Any]:
-    """The content of ``grammar.json``: what is known of the clips that have been read to the end."""
-    book, readers = reader.book, reader.readers
-    features, scale_method = _names(readers)
-    threshold = threshold_of(readers, config.threads)
-    looks = [look for clip in clips if not reader.lacks(clip) for look in clip]
-    return {
-        "features": features,
-        "threshold": threshold,
-        "scale_method": scale_method,
-        "shots": look_rows(book, looks, threshold),
-        "pairs": pair_rows(book, looks),
-    }

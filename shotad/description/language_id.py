@@ -57,20 +57,17 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
         return languages().get(best, "another language")
     if not is_english(language) and likely["en"] > _ENGLISH * own and (own or likely["en"] >= _LIKELY):
         return "English"
-    return "another script" if _is_in_another_script(plain, language) else None
+    # Whether the tag names a script in which few of the letters are
+    named = next((_SCRIPTS[part] for part in language.lower().split("-") if part in _SCRIPTS), None)
+    found = [unicodedata.name(letter, "").split(" ")[0] for letter in plain if letter.isalpha()]
+    is_in_another_script = named is not None and 3 * found.count(named) < len(found)
+    return "another script" if is_in_another_script else None
 
 
 def looks_english(lines: Sequence[str]) -> bool:
     """Whether most of these lines are English, as far as the test can tell."""
     english: list[bool] = [_identifier().classify(line)[0] == "en" for line in lines]
     return 2 * sum(english) > len(lines)
-
-
-def _is_in_another_script(text: str, language: str) -> bool:
-    """Whether the tag names a script in which few of the letters are."""
-    named = next((_SCRIPTS[part] for part in language.lower().split("-") if part in _SCRIPTS), None)
-    found = [unicodedata.name(letter, "").split(" ")[0] for letter in text if letter.isalpha()]
-    return named is not None and 3 * found.count(named) < len(found)
 
 
 def _code(language: str) -> str:

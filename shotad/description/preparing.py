@@ -101,7 +101,12 @@ def prepare(context: RunContext) -> Prepared:
     found = shots_step(context, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, context.config.speech)
-    rolled = credits_step(context, end)
+    # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
+    wanted = context.config.slots.find_credits and context.given.slots is None
+    key = key_of("credits/3", context.film_key, Config.former["text"], context.frames.key, end, wanted)
+    rolled = context.folder.step(
+        "credits", key, lambda: {"credits": _credits(context, end) if wanted else None}
+    )
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
     planned = slots_step(context, Ground(gaps, shots, end, credits_, keys), hand)
@@ -139,15 +144,6 @@ def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str
     given = context.given.shots
     key = key_of("shots/1", context.film_key, context.config.shots, _content(given, ScriptError))
     return context.folder.step("shots", key, lambda: _shots_record(context, store))
-
-
-def credits_step(context: RunContext, end: float) -> dict[str, Any]:
-    """Where the end credits roll, if they are looked for. Kept in ``credits.json``."""
-    wanted = context.config.slots.find_credits and context.given.slots is None
-    key = key_of("credits/3", context.film_key, Config.former["text"], context.frames.key, end, wanted)
-    return context.folder.step(
-        "credits", key, lambda: {"credits": _credits(context, end) if wanted else None}
-    )
 
 
 def slots_step(context: RunContext, ground: Ground, hand: HandSlots | None = None) -> dict[str, Any]:

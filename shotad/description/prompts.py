@@ -160,12 +160,6 @@ def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
     return render("stage1/labels-text", shots="; ".join(shots))
 
 
-def check_headings() -> None:
-    """Raise PromptError where the template of a step has no heading."""
-    for step in ("characters", "characters-listed", "characters-unmarked", *STEPS[1:], *FACTORS):
-        _heading_and_text(prompt_text(f"stage1/{step}"), step)
-
-
 def _first_step(told: Sequence[str], shape: str) -> tuple[str, str]:
     """Who the characters are; ``shape`` is that of the marks on the frames, empty where nobody is marked."""
     if shape:
@@ -396,4 +390,6 @@ def check_prompts(*more: str) -> None:
         check_templates(
             {name: variables_in(text) for name, text in shipped_prompts(folder).items() if name != EXAMPLES}
         )
-    check_headings()
+    # Raise PromptError where the template of a step has no heading
+    for step in ("characters", "characters-listed", "characters-unmarked", *STEPS[1:], *FACTORS):
+        _heading_and_text(prompt_text(f"stage1/{step}"), step)

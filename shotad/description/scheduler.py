@@ -207,7 +207,16 @@ class Scheduler:
             while self._may_ask(who):
                 self._speaker = self._speaker if who == "measures" else who
                 calls.open += 1
-                calls.queue.put((who, self._next_call(who)))
+                # The first inquiries, one at least, with as many questions as the engine likes in one call
+                waits, batch = self._waiting[who], self._engines[who].abilities.batch
+                found: list[_Running] = []
+                count = 0
+                for one in tuple(islice(waits, batch)):
+                    if not found or count + len(one.turns) <= batch:
+                        found.append(one)
+                        count += len(one.turns)
+                        waits.remove(one)
+                calls.queue.put((who, found))
                 if len(calls.threads) < calls.open:
                     thread = threading.Thread(target=self._work, args=(calls,), name="asking", daemon=True)
                     calls.threads.append(thread)
@@ -223,18 +232,6 @@ class Scheduler:
         # What is drawn comes in its order: batches of it are the same in every run, and full.
         comes = self._reading and self._drawn < self.room(self._first) and all(one.drawn for one in waits)
         return not comes or len(waits) >= batch
-
-    def _next_call(self, who: Who) -> list[_Running]:
-        """The first inquiries, one at least, with as many questions as the engine likes in one call."""
-        waits, batch = self._waiting[who], self._engines[who].abilities.batch
-        found: list[_Running] = []
-        count = 0
-        for one in tuple(islice(waits, batch)):
-            if not found or count + len(one.turns) <= batch:
-                found.append(one)
-                count += len(one.turns)
-                waits.remove(one)
-        return found
 
     def _work(self, calls: _Calls) -> None:
         """Make one call after the other; in a thread of its own."""

@@ -51,7 +51,6 @@ from shotad.description.translation_requests import ATTEMPTS, Attempted, Batch, 
 from shotad.description.usage import Terms, Used, used
 from shotad.script import (
     TRACK,
-    Derivation,
     Maker,
     Track,
     derive,
@@ -348,7 +347,22 @@ def translate_into(
         merged = derive(previous, done.track, discard_edits=discard_edits)
         track = respeak(merged.track, rooms, pace)
         files = save_translation(track, folder)
-    return TranslationOutcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
+    # What the user should know of edits that met new translations
+    before = {cue.id: cue for cue in (previous.cues if previous is not None else ())}
+    now = {cue.id: cue.text for cue in done.track.cues}
+    stale = [
+        name
+        for name in merged.kept
+        if name in now and (old := before[name].machine) is not None and old.text != now[name]
+    ]
+    news = list(merged.news)
+    if stale:
+        word = "line" if len(stale) == 1 else "lines"
+        news.append(
+            f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
+            "The edits stay; the new translations stand beside them, as machine."
+        )
+    return TranslationOutcome(done, track, files, merged.kept, tuple(news))
 
 
 def _previous(
@@ -366,22 +380,3 @@ def _own(previous: Track | None) -> dict[str, str]:
     """A person's own translations, by the line's id."""
     cues = previous.cues if previous is not None else ()
     return {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}
-
-
-def _news(merged: Derivation, previous: Track | None, fresh: Track) -> list[str]:
-    """What the user should know of edits that met new translations."""
-    before = {cue.id: cue for cue in (previous.cues if previous is not None else ())}
-    now = {cue.id: cue.text for cue in fresh.cues}
-    stale = [
-        name
-        for name in merged.kept
-        if name in now and (old := before[name].machine) is not None and old.text != now[name]
-    ]
-    news = list(merged.news)
-    if stale:
-        word = "line" if len(stale) == 1 else "lines"
-        news.append(
-            f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
-            "The edits stay; the new translations stand beside them, as machine."
-        )
-    return news

@@ -157,7 +157,11 @@ class _Run:
         # Outside the except block: a caught error keeps its frames, and with them their tensors.
         batch = None
         if is_full:
-            self._relieve(group)
+            longest = max(self._lengths[i] + self._requests[i].sampling.max_tokens for i in group)
+            if len(group) > 1:
+                half = max(1, longest * len(group) // 2)
+                self._loaded.limit = min(half, self._loaded.limit or half)
+            keep_only(self._loaded)
             if len(group) == 1 and not last:
                 return self._of_group(group, last=True)
             length = self._lengths[group[0]]
@@ -207,13 +211,6 @@ class _Run:
         text = self._tokenizer.decode(row[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False)
         usage = Usage(length, len(row) if end is None else end + 1)
         return Reply(text.strip(), "length" if end is None else "stop", usage, batch=together)
-
-    def _relieve(self, indices: list[int]) -> None:
-        longest = max(self._lengths[i] + self._requests[i].sampling.max_tokens for i in indices)
-        if len(indices) > 1:
-            half = max(1, longest * len(indices) // 2)
-            self._loaded.limit = min(half, self._loaded.limit or half)
-        keep_only(self._loaded)
 
 
 def _check_alive(error: Exception) -> None:

@@ -212,7 +212,12 @@ def make_words(
     Raises EngineError for a model that takes no images, or whose processor cannot be made without
     torchvision.
     """
-    _check_kind(config, place.label)
+    if type(config) not in need("transformers", "A local model").MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
+        raise EngineError(
+            f"{place.label} ({config.model_type}) is no model that takes images and answers in words.",
+            "Choose one that does, such as qwen2-vl-7b.",
+            again=False,
+        )
     text = _template(place.folder)
     if config.model_type in FAMILY:
         made: QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
@@ -275,15 +280,6 @@ def _qwen(
         pad=0 if pad is None else pad,
         ears=ears,
     )
-
-
-def _check_kind(config: Any, label: str) -> None:
-    if type(config) not in need("transformers", "A local model").MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
-        raise EngineError(
-            f"{label} ({config.model_type}) is no model that takes images and answers in words.",
-            "Choose one that does, such as qwen2-vl-7b.",
-            again=False,
-        )
 
 
 def _template(folder: Path) -> str | None:

@@ -114,7 +114,9 @@ class QwenWords:
             size = self.size(clip.images.shape[2], clip.images.shape[1])
             prompt = self._filled(prompt, grid_of(*size, len(clip), self.rules), clip.seconds)
         if (sound := self._sound(request)) is not None:
-            prompt = prompt.replace(SOUND, SOUND * self._sound_tokens(sound))
+            # As Qwen2.5-Omni's encoder has it: two halvings of its frames.
+            frames: int = -(-len(sound) // self.ears.hop_length)
+            prompt = prompt.replace(SOUND, SOUND * (((frames - 1) // 2 - 1) // 2 + 1))
         return self.template.ids(prompt)
 
     def arrays(self, requests: Sequence[Request]) -> dict[str, npt.NDArray[Any]]:
@@ -148,11 +150,6 @@ class QwenWords:
 
     def _sound(self, request: Request) -> npt.NDArray[np.float32] | None:
         return request.clip.sound if self.ears and request.clip is not None else None
-
-    def _sound_tokens(self, sound: npt.NDArray[np.float32]) -> int:
-        """As Qwen2.5-Omni's encoder has it: two halvings of its frames."""
-        frames: int = -(-len(sound) // self.ears.hop_length)
-        return ((frames - 1) // 2 - 1) // 2 + 1
 
     def _heard(self, sounds: list[npt.NDArray[np.float32]]) -> dict[str, Any]:
         if not sounds:

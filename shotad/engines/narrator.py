@@ -67,7 +67,8 @@ class Narrator:
         return [self._reply(request) for request in requests]
 
     def _reply(self, request: Request) -> Reply:
-        names = _names(request)
+        # The fields that the answer must have as JSON; none for plain text
+        names = list((request.schema or {}).get("properties", {}))
         try:
             told = self._tell(request, max(len(names), 1))
         except (KeyError, TypeError, ValueError) as error:
@@ -138,11 +139,6 @@ def _timing(request: Request, pace: float) -> Timing | None:
         return None
     starts = {number: piece.clipped.start for number, piece in enumerate(scene.context)}
     return Timing(scene.slot, pace, starts)
-
-
-def _names(request: Request) -> list[str]:
-    """The fields that the answer must have as JSON; none for plain text."""
-    return list((request.schema or {}).get("properties", {}))
 
 
 def _memory(request: Request, facts: Facts) -> Memory:

@@ -286,7 +286,14 @@ def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     where = _where(fact)
     many = fact.count > 1 and (fact.count < CROWD or bool(fact.names))
     if key == "face":
-        return _face_clauses(fact, where)
+        if fact.who:
+            whole = fact.who.pronoun == "they"  # a face goes on as "it", a person as "they"
+            subjects = (fact.who.called,) if whole else (fact.who.called, face_of(fact.who))
+            return _clauses(subjects, ("appear",), False, where)
+        told = description(fact)
+        if told:
+            return (Clause("the face of a person", "appear", where=where, detail=told),)
+        return _clauses(("a face", "a person's face"), ("appear",), False, where)
     if fact.deed or key == "posture":
         verbs = _DEEDS[fact.deed] if fact.deed else (_POSTURES[fact.posture or "stands"],)
         clauses = _clauses(people_nouns(fact, light), verbs, many, where)
@@ -383,17 +390,6 @@ def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
     if verb == "turn" and way == "ahead":
         return ()
     return (f", {gerund(verb)} {_GAZE[way]}",)
-
-
-def _face_clauses(fact: PeopleFact, where: tuple[str, ...]) -> tuple[Clause, ...]:
-    if fact.who:
-        whole = fact.who.pronoun == "they"  # a face goes on as "it", a person as "they"
-        subjects = (fact.who.called,) if whole else (fact.who.called, face_of(fact.who))
-        return _clauses(subjects, ("appear",), False, where)
-    told = description(fact)
-    if told:
-        return (Clause("the face of a person", "appear", where=where, detail=told),)
-    return _clauses(("a face", "a person's face"), ("appear",), False, where)
 
 
 def _one_of_them(fact: PeopleFact) -> str:

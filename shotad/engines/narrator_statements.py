@@ -98,7 +98,8 @@ def _read_out(
     if not chosen:
         return None, unread
     quotes = tuple(quote for _, quote in chosen)
-    clauses = text_clauses(read[0].kind, quotes, _join(read), appearing=False)
+    together = all(a.shot == b.shot and b.first < a.last for a, b in pairwise(read))
+    clauses = text_clauses(read[0].kind, quotes, ("and" if together else "then"), appearing=False)
     first, last = min(t.first for t in read), max(t.last for t in read)
     kind = read[0].kind
     sure = min(t.sure for t in read)
@@ -119,11 +120,6 @@ def _sight(chosen: list[tuple[TextFact, Quote]], timing: Timing | None) -> Sight
     assert sight is not None
     # The words before the first text are no reason to begin before it is there.
     return Sight(max(sight.since, _since(chosen[0][0])), sight.until)
-
-
-def _join(texts: list[TextFact]) -> str:
-    together = all(a.shot == b.shot and b.first < a.last for a, b in pairwise(texts))
-    return "and" if together else "then"
 
 
 def _credits(

@@ -134,21 +134,17 @@ def _spoken(token: str) -> int:
 
 def _spoken_word(word: str) -> int:
     if word.isdecimal():
-        return _spoken_number(word)
+        # Words in a number: "forty-two" counts two, a year as "nineteen forty", others digit by digit
+        value = int(word)
+        if len(word) == 4 and value >= 1000:
+            rest = value % 100
+            return 1 + (2 if 0 < rest < 10 else _below_hundred(rest))
+        return _below_hundred(value) if value < 100 else len(word)
     if word.lower() == "www":
         return 3
     if len(word) > 1 and word.isascii() and not _VOWELS.search(word):
         return (len(word) + 1) // 2
     return 1
-
-
-def _spoken_number(digits: str) -> int:
-    """Words in a number: "forty-two" counts two, a year as "nineteen forty", others digit by digit."""
-    value = int(digits)
-    if len(digits) == 4 and value >= 1000:
-        rest = value % 100
-        return 1 + (2 if 0 < rest < 10 else _below_hundred(rest))
-    return _below_hundred(value) if value < 100 else len(digits)
 
 
 def _below_hundred(value: int) -> int:

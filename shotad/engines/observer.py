@@ -26,7 +26,6 @@ from shotad.core import (
     MotionFact,
     Named,
     PeopleFact,
-    Posture,
     Reply,
     Request,
     Role,
@@ -55,7 +54,6 @@ from shotad.sight import (
     TEXT_WEIGHTS,
     Act,
     Change,
-    Company,
     FrameText,
     Glimpse,
     Level,
@@ -222,7 +220,9 @@ class Observer:
         for company in told:
             fact = people_fact(company, stretch, known.cast)
             if fact is not None:
-                fact = replace(fact, posture=_posture(company, poses))
+                # How all of them are, all the time; None where it differs or is not known of one
+                found = {posture_of(poses[person.track]) for person in company}
+                fact = replace(fact, posture=(found.pop() if len(found) == 1 else None))
             if fact is not None and len(company) == 1:
                 track = company[0].track
                 again = self._again(company[0], stretch.shot, passage, known)
@@ -317,12 +317,6 @@ def _uncounted(fact: PeopleFact) -> PeopleFact:
 
 def _height(person: Person) -> float:
     return float(np.median([glimpse.box.height for glimpse in person.track.seen]))
-
-
-def _posture(company: Company, poses: _Poses) -> Posture | None:
-    """How all of them are, all the time; None where it differs or is not known of one."""
-    found = {posture_of(poses[person.track]) for person in company}
-    return found.pop() if len(found) == 1 else None
 
 
 def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:

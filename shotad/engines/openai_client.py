@@ -100,7 +100,17 @@ class ChatClient:
             raise Broken(f"it took more than {timeout:g} s") from None
         except httpx.HTTPError as error:
             unreached = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
-            raise Broken(_cause(error, secrets), reached=not unreached) from None
+            # The innermost reason, such as ``Connection refused``
+            found: BaseException = error
+            while (inner := found.__cause__ or found.__context__) is not None:
+                found = inner
+            while isinstance(found, BaseExceptionGroup):  # one for each address of a name
+                found = found.exceptions[0]
+            text = str(found) or type(found).__name__
+            if isinstance(found, OSError) and found.errno and type(found).__module__ == "builtins":
+                text = os.strerror(found.errno)  # asyncio has words of its own for it
+            cause = struck_out(" ".join(text.split()), secrets).rstrip(".")
+            raise Broken(cause, reached=not unreached) from None
         return Raw(raw.status, _struck_out(raw.body, secrets), raw.headers)
 
     def _headers(self, key: str) -> dict[str, str]:
@@ -209,19 +219,6 @@ async def _unpacked(response: Any) -> AsyncIterator[bytes]:
 
 def _small(headers: Any) -> dict[str, str]:
     return {str(name).lower(): str(value) for name, value in headers.items()}
-
-
-def _cause(error: BaseException, secrets: Iterable[str]) -> str:
-    """The innermost reason, such as ``Connection refused``."""
-    found: BaseException = error
-    while (inner := found.__cause__ or found.__context__) is not None:
-        found = inner
-    while isinstance(found, BaseExceptionGroup):  # one for each address of a name
-        found = found.exceptions[0]
-    text = str(found) or type(found).__name__
-    if isinstance(found, OSError) and found.errno and type(found).__module__ == "builtins":
-        text = os.strerror(found.errno)  # asyncio has words of its own for it
-    return struck_out(" ".join(text.split()), secrets).rstrip(".")
 
 
 def _struck_out(body: bytes, secrets: Iterable[str]) -> bytes:

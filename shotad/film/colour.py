@@ -146,7 +146,22 @@ class Painter:
 
         key = (frame.width, frame.height, frame.format.name)
         if self._fields is None or self._fields_of != key:
-            self._fields, self._fields_of = _field_graph(frame), key
+            from av.filter import Graph
+
+            graph = Graph()
+            graph.threads = 1
+            source = graph.add_buffer(
+                width=frame.width,
+                height=frame.height,
+                format=frame.format,
+                time_base=frame.time_base or Fraction(1, 90000),
+            )
+            middle = graph.add("estdif", "mode=frame:deint=interlaced")
+            sink = graph.add("buffersink")
+            source.link_to(middle)
+            middle.link_to(sink)
+            graph.configure()
+            self._fields, self._fields_of = graph, key
         out = frame
         for _ in range(2):
             self._fields.push(frame)
@@ -157,25 +172,6 @@ class Painter:
             except (av.error.BlockingIOError, av.error.EOFError):
                 pass
         return out
-
-
-def _field_graph(frame: VideoFrame) -> Graph:
-    from av.filter import Graph
-
-    graph = Graph()
-    graph.threads = 1
-    source = graph.add_buffer(
-        width=frame.width,
-        height=frame.height,
-        format=frame.format,
-        time_base=frame.time_base or Fraction(1, 90000),
-    )
-    middle = graph.add("estdif", "mode=frame:deint=interlaced")
-    sink = graph.add("buffersink")
-    source.link_to(middle)
-    middle.link_to(sink)
-    graph.configure()
-    return graph
 
 
 def matrix_of(frame: VideoFrame) -> int:
@@ -191,7 +187,10 @@ def to_sdr(image: npt.NDArray[np.uint16], light: Light) -> Image:
 
     linear = np.take(_linear_table(light), image >> 6)
     if light == "hlg":
-        linear *= _hlg_gain(linear)
+        # HLG's system gamma of 1.2 for a display of 1000 cd/m² (ITU-R BT.2100), ``[H, W, 1]``.
+        luminance = linear @ np.array([0.2627, 0.6780, 0.0593], np.float32)
+        gain: npt.NDArray[np.float32] = (PEAK / WHITE) * np.maximum(luminance, 1e-6) ** np.float32(0.2)
+        linear *= gain[..., None].astype(np.float32)
     narrow = cv2.transform(linear, _TO_BT709)
     table = _display_table(light)
     index = np.clip(np.sqrt(np.maximum(narrow, 0)) * _STEPS, 0, len(table) - 1).astype(np.uint16)
@@ -213,13 +212,6 @@ def _linear_table(light: Light) -> npt.NDArray[np.float32]:
         a, b, c = 0.17883277, 0.28466892, 0.55991073
         return np.where(code <= 0.5, code**2 / 3, (np.exp((code - c) / a) + b) / 12).astype(np.float32)
     return (code**2.4).astype(np.float32)
-
-
-def _hlg_gain(scene: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """HLG's system gamma of 1.2 for a display of 1000 cd/m² (ITU-R BT.2100), ``[H, W, 1]``."""
-    luminance = scene @ np.array([0.2627, 0.6780, 0.0593], np.float32)
-    gain: npt.NDArray[np.float32] = (PEAK / WHITE) * np.maximum(luminance, 1e-6) ** np.float32(0.2)
-    return gain[..., None].astype(np.float32)
 
 
 @lru_cache(maxsize=4)

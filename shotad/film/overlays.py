@@ -102,7 +102,8 @@ def paint(
             _people(image, here, presence.marks, settings.characters, label=label, edge=edge)
         image[: label.shape[0], : label.shape[1]] = label
         if bordered:
-            _frame(image, edge)
+            for strip in (image[:edge], image[-edge:], image[:, :edge], image[:, -edge:]):
+                strip[:] = RED
     return Clip(images, clip.seconds.copy(), clip.shot_numbers.copy())
 
 
@@ -152,11 +153,6 @@ def shot_label(number: int, width: int, height: int) -> Image:
     pixels = np.asarray(label, dtype=np.uint8)[:height, :width].copy()
     pixels.flags.writeable = False
     return pixels
-
-
-def _frame(image: Image, edge: int) -> None:
-    for strip in (image[:edge], image[-edge:], image[:, :edge], image[:, -edge:]):
-        strip[:] = RED
 
 
 def border_width(image: Image) -> int:
@@ -363,7 +359,12 @@ def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequen
     draw = ellipse if shape == "ellipses" else rectangle
     oval = _around(face, shape, line, width, height)
     if _share_seen(draw, oval, line, width, height) < LEAST_SEEN:
-        oval = _pulled_in(oval, line, width, height)
+        # As much of it as fits into the picture, a line's width from its edge
+        edge = 1.5 * line + RIM
+        left, right = max(oval.x - oval.across, edge), min(oval.x + oval.across, width - edge)
+        top, bottom = max(oval.y - oval.down, edge), min(oval.y + oval.down, height - edge)
+        across, down = max((right - left) / 2, 1.0), max((bottom - top) / 2, 1.0)
+        oval = Oval((left + right) / 2, (top + bottom) / 2, across, down)
     window = oval.window(stroke.reach + RIM + 1, width, height)
     if window is None:
         return
@@ -397,15 +398,6 @@ def _share_seen(
         return 0.0
     outline = draw(oval, window)
     return float(cover(outline, stroke_of("solid", line)).sum()) / (outline.length * line)
-
-
-def _pulled_in(oval: Oval, line: int, width: int, height: int) -> Oval:
-    """As much of it as fits into the picture, a line's width from its edge."""
-    edge = 1.5 * line + RIM
-    left, right = max(oval.x - oval.across, edge), min(oval.x + oval.across, width - edge)
-    top, bottom = max(oval.y - oval.down, edge), min(oval.y + oval.down, height - edge)
-    across, down = max((right - left) / 2, 1.0), max((bottom - top) / 2, 1.0)
-    return Oval((left + right) / 2, (top + bottom) / 2, across, down)
 
 
 def _oval(box: Box, width: int, height: int) -> Oval:

@@ -293,10 +293,6 @@ def plan_frames(
     else:
         stretches = _stretches(slot, context, settings, frame_rate, stamps)
         picks = _SAMPLERS[settings.sampling](stretches, settings)
-    return _numbered(context, picks)
-
-
-def _numbered(context: Sequence[ContextShot], picks: Picks) -> tuple[FramePlan, ...]:
     by_shot = [[m for position, m in picks if position == i and len(m)] for i in range(len(context))]
     shown = [(c.role, np.sort(np.concatenate(m))) for c, m in zip(context, by_shot, strict=True) if m]
     return tuple(FramePlan(number, role, moments) for number, (role, moments) in enumerate(shown))

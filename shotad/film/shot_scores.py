@@ -155,7 +155,14 @@ class ContentScore:
         # INTER_NEAREST would take a corner of each cell: it moved a cut of real film.
         u, v = (resized(_plane(raw, i), size, cv2.INTER_NEAREST_EXACT) for i in (1, 2))
         full_range = raw.format.name.startswith("yuvj") or raw.color_range == ColorRange.JPEG
-        return _bgr_from_yuv(y, u, v, matrix=_known_matrix(raw), full_range=full_range)
+        # ``uint8[h, w]`` three times → BGR ``uint8[h, w, 3]``
+        matrix = _known_matrix(raw)
+        luma, u_blue, u_green, v_green, v_red = _tables(matrix, full_range)
+        base = cv2.LUT(y, luma)
+        blue = cv2.add(base, cv2.LUT(u, u_blue), dtype=cv2.CV_8U)
+        green = cv2.add(cv2.add(base, cv2.LUT(u, u_green)), cv2.LUT(v, v_green), dtype=cv2.CV_8U)
+        red = cv2.add(base, cv2.LUT(v, v_red), dtype=cv2.CV_8U)
+        return cast("Image", cv2.merge((blue, green, red)))
 
     def _working_size(self, width: int, height: int) -> Size:
         if self._size is None:
@@ -347,16 +354,6 @@ def _tables(matrix: int, full_range: bool) -> tuple[_Table, _Table, _Table, _Tab
         table(-(1 - red) * red / green * chroma, 128),
         table((1 - red) * chroma, 128),
     )
-
-
-def _bgr_from_yuv(y: _Plane, u: _Plane, v: _Plane, *, matrix: int, full_range: bool) -> Image:
-    """``uint8[h, w]`` three times → BGR ``uint8[h, w, 3]``."""
-    luma, u_blue, u_green, v_green, v_red = _tables(matrix, full_range)
-    base = cv2.LUT(y, luma)
-    blue = cv2.add(base, cv2.LUT(u, u_blue), dtype=cv2.CV_8U)
-    green = cv2.add(cv2.add(base, cv2.LUT(u, u_green)), cv2.LUT(v, v_green), dtype=cv2.CV_8U)
-    red = cv2.add(base, cv2.LUT(v, v_red), dtype=cv2.CV_8U)
-    return cast("Image", cv2.merge((blue, green, red)))
 
 
 Size = tuple[int, int]

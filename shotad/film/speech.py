@@ -52,7 +52,11 @@ class Leveller:
     """
 
     def __init__(self) -> None:
-        self._taps = _high_pass(_TAPS, LOW_CUT)
+        # The impulse response of a first-order Butterworth high-pass, cut where it has died away
+        warped = np.tan(np.pi * LOW_CUT / RATE)
+        pole = (1 - warped) / (1 + warped)
+        response = np.concatenate([[1.0], (pole - 1) * pole ** np.arange(_TAPS - 1)])
+        self._taps = np.asarray((1 + pole) / 2 * response, np.float32)
         self._sound = np.zeros(_TAPS - 1, np.float32)
         self._views = np.zeros((2, 0, WINDOW), np.float32)
         self._power = np.zeros((2, 0), np.float64)
@@ -105,14 +109,6 @@ class Leveller:
         level = np.sqrt([piece.mean() for piece in around])
         gain = np.minimum(np.array(LEVELS) / np.maximum(level, 1e-9), LARGEST_GAINS)
         return np.asarray(gain, np.float64)
-
-
-def _high_pass(taps: int, hertz: float) -> Signal:
-    """The impulse response of a first-order Butterworth high-pass, cut where it has died away."""
-    warped = np.tan(np.pi * hertz / RATE)
-    pole = (1 - warped) / (1 + warped)
-    response = np.concatenate([[1.0], (pole - 1) * pole ** np.arange(taps - 1)])
-    return np.asarray((1 + pole) / 2 * response, np.float32)
 
 
 Source = Literal["subtitles", "sound", "none"]

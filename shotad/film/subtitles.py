@@ -15,7 +15,7 @@ import dataclasses
 import html
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +65,8 @@ def embedded_track(path: Path) -> EmbeddedTrack | None:
     """
     import av
 
-    if _is_stills(path):
+    # True for a folder or tar of numbered frames, which can hold no subtitles
+    if path.is_dir() or (path.is_file() and is_tar(path)):
         return None
     try:
         with find_media(path).open() as container:
@@ -81,12 +82,15 @@ def embedded_track(path: Path) -> EmbeddedTrack | None:
             tracks = [_describe(stream, n, said) for (n, stream), said in pairs]
     except av.error.FFmpegError as error:
         raise FilmError(f"The subtitles inside {path} cannot be read: {error.strerror}.", HINT) from None
-    return _choose(tracks, language, duration)
-
-
-def _is_stills(path: Path) -> bool:
-    """True for a folder or tar of numbered frames, which can hold no subtitles."""
-    return path.is_dir() or (path.is_file() and is_tar(path))
+    whole = [t for t in tracks if t.track.utterances and not t.partial]
+    fullest = max((len(t.track.utterances) for t in whole), default=0)
+    if fullest == 0 or (duration >= _LONG_FILM and fullest < _FEWEST_PER_MINUTE * duration / 60):
+        return None
+    whole = [t for t in whole if len(t.track.utterances) >= _WHOLE_SHARE * fullest]
+    best = min(
+        whole, key=lambda t: (t.track.language != language, not t.captions, not t.default, t.track.number)
+    )
+    return dataclasses.replace(best.track, reason=_reason(best, len(whole), len(tracks), language))
 
 
 def _read_tracks(
@@ -144,18 +148,6 @@ def _describe(stream: SubtitleStream, number: int, utterances: tuple[Utterance, 
         captions or bool(re.search(r"\b(?:sdh|cc|hoh|hearing)\b", title, re.IGNORECASE)),
         bool(flags & Disposition.default),
     )
-
-
-def _choose(tracks: Sequence[_Candidate], language: str, duration: float) -> EmbeddedTrack | None:
-    whole = [t for t in tracks if t.track.utterances and not t.partial]
-    fullest = max((len(t.track.utterances) for t in whole), default=0)
-    if fullest == 0 or (duration >= _LONG_FILM and fullest < _FEWEST_PER_MINUTE * duration / 60):
-        return None
-    whole = [t for t in whole if len(t.track.utterances) >= _WHOLE_SHARE * fullest]
-    best = min(
-        whole, key=lambda t: (t.track.language != language, not t.captions, not t.default, t.track.number)
-    )
-    return dataclasses.replace(best.track, reason=_reason(best, len(whole), len(tracks), language))
 
 
 def _reason(best: _Candidate, whole: int, found: int, language: str) -> str:
@@ -254,7 +246,8 @@ def read_caption(raw: str) -> Said | None:
     <SpeechKind.LYRICS: 'lyrics'>
     """
     text = strip_tags(raw[:LONGEST])
-    if not text or _is_advert(text):
+    # True for the subtitlers' own credit; an address inside a longer sentence may be spoken
+    if not text or bool(_MAKER.search(text) or (_ADDRESS.search(text) and len(text.split()) <= 4)):
         return None
     sung = bool(_NOTE.search(text) or _HASH_SONG.match(text))
     bare, captions = _split_captions(text)
@@ -264,11 +257,6 @@ def read_caption(raw: str) -> Said | None:
     if words:
         return Said(words, SpeechKind.SPEECH)
     return _voiced_caption(captions)
-
-
-def _is_advert(text: str) -> bool:
-    """True for the subtitlers' own credit; an address inside a longer sentence may be spoken."""
-    return bool(_MAKER.search(text) or (_ADDRESS.search(text) and len(text.split()) <= 4))
 
 
 def strip_tags(raw: str) -> str:
@@ -286,7 +274,8 @@ def _split_captions(text: str) -> tuple[str, list[str]]:
 
     def take(match: re.Match[str]) -> str:
         inner = match.group()[1:-1].strip()
-        if _is_sentence(inner):
+        # True for words in brackets that are spoken, such as an aside: ``(I told you so.)``.
+        if len(inner.split()) >= 3 and inner[-1:] in ".!?" and bool(_PERSONAL.search(inner)):
             return inner
         captions.append(inner)
         return " "
@@ -295,11 +284,6 @@ def _split_captions(text: str) -> tuple[str, list[str]]:
     while previous != text:
         previous, text = text, _BRACKETED.sub(take, text)
     return text, captions
-
-
-def _is_sentence(inner: str) -> bool:
-    """True for words in brackets that are spoken, such as an aside: ``(I told you so.)``."""
-    return len(inner.split()) >= 3 and inner[-1:] in ".!?" and bool(_PERSONAL.search(inner))
 
 
 def _sung(bare: str, captions: list[str]) -> Said | None:
@@ -355,7 +339,15 @@ def read_subtitles(path: str | Path) -> tuple[Utterance, ...]:
     that ends before it starts lasts as long as its words take. Raises SubtitleError.
     """
     path = Path(path)
-    return parse_subtitles(_decode(_read_bytes(path), path), str(path))
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise SubtitleError(f"{path} has {path.stat().st_size} bytes, too many for subtitles.", HINT)
+        data = path.read_bytes()
+    except OSError as error:
+        raise SubtitleError(f"The subtitles {path} cannot be read: {error.strerror}.", HINT) from None
+    if not data.strip():
+        raise SubtitleError(f"The subtitles {path} are empty.", HINT)
+    return parse_subtitles(_decode(data, path), str(path))
 
 
 def parse_subtitles(text: str, name: str = "subtitles") -> tuple[Utterance, ...]:
@@ -381,18 +373,6 @@ def parse_subtitles(text: str, name: str = "subtitles") -> tuple[Utterance, ...]
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
     """By start, each only once (typeset ASS repeats a line in several layers)."""
     return tuple(sorted(dict.fromkeys(utterances), key=lambda u: (u.interval, u.text)))
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise SubtitleError(f"{path} has {path.stat().st_size} bytes, too many for subtitles.", HINT)
-        data = path.read_bytes()
-    except OSError as error:
-        raise SubtitleError(f"The subtitles {path} cannot be read: {error.strerror}.", HINT) from None
-    if not data.strip():
-        raise SubtitleError(f"The subtitles {path} are empty.", HINT)
-    return data
 
 
 def _decode(data: bytes, path: Path) -> str:

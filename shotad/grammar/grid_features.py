@@ -85,7 +85,16 @@ def _unbarred(image: Image) -> Image:
 def _patches(image: Image, grid: tuple[int, int]) -> Floats:
     """One unit vector for each cell, ``float32[cells, D]``, row by row."""
     lab = np.asarray(cv2.cvtColor(image.astype(np.float32) / 255, cv2.COLOR_RGB2LAB), np.float32)
-    field = _halved(np.concatenate([_edges(lab[..., 0]), lab[..., 1:]], -1))
+    # How much lighter it gets in each direction, per pixel: ``float32[H, W, DIRECTIONS]``, 0 or more
+    lightness = lab[..., 0]
+    across, down = (
+        cv2.Sobel(lightness, cv2.CV_32F, dx, 1 - dx, scale=1 / 8, borderType=cv2.BORDER_REFLECT_101)
+        for dx in (1, 0)
+    )
+    angles = np.arange(DIRECTIONS // 2) * (2 * np.pi / DIRECTIONS)
+    half = [across * np.float32(np.cos(angle)) + down * np.float32(np.sin(angle)) for angle in angles]
+    both = np.stack([*half, *(-towards for towards in half)], -1)
+    field = _halved(np.concatenate([np.asarray(np.maximum(both, 0), np.float32), lab[..., 1:]], -1))
     read = _read(field, grid)
     edges, colours = (part.reshape(len(part), -1) for part in np.split(read, [DIRECTIONS], axis=-1))
     strength = edges.sum(-1, keepdims=True) / POINTS**2
@@ -99,18 +108,6 @@ def _patches(image: Image, grid: tuple[int, int]) -> Floats:
     said *= np.sqrt(textured)
     rest = np.sqrt(np.maximum(1 - (said**2).sum(-1, keepdims=True), 0))
     return _unit(np.concatenate([said, rest], -1)).astype(np.float32)
-
-
-def _edges(lightness: Floats) -> Floats:
-    """How much lighter it gets in each direction, per pixel: ``float32[H, W, DIRECTIONS]``, 0 or more."""
-    across, down = (
-        cv2.Sobel(lightness, cv2.CV_32F, dx, 1 - dx, scale=1 / 8, borderType=cv2.BORDER_REFLECT_101)
-        for dx in (1, 0)
-    )
-    angles = np.arange(DIRECTIONS // 2) * (2 * np.pi / DIRECTIONS)
-    half = [across * np.float32(np.cos(angle)) + down * np.float32(np.sin(angle)) for angle in angles]
-    both = np.stack([*half, *(-towards for towards in half)], -1)
-    return np.asarray(np.maximum(both, 0), np.float32)
 
 
 def _halved(field: Floats) -> Floats:

@@ -64,7 +64,17 @@ def read_items(
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
-    data = read_movieshots(folder, annotation=annotation, seed=seed, missing=missing)
+    # The annotated shots below ``folder`` whose files are there; None where it holds no annotation. Of
+    # several annotations, one with a split is taken, then the one of which most shots have their files, then
+    # the one that misses fewest. Raises DatasetError for a named file that is absent or something else, for
+    # malformed ones, for unknown labels, and for more missing files than the share ``missing``.
+    found = _candidates(folder) if annotation is None else [_named(folder, annotation)]
+    if not found:
+        data = None
+    else:
+        files = DatasetFiles(folder, {label.film for one in found for label in one.labels})
+        chosen = max(found, key=lambda one: _merit(one, files)) if len(found) > 1 else found[0]
+        data = _data(folder, chosen, files, seed, missing)
     if data is None:
         data = read_folders(folder, seed=seed)
     _check(data, folder)
@@ -183,21 +193,6 @@ class Annotation:
     without_scale: int
 
 
-def read_movieshots(folder: Path, *, annotation: str | None, seed: int, missing: float) -> ScaleData | None:
-    """The annotated shots below ``folder`` whose files are there; None where it holds no annotation.
-
-    Of several annotations, one with a split is taken, then the one of which most shots have their files,
-    then the one that misses fewest. Raises DatasetError for a named file that is absent or something else,
-    for malformed ones, for unknown labels, and for more missing files than the share ``missing``.
-    """
-    found = _candidates(folder) if annotation is None else [_named(folder, annotation)]
-    if not found:
-        return None
-    files = DatasetFiles(folder, {label.film for one in found for label in one.labels})
-    chosen = max(found, key=lambda one: _merit(one, files)) if len(found) > 1 else found[0]
-    return _data(folder, chosen, files, seed, missing)
-
-
 def _named(folder: Path, annotation: str) -> Annotation:
     path = folder / annotation
     if not path.is_file():
@@ -236,7 +231,10 @@ def load(path: Path) -> Annotation | None:
         if place is None:
             return None
         split, kind, film, shot = place
-        label = _label(leaf)
+        scale = leaf.get("scale")
+        if isinstance(scale, dict):
+            scale = scale.get("label")
+        label = None if scale is None else str(scale)
         if label is None:
             without += 1
         else:
@@ -268,13 +266,6 @@ def _place(names: tuple[str, ...]) -> tuple[Split | None, str, str, int] | None:
     split = next((one for one in SPLITS if one == first), None)
     kind = above.pop(0) if above and above[0] in KINDS else KINDS[0]
     return None if above else (split, kind, film, int(shot))
-
-
-def _label(leaf: Mapping[str, Any]) -> str | None:
-    scale = leaf.get("scale")
-    if isinstance(scale, dict):
-        scale = scale.get("label")
-    return None if scale is None else str(scale)
 
 
 def _refuse_doubles(path: Path, labels: Iterable[Label]) -> None:

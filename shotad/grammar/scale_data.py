@@ -116,21 +116,18 @@ def open_picture(item: ScaleItem, chance: random.Random | None = None) -> Image:
     The middle of ``n`` frames is number ``n // 2`` from 0. Raises DatasetError where it cannot be read.
     """
     if isinstance(item.source, ClipFile):
-        return _clip_frame(item, item.source.path, 0.5 if chance is None else chance.random())
+        share = 0.5 if chance is None else chance.random()
+        from shotad.film import open_film
+
+        try:
+            with open_film(item.source.path) as film:
+                for picture in film.pictures([share * picture_length(film.info)]):
+                    return picture.image
+        except FilmError as error:
+            raise _unreadable(item, item.source.path, error.what) from None
+        raise _unreadable(item, item.source.path, "It has no frames.")
     paths = item.source.paths
     return _still(item, paths[len(paths) // 2 if chance is None else chance.randrange(len(paths))])
-
-
-def _clip_frame(item: ScaleItem, path: Path, share: float) -> Image:
-    from shotad.film import open_film
-
-    try:
-        with open_film(path) as film:
-            for picture in film.pictures([share * picture_length(film.info)]):
-                return picture.image
-    except FilmError as error:
-        raise _unreadable(item, path, error.what) from None
-    raise _unreadable(item, path, "It has no frames.")
 
 
 def picture_length(info: FilmInfo) -> float:

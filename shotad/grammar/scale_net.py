@@ -90,7 +90,21 @@ class ScaleNet(torch.nn.Module):  # type: ignore[misc]
         """``drop_path`` is the chance that a tuned block is skipped in training, per image."""
         super().__init__()
         self.design = design
-        self.backbone = _backbone(design.backbone, drop_path)
+        # transformers' DINOv2 of this shape, with random weights
+        shape = design.backbone
+        transformers = need("transformers", "The classifier of shot scale")
+        config = transformers.Dinov2Config(
+            hidden_size=shape.hidden,
+            num_hidden_layers=shape.blocks,
+            num_attention_heads=shape.heads,
+            mlp_ratio=shape.mlp_ratio,
+            use_swiglu_ffn=shape.gated,
+            patch_size=shape.patch,
+            image_size=shape.side,
+            drop_path_rate=drop_path,
+            use_mask_token=False,
+        )
+        self.backbone = transformers.Dinov2Model(config)
         self.head = torch.nn.Linear(design.backbone.hidden, len(design.classes))
         torch.nn.init.normal_(self.head.weight, std=0.01)
         torch.nn.init.zeros_(self.head.bias)
@@ -140,23 +154,6 @@ class ScaleNet(torch.nn.Module):  # type: ignore[misc]
         return whole
 
 
-def _backbone(shape: BackboneShape, drop_path: float) -> Any:
-    """transformers' DINOv2 of this shape, with random weights."""
-    transformers = need("transformers", "The classifier of shot scale")
-    config = transformers.Dinov2Config(
-        hidden_size=shape.hidden,
-        num_hidden_layers=shape.blocks,
-        num_attention_heads=shape.heads,
-        mlp_ratio=shape.mlp_ratio,
-        use_swiglu_ffn=shape.gated,
-        patch_size=shape.patch,
-        image_size=shape.side,
-        drop_path_rate=drop_path,
-        use_mask_token=False,
-    )
-    return transformers.Dinov2Model(config)
-
-
 def _normalised(images: torch.Tensor) -> torch.Tensor:
     """As `shotad.grammar.features.normalised`, where the images are: ``float32[b, 3, H, W]``."""
     mean, std = (torch.tensor(values, device=images.device) for values in (MEAN, STD))
@@ -195,7 +192,18 @@ def load_net(path: Path) -> tuple[ScaleNet, Record]:
     design = _design(path, about)
     with torch.device("meta"):
         net = ScaleNet(design)
-    _check_weights(path, weights, released_weights(net))
+    # Refuse weights that are missing, unexpected, of another shape or not finite numbers of 32 bits
+    wanted = released_weights(net)
+    wrong = sorted(set(weights) ^ set(wanted)) or [
+        name
+        for name, value in weights.items()
+        if (value.shape, value.dtype) != (wanted[name].shape, torch.float32) or not value.isfinite().all()
+    ]
+    if wrong:
+        raise WeightsError(
+            f"{path} does not hold the weights of its design; {wrong[0]} is one that differs.",
+            "Get the checkpoint again, or train it again.",
+        )
     load_released(net, weights)
     return net.train(False), dict(about["training"])
 
@@ -251,20 +259,6 @@ def _design(path: Path, about: Mapping[str, Any]) -> ScaleDesign:
         return ScaleDesign(shape, classes=classes, **tree)
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path} describes itself wrongly: {error}.", _REMEDY) from None
-
-
-def _check_weights(path: Path, found: Weights, wanted: Weights) -> None:
-    """Refuse weights that are missing, unexpected, of another shape or not finite numbers of 32 bits."""
-    wrong = sorted(set(found) ^ set(wanted)) or [
-        name
-        for name, value in found.items()
-        if (value.shape, value.dtype) != (wanted[name].shape, torch.float32) or not value.isfinite().all()
-    ]
-    if wrong:
-        raise WeightsError(
-            f"{path} does not hold the weights of its design; {wrong[0]} is one that differs.",
-            "Get the checkpoint again, or train it again.",
-        )
 
 
 class ScaleClassifier:

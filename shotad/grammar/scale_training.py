@@ -105,7 +105,20 @@ def train_scale(
         parts = _parts(labelled, out, settings, crew, speaks)
         try:
             _train(parts, speaks, stop)
-            outcome = _tested(parts, speaks)
+            # Figures of the best epoch on test, into its checkpoint, the report and the picture
+            parts.crew.wait()
+            best = parts.out / BEST
+            net, record = load_net(best)
+            load_released(parts.net, released_weights(net))
+            parts.net.to(parts.crew.device)
+            test = scored(parts, parts.data.of("test"), speaks, "Testing")
+            assert test is not None
+            record = {**record, "test": test.record()}
+            if parts.crew.leads:
+                save_net(best, net, record)
+                write_text(parts.out / REPORT, readable_json({**record, "published": published_rows()}))
+                _draw(parts.out / PICTURE, test)
+            outcome = Outcome(best, record["epoch"], test, record)
         finally:
             parts.feed.close()
         crew.leave()
@@ -197,23 +210,6 @@ def _saved(parts: Parts) -> tuple[Saved, int | None]:
     return saved, saved.standing.step - (pending and saved.standing.position == full)
 
 
-def _tested(parts: Parts, progress: Progress) -> Outcome:
-    """Figures of the best epoch on test, into its checkpoint, the report and the picture."""
-    parts.crew.wait()
-    best = parts.out / BEST
-    net, record = load_net(best)
-    load_released(parts.net, released_weights(net))
-    parts.net.to(parts.crew.device)
-    test = scored(parts, parts.data.of("test"), progress, "Testing")
-    assert test is not None
-    record = {**record, "test": test.record()}
-    if parts.crew.leads:
-        save_net(best, net, record)
-        write_text(parts.out / REPORT, readable_json({**record, "published": published_rows()}))
-        _draw(parts.out / PICTURE, test)
-    return Outcome(best, record["epoch"], test, record)
-
-
 def _draw(path: Path, test: Scores) -> None:
     from shotad.film import matrix_png
 
@@ -246,7 +242,15 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
     that is none, and for a design that does not fit it; WeightsError where it cannot be had.
     """
     folder, name = _folder(settings, progress)
-    _check_kind(settings, folder)
+    try:
+        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+    except (OSError, ValueError, AttributeError) as error:
+        raise WeightsError(f"{folder / 'config.json'} cannot be read: {error}.", "Fetch it again.") from None
+    if kind != KIND:
+        raise ConfigError(
+            f"net.backbone = {settings.backbone!r} is a {kind}, not a {KIND}.",
+            "Take a DINOv2 without registers.",
+        )
     model = load_model(folder)
     design = _design(settings, model.config)
     with torch.random.fork_rng(devices=[]):
@@ -269,18 +273,6 @@ def _folder(settings: NetSettings, progress: Progress) -> tuple[Path, str]:
             f"Names: {', '.join(known)}. A folder holds config.json and model.safetensors.",
         )
     return folder, "folder"
-
-
-def _check_kind(settings: NetSettings, folder: Path) -> None:
-    try:
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
-    except (OSError, ValueError, AttributeError) as error:
-        raise WeightsError(f"{folder / 'config.json'} cannot be read: {error}.", "Fetch it again.") from None
-    if kind != KIND:
-        raise ConfigError(
-            f"net.backbone = {settings.backbone!r} is a {kind}, not a {KIND}.",
-            "Take a DINOv2 without registers.",
-        )
 
 
 def _design(settings: NetSettings, config: Any) -> ScaleDesign:

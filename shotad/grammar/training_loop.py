@@ -29,7 +29,6 @@ from shotad.core import (
     Progress,
     ShotadError,
     ShotScale,
-    Task,
     WorkFolderError,
     device_of,
     dtype_of,
@@ -129,7 +128,15 @@ class Loop:
         left = 0 if self._is_over() else self._total - self.standing.step
         with reported(self._progress, "Training", left, "steps") as task:
             while not self._is_over():
-                self._epoch(task)
+                self._parts.net.train()
+                norm = None
+                for weight, pieces in self._steps():
+                    loss, norm = self._step(weight, pieces)
+                    self._count(loss)
+                    task.advance()
+                    if self.standing.position < self._steps_per_epoch:
+                        self._between_steps(norm)
+                self._end_epoch(norm)
         if self.standing.epoch < settings.epochs:
             best = (self.standing.best_epoch or 0) + 1
             self._progress.note(f"Stopped early: no better epoch than {best} in {settings.patience} epochs.")
@@ -137,17 +144,6 @@ class Loop:
 
     def _is_over(self) -> bool:
         return self.standing.is_over(self._settings.epochs, self._settings.patience)
-
-    def _epoch(self, task: Task) -> None:
-        self._parts.net.train()
-        norm = None
-        for weight, pieces in self._steps():
-            loss, norm = self._step(weight, pieces)
-            self._count(loss)
-            task.advance()
-            if self.standing.position < self._steps_per_epoch:
-                self._between_steps(norm)
-        self._end_epoch(norm)
 
     def _steps(self) -> Iterator[tuple[float, Iterator[Piece]]]:
         """Of each step that is left of the epoch: its whole weight, and this process's pieces."""
@@ -255,10 +251,28 @@ class Loop:
         if self._crew.leads:
             saved = Saved(self.standing, Tally(window, self._window), Tally(epoch, self._epoch_steps))
             parts = self._parts
-            save_state(parts.out / STATE, saved, parts.net, parts.optimizer, parts.about)
+            # Write the state; an older one is replaced only by a whole one. ``about`` says what is trained,
+            # on what and how, as JSON: a resumed run must be of the same.
+            path = parts.out / STATE
+            tree = {
+                "schema": SCHEMA,
+                "about": dict(parts.about),
+                "standing": asdict(saved.standing),
+                "window": asdict(saved.window),
+                "epoch": asdict(saved.epoch),
+                "tuned": {name: p.detach() for name, p in parts.net.named_parameters() if p.requires_grad},
+                "optimizer": parts.optimizer.state_dict(),
+            }
+            with replacing(path) as part, part.open("wb") as stream:
+                torch.save(tree, stream)
 
     def _end_epoch(self, norm: torch.Tensor | None) -> None:
-        val = self._validated()
+        # Scores on val. One process alone may be stopped on the way: all steps of the epoch are saved.
+        for_one = self._stop if self._crew.size == 1 else None
+        val = scored(self._parts, self._parts.data.of("val"), self._progress, "Validating", for_one)
+        if val is None:
+            self.save()
+            self._say_stopped()
         loss = float(self._crew.sum(self._losses)[1]) / self._epoch_steps
         values = {} if not self._window else self._window_values(norm)
         on_val = {"val/loss": val.loss, "val/accuracy": val.accuracy, "val/macro_f1": val.macro_f1}
@@ -269,15 +283,6 @@ class Loop:
         self.save()
         if self._crew.any(self._stop.asked) and not self._is_over():
             self._say_stopped()
-
-    def _validated(self) -> Scores:
-        """Scores on val. One process alone may be stopped on the way: all steps of the epoch are saved."""
-        for_one = self._stop if self._crew.size == 1 else None
-        scores = scored(self._parts, self._parts.data.of("val"), self._progress, "Validating", for_one)
-        if scores is None:
-            self.save()
-            self._say_stopped()
-        return scores
 
     def _adopt(self, val: Scores, loss: float) -> None:
         """Write the checkpoints of an epoch, and go to the next."""
@@ -369,28 +374,6 @@ class Saved:
     standing: TrainingPosition
     window: Tally
     epoch: Tally
-
-
-def save_state(
-    path: Path,
-    saved: Saved,
-    net: ScaleNet,
-    optimizer: torch.optim.Optimizer,
-    about: Mapping[str, Any],
-) -> None:
-    """Write the state; an older one is replaced only by a whole one. ``about`` says what is trained, on what
-    and how, as JSON: a resumed run must be of the same."""
-    tree = {
-        "schema": SCHEMA,
-        "about": dict(about),
-        "standing": asdict(saved.standing),
-        "window": asdict(saved.window),
-        "epoch": asdict(saved.epoch),
-        "tuned": {name: p.detach() for name, p in net.named_parameters() if p.requires_grad},
-        "optimizer": optimizer.state_dict(),
-    }
-    with replacing(path) as part, part.open("wb") as stream:
-        torch.save(tree, stream)
 
 
 def load_state(

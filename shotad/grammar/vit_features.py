@@ -229,10 +229,6 @@ class TimmFeatures:
     def _tokens(self, pixels: Any) -> Any:
         patch = int(self._model.patch_embed.patch_size[0])
         rows, columns = pixels.shape[2] // patch, pixels.shape[3] // patch
-        self._model.pos_embed = self._positions(rows, columns)
-        return self._model.forward_features(pixels)
-
-    def _positions(self, rows: int, columns: int) -> Any:
         if (rows, columns) not in self._resampled:
             self._resampled[rows, columns] = torch.nn.Parameter(
                 resampled(
@@ -243,7 +239,8 @@ class TimmFeatures:
                 ),
                 requires_grad=False,
             )
-        return self._resampled[rows, columns]
+        self._model.pos_embed = self._resampled[rows, columns]
+        return self._model.forward_features(pixels)
 
     @cached_property
     def _model(self) -> Any:

@@ -378,7 +378,10 @@ def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
     """
     cues = {cue.id: cue for cue in track.cues}
     lines = [line.backwards() if way == "undo" else line for line in step.lines]
-    moved = _slots_of(step.slots)
+    if step.slots is None:
+        moved = SlotChange()
+    else:
+        moved = SlotChange(tuple(slots_of(step.slots["added"])), tuple(slots_of(step.slots["removed"])))
     moved = moved.inverse if way == "undo" else moved
     there = {slot.id for slot in slots}
     changed = [line.id for line in lines if not line.fits(cues.get(line.id))]
@@ -402,9 +405,3 @@ def _slots_json(slots: SlotChange) -> Json | None:
     if slots == SlotChange():
         return None
     return {"added": slot_rows(slots.added), "removed": slot_rows(slots.removed)}
-
-
-def _slots_of(row: Json | None) -> SlotChange:
-    if row is None:
-        return SlotChange()
-    return SlotChange(tuple(slots_of(row["added"])), tuple(slots_of(row["removed"])))

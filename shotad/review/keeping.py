@@ -176,7 +176,14 @@ class Keeper:
         self._scripts = WhenQuiet(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
         try:
             with self.open():
-                self.track = self._read_first()
+                track = self._file.look()
+                if track is None or track.film.fingerprint != self._film.fingerprint:
+                    name = "none" if track is None else track.film.name
+                    raise WorkFolderError(
+                        f"{self._file.path} belongs to another film: {name}, not {self._film.name}.",
+                        "Name that film with --film, or another work folder.",
+                    )
+                self.track = track
                 self._beside = SideScripts(folder, self.track.film.name)
                 self._look_beside()
         except BaseException:
@@ -252,16 +259,6 @@ class Keeper:
         if self._hub is not None and self._trouble != (what, hint):
             self._hub.tell("trouble", {"what": what, "hint": hint})
         self._trouble = (what, hint)
-
-    def _read_first(self) -> Track:
-        track = self._file.look()
-        if track is None or track.film.fingerprint != self._film.fingerprint:
-            name = "none" if track is None else track.film.name
-            raise WorkFolderError(
-                f"{self._file.path} belongs to another film: {name}, not {self._film.name}.",
-                "Name that film with --film, or another work folder.",
-            )
-        return track
 
     def _adopt(self, found: Track) -> None:
         if found.film.fingerprint != self._film.fingerprint:

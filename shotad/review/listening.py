@@ -52,7 +52,10 @@ class Listening:
         if found is not None:
             return found, True
         if programme.track is None:
-            return self._note(key, _silence(programme)), True
+            count = max(0, int(programme.total / programme.rate * 10))
+            nothing = np.full(count, -np.inf, np.float32)
+            silence = Heard(Loudness(None, 0.0, None, None, None), Course(nothing))
+            return self._note(key, silence), True
         self.begin(programme, fingerprint)
         # Lines of a third of a minute have one measure, so that they do not differ without need.
         place = int(around.middle // _PLACE)
@@ -133,12 +136,6 @@ class Listening:
 def measure_key(programme: Programme, fingerprint: str) -> str:
     """By which a measure is known: all that changes it."""
     return key_of(FORMAT, fingerprint, programme.track, programme.rate, programme.layout, programme.total)
-
-
-def _silence(programme: Programme) -> Heard:
-    count = max(0, int(programme.total / programme.rate * 10))
-    nothing = np.full(count, -np.inf, np.float32)
-    return Heard(Loudness(None, 0.0, None, None, None), Course(nothing))
 
 
 def _row(key: str, heard: Heard) -> Mapping[str, Any]:

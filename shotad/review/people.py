@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,7 +133,12 @@ class People:
         with held(self._session.folder) as folder:
             with cast_held(folder_of(place)):
                 file = CastFile.open(place)
-                check_free(file.members, before, name)
+                # Raises CastError where somebody else has the name: that is one person, or a mistake
+                if (found := taken_name(file.members, before, [name])) is not None:
+                    raise CastError(
+                        f"{found[0].id} is called {found[1]!r} already.",
+                        "If they are one person, merge them; else give one a different name.",
+                    )
                 file.update(before.id, **values)
                 _save(file, place)
             remember_cast(self._session, folder, place)
@@ -180,7 +185,38 @@ class People:
     def _brought(self, before: Member, after: Member) -> Json:
         known = self._known()
         others = [one for one in known.members if one.id not in (before.id, after.id)]
-        return bring_in(self._session, before, after, others, self._lines(after, known))
+        # Have the lines say somebody's name where that is certain, as one step of undo; what came of it.
+        # ``seen`` are ids of lines in whose slots they are on the screen. ``again`` in the result are the
+        # lines that tell of them and could be described again with the name, ``kept`` those that stay because
+        # a person wrote or accepted them.
+        session = self._session
+        seen = self._lines(after, known)
+        naming = _Naming(before, after, others, session.film.name, frozenset(seen))
+        changed: list[str] = []
+
+        def make() -> Change:
+            scene = session.scene()
+            texts = {cue.id: naming.text(cue) for cue in scene.track.heard if naming.may_change(cue)}
+            cues = [
+                cue for name, text in texts.items() for cue in ACTS["write"](scene, name, {"text": text}).cues
+            ]
+            changed.extend(texts)
+            return Change(f"{plural(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
+
+        if any(naming.may_change(cue) for cue in session.track.heard):
+            session.change(make, origin="job")
+        rest = [cue for cue in session.track.heard if after.says and naming.lacks(cue)]
+        again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
+        kept = [cue.id for cue in rest if cue.id not in again]
+        return {
+            "said": _told(after, changed, again, kept),
+            "person": after.id,
+            "name": after.says,
+            "changed": changed,
+            "again": again,
+            "kept": kept,
+            "files": [],
+        }
 
     def _row(self, member: Member, known: _Known) -> dict[str, Any]:
         lines = self._lines(member, known)
@@ -343,15 +379,6 @@ def new_values(
     return values
 
 
-def check_free(members: Sequence[Member], member: Member, name: str) -> None:
-    """Raises CastError where somebody else has the name: that is one person, or a mistake."""
-    if (found := taken_name(members, member, [name])) is not None:
-        raise CastError(
-            f"{found[0].id} is called {found[1]!r} already.",
-            "If they are one person, merge them; else give one a different name.",
-        )
-
-
 @dataclass(frozen=True)
 class _Naming:
     """Somebody as they were and as they are called now in ``film``; ``seen`` are the lines that show them."""
@@ -380,43 +407,6 @@ class _Naming:
         if self.text(cue) != cue.text:
             return True
         return cue.id in self.seen and not names(cue.text, self.after, self.others, self.film, at)
-
-
-def bring_in(
-    session: Session, before: Member, after: Member, others: Sequence[Member], seen: Collection[str]
-) -> Json:
-    """Have the lines say somebody's name where that is certain, as one step of undo; what came of it.
-
-    ``seen`` are ids of lines in whose slots they are on the screen. ``again`` in the result are the lines
-    that tell of them and could be described again with the name, ``kept`` those that stay because a person
-    wrote or accepted them.
-    """
-    naming = _Naming(before, after, others, session.film.name, frozenset(seen))
-    changed: list[str] = []
-
-    def make() -> Change:
-        scene = session.scene()
-        texts = {cue.id: naming.text(cue) for cue in scene.track.heard if naming.may_change(cue)}
-        cues = [
-            cue for name, text in texts.items() for cue in ACTS["write"](scene, name, {"text": text}).cues
-        ]
-        changed.extend(texts)
-        return Change(f"{plural(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
-
-    if any(naming.may_change(cue) for cue in session.track.heard):
-        session.change(make, origin="job")
-    rest = [cue for cue in session.track.heard if after.says and naming.lacks(cue)]
-    again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
-    kept = [cue.id for cue in rest if cue.id not in again]
-    return {
-        "said": _told(after, changed, again, kept),
-        "person": after.id,
-        "name": after.says,
-        "changed": changed,
-        "again": again,
-        "kept": kept,
-        "files": [],
-    }
 
 
 def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:

@@ -106,11 +106,6 @@ class _Picture:
         self._size: Size = film.info.size_within(LINES)
         self._upright = first.raw is not None and turn_of(first.raw) == Orientation()
         self._matrix = matrix_of(first.raw) if first.raw is not None and self._plain(first) else _BT709
-        self._stream = self._coder(first)
-        self._due, self._last = 0.0, -1
-        self._shrink: Any = None
-
-    def _coder(self, first: Frame) -> VideoStream:
         rate = self._film.info.frame_rate or Fraction(25)
         options = {"preset": "veryfast", "crf": str(QUALITY), "forced-idr": "1", "bf": "0"}
         stream: Any = self._output.add_stream("libx264", rate=rate, options=options)
@@ -127,7 +122,9 @@ class _Picture:
         else:
             context.color_primaries = context.color_trc = _BT709
         coder: VideoStream = stream
-        return coder
+        self._stream = coder
+        self._due, self._last = 0.0, -1
+        self._shrink: Any = None
 
     def add(self, frame: Frame, until: float | None) -> None:
         """One frame. The first is shown from second 0 on; of two within one tick the first stays."""

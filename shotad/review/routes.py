@@ -23,7 +23,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from shotad.core import OutOfDate, ReviewError, ShotadError, WorkFolderError
@@ -56,8 +56,20 @@ def make_app(review: Review) -> ASGIApp:
         finally:
             watching.cancel()
 
+    async def events(_: Request) -> Any:
+        return event_stream(
+            review.tabs,
+            lambda: {"revision": review.session.revision, "findings": review.findings.version},
+        )
+
+    page_routes = [
+        get("/", lambda _: FileResponse(WEB / "index.html")),
+        Mount("/web", StaticFiles(directory=WEB)),
+        get("/favicon.ico", lambda _: Response(status_code=204)),
+        Route("/api/events", events, methods=["GET"]),
+    ]
     app = Starlette(
-        routes=[*_page_routes(review), *acts_routes(review), *media_routes(review), *work_routes(review)],
+        routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
         exception_handlers={HTTPException: _refuse, ShotadError: _say},
         lifespan=alive,
     )
@@ -150,22 +162,6 @@ async def _read(request: Request) -> bytes:
 WEB = Path(__file__).parent / "web"
 
 mimetypes.add_type("text/javascript", ".js")  # on some systems it is said to be plain text
-
-
-def _page_routes(review: Review) -> list[BaseRoute]:
-
-    async def events(_: Request) -> Any:
-        return event_stream(
-            review.tabs,
-            lambda: {"revision": review.session.revision, "findings": review.findings.version},
-        )
-
-    return [
-        get("/", lambda _: FileResponse(WEB / "index.html")),
-        Mount("/web", StaticFiles(directory=WEB)),
-        get("/favicon.ico", lambda _: Response(status_code=204)),
-        Route("/api/events", events, methods=["GET"]),
-    ]
 
 
 _LONGEST_NAME = 100

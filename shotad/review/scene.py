@@ -141,7 +141,13 @@ def room_of(scene: Scene, cue: Cue) -> Interval | None:
     was planned. None where other lines leave no room.
     """
     span = span_of(cue.interval)
-    hull = _hull(scene, cue, span)
+    # The gap around a line, its slot where it lies in that, and its own time, as one
+    low, high = scene.gap_of(span) or span
+    slot = scene.slots.get(cue.slot_id or "")
+    if slot is not None and _shared(planned := span_of(slot.interval), span):
+        low, high = min(low, planned[0]), max(high, planned[1])
+    earliest, end = milliseconds(EARLIEST), milliseconds(scene.track.film.duration)
+    hull = max(min(low, span[0]), min(earliest, span[0])), min(max(high, span[1]), max(end, span[1]))
     reach = max(_NEAR, 2 * scene.shortest)
     while True:
         around = max(hull[0], span[0] - reach), min(hull[1], span[1] + reach)
@@ -257,16 +263,6 @@ def text_in(args: Json, key: str) -> str:
             "Make several lines of it.",
         )
     return value
-
-
-def _hull(scene: Scene, cue: Cue, span: Span) -> Span:
-    """The gap around a line, its slot where it lies in that, and its own time, as one."""
-    low, high = scene.gap_of(span) or span
-    slot = scene.slots.get(cue.slot_id or "")
-    if slot is not None and _shared(planned := span_of(slot.interval), span):
-        low, high = min(low, planned[0]), max(high, planned[1])
-    earliest, end = milliseconds(EARLIEST), milliseconds(scene.track.film.duration)
-    return max(min(low, span[0]), min(earliest, span[0])), min(max(high, span[1]), max(end, span[1]))
 
 
 def _best_piece(scene: Scene, within: Span, span: Span, name: str) -> Span | None:

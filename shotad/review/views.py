@@ -42,14 +42,6 @@ from shotad.script import (
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 
-def _allowed(scene: Scene, cue: Cue) -> Budget:
-    """How long the line may be: its slot's words; of a line without one, and of one that a person added
-    to it, those of its own time."""
-    slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
-    words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
-    return budget_in(cue.language, words)
-
-
 def _seconds(scene: Scene, cue: Cue) -> float | None:
     """How long the line takes to say: as it was spoken, else as words are reckoned; None: it has none."""
     spoken = cue.spoken
@@ -62,19 +54,13 @@ def _seconds(scene: Scene, cue: Cue) -> float | None:
 def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
     """One line as the page shows it."""
     room, apart = room_of(scene, cue), why_apart(scene, cue)
-    return {
-        **_by_itself(scene, cue),
-        "apart": "" if apart is None else " ".join(apart).strip(),
-        "room": None if room is None else span_view(room),
-        "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
-        "findings": [finding_view(found) for found in findings.of(cue.id)],
-    }
-
-
-def _by_itself(scene: Scene, cue: Cue) -> dict[str, Any]:
-    """All of a line that depends on no other."""
-    allowed, review, doubt = _allowed(scene, cue), cue.review, cue.doubt
-    return {
+    # All of a line that depends on no other
+    # How long the line may be: its slot's words; of a line without one, and of one that a person added to it,
+    # those of its own time
+    slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
+    words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
+    allowed, review, doubt = budget_in(cue.language, words), cue.review, cue.doubt
+    by_itself = {
         "id": cue.id,
         "stamp": stamp_of(cue),
         **times_view(cue.interval),
@@ -98,6 +84,13 @@ def _by_itself(scene: Scene, cue: Cue) -> dict[str, Any]:
         "spoken": _spoken(cue),
         "machine": _machine(cue),
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
+    }
+    return {
+        **by_itself,
+        "apart": "" if apart is None else " ".join(apart).strip(),
+        "room": None if room is None else span_view(room),
+        "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
+        "findings": [finding_view(found) for found in findings.of(cue.id)],
     }
 
 

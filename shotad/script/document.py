@@ -76,7 +76,17 @@ def write_docx(track: Track) -> bytes:
         raise missing_extra("DOCX", "python-docx") from None
     document = docx.Document()
     right_to_left = track.language.partition("-")[0].lower() in _RIGHT_TO_LEFT
-    _set_language(document, track.language)
+    # The language of all text: of the defaults in the styles, and of the theme's fonts in the settings
+    language = track.language
+    plain = language.partition("-")[0].lower()
+    kind = "bidi" if plain in _RIGHT_TO_LEFT else "eastAsia" if plain in _EAST_ASIAN else "val"
+    if language.lower() == plain and len(plain) == 2:
+        language = f"{plain}-{_REGIONS.get(plain, plain.upper())}"
+    styles, settings = document.styles.element, document.settings.element
+    for old in (*styles.iter(f"{_W}lang"), *settings.findall(f"{_W}themeFontLang")):
+        old.attrib.clear()
+        old.set(f"{_W}val", language)
+        old.set(f"{_W}{kind}", language)
     _set_page(document)
     heading = document.add_heading(clean_text(f"Audio description: {track.film.name}"), level=1)
     _mark(heading._p, f"{MARK}track_{track.stamp}", 0)
@@ -182,19 +192,6 @@ def _set_page(document: Document) -> None:
     for setting in document.settings.element.iter(f"{_W}compatSetting"):
         if setting.get(f"{_W}name") == "compatibilityMode":
             setting.set(f"{_W}val", "15")
-
-
-def _set_language(document: Document, language: str) -> None:
-    """The language of all text: of the defaults in the styles, and of the theme's fonts in the settings."""
-    plain = language.partition("-")[0].lower()
-    kind = "bidi" if plain in _RIGHT_TO_LEFT else "eastAsia" if plain in _EAST_ASIAN else "val"
-    if language.lower() == plain and len(plain) == 2:
-        language = f"{plain}-{_REGIONS.get(plain, plain.upper())}"
-    styles, settings = document.styles.element, document.settings.element
-    for old in (*styles.iter(f"{_W}lang"), *settings.findall(f"{_W}themeFontLang")):
-        old.attrib.clear()
-        old.set(f"{_W}val", language)
-        old.set(f"{_W}{kind}", language)
 
 
 def _mark(paragraph: Any, name: str, number: int) -> None:

@@ -211,7 +211,14 @@ def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...
     found: list[tuple[Finding, ...]] = []
     for line, words in zip(lines, tokens, strict=True):
         there = mentions(words, _EVERYBODY, book)
-        more = _others(line.text, words)
+        # As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``
+        if any(token.key in _ANIMALS for token in words):
+            more = _ANY
+        else:
+            spans = people_named(line.text)
+            keys = [token.key for token in words if any(start <= token.at < end for start, end in spans)]
+            keys += [one.key for at, one in enumerate(words[:-1]) if _is_named(words, at)]
+            more = frozenset[str]().union(*(_AS[listed_as(key)] for key in keys))
         recent = (who for time, who in told[-_REACH_LINES:] if line.heard.start - time.end <= _REACH_SECONDS)
         known = frozenset[str]().union(*recent)
         found.append(tuple(_unclear(line.text, words, there, known | more)))
@@ -250,16 +257,6 @@ def _who(there: Sequence[Mention], words: Sequence[NameToken]) -> frozenset[str]
     if any(token.key in _NUMBERS or _PLURAL.search(token.key) for token in words):
         may.add("they")
     return frozenset(may)
-
-
-def _others(text: str, words: Sequence[NameToken]) -> frozenset[str]:
-    """As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``."""
-    if any(token.key in _ANIMALS for token in words):
-        return _ANY
-    spans = people_named(text)
-    keys = [token.key for token in words if any(start <= token.at < end for start, end in spans)]
-    keys += [one.key for at, one in enumerate(words[:-1]) if _is_named(words, at)]
-    return frozenset[str]().union(*(_AS[listed_as(key)] for key in keys))
 
 
 def _is_named(words: Sequence[NameToken], at: int) -> bool:

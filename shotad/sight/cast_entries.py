@@ -339,13 +339,10 @@ def warnings(members: Sequence[Member]) -> tuple[str, ...]:
     """What lets a cast do less than it could."""
     if not members:
         return ("There is nobody in this cast.",)
-    found = (_unnamed(members), _without_photos(members), *_descriptors(members), *_alike(members))
-    return tuple(warning for warning in found if warning)
-
-
-def _unnamed(members: Sequence[Member]) -> str:
     ids = [member.id for member in members if not member.says and not member.nameless]
-    return f"Without a name yet, so never named: {_few(ids)}." if ids else ""
+    unnamed = f"Without a name yet, so never named: {_few(ids)}." if ids else ""
+    found = (unnamed, _without_photos(members), *_descriptors(members), *_alike(members))
+    return tuple(warning for warning in found if warning)
 
 
 def _without_photos(members: Sequence[Member]) -> str:

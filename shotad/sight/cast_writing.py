@@ -5,14 +5,14 @@ logic.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from shotad.core import Member, Reveal
+from shotad.core import Member
 from shotad.sight.cast_entries import (
     KEYS,
     NEWLINE,
@@ -83,7 +83,9 @@ def divided(text: str, node: yaml.Node | None, source: Source) -> Layout:
         return _without_people(text, node)
     if people.flow_style:
         return Layout(text, (), "", closed=True)
-    lines = _lines(text)
+    # With their ends, counted as PyYAML does
+    ends = [match.end() for match in NEWLINE.finditer(text)]
+    lines = [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
     column = people.start_mark.column
     spans = [_span(text, lines, item, column) for item in people.value]
     nexts = [start for start, _ in spans[1:]] + [spans[-1][1]]
@@ -96,8 +98,17 @@ def divided(text: str, node: yaml.Node | None, source: Source) -> Layout:
 
 def _span(text: str, lines: list[str], item: yaml.Node, column: int) -> tuple[int, int]:
     """First line of an entry, with the comments right above it, and the line behind its last."""
-    first = _dash(lines, item.start_mark.line, column)
-    return _above(lines, first, column), len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
+    # The line with the dash of the entry whose first key or value stands in ``line``
+    line = item.start_mark.line
+    while lines[line][column : column + 1] != "-" or lines[line][:column].strip():
+        line -= 1
+    first = line
+    # The first of the comment lines right above an entry, as far in as its dash. Comments with which the file
+    # begins are its head and nobody's.
+    start = first
+    while start and not lines[start - 1][:column].strip() and lines[start - 1][column:][:1] == "#":
+        start -= 1
+    return (first if start == 0 else start), len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
 
 
 def _without_people(text: str, node: yaml.Node | None) -> Layout:
@@ -112,30 +123,6 @@ def _without_people(text: str, node: yaml.Node | None) -> Layout:
         at = text.find(newline, int(node.value[0][0].end_mark.index)) + len(newline)
         return Layout(text[:at], (), text[at:])
     return Layout(text + f"people:{newline}", (), "")
-
-
-def _lines(text: str) -> list[str]:
-    """With their ends, counted as PyYAML does."""
-    ends = [match.end() for match in NEWLINE.finditer(text)]
-    return [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
-
-
-def _dash(lines: list[str], line: int, column: int) -> int:
-    """The line with the dash of the entry whose first key or value stands in ``line``."""
-    while lines[line][column : column + 1] != "-" or lines[line][:column].strip():
-        line -= 1
-    return line
-
-
-def _above(lines: list[str], first: int, column: int) -> int:
-    """The first of the comment lines right above an entry, as far in as its dash.
-
-    Comments with which the file begins are its head and nobody's.
-    """
-    start = first
-    while start and not lines[start - 1][:column].strip() and lines[start - 1][column:][:1] == "#":
-        start -= 1
-    return first if start == 0 else start
 
 
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#[^\n\r]*")
@@ -258,7 +245,11 @@ def _spelled(field: str, value: Any, folder: Path) -> str:
         alone = field == "photos" and len(items) == 1
         return scalar(items[0]) if alone else flow(items) if items else ""
     if field == "reveals":
-        return _reveals(value)
+        found = tuple(value)
+        if len(found) == 1 and not found[0].film:
+            return time_text(found[0].seconds)
+        rows = (f"{scalar(r.film) if r.film else OTHERS}: {time_text(r.seconds)}" for r in found)
+        return f"{{{', '.join(rows)}}}" if found else ""
     if field == "nameless":
         return "true" if value else ""
     return scalar(tidy(value)) if value else ""
@@ -270,11 +261,3 @@ def photo_spec(photo: Path | str, folder: Path) -> str:
         return photo
     full, base = Path(photo).absolute(), folder.absolute()
     return full.relative_to(base).as_posix() if full.is_relative_to(base) else str(full)
-
-
-def _reveals(reveals: Iterable[Reveal]) -> str:
-    found = tuple(reveals)
-    if len(found) == 1 and not found[0].film:
-        return time_text(found[0].seconds)
-    rows = (f"{scalar(r.film) if r.film else OTHERS}: {time_text(r.seconds)}" for r in found)
-    return f"{{{', '.join(rows)}}}" if found else ""

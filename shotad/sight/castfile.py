@@ -378,7 +378,9 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
     belongs to the name (``BB-8.jpg``). Raises CastError where there are no photos.
     """
     found: dict[str, tuple[str, list[Path]]] = {}
-    for name, photos in (*_by_subfolder(folder), *_by_file(folder)):
+    inside = (path for path in sorted(folder.iterdir()) if path.is_dir() and not _hidden(Path(path.name)))
+    by_subfolder = [(spaced(path.name), photos_in(path)) for path in inside if path.suffix != ".shotad"]
+    for name, photos in (*by_subfolder, *_by_file(folder)):
         found.setdefault(name.casefold(), (name, []))[1].extend(photos)
     people = [one for _, one in sorted(found.items()) if one[1]]
     if not people:
@@ -393,11 +395,6 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
         for one, (name, photos) in zip(ids, people, strict=True)
     )
     return members, _left_out(folder)
-
-
-def _by_subfolder(folder: Path) -> list[tuple[str, Sequence[Path]]]:
-    inside = (path for path in sorted(folder.iterdir()) if path.is_dir() and not _hidden(Path(path.name)))
-    return [(spaced(path.name), photos_in(path)) for path in inside if path.suffix != ".shotad"]
 
 
 def _by_file(folder: Path) -> list[tuple[str, Sequence[Path]]]:

@@ -113,8 +113,14 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
     name. One actor with two roles cannot be told apart by the face, and so is not named. Raises CastError.
     """
     text, source = read_text(path), Source(path)
-    rows = _rows(text, _place_of(_films(text, source), key, source), source)
-    ids = _ids(rows)
+    start = _place_of(_films(text, source), key, source)
+    if text[start] != "[":
+        raise source.error(line_at(text, start), "a list of characters is expected here.")
+    rows = [_row(value, line_at(text, index), source) for value, index in parts_of_array(text, start)]
+    # The bank's own ids as they are, where files can be called so; for others one each, made of the role
+    given = [(row.id if is_id(row.id) else id_of(row.id)) if row.id else "" for row in rows]
+    made = iter(distinct_ids((row.role for row in rows if not row.id), filter(None, given)))
+    ids = tuple(one or next(made) for one in given)
     members, notes = _one_for_each(rows, ids)
     if photos is not None:
         members = _with_pictures(members, rows, ids, photos, path)
@@ -154,12 +160,6 @@ def _place_of(films: Mapping[str, int], key: str, source: Source) -> int:
     )
 
 
-def _rows(text: str, start: int, source: Source) -> list[_BankRow]:
-    if text[start] != "[":
-        raise source.error(line_at(text, start), "a list of characters is expected here.")
-    return [_row(value, line_at(text, index), source) for value, index in parts_of_array(text, start)]
-
-
 def _row(value: Any, line: int, source: Source) -> _BankRow:
     if isinstance(value, str):
         return _BankRow("", tidy(value), line)
@@ -172,13 +172,6 @@ def _row(value: Any, line: int, source: Source) -> _BankRow:
         what = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
         raise source.error(line, what, "A character is called by the role.")
     return _BankRow(value.get("id") or "", tidy(value["role"] or ""), line)
-
-
-def _ids(rows: Sequence[_BankRow]) -> tuple[str, ...]:
-    """The bank's own ids as they are, where files can be called so; for others one each, made of the role."""
-    given = [(row.id if is_id(row.id) else id_of(row.id)) if row.id else "" for row in rows]
-    made = iter(distinct_ids((row.role for row in rows if not row.id), filter(None, given)))
-    return tuple(one or next(made) for one in given)
 
 
 def _one_for_each(rows: Sequence[_BankRow], ids: Sequence[str]) -> tuple[tuple[Member, ...], list[str]]:

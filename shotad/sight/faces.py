@@ -417,12 +417,21 @@ class FaceModels:
 
     def __init__(self, settings: CastSettings, progress: Progress) -> None:
         self._pair, borders = PAIRS[settings.faces], BORDERS[settings.faces]
-        self._detection, self.threshold, self.margin = _chosen(settings, borders)
+        # Detection, threshold and margin: those that are set or of the rules, else the models' own
+        rules = settings.by_rules
+        self._detection, self.threshold, self.margin = (
+            borders.detection if rules.detection is None else rules.detection,
+            borders.threshold if settings.threshold is None else settings.threshold,
+            borders.margin if rules.margin is None else rules.margin,
+        )
         self.join, self.same = borders.join, borders.same
         self.following = borders.following
         if settings.by_rules.decide == "frame":
             self.following = replace(borders.following, believed=0.0, alone=0.0, every=True)
-        self.identity = _identity(self._pair.weights, self._detection, self.following)
+        # Threshold and margin are no part of it: they judge what was found, they do not change it
+        files = (f"{name}:{weights(name).sha256[:12]}" for name in self._pair.weights)
+        followed = "/".join(f"{value:g}" for value in astuple(self.following))
+        self.identity = " ".join([*files, f"detection={self._detection:g}", f"following={RULES}/{followed}"])
         self._progress = progress
         self._finder: FaceFinder | Scrfd | None = None
         self._reader: FaceReader | ArcFace | None = None
@@ -463,20 +472,3 @@ def get_face_models(settings: CastSettings, progress: Progress) -> None:
         if settings.faces == _FREE:
             raise
         raise WeightsError(error.what, f"{error.hint} Or do without: --set cast.faces={_FREE}.") from None
-
-
-def _chosen(settings: CastSettings, borders: Borders) -> tuple[float, float, float]:
-    """Detection, threshold and margin: those that are set or of the rules, else the models' own."""
-    rules = settings.by_rules
-    return (
-        borders.detection if rules.detection is None else rules.detection,
-        borders.threshold if settings.threshold is None else settings.threshold,
-        borders.margin if rules.margin is None else rules.margin,
-    )
-
-
-def _identity(names: tuple[str, str], detection: float, following: Following) -> str:
-    """Threshold and margin are no part of it: they judge what was found, they do not change it."""
-    files = (f"{name}:{weights(name).sha256[:12]}" for name in names)
-    followed = "/".join(f"{value:g}" for value in astuple(following))
-    return " ".join([*files, f"detection={detection:g}", f"following={RULES}/{followed}"])

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from PIL import Image as Pictures, ImageOps, UnidentifiedImageError
 
 from shotad.core import Cast, CastError, CastSettings, Image, Member
-from shotad.sight.faces import Embedding, Face, FaceModels
+from shotad.sight.faces import Embedding, FaceModels
 
 Embeddings = npt.NDArray[np.float32]
 """``float32[n, d]``, rows of length 1."""
@@ -219,11 +219,16 @@ def read_photo(path: Path, models: FaceModels) -> PhotoReading:
     image = load_photo(path)
     faces = models.find(image, 0.0)
     if not faces:
-        image = _rimmed(image)
+        height, width = image.shape[:2]
+        down, across = round(height * _RIM), round(width * _RIM)
+        image = np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=128)
         faces = models.find(image, 0.0)
     if not faces:
         return PhotoReading(None, "no face")
-    face = _meant(faces)
+    # The largest face; None where another is nearly as large
+    first, *others = sorted(faces, key=lambda face: -face.box.height)
+    rivals = [o for o in others if o.box.height >= _LIKE_SIZE * first.box.height]
+    face = None if rivals else first
     return PhotoReading(None, "several faces") if face is None else PhotoReading(models.read(image, face))
 
 
@@ -266,19 +271,6 @@ def _flat(picture: Pictures.Image) -> Pictures.Image:
         return picture.convert("RGB")
     ground = Pictures.new("RGBA", picture.size, (128, 128, 128, 255))
     return Pictures.alpha_composite(ground, picture.convert("RGBA")).convert("RGB")
-
-
-def _meant(faces: list[Face]) -> Face | None:
-    """The largest face; None where another is nearly as large."""
-    first, *others = sorted(faces, key=lambda face: -face.box.height)
-    rivals = [o for o in others if o.box.height >= _LIKE_SIZE * first.box.height]
-    return None if rivals else first
-
-
-def _rimmed(image: Image) -> Image:
-    height, width = image.shape[:2]
-    down, across = round(height * _RIM), round(width * _RIM)
-    return np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=128)
 
 
 def _bytes(path: Path) -> bytes:

@@ -247,13 +247,14 @@ def _is_in_corner(line: Inscription) -> bool:
 
 def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
     first = min(card, key=lambda line: line.first)
+    # Mean score, each inscription weighted by its letters
     return TextFact(
         shot=first.readings[0].shot,
         text=" ".join(line.text for line in card),
         kind=kind,
         first=first.first,
         last=max(line.last for line in card),
-        sure=round(min(mean_score(card), 1.0), 3),
+        sure=round(min(fmean(*zip(*((a.score, letters(a.text)) for a in card), strict=True)), 1.0), 3),
         since=first.first if _is_roll(card) else max(line.whole for line in card),
     )
 
@@ -575,7 +576,9 @@ def _match(last: LineReading, now: LineReading) -> float:
     alike = likeness(before.text, after.text)
     overlap = before.box.iou(after.box)
     contained = before.text in after.text or after.text in before.text
-    part = contained or _begins(before.text, after.text)
+    # True where ``one`` is what is read of ``other`` while that is still being written: its last letter, half
+    # drawn, may be misread
+    part = contained or (len(before.text) > 4 and after.text.startswith(before.text[:-1]))
     if overlap > 0.2 and (alike >= 0.65 or part):
         return alike + overlap
     if now.frame - last.frame > 1 or letters(after.text) < 4 or alike < 0.8:
@@ -583,12 +586,6 @@ def _match(last: LineReading, now: LineReading) -> float:
     low, high = sorted((before.box.height, after.box.height))
     column = abs(before.box.centre[0] - after.box.centre[0]) < 0.25
     return alike if column and high < 1.35 * low else 0.0
-
-
-def _begins(one: str, other: str) -> bool:
-    """True where ``one`` is what is read of ``other`` while that is still being written: its last letter,
-    half drawn, may be misread."""
-    return len(one) > 4 and other.startswith(one[:-1])
 
 
 @lru_cache(maxsize=8192)
@@ -633,8 +630,3 @@ def _support(reading: str, spelling: str) -> float:
         return 1.0
     alike = likeness(reading, spelling) ** 2
     return max(alike, 0.9) if reading in spelling else alike
-
-
-def mean_score(inscriptions: Iterable[Inscription]) -> float:
-    """Mean score, each inscription weighted by its letters."""
-    return fmean(*zip(*((a.score, letters(a.text)) for a in inscriptions), strict=True))

@@ -120,7 +120,13 @@ def shift_between(before: Gray, after: Gray, apart: Sequence[Box] = ()) -> Shift
     )
     if matrix is None or np.count_nonzero(inside) < _LEAST:
         return None
-    return _shift(matrix, before, after, float(np.count_nonzero(inside)) / len(start))
+    trust = float(np.count_nonzero(inside)) / len(start)
+    height, width = before.shape
+    scale = float(np.hypot(matrix[0, 0], matrix[1, 0]))
+    middle = np.array([width / 2, height / 2, 1.0])
+    x, y = (matrix @ middle) - middle[:2]
+    changed, share = _changed(matrix, before, after)
+    return Shift(float(x) / width, float(y) / height, scale, trust, share, _together(changed))
 
 
 def camera_of(shifts: Sequence[Shift | None], seconds: Sequence[float]) -> Camera:
@@ -166,15 +172,6 @@ def _mask(shape: tuple[int, ...], apart: Sequence[Box]) -> Gray:
         left, right = int(box.left * shape[1]), int(np.ceil(box.right * shape[1]))
         mask[int(box.top * shape[0]) : int(np.ceil(box.bottom * shape[0])), left:right] = 0
     return mask if np.count_nonzero(mask) > 0.2 * mask.size else np.full(shape, 255, np.uint8)
-
-
-def _shift(matrix: npt.NDArray[np.float64], before: Gray, after: Gray, trust: float) -> Shift:
-    height, width = before.shape
-    scale = float(np.hypot(matrix[0, 0], matrix[1, 0]))
-    middle = np.array([width / 2, height / 2, 1.0])
-    x, y = (matrix @ middle) - middle[:2]
-    changed, share = _changed(matrix, before, after)
-    return Shift(float(x) / width, float(y) / height, scale, trust, share, _together(changed))
 
 
 def _changed(

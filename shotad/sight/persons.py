@@ -529,7 +529,10 @@ _RIVAL = 0.6
 
 def sure_of(track: Track[Glimpse]) -> float:
     """How sure it is that the track is a person: 0 where it is not sure enough to be said, else to 1."""
-    if _outbid(track.seen):
+    # True where an animal is seen in the same place about as clearly
+    own = float(np.mean([max(g.body, g.part, g.second) for g in track.seen]))
+    outbid = float(np.mean([g.rival for g in track.seen])) > _RIVAL * max(own, 0.01)
+    if outbid:
         return 0.0
     votes = [_by_face(track.seen), _by_body(track.seen), _by_second(track.seen)]
     best = max(votes)
@@ -571,12 +574,6 @@ def _is_small(track: Track[Glimpse]) -> bool:
     steady = len(seen) >= 0.7 * (track.frames[-1] - track.frames[0] + 1)
     rival = float(np.mean([g.rival for g in seen]))
     return scores >= _GROUP_SCORE and _height(track) <= 0.55 and steady and len(seen) >= 9 and rival < 0.2
-
-
-def _outbid(seen: Sequence[Glimpse]) -> bool:
-    """True where an animal is seen in the same place about as clearly."""
-    own = float(np.mean([max(g.body, g.part, g.second) for g in seen]))
-    return float(np.mean([g.rival for g in seen])) > _RIVAL * max(own, 0.01)
 
 
 def _by_face(seen: Sequence[Glimpse]) -> float:

@@ -135,16 +135,20 @@ def portrait(
         if len(faces) != 1 or not _is_meant(faces[0], look.face.box, image, margin):
             continue
         embedding = models.read(shown, faces[0])
-        if not _is_theirs(embedding, centre, others, models):
+        own = float(embedding @ centre)
+        nearest = float((others @ embedding).max()) if len(others) else -1.0
+        is_theirs = own >= max(models.threshold, models.join) and own - nearest >= models.margin
+        if not is_theirs:
             continue
-        return Portrait(look, data, embedding, look.worth * _clearness(image, look.face.box))
+        # Sharpness and light of a face, 0 to 1
+        left, top, right, bottom = _edges(image, look.face.box, 0.0)
+        grey = cv2.cvtColor(np.ascontiguousarray(image[top:bottom, left:right]), cv2.COLOR_RGB2GRAY)
+        small = np.asarray(cv2.resize(grey, (96, 128), interpolation=cv2.INTER_AREA), np.float32)
+        light = float(small.mean())
+        lit = min((light - 15) / 45, (250 - light) / 40, 1.0)
+        clearness = max(lit, 0.05) * (0.3 + 0.7 * min(_sharpness(small) / _SHARP, 1.0))
+        return Portrait(look, data, embedding, look.worth * clearness)
     return None
-
-
-def _is_theirs(embedding: Embedding, centre: Embedding, others: Embeddings, models: FaceModels) -> bool:
-    own = float(embedding @ centre)
-    nearest = float((others @ embedding).max()) if len(others) else -1.0
-    return own >= max(models.threshold, models.join) and own - nearest >= models.margin
 
 
 def _is_meant(found: Face, box: Box, image: Image, margin: float) -> bool:
@@ -179,16 +183,6 @@ def _cut(image: Image, box: Box, margin: float) -> Pictures.Image:
     if cut.height > _TALLEST:
         cut = cut.resize((round(cut.width * _TALLEST / cut.height), _TALLEST), Pictures.Resampling.LANCZOS)
     return cut
-
-
-def _clearness(image: Image, box: Box) -> float:
-    """Sharpness and light of a face, 0 to 1."""
-    left, top, right, bottom = _edges(image, box, 0.0)
-    grey = cv2.cvtColor(np.ascontiguousarray(image[top:bottom, left:right]), cv2.COLOR_RGB2GRAY)
-    small = np.asarray(cv2.resize(grey, (96, 128), interpolation=cv2.INTER_AREA), np.float32)
-    light = float(small.mean())
-    lit = min((light - 15) / 45, (250 - light) / 40, 1.0)
-    return max(lit, 0.05) * (0.3 + 0.7 * min(_sharpness(small) / _SHARP, 1.0))
 
 
 def _sharpness(grey: npt.NDArray[np.float32]) -> float:

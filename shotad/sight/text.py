@@ -90,7 +90,7 @@ class TextReader:
         for image in map(_checked, images):
             if seen is None or differs(image, seen, SAME_PICTURE):
                 seen, reads = image.copy(), self._read(image, reads)
-            yield _lines(reads)
+            yield tuple(read.line for read in reads if read.line is not None)
 
     def _read(self, image: Image, before: Sequence[_Read]) -> tuple[_Read, ...]:
         found = (self._line(image, corners, before) for corners in self._find(image))
@@ -119,7 +119,14 @@ class TextReader:
         return reading_order([quad for quad in whole if low <= _height(quad) <= high and _is_level(quad)])
 
     def _line(self, image: Image, corners: Corners, before: Sequence[_Read]) -> _Read | None:
-        box = _box(corners, image)
+        # The upright rectangle around ``corners`` as fractions; None where nothing is left of it
+        height, width = image.shape[:2]
+        left, top = corners.min(0) / (width, height)
+        right, bottom = corners.max(0) / (width, height)
+        if left >= right or top >= bottom:
+            box = None
+        else:
+            box = Box(*(round(float(side), 4) for side in (left, top, right, bottom)))
         if box is None:
             return None
         strip = straighten(image, corners)
@@ -133,7 +140,12 @@ class TextReader:
 
     def _recognise(self, strip: Image) -> tuple[str, float]:
         recogniser, alphabet = self._recogniser
-        return ctc_text(recogniser(_line_input(strip))[0], alphabet)
+        # The recogniser's input for ``strip``, filled up with middle grey to 320 or a multiple of 32 pixels
+        width = strip.shape[1]
+        full = max(_LINE_WIDTH[0], math.ceil(width / _STRIDE) * _STRIDE)
+        line = np.zeros((1, 3, _LINE_HEIGHT, full), np.float32)
+        line[:, :, :, :width] = _planes(strip)
+        return ctc_text(recogniser(line)[0], alphabet)
 
 
 def _checked(image: Image) -> Image:
@@ -238,16 +250,6 @@ def reading_order(quads: Sequence[Corners]) -> list[Corners]:
     return [quad for row in rows for quad in sorted(row, key=lambda quad: float(quad[:, 0].mean()))]
 
 
-def _box(corners: Corners, image: Image) -> Box | None:
-    """The upright rectangle around ``corners`` as fractions; None where nothing is left of it."""
-    height, width = image.shape[:2]
-    left, top = corners.min(0) / (width, height)
-    right, bottom = corners.max(0) / (width, height)
-    if left >= right or top >= bottom:
-        return None
-    return Box(*(round(float(side), 4) for side in (left, top, right, bottom)))
-
-
 def straighten(image: Image, corners: Corners) -> Image:
     """The strip of ``image`` between ``corners``, level, ``uint8[48, w, 3]`` with its shape kept.
 
@@ -266,15 +268,6 @@ def straighten(image: Image, corners: Corners) -> Image:
     turn = cv2.getPerspectiveTransform(corners, target)
     strip = cv2.warpPerspective(image, turn, (wide, _LINE_HEIGHT), borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(strip, np.uint8)
-
-
-def _line_input(strip: Image) -> Floats:
-    """The recogniser's input for ``strip``, filled up with middle grey to 320 or a multiple of 32 pixels."""
-    width = strip.shape[1]
-    full = max(_LINE_WIDTH[0], math.ceil(width / _STRIDE) * _STRIDE)
-    line = np.zeros((1, 3, _LINE_HEIGHT, full), np.float32)
-    line[:, :, :, :width] = _planes(strip)
-    return line
 
 
 def ctc_text(probabilities: Floats, alphabet: Sequence[str]) -> tuple[str, float]:
@@ -344,10 +337,6 @@ def _block_means(band: npt.NDArray[Any], count: int) -> list[float]:
     if band.size == 0 or band.shape[1] < count:
         return [0.0] * count
     return [round(float(block.mean()), 1) for block in np.array_split(band, count, axis=1)]
-
-
-def _lines(reads: Iterable[_Read]) -> tuple[TextLine, ...]:
-    return tuple(read.line for read in reads if read.line is not None)
 
 
 _STROKES = frozenset("Il1|!i/\\jtfJLT[](){}.,:;'`\"-_~^ 一丨丿")

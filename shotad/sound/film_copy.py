@@ -188,7 +188,11 @@ def sound_with_pauses(
 
     The sample at film second t stands at ``TimeMap(pauses).late(t)`` to the sample.
     """
-    places = _joined(pauses, rate)
+    # Samples: the film stands before each of these numbers, which is that number of the copy. Rounded from
+    # the whole time waited, so that roundings do not add up; one stop for each moment.
+    waited = accumulate(pause.length for pause in pauses)
+    pairs = zip(pauses, waited, strict=True)
+    places = {round(pause.at * rate): round((pause.at + after) * rate) for pause, after in pairs}
     done, shift = 0, 0
     for block in sound_blocks(film, track, rate, layout):
         first = round(block.seconds * rate)
@@ -208,16 +212,6 @@ def sound_with_pauses(
         if len(samples):
             yield SoundBlock(done / rate, samples)
             done += len(samples)
-
-
-def _joined(pauses: Sequence[Pause], rate: int) -> dict[int, int]:
-    """Samples: the film stands before each of these numbers, which is that number of the copy.
-
-    Rounded from the whole time waited, so that roundings do not add up; one stop for each moment.
-    """
-    waited = accumulate(pause.length for pause in pauses)
-    pairs = zip(pauses, waited, strict=True)
-    return {round(pause.at * rate): round((pause.at + after) * rate) for pause, after in pairs}
 
 
 def _faded(samples: Samples, first: int, stops: Iterable[int], rate: int) -> Samples:

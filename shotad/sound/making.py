@@ -320,7 +320,14 @@ class RenderRecord:
         beside = before.get("beside")
         self._beside: dict[str, Any] = dict(beside) if isinstance(beside, dict) else {}
         self._fresh: set[str] = set()
-        self._heard = _heard_key(materials, voicing)
+        # All that changes what is heard: the film, every take and its place, the settings of the mix
+        lines = () if voicing is None else voicing.fitting.spoken
+        takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in lines]
+        pauses = [] if voicing is None else [[p.at, p.length, p.cue_id] for p in voicing.pauses]
+        config = materials.config
+        speech = [[one.start, one.end] for one in materials.speech]
+        film = [materials.prepared.info.fingerprint, config.film.audio_track]
+        self._heard = key_of(FORMAT, film, takes, pauses, speech, config.mix)
         self._voice_before = before.get("voice")
         kept = before.get("sound")
         same = isinstance(kept, dict) and kept.get("key") == self._heard and voicing is not None
@@ -422,17 +429,6 @@ class RenderRecord:
             lines = [[at.start, at.end, text] for at, text in written_lines(track)]
             return key_of(*parts, self._materials.prepared.info.fingerprint, lines)
         return key_of(*parts, self._heard)
-
-
-def _heard_key(materials: Materials, voicing: Voicing | None) -> str:
-    """All that changes what is heard: the film, every take and its place, the settings of the mix."""
-    lines = () if voicing is None else voicing.fitting.spoken
-    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in lines]
-    pauses = [] if voicing is None else [[p.at, p.length, p.cue_id] for p in voicing.pauses]
-    config = materials.config
-    speech = [[one.start, one.end] for one in materials.speech]
-    film = [materials.prepared.info.fingerprint, config.film.audio_track]
-    return key_of(FORMAT, film, takes, pauses, speech, config.mix)
 
 
 def _state(path: Path) -> list[int] | None:

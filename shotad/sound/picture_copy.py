@@ -42,7 +42,33 @@ class PictureCopy:
         self._rate = film.info.frame_rate or Fraction(25)
         self._frames = _Upright(self._reel, probed)
         first = self._frames.first()
-        self.stream = _stream(out, film, probed, first, self._rate)
+        rate = self._rate
+        vp9 = out.format.name == "webm"
+        options = {
+            "crf": str(QUALITY),
+            **({"b": "0", "deadline": "good", "cpu-used": "4", "row-mt": "1"} if vp9 else {}),
+        }
+        if not vp9:
+            # At this quality as large as "fast" and as like the film (SSIM 0.989, 0.990), in half the time.
+            options["preset"] = "veryfast"
+        stream: Any = out.add_stream("libvpx-vp9" if vp9 else "libx264", rate=rate, options=options)
+        stream.width, stream.height, stream.pix_fmt = first.width, first.height, first.format.name
+        aspect = film.info.pixel_aspect
+        context = stream.codec_context
+        context.sample_aspect_ratio = 1 / aspect if probed.turn.transpose else aspect
+        # The film's own clock, so that moments stay exact; 1/90000 where that is very coarse or very fine.
+        assert film.media is not None
+        container = film.media.open()
+        try:
+            base = exact(container.streams.video[probed.stream].time_base)
+        finally:
+            container.close()
+        own = base is not None and base.numerator == 1 and 1000 <= base.denominator <= _FINEST
+        context.time_base = base if own and base is not None else Fraction(1, 90_000)
+        context.gop_size = max(12, round(2 * rate))
+        stream.colorspace, stream.color_range = first.colorspace, first.color_range
+        stream.color_trc, stream.color_primaries = first.color_trc, first.color_primaries
+        self.stream = stream
 
     def close(self) -> None:
         self._reel.close()
@@ -132,35 +158,6 @@ def _with_ends(
         held = second, frame
     if held is not None:
         yield held[0], held[0] + reel.length(held[1]), held[1]
-
-
-def _stream(out: OutputContainer, film: Film, probed: Probed, first: VideoFrame, rate: Fraction) -> Any:
-    vp9 = out.format.name == "webm"
-    options = {
-        "crf": str(QUALITY),
-        **({"b": "0", "deadline": "good", "cpu-used": "4", "row-mt": "1"} if vp9 else {}),
-    }
-    if not vp9:
-        # At this quality as large as "fast" and as like the film (SSIM 0.989, 0.990), in half the time.
-        options["preset"] = "veryfast"
-    stream: Any = out.add_stream("libvpx-vp9" if vp9 else "libx264", rate=rate, options=options)
-    stream.width, stream.height, stream.pix_fmt = first.width, first.height, first.format.name
-    aspect = film.info.pixel_aspect
-    context = stream.codec_context
-    context.sample_aspect_ratio = 1 / aspect if probed.turn.transpose else aspect
-    # The film's own clock, so that moments stay exact; 1/90000 where that is very coarse or very fine.
-    assert film.media is not None
-    container = film.media.open()
-    try:
-        base = exact(container.streams.video[probed.stream].time_base)
-    finally:
-        container.close()
-    own = base is not None and base.numerator == 1 and 1000 <= base.denominator <= _FINEST
-    context.time_base = base if own and base is not None else Fraction(1, 90_000)
-    context.gop_size = max(12, round(2 * rate))
-    stream.colorspace, stream.color_range = first.colorspace, first.color_range
-    stream.color_trc, stream.color_primaries = first.color_trc, first.color_primaries
-    return stream
 
 
 class _Upright:

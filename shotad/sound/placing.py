@@ -113,14 +113,7 @@ def _room(
     own = planned if planned.contains(cue.interval.start) else cue.interval
     if free is None:
         return own, own
-    room = _nearest(cue, free, settings)
-    if room is None:
-        room = Interval(cue.interval.start, cue.interval.start + NO_ROOM)
-    return room, own.clip(room) or cue.interval.clip(room) or room
-
-
-def _nearest(cue: Cue, free: Sequence[Interval], settings: FitSettings) -> Interval | None:
-    """The best of the rooms in reach, None where there is none."""
+    # The best of the rooms in reach, None where there is none
     start, need = cue.interval.start, cue.interval.duration / settings.fastest
     first = max(start - settings.earlier, min(start, _in_sight(cue)))
     near = Interval(first, start + settings.later + NO_ROOM)
@@ -135,7 +128,10 @@ def _nearest(cue: Cue, free: Sequence[Interval], settings: FitSettings) -> Inter
             return (2, distance, room.start)
         return (3, -room.duration, room.start)
 
-    return min(rooms, key=preference, default=None)
+    room = min(rooms, key=preference, default=None)
+    if room is None:
+        room = Interval(cue.interval.start, cue.interval.start + NO_ROOM)
+    return room, own.clip(room) or cue.interval.clip(room) or room
 
 
 _USABLE = 2.0

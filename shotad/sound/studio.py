@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import partial
@@ -98,7 +98,17 @@ class Keeping:
             size = min(size, -(-len(lines) // self._voice.at_once)) if lines else 1
             groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
             jobs = [partial(self._speak, group, speed, task) for group in groups]
-            _in_parallel(jobs, self._voice.at_once)
+            # All jobs, several at once; the first error ends what has not begun
+            if self._voice.at_once <= 1:
+                for job in jobs:
+                    job()
+            else:
+                pool = ThreadPoolExecutor(self._voice.at_once)
+                try:
+                    for done in as_completed([pool.submit(job) for job in jobs]):
+                        done.result()
+                finally:
+                    pool.shutdown(cancel_futures=True)
 
     def name_of(self, text: str, speed: float = 1.0) -> str:
         """The file of a line's take, there or not."""
@@ -163,17 +173,3 @@ def read_lexicon(file: str | None) -> Lexicon:
     except UnicodeDecodeError:
         raise VoiceError(f"The lexicon {file} is no text in UTF-8.", "Save it as UTF-8.") from None
     return parse_lexicon(text, file)
-
-
-def _in_parallel(jobs: Sequence[Callable[[], None]], threads: int) -> None:
-    """All jobs, several at once; the first error ends what has not begun."""
-    if threads <= 1:
-        for job in jobs:
-            job()
-        return
-    pool = ThreadPoolExecutor(threads)
-    try:
-        for done in as_completed([pool.submit(job) for job in jobs]):
-            done.result()
-    finally:
-        pool.shutdown(cancel_futures=True)

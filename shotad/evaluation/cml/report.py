@@ -119,16 +119,6 @@ def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
     return {**found, "weights": "λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"}
 
 
-def cml_scores(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> dict[str, CmlScore]:
-    """The score of each metric of `CML_METRICS`; one that an engine's failure left undefined says so."""
-    scores = {**dict(_paper(parts, found, embed)), **dict(_code(parts, found, embed))}
-    for name, metric in CML_METRICS.items():
-        failed = [found.failures[what] for what in metric.asks if what in found.failures]
-        if failed and scores[name].reason:
-            scores[name] = CmlScore(0.0, f"engine: {failed[0]}")
-    return scores
-
-
 def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[tuple[str, CmlScore]]:
     turns, known = parts.turns, found.known_turns()
     spoken = embed([turn.text for turn in turns])
@@ -395,4 +385,10 @@ def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[ScriptResult]
     read = read_cml(script.text, script.title)
     parts = ScriptParts.of(read.screenplay)
     found = yield from extract_features(parts, pair.actor, pair.judge)
-    return ScriptResult(script, read.form, parts, found, cml_scores(parts, found, embed))
+    # The score of each metric of `CML_METRICS`; one that an engine's failure left undefined says so
+    scores = {**dict(_paper(parts, found, embed)), **dict(_code(parts, found, embed))}
+    for name, metric in CML_METRICS.items():
+        failed = [found.failures[what] for what in metric.asks if what in found.failures]
+        if failed and scores[name].reason:
+            scores[name] = CmlScore(0.0, f"engine: {failed[0]}")
+    return ScriptResult(script, read.form, parts, found, scores)

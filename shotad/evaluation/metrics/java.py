@@ -99,7 +99,10 @@ class Meteor(CaptionMetric):
             sums = ()
         if len(sums) != len(METEOR_COLUMNS):
             raise EvaluationError(f"METEOR's answer to item {item.id} cannot be read: {answer[:200]!r}.")
-        sums = _unbroken(sums)
+        # A text that is matched whole in one run is not broken: it adds no run to the sums (METEOR 1.5).
+        matches = tuple(sum(sums[side:20:2]) for side in (4, 5))
+        whole = matches == sums[:2] and sums[20] == 1
+        sums = (*sums[:20], 0.0, *sums[21:]) if whole else sums
         return Row(item.id, sums, float(self.figure.of(np.array(sums))), item.missing)
 
 
@@ -189,13 +192,6 @@ class Spice(CaptionMetric):
         score = f if isinstance(f, int | float) and np.isfinite(f) else 0.0
         counts = tuple(float(scores.get(name, 0)) for name in ("tp", "fp", "fn"))
         return Row(item.id, (score, 1.0, *counts), 100.0 * score, item.missing)
-
-
-def _unbroken(sums: tuple[float, ...]) -> tuple[float, ...]:
-    """A text that is matched whole in one run is not broken: it adds no run to the sums (METEOR 1.5)."""
-    matches = tuple(sum(sums[side:20:2]) for side in (4, 5))
-    whole = matches == sums[:2] and sums[20] == 1
-    return (*sums[:20], 0.0, *sums[21:]) if whole else sums
 
 
 def coco_file(path: str, wanted_by: str) -> Path:

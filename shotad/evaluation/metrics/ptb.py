@@ -152,16 +152,12 @@ def image(text: str) -> str:
 def _kind(code: int) -> str:
     character = chr(code)
     if code < 0x80:
-        return _ascii(character)
+        if character in "\x0b\x0c":
+            return ODD_NEWLINE
+        return character if character.isprintable() or character in "\t\n\r" else DROPPED
     if character in _AS_THEY_ARE:
         return character
     return _ONE_BY_ONE.get(character) or _by_category(code) or _by_range(code)
-
-
-def _ascii(character: str) -> str:
-    if character in "\x0b\x0c":
-        return ODD_NEWLINE
-    return character if character.isprintable() or character in "\t\n\r" else DROPPED
 
 
 def _by_category(code: int) -> str:
