@@ -32,9 +32,16 @@ _MARK_WORDS = 2
 _MARKED = 5.0
 """Seconds for which a mark stands, and luma levels by which the picture around it changes meanwhile."""
 _LIVELY = 2.5
+_WILD = 20.0
+"""Luma levels by which all the picture around a title changes as the camera moves, more than by people who
+pass a sign."""
 _STEADY = 0.9
 """Share of its readings that must agree on how writing in the scene, or a title over a picture, is spelt, and
 of the frames between in which such a title must be read."""
+_COMES = 2
+"""Frames of its shot that such a title is not in yet, or no more."""
+_MIDDLE = 0.03
+"""Widths by which the middle of each of its lines may miss the picture's."""
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
 _BESIDE = 1.0
@@ -72,21 +79,21 @@ def texts_of_shots(
 ) -> tuple[TextFact, ...]:
     """The texts seen in ``observations`` (ascending seconds), by first sighting.
 
-    A line counts if it was read in two frames with a score of 0.9 once at least, or in one if it is large
-    (0.06 of the height) and its score 0.97; one of fewer than four letters needs three frames and 0.97,
-    or a line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is
-    where people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several
-    shots belongs to the first; small text that stays in a corner over three shots is a mark of the
-    sender or the maker, and left out; so is what stands in a corner all the time, and what is seen for a
-    moment only. Digits alone on things of the scene are none, and a part of a longer text of its shot is none
-    of its own.
+    A line counts if it was read in two frames with a score of 0.9 once at least, 0.97 for one word over a
+    picture, of which a part may be hidden, or in one if it is large (0.06 of the height) and its score 0.97;
+    one of fewer than four letters needs three frames and 0.97, or a line beside it that counts. Lines that
+    stand together are one text, in reading order. ``speech`` is where people speak: what stands at the
+    bottom meanwhile is a subtitle. Text that is seen in several shots belongs to the first; small text that
+    stays in a corner over three shots is a mark of the sender or the maker, and left out; so is what stands
+    in a corner all the time, and what is seen for a moment only. Digits alone on things of the scene are
+    none, and a part of a longer text of its shot is none of its own.
     """
     found = follow(observations)
     sure = [line for line in found if _counts(line)]
     cards = [_complete(card, found) for card in _cards(sure)]
     cards = [card for card in cards if not (_is_watermark(card) or _stays(card, observations))]
     low = [card for card in cards if _stands_low(card)]
-    kinds = [(card, _kind(card, len(low), speech)) for card in cards]
+    kinds = [(card, _kind(card, len(low), speech, observations)) for card in cards]
     told = [
         _fact(card, kind)
         for card, kind in kinds
@@ -125,7 +132,8 @@ def _counts(line: Inscription) -> bool:
         return frames >= 3 and line.score >= _SURE_ALONE
     if frames == 1:
         return line.height >= _LARGE and line.score >= _SURE_ALONE
-    return line.score >= TEXT_SCORE
+    alone = " " not in line.text and line.ground > _PLAIN
+    return line.score >= (_SURE_ALONE if alone else TEXT_SCORE)
 
 
 def _cards(lines: Sequence[Inscription]) -> list[list[Inscription]]:
@@ -259,7 +267,12 @@ def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
     )
 
 
-def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval]) -> TextKind:
+def _kind(
+    card: Sequence[Inscription],
+    low_cards: int,
+    speech: Sequence[Interval],
+    observations: Sequence[FrameText],
+) -> TextKind:
     long = max(line.last for line in card) - min(line.first for line in card) >= _ROLLS
     if (long and _is_roll(card)) or _is_credit(card):
         return "credit"
@@ -268,17 +281,22 @@ def _kind(card: Sequence[Inscription], low_cards: int, speech: Sequence[Interval
     if long and all(_rises_alone(line) for line in card) and not _is_prose([line.text for line in card]):
         return "credit"
     if _is_overlay(card):
-        return "title" if _is_a_card(card) and not _is_caption(card) else "text"
+        return "title" if _is_a_card(card, observations) and not _is_caption(card) else "text"
     return "sign" if _is_in_the_scene(card) else "text"
 
 
-def _is_a_card(card: Sequence[Inscription]) -> bool:
-    """True for a few lines on plain ground or over several shots, and for those that nothing ever hides:
-    letters on a thing may keep their place too."""
+def _is_a_card(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
+    """True for a few lines on plain ground or over several shots, and for those that nothing ever hides and
+    that come or go within their shot, stand in the middle, or stay while all around them moves: letters on a
+    thing may keep their place too."""
     line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
     shots = {reading.shot for other in card for reading in other.readings}
-    hidden = len(line.frames) < _STEADY * (max(line.frames) - min(line.frames) + 1)
-    shown = not hidden and _spelt(line) >= _STEADY
+    first, last = min(line.frames), max(line.frames)
+    frames = [i for i, seen in enumerate(observations) if seen.shot in shots]
+    laid = max(first - frames[0], frames[-1] - last) >= _COMES or line.unrest > _WILD
+    laid = laid or all(abs(other.centre[0] - 0.5) < _MIDDLE for other in card)
+    hidden = len(line.frames) < _STEADY * (last - first + 1)
+    shown = laid and not hidden and _spelt(line) >= _STEADY
     return len(card) <= _TITLE_LINES and (line.ground <= _PLAIN or len(shots) > 1 or shown)
 
 

@@ -64,6 +64,31 @@ def test_what_is_hidden_at_times_is_no_title_over_the_picture() -> None:
     assert said(seen(*[shown] * 4, [], [], *[shown] * 4)) == [("SAMANTHA", "text")]
 
 
+def test_what_stands_aside_all_the_shot_is_a_title_only_where_all_around_it_moves() -> None:
+    """The name of a shop over a street is as level and as still as a title."""
+
+    def over(change: float, x: float = 0.42, before: int = 0) -> list[FrameText]:
+        arounds = [(60.0, 90.0), (60.0 + change, 90.0 - change)] * 4
+        shown = ([line("FUTURE SHOP", x, 0.1, ground=46, around=a)] for a in arounds)
+        return seen(*[[]] * before, *shown)
+
+    assert said(over(26)) == [("FUTURE SHOP", "text")]
+    for title in (over(60), over(26, x=0.5), over(26, before=2)):
+        assert said(title) == [("FUTURE SHOP", "title")]
+
+
+def test_one_word_over_a_picture_is_told_only_where_it_is_read_surely() -> None:
+    """A part of a word is read in front of which a hand is."""
+
+    def word(text: str, score: float, ground: float = 43) -> list[FrameText]:
+        return seen(*[[line(text, x=0.67, y=0.6, height=0.2, score=score, ground=ground)]] * 4)
+
+    assert said(word("steck", 0.95)) == []
+    assert said(word("steck", 0.98)) == [("steck", "text")]
+    assert said(word("steck here", 0.95)) == [("steck here", "text")]
+    assert said(word("Birkensteck", 0.95, ground=3)) == [("Birkensteck", "title")]
+
+
 def test_a_word_that_always_stands_over_a_lively_picture_is_a_mark() -> None:
     def frames(number: int, *lights: float) -> list[FrameText]:
         each = [
