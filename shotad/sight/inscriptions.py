@@ -79,14 +79,14 @@ def texts_of_shots(
 ) -> tuple[TextFact, ...]:
     """The texts seen in ``observations`` (ascending seconds), by first sighting.
 
-    A line counts if it was read in two frames with a score of 0.9 once at least, 0.97 for one word over a
-    picture, of which a part may be hidden, or in one if it is large (0.06 of the height) and its score 0.97;
-    one of fewer than four letters needs three frames and 0.97, or a line beside it that counts. Lines that
-    stand together are one text, in reading order. ``speech`` is where people speak: what stands at the
-    bottom meanwhile is a subtitle. Text that is seen in several shots belongs to the first; small text that
-    stays in a corner over three shots is a mark of the sender or the maker, and left out; so is what stands
-    in a corner all the time, and what is seen for a moment only. Digits alone on things of the scene are
-    none, and a part of a longer text of its shot is none of its own.
+    A line counts if it was read in two frames with a score of 0.9 once at least, or in one if it is large
+    (0.06 of the height) and its score 0.97; one of fewer than four letters needs three frames and 0.97, or a
+    line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is where
+    people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several shots
+    belongs to the first; small text that stays in a corner over three shots is a mark of the sender or the
+    maker, and left out; so is what stands in a corner all the time, and what is seen for a moment only.
+    Digits alone on things of the scene are none, nor is one word over a picture that begins small, and a
+    part of a longer text of its shot is none of its own.
     """
     found = follow(observations)
     sure = [line for line in found if _counts(line)]
@@ -97,7 +97,8 @@ def texts_of_shots(
     told = [
         _fact(card, kind)
         for card, kind in kinds
-        if kind in ("credit", "subtitle") or (_is_settled(card) and (kind != "sign" or _is_spelt(card)))
+        if kind in ("credit", "subtitle")
+        or (_is_settled(card) and (kind != "sign" or _is_spelt(card)) and not _is_part(card))
     ]
     facts = [fact for fact in told if not any(_echoes(fact, other) for other in told)]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
@@ -121,6 +122,12 @@ def _spelt(line: Inscription) -> float:
     return sum(alike) / len(alike)
 
 
+def _is_part(card: Sequence[Inscription]) -> bool:
+    """True for one word over a picture that begins small: most likely the end of one that is half hidden."""
+    text = card[0].text
+    return len(card) == 1 and " " not in text and text[0].islower() and card[0].ground > _PLAIN
+
+
 def _has_words(card: Sequence[Inscription]) -> bool:
     """False for digits alone: on things they are often rivets and buttons."""
     return any(char.isalpha() for line in card for char in line.text)
@@ -132,8 +139,7 @@ def _counts(line: Inscription) -> bool:
         return frames >= 3 and line.score >= _SURE_ALONE
     if frames == 1:
         return line.height >= _LARGE and line.score >= _SURE_ALONE
-    alone = " " not in line.text and line.ground > _PLAIN
-    return line.score >= (_SURE_ALONE if alone else TEXT_SCORE)
+    return line.score >= TEXT_SCORE
 
 
 def _cards(lines: Sequence[Inscription]) -> list[list[Inscription]]:
