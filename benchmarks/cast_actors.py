@@ -140,13 +140,7 @@ def _keyed(portrait: Portrait, models: FaceModels, *, from_side: bool = False) -
     # A sheet has two greys, within and without the white frames round its pictures.
     greys = np.quantile(rgb[plain], [0.2, 0.5, 0.8], axis=0)
     away = np.min([np.linalg.norm(rgb - grey, axis=2) for grey in greys], axis=0)
-    solid = ((away > GREY) & _within_frame(view)).astype(np.uint8)
-    opened = cv2.morphologyEx(solid, cv2.MORPH_OPEN, np.ones((6, 6), np.uint8))
-    return _cut_out(view, np.asarray(opened, np.uint8))
-
-
-def _within_frame(view: View) -> npt.NDArray[np.bool_]:
-    """Where the picture is, without the white frame round it and the words beyond."""
+    # Where the picture is, without the white frame round it and the words beyond
     white = view.image[..., :3].min(axis=2) > 215
     left, top, right, bottom = (int(v) for v in view.box)
     inside = np.ones(white.shape, bool)
@@ -156,7 +150,9 @@ def _within_frame(view: View) -> npt.NDArray[np.bool_]:
     inside[: int(above[-1]) + 3 if len(above) else 0] = False
     inside[:, : int(before[-1]) + 3 if len(before) else 0] = False
     inside[:, (right + 3 + int(after[0])) if len(after) else white.shape[1] :] = False
-    return inside
+    solid = ((away > GREY) & inside).astype(np.uint8)
+    opened = cv2.morphologyEx(solid, cv2.MORPH_OPEN, np.ones((6, 6), np.uint8))
+    return _cut_out(view, np.asarray(opened, np.uint8))
 
 
 def _yaw_of(portrait: Portrait, models: FaceModels) -> float:

@@ -115,15 +115,12 @@ def lines_of(
         by_start = {round(record["start"], 2): record for record in by_slot.values()}
         for start, end, text in told:
             if (record := by_start.get(round(start, 2))) is not None:
-                plain = "\n".join(_plainly(row) for row in seen if row[0] < end and start < row[1])
+                plain = "\n".join(
+                    " ".join(str(part) for part in row[2:]) for row in seen if row[0] < end and start < row[1]
+                )
                 found["describer"].append(Told(text, name, {**record, "raw": ""}))
                 found["described"].append(Told(text, name, {**record, "raw": plain}))
     return found
-
-
-def _plainly(row: Sequence[Any]) -> str:
-    """A fact of seen.yaml in words."""
-    return " ".join(str(part) for part in row[2:])
 
 
 def with_name(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | None:

@@ -15,30 +15,26 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.core import Config, load_config
+from shotad.core import load_config
 from shotad.film import context_shots, plan_frames
 from tests.cmdad import cmdad
 
 RATE = Fraction(24000, 1001)
 
 
-def distinct(config: Config) -> tuple[float, float]:
-    """Different frames inside the AD, and in the whole clip."""
-    inside, whole = [], []
-    for golden in cmdad():
-        context = context_shots(golden.slot, golden.shots, config.context)
-        plans = plan_frames(golden.slot, context, config.frames, RATE)
-        moments = np.concatenate([plan.seconds for plan in plans])
-        frames = np.floor(moments * float(RATE) + 1e-9)
-        own = (moments >= golden.slot.start) & (moments < golden.slot.end)
-        inside.append(min(len(set(frames[own])), 16))
-        whole.append(len(set(frames)))
-    return float(np.mean(inside)), float(np.mean(whole))
-
-
 def main() -> None:
     for name, config in (("default", load_config()), ("reference-code", load_config("reference-code"))):
-        print(name, *(f"{figure:.2f}" for figure in distinct(config)))
+        # Different frames inside the AD, and in the whole clip
+        inside, whole = [], []
+        for golden in cmdad():
+            context = context_shots(golden.slot, golden.shots, config.context)
+            plans = plan_frames(golden.slot, context, config.frames, RATE)
+            moments = np.concatenate([plan.seconds for plan in plans])
+            frames = np.floor(moments * float(RATE) + 1e-9)
+            own = (moments >= golden.slot.start) & (moments < golden.slot.end)
+            inside.append(min(len(set(frames[own])), 16))
+            whole.append(len(set(frames)))
+        print(name, *(f"{figure:.2f}" for figure in (float(np.mean(inside)), float(np.mean(whole)))))
 
 
 if __name__ == "__main__":

@@ -88,26 +88,6 @@ def dream(folder: Path) -> Film:
     return Film(own, described, read_subtitles(folder / "captions.en.vtt"))
 
 
-def one_after_the_other(folder: Path, minutes: float) -> Film:
-    lines, end = [], 0.0
-    for clip in cmd_ad(folder):
-        times = [
-            Interval(
-                float(row["scaled_start"]), max(float(row["scaled_end"]), float(row["scaled_start"]) + 0.5)
-            )
-            for row in clip
-        ]
-        lines += [
-            (Interval(end + when.start, end + when.end), row["text"])
-            for when, row in zip(times, clip, strict=True)
-        ]
-        end += max(when.end for when in times)
-        if end >= 60 * minutes:
-            break
-    lines.sort(key=lambda line: line[0].start)
-    return Film(lines, [text for _, text in lines])
-
-
 def long_ago(film: Film) -> Iterator[tuple[int, int]]:
     """A line, and the one long before with which alone it shares a word."""
     last: dict[str, list[int]] = {}
@@ -164,7 +144,23 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=120, help="of the film made of CMD-AD's clips")
     chosen = parser.parse_args()
     measure("Elephants Dream", dream(chosen.text))
-    measure("CMD-AD", one_after_the_other(chosen.cmd_ad, chosen.minutes))
+    lines, end = [], 0.0
+    for clip in cmd_ad(chosen.cmd_ad):
+        times = [
+            Interval(
+                float(row["scaled_start"]), max(float(row["scaled_end"]), float(row["scaled_start"]) + 0.5)
+            )
+            for row in clip
+        ]
+        lines += [
+            (Interval(end + when.start, end + when.end), row["text"])
+            for when, row in zip(times, clip, strict=True)
+        ]
+        end += max(when.end for when in times)
+        if end >= 60 * chosen.minutes:
+            break
+    lines.sort(key=lambda line: line[0].start)
+    measure("CMD-AD", Film(lines, [text for _, text in lines]))
 
 
 if __name__ == "__main__":

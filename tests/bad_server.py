@@ -300,18 +300,15 @@ class _Handler(BaseHTTPRequestHandler):
             act = self.owner.act_for(self.command, self.path, headers, body)
             if act.wait is not None:
                 act.wait()
-            self._play(act)
-
-    def _play(self, act: Act) -> None:
-        self.close_connection = act.end != "whole"
-        if act.end == "hang":
-            self.owner._closing.wait()
-        elif act.end == "die":
-            self.owner.close()
-        elif act.end != "drop":
-            self._send(act)
-        if act.end in ("cut", "drop"):
-            _break(self.connection)
+            self.close_connection = act.end != "whole"
+            if act.end == "hang":
+                self.owner._closing.wait()
+            elif act.end == "die":
+                self.owner.close()
+            elif act.end != "drop":
+                self._send(act)
+            if act.end in ("cut", "drop"):
+                _break(self.connection)
 
     def _send(self, act: Act) -> None:
         body = act.body.encode() if isinstance(act.body, str) else act.body

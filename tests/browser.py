@@ -34,13 +34,6 @@ OPTIONS = (
 )
 
 
-def chromium_program() -> str | None:
-    """The browser's program: what `ASKED` names, else one on the path, else one in a usual place."""
-    asked = os.environ.get(ASKED)
-    places = [asked] if asked else [*map(shutil.which, NAMES), *PLACES]
-    return next((place for place in places if place and Path(place).is_file()), None)
-
-
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A launched ``playwright.sync_api.Browser``, closed at the end; skips where there is none.
@@ -49,7 +42,10 @@ def chromium() -> Iterator[Any]:
     keeps running until then.
     """
     sync = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (extra dev)")
-    program = chromium_program()
+    # The browser's program: what `ASKED` names, else one on the path, else one in a usual place
+    asked = os.environ.get(ASKED)
+    places = [asked] if asked else [*map(shutil.which, NAMES), *PLACES]
+    program = next((place for place in places if place and Path(place).is_file()), None)
     if program is None:
         pytest.skip(f"no Chromium was found: install it, or name its program in {ASKED}")
     with sync.sync_playwright() as playwright:

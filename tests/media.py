@@ -176,12 +176,19 @@ def make_film(spec: FilmSpec = FilmSpec()) -> Made:
         sounds = [_sound_stream(container, sound) for sound in spec.sounds]
         cover = _cover_stream(container) if spec.cover and spec.suffix != ".mkv" else None
         if spec.cover and spec.suffix == ".mkv":
-            _attach_cover(container)
+            import cv2
+
+            _, data = cv2.imencode(".jpg", np.full((320, 320, 3), 200, np.uint8))
+            container.add_attachment("cover.jpg", "image/jpeg", data.tobytes())
         packets = list(_encode_video(video, spec))
         for stream, sound in zip(sounds, spec.sounds, strict=True):
             packets += _encode_sound(stream, sound, spec.shift)
         if cover is not None:
-            container.mux(_encode_cover(cover))
+            from av import VideoFrame
+
+            frame = VideoFrame.from_ndarray(np.full((480, 320), 200, np.uint8), "yuvj420p")
+            frame.pts = 0
+            container.mux([*cover.encode(frame), *cover.encode(None)])
         for packet in sorted(packets, key=lambda p: float(p.dts * p.time_base)):
             container.mux(packet)
     seconds = spec.seconds()
@@ -330,21 +337,6 @@ def _cover_stream(container: Any) -> Any:
     stream.width, stream.height, stream.pix_fmt = 320, 320, "yuvj420p"
     stream.disposition = Disposition.attached_pic
     return stream
-
-
-def _encode_cover(stream: Any) -> list[Any]:
-    from av import VideoFrame
-
-    frame = VideoFrame.from_ndarray(np.full((480, 320), 200, np.uint8), "yuvj420p")
-    frame.pts = 0
-    return [*stream.encode(frame), *stream.encode(None)]
-
-
-def _attach_cover(container: Any) -> None:
-    import cv2
-
-    _, data = cv2.imencode(".jpg", np.full((320, 320, 3), 200, np.uint8))
-    container.add_attachment("cover.jpg", "image/jpeg", data.tobytes())
 
 
 def make_stills(folder: Path, count: int, first: int = 1, size: tuple[int, int] = (192, 108)) -> Path:

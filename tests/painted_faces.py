@@ -94,7 +94,8 @@ class PaintedFaces:
         height, width = image.shape[:2]
         found = []
         for who in HEADS:
-            rows, columns = np.nonzero(_mask(image, who))
+            away = np.abs(image.astype(int) - np.array(HEADS[who])).max(axis=2)
+            rows, columns = np.nonzero(np.asarray(away < 45))
             if len(rows) < 0.004 * height * width:
                 continue
             box = Box(
@@ -128,11 +129,6 @@ def look_for_painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
     monkeypatch.setattr(facemodels, "FaceModels", make)
     monkeypatch.setattr(facemodels, "weights_file", lambda name, progress=None: Path(name))
     return models
-
-
-def _mask(image: Image, who: str) -> npt.NDArray[np.bool_]:
-    away = np.abs(image.astype(int) - np.array(HEADS[who])).max(axis=2)
-    return np.asarray(away < 45)
 
 
 def _picture(place: int, take: Take, at: float) -> Image:

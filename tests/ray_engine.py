@@ -47,22 +47,18 @@ class Watched(FakeEngine):
         name = f"{self._stage}-{self._note}-{request.slot_id}"
         if (folder() / f"kill-{name}-always").exists():
             os.kill(os.getpid(), signal.SIGKILL)
-        self._hold()
+        if not (not (folder() / "hold").exists() or len(calls(folder())) < HELD):
+            import ray
+
+            note(f"{ray.get_runtime_context().get_node_id()}\n", "waiting")
+            while (folder() / "hold").exists():
+                time.sleep(0.05)
         if (folder() / f"kill-{name}").exists():
             (folder() / f"kill-{name}").unlink()
             os.kill(os.getpid(), signal.SIGKILL)
         reply = self._reply(request)
         note(f"{self._stage} {self._note} {request.slot_id} {os.getpid()}\n")
         return reply
-
-    def _hold(self) -> None:
-        if not (folder() / "hold").exists() or len(calls(folder())) < HELD:
-            return
-        import ray
-
-        note(f"{ray.get_runtime_context().get_node_id()}\n", "waiting")
-        while (folder() / "hold").exists():
-            time.sleep(0.05)
 
 
 def note(line: str, name: str = "calls") -> None:

@@ -182,22 +182,6 @@ def _in_the_middle(run: Run, server: ChatServer) -> subprocess.Popen[str]:
     return process
 
 
-def _goes_on(run: Run, server: ChatServer, undisturbed: tuple[dict[str, Any], str]) -> None:
-    """The same command finishes the work, asks for nothing that is there, and ends as if nothing had been."""
-    kept = run.records("stage2")
-    assert 1 <= len(kept) < SLOTS
-    before = server.answered
-    report = run.report()
-    whole = run.records("stage2")
-    anew = {slot: record for slot, record in whole.items() if slot not in good(kept)}
-    assert {slot: whole[slot] for slot in good(kept)} == good(kept)
-    assert len(whole) == len(report["lines"]) == SLOTS
-    assert server.answered - before == answers(anew) == report["used"]["stages"]["stage2"]["calls"]
-    assert lost(report) == []
-    assert run.holds(SECRET) == []
-    assert (whole, _track(run)) == undisturbed
-
-
 def test_the_server_is_killed_in_the_middle(
     server: ChatServer, undisturbed: tuple[dict[str, Any], str], tmp_path: Path
 ) -> None:
@@ -213,4 +197,16 @@ def test_the_server_is_killed_in_the_middle(
     assert "127.0.0.1" in said.err
     assert "Traceback" not in said.err
     assert SECRET not in said.err
-    _goes_on(run, server, undisturbed)
+    # The same command finishes the work, asks for nothing that is there, and ends as if nothing had been
+    kept = run.records("stage2")
+    assert 1 <= len(kept) < SLOTS
+    before = server.answered
+    report = run.report()
+    whole = run.records("stage2")
+    anew = {slot: record for slot, record in whole.items() if slot not in good(kept)}
+    assert {slot: whole[slot] for slot in good(kept)} == good(kept)
+    assert len(whole) == len(report["lines"]) == SLOTS
+    assert server.answered - before == answers(anew) == report["used"]["stages"]["stage2"]["calls"]
+    assert lost(report) == []
+    assert run.holds(SECRET) == []
+    assert (whole, _track(run)) == undisturbed

@@ -48,8 +48,8 @@ def run(film: str, way: str, cpu: float, seconds: float, slots: int, gigapixels:
     )  # fmt: skip
 
 
-def world() -> Films:
-    """Films that cost just what `UNITS` say."""
+def test_units_are_found_again() -> None:
+    # Films that cost just what `UNITS` say
     runs = []
     for film, length, slots, pixels in (("a", 60.0, 4, 1.0), ("b", 90.0, 9, 5.0), ("c", 200.0, 16, 3.0)):
         ground = UNITS.second * length + UNITS.pixels * pixels
@@ -64,11 +64,7 @@ def world() -> Films:
         }
         runs += [run(film, way, ground + cpu, length, slots, pixels) for way, cpu in more.items()]
         assert {*WAYS, "server"} == more.keys()
-    return Films(tuple(runs))
-
-
-def test_units_are_found_again() -> None:
-    found = units_of(world())
+    found = units_of(Films(tuple(runs)))
     for name in UNITS.__dataclass_fields__:
         assert getattr(found, name) == pytest.approx(getattr(UNITS, name), rel=1e-6), name
 

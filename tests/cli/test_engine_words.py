@@ -51,9 +51,6 @@ class Ollama:
             }
         assert path == "/api/chat", path
         self.asked.append(dict(body))
-        return self._chat(body)
-
-    def _chat(self, body: Mapping[str, Any]) -> tuple[int, Any]:
         context = body["options"]["num_ctx"]
         pictures = sum(len(turn.get("images", ())) for turn in body["messages"])
         tokens = sum(len(turn["content"].split()) for turn in body["messages"]) + pictures * PICTURE

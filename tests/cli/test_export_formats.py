@@ -38,7 +38,9 @@ def folder(tmp_path: Path) -> Path:
 def test_each_format_is_written_beside_the_track_and_valid(
     shotad: Shotad, folder: Path, name: str, ending: str
 ) -> None:
-    _needs(name)
+    packages = {"docx": "docx", "xlsx": "openpyxl"}
+    if name in packages:
+        pytest.importorskip(packages[name], reason="needs the extra documents")
     said = shotad("export", folder, "--format", name, "--json")
     assert said.code == 0, said.err
     (path,) = json.loads(said.out)["files"]
@@ -100,9 +102,3 @@ def test_check_names_what_is_wrong(shotad: Shotad, tmp_path: Path) -> None:
     assert said.code == 1
     assert "no AUDIO rendition says" in said.out
     assert "is no Office document" in said.out
-
-
-def _needs(name: str) -> None:
-    packages = {"docx": "docx", "xlsx": "openpyxl"}
-    if name in packages:
-        pytest.importorskip(packages[name], reason="needs the extra documents")

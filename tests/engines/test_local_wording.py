@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from shotad.core import Message, Request
@@ -56,15 +54,11 @@ CASES = {
 }  # fmt: skip
 
 
-def prompt_ids(tokenizer: Any, messages: tuple[Message, ...]) -> list[int]:
-    return TextWords(Template(tokenizer, None, "a model", words_only=True)).tokens(Request("s1", messages))
-
-
 @pytest.mark.parametrize(("template", "messages", "prompt"), CASES.values(), ids=CASES)
 def test_the_prompt_is_whole_with_one_bos(
     template: str | None, messages: tuple[Message, ...], prompt: str
 ) -> None:
     tokenizer = make_tokenizer(template)
-    ids = prompt_ids(tokenizer, messages)
+    ids = TextWords(Template(tokenizer, None, "a model", words_only=True)).tokens(Request("s1", messages))
     assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == prompt
     assert ids.count(tokenizer.bos_token_id) == prompt.count(BEGIN)

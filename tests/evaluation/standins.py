@@ -90,23 +90,20 @@ def _parsed(text: str) -> Parse:
         if begins := place == 0 or words[place - 1] == ".":
             rest = words[place : words.index(".", place) if "." in words[place:] else None]
             first = verb = place + next((k for k, one in enumerate(rest) if one in _VERBS), 0)
-        tokens.append(_token(word, place, first, verb, begins))
+        here, sign = word in _VERBS, not word.isalnum()
+        token = Token(
+            text=word,
+            lemma=_VERBS.get(word, word.lower()),
+            pos="VERB" if here else "PUNCT" if sign else "NOUN",
+            tag="VBZ" if here else "." if sign else "NN",
+            dep="ROOT" if place == first else "conj" if here else "punct" if sign else "dobj",
+            head=place if place == first else verb,
+            begins=begins,
+            space=not sign,
+        )
+        tokens.append(token)
         verb = place if word in _VERBS else verb
     return Parse(tuple(tokens))
-
-
-def _token(word: str, place: int, first: int, verb: int, begins: bool) -> Token:
-    here, sign = word in _VERBS, not word.isalnum()
-    return Token(
-        text=word,
-        lemma=_VERBS.get(word, word.lower()),
-        pos="VERB" if here else "PUNCT" if sign else "NOUN",
-        tag="VBZ" if here else "." if sign else "NN",
-        dep="ROOT" if place == first else "conj" if here else "punct" if sign else "dobj",
-        head=place if place == first else verb,
-        begins=begins,
-        space=not sign,
-    )
 
 
 def coco_program(

@@ -57,7 +57,8 @@ def test_the_human_ads_reach_the_bound(name: str, make_bench: MakeBench) -> None
 # --- order, shards
 @pytest.mark.parametrize("seed", [1, 2])
 def test_order_of_items_does_not_matter(name: str, seed: int, make_bench: MakeBench) -> None:
-    corpus = with_equal_times(mixed())
+    # Two ADs of a film at the same time, as CMD-AD has them where two clips of a film overlap
+    corpus = changed(changed(mixed(), 2, interval=Interval(10, 13)), 9, interval=Interval(0, 3))
     items = list(corpus.items)
     random.Random(seed).shuffle(items)
     one = scored(name, corpus, make_bench())
@@ -67,11 +68,6 @@ def test_order_of_items_does_not_matter(name: str, seed: int, make_bench: MakeBe
     assert other.value == pytest.approx(one.value)
     assert (other.basis, other.identity) == (one.basis, one.identity)
     assert set(other.remarks) == set(one.remarks)
-
-
-def with_equal_times(corpus: Corpus) -> Corpus:
-    """Two ADs of a film at the same time, as CMD-AD has them where two clips of a film overlap."""
-    return changed(changed(corpus, 2, interval=Interval(10, 13)), 9, interval=Interval(0, 3))
 
 
 def test_shards_by_film_add_up(name: str, make_bench: MakeBench) -> None:
@@ -484,20 +480,17 @@ WRONG = (
 )
 
 
-def pair(right: Sequence[str], wrong: Sequence[str], cast: tuple[str, ...]) -> tuple[Corpus, Corpus]:
-    """A film whose human AD is the right text, with both as predictions; and another, for frequencies."""
+def test_a_better_text_scores_better(name: str, make_bench: MakeBench) -> None:
+    # A film whose human AD is the right text, with both as predictions; and another, for frequencies
+    cast = ("Tony Wendice", "Margot Smith")
     rest = human()
     items = tuple(
         Item(f"r{k}", "rabbit", Interval(5.0 * k, 5.0 * k + 5), (text,), actions=(text,))
-        for k, text in enumerate(right)
+        for k, text in enumerate(RIGHT)
     )
     corpus = replace(rest, items=(*items, *rest.items), casts={**rest.casts, "rabbit": cast})
     others = [item.prediction for item in rest.items]
-    return predicted([*right, *others], corpus), predicted([*wrong, *others], corpus)
-
-
-def test_a_better_text_scores_better(name: str, make_bench: MakeBench) -> None:
-    good, bad = pair(RIGHT, WRONG, ("Tony Wendice", "Margot Smith"))
+    good, bad = predicted([*RIGHT, *others], corpus), predicted([*WRONG, *others], corpus)
     better(name, make_bench, good, bad)
 
 

@@ -26,25 +26,6 @@ def grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
-def cider_d(
-    said: Sequence[str], wanted: Sequence[Sequence[str]], corpus: Sequence[Any], plain: bool
-) -> float:
-    """CIDEr-D of one item by its formula (Vedantam et al. 2015, equations 1, 5 and 6); ``corpus`` holds the
-    references of each item. ``plain``: equations 1 to 4."""
-    total = 0.0
-    for n in range(1, 5):
-        ours = _weighted(said, n, corpus)
-        for reference in wanted:
-            theirs = _weighted(reference, n, corpus)
-            dot = sum(
-                (min(v, theirs.get(g, 0)) if not plain else v) * theirs.get(g, 0) for g, v in ours.items()
-            )
-            below = math.sqrt(sum(v * v for v in ours.values()) * sum(v * v for v in theirs.values()))
-            short = 1.0 if plain else math.exp(-((_len(said) - _len(reference)) ** 2) / (2 * 36))
-            total += short * dot / below if below else 0.0
-    return 10 * total / 4 / len(wanted)
-
-
 def _len(words: Sequence[str]) -> int:
     """The tool counts bigrams for the length."""
     return max(len(words) - 1, 0)
@@ -99,7 +80,21 @@ def test_cider_by_its_formula(name: str, make_bench: MakeBench) -> None:
     result = scored(name, corpus, make_bench())
     for row, item, wanted in zip(result.rows, corpus.items, references, strict=True):
         said = tokens(item.prediction or "")
-        expected = 100 * cider_d(said, wanted, references, plain=name == "cider-plain")
+        # CIDEr-D of one item by its formula (Vedantam et al. 2015, equations 1, 5 and 6); ``corpus`` holds
+        # the references of each item. ``plain``: equations 1 to 4.
+        plain = name == "cider-plain"
+        total = 0.0
+        for n in range(1, 5):
+            ours = _weighted(said, n, references)
+            for reference in wanted:
+                theirs = _weighted(reference, n, references)
+                dot = sum(
+                    (min(v, theirs.get(g, 0)) if not plain else v) * theirs.get(g, 0) for g, v in ours.items()
+                )
+                below = math.sqrt(sum(v * v for v in ours.values()) * sum(v * v for v in theirs.values()))
+                short = 1.0 if plain else math.exp(-((_len(said) - _len(reference)) ** 2) / (2 * 36))
+                total += short * dot / below if below else 0.0
+        expected = 100 * (10 * total / 4 / len(wanted))
         assert row.value == pytest.approx(expected, abs=1e-9)
     assert result.value == pytest.approx(np.mean([row.value for row in result.rows]))
 

@@ -39,11 +39,6 @@ def _packets(data: bytes) -> list[bytes]:
     return [data[at : at + 188] for at in range(0, len(data), 188)]
 
 
-def _number(packet: bytes) -> int:
-    """Of the stream that a packet belongs to."""
-    return (packet[1] & 0x1F) << 8 | packet[2]
-
-
 def test_streams_that_a_damaged_film_announces_on_its_way_are_passed_over(tmp_path: Path) -> None:
     frames = 1500
     plain, other = _packets(_programme(frames, 0)), _packets(_programme(20, 3))
@@ -51,7 +46,7 @@ def test_streams_that_a_damaged_film_announces_on_its_way_are_passed_over(tmp_pa
     picture = 0x100
     middle = len(plain) // 2
     path = tmp_path / "recording.ts"
-    sound = [packet for packet in other if _number(packet) != picture]
+    sound = [packet for packet in other if ((packet[1] & 0x1F) << 8 | packet[2]) != picture]
     path.write_bytes(b"".join([*plain[:middle], *sound, *plain[middle:]]))
     with find_media(path).open() as container:
         assert len(list(packets_of(container))) > frames

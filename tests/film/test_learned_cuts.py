@@ -166,8 +166,11 @@ def random_weights(path: Path) -> list[npt.NDArray[np.float32]]:
     return made
 
 
-def by_torch(torch: Any, tensors: Sequence[npt.NDArray[np.float32]], pictures: Pictures) -> Any:
-    """The network as its paper draws it, layer by layer in three dimensions."""
+def test_it_answers_as_torch_does(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    tensors = random_weights(tmp_path / "weights.zip")
+    pictures = np.random.default_rng(6).integers(0, 256, (23, 27, 48, 3), np.uint8)
+    # The network as its paper draws it, layer by layer in three dimensions
     left = iter(torch.from_numpy(np.array(tensor)) for tensor in tensors)
     conv, relu = torch.nn.functional.conv3d, torch.relu
     now = torch.from_numpy(pictures).permute(3, 0, 1, 2)[None].float() / 255
@@ -199,14 +202,7 @@ def by_torch(torch: Any, tensors: Sequence[npt.NDArray[np.float32]], pictures: P
     colours = alike(torch.from_numpy(counts))
     flat = now[0].permute(1, 2, 3, 0).reshape(len(pictures), -1)
     hidden = relu(linear(torch.cat([colours, features, flat], 1), next(left), next(left)))
-    return torch.sigmoid(torch.cat([linear(hidden, next(left), next(left)) for _ in range(2)], 1)).T.numpy()
-
-
-def test_it_answers_as_torch_does(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
-    tensors = random_weights(tmp_path / "weights.zip")
-    pictures = np.random.default_rng(6).integers(0, 256, (23, 27, 48, 3), np.uint8)
-    theirs = by_torch(torch, tensors, pictures)
+    theirs = torch.sigmoid(torch.cat([linear(hidden, next(left), next(left)) for _ in range(2)], 1)).T.numpy()
     assert np.ptp(theirs) > 1e-3, "answers that do not differ would show nothing"
     assert np.abs(cut_net.CutNet(tmp_path / "weights.zip")(pictures) - theirs).max() < 1e-5
 

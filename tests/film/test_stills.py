@@ -17,12 +17,6 @@ from tests.media import make_stills, read_number
 RATE = Fraction(3)
 
 
-def _archive(folder: Path, path: Path, mode: str = "w") -> Path:
-    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
-        archive.add(folder, arcname="clip")
-    return path
-
-
 @pytest.fixture(params=["folder", "tar", "tar.gz", "tar by content"])
 def film(request: pytest.FixtureRequest, tmp_path: Path) -> Film:
     folder = make_stills(tmp_path / "clip", 12)
@@ -33,7 +27,10 @@ def film(request: pytest.FixtureRequest, tmp_path: Path) -> Film:
     name = {"tar": "clip.tar", "tar.gz": "clip.tar.gz", "tar by content": "clip"}[request.param]
     mode = "w:gz" if name.endswith("gz") else "w"
     (tmp_path / "archive").mkdir()
-    return open_film(_archive(folder, tmp_path / "archive" / name, mode), frame_rate=RATE)
+    path = tmp_path / "archive" / name
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        archive.add(folder, arcname="clip")
+    return open_film(path, frame_rate=RATE)
 
 
 def test_a_broken_frame_is_left_out_and_noted(tmp_path: Path) -> None:

@@ -73,14 +73,6 @@ def test_patches_of_one_row_lie_side_by_side(folders: dict[int, Path], registers
         assert torch.nonzero(moved).flatten().tolist() == [2 * columns + 5]
 
 
-def _without(folder: Path, weight: str) -> None:
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(folder / "model.safetensors")
-    del weights[weight]
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-
-
 def _small(kind: str, **changes: Any) -> Any:
     """A tiny random network of another kind, by the name of its classes in transformers."""
     import transformers
@@ -134,7 +126,11 @@ def test_networks_whose_tokens_are_no_patches_are_refused(tmp_path: Path) -> Non
 
 def test_a_missing_weight_is_an_error_and_no_random_number(folders: dict[int, Path], tmp_path: Path) -> None:
     folder = shutil.copytree(folders[0], tmp_path / "model")
-    _without(folder, "layernorm.weight")
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    del weights["layernorm.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(WeightsError, match=r"lacks 1 of its weights, such as layernorm\.weight"):
         DinoV2.in_folder(folder, EXACT).of(pictures(1))
 

@@ -47,10 +47,6 @@ def pictures(*sizes: tuple[int, int]) -> list[Image]:
     return [random.integers(0, 256, (h, w, 3), dtype=np.uint8) for h, w in sizes]
 
 
-def fitted_tensor(images: list[Image]) -> torch.Tensor:
-    return torch.from_numpy(np.stack(images))
-
-
 def test_guesses_are_the_softmax_in_the_order_of_the_images(net: ScaleNet) -> None:
     images = pictures((90, 160), (160, 90), (120, 160), (200, 100), (90, 160))
     guesses = ScaleClassifier(net, PLAIN).of(images)
@@ -72,7 +68,7 @@ def test_a_checkpoint_comes_back_whole(net: ScaleNet, tmp_path: Path) -> None:
     assert loaded.design == net.design
     assert not loaded.training
     assert [p.requires_grad for p in loaded.parameters()] == [p.requires_grad for p in net.parameters()]
-    images = fitted_tensor(pictures((84, 112), (84, 112)))
+    images = torch.from_numpy(np.stack(pictures((84, 112), (84, 112))))
     assert torch.equal(loaded(images), net(images))
     assert [p.name for p in tmp_path.iterdir()] == ["scale.safetensors"]
 
@@ -118,7 +114,9 @@ CHANGES: dict[str, tuple[Change, str]] = {
 def test_a_changed_checkpoint_is_refused_by_name(net: ScaleNet, tmp_path: Path, name: str) -> None:
     path = tmp_path / "scale.safetensors"
     save_net(path, net, {})
-    about, weights = described(path), load_file(path)
+    with safe_open(path, "pt") as file:
+        found: dict[str, Any] = json.loads(file.metadata()[FORMAT])
+    about, weights = found, load_file(path)
     change, message = CHANGES[name]
     change(about, weights)
     save_file(weights, path, metadata={FORMAT: json.dumps(about)})
@@ -126,12 +124,6 @@ def test_a_changed_checkpoint_is_refused_by_name(net: ScaleNet, tmp_path: Path, 
         load_net(path)
     assert str(path) in refusal.value.what
     assert refusal.value.hint
-
-
-def described(path: Path) -> dict[str, Any]:
-    with safe_open(path, "pt") as file:
-        found: dict[str, Any] = json.loads(file.metadata()[FORMAT])
-    return found
 
 
 def test_what_is_no_checkpoint_is_refused(net: ScaleNet, tmp_path: Path) -> None:

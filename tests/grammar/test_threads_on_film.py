@@ -23,10 +23,6 @@ def figures(clip: Labelled, maker: GridFeatures | None = None) -> Figures:
     return made
 
 
-def clip_named(name: str) -> Labelled:
-    return next(clip for clip in labelled_clips(FILMS) if clip.name == name)
-
-
 def test_the_threads_of_the_sample_film_are_found() -> None:
     made = figures(sample_clip())
     assert made.pairs.recall == 1
@@ -38,7 +34,7 @@ def test_the_threads_of_the_sample_film_are_found() -> None:
 @needs_films
 @pytest.mark.slow
 def test_the_threads_of_the_battle_are_found() -> None:
-    made = figures(clip_named(BATTLE))
+    made = figures(next(clip for clip in labelled_clips(FILMS) if clip.name == BATTLE))
     assert made.pairs.right >= 2
     assert made.pairs.wrong == 0
     assert made.ap is not None

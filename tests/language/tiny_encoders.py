@@ -84,7 +84,19 @@ _OWN = "sentence_transformers.models"
 def make_gte(folder: Path, *, both_ways: bool = True, wants_end: bool = True) -> Path:
     """As gte-Qwen2-7B-instruct is kept: last word, unit length, code of its own, which must never run."""
     folder.mkdir(parents=True)
-    size = _make_tokenizer(folder, wants_end)
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=[END], initial_alphabet=alphabet, show_progress=False
+    )
+    inner.train_from_iterator(["He opens the door. She runs away. Instruct: Query:"], trainer)
+    inner.save(str(folder / "tokenizer.json"))
+    own = {"AutoTokenizer": ["tokenization_qwen.Qwen2Tokenizer", None]}
+    marks = {"add_eos_token": wants_end, "eos_token": END, "pad_token": END}
+    _write(folder / "tokenizer_config.json", {"tokenizer_class": "Qwen2Tokenizer", "auto_map": own, **marks})
+    size = int(inner.get_vocab_size())
     _make_model(folder, size, both_ways)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
     rows = [{"idx": k, "name": str(k), "path": p, "type": f"{_OWN}.{t}"} for k, (p, t) in enumerate(modules)]
@@ -98,22 +110,6 @@ def make_gte(folder: Path, *, both_ways: bool = True, wants_end: bool = True) ->
     _write(folder / "1_Pooling" / "config.json", pooling)
     _write(folder / "sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
     return folder
-
-
-def _make_tokenizer(folder: Path, wants_end: bool) -> int:
-    inner = Tokenizer(models.BPE())
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    inner.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=[END], initial_alphabet=alphabet, show_progress=False
-    )
-    inner.train_from_iterator(["He opens the door. She runs away. Instruct: Query:"], trainer)
-    inner.save(str(folder / "tokenizer.json"))
-    own = {"AutoTokenizer": ["tokenization_qwen.Qwen2Tokenizer", None]}
-    marks = {"add_eos_token": wants_end, "eos_token": END, "pad_token": END}
-    _write(folder / "tokenizer_config.json", {"tokenizer_class": "Qwen2Tokenizer", "auto_map": own, **marks})
-    return int(inner.get_vocab_size())
 
 
 def _make_model(folder: Path, words: int, both_ways: bool) -> None:

@@ -44,12 +44,6 @@ def seen(name: str, box: Box) -> Sighting:
     return Sighting(name, box, 0.0, 1.0)
 
 
-def after_jpeg(image: Image) -> Image:
-    file = io.BytesIO()
-    Pillow.fromarray(image).save(file, "JPEG", quality=75)
-    return np.asarray(Pillow.open(file))
-
-
 def inside(box: Box, width: int, height: int) -> npt.NDArray[np.bool_]:
     """Of each pixel: whether it is in the ellipse that fills the box."""
     x, y = box.centre
@@ -86,7 +80,10 @@ def test_after_jpeg_each_line_is_nearest_to_its_own_colour(
     people = [
         seen(person, face(x, y, pixels, width, height)) for person, (x, y) in zip(PEOPLE, places, strict=True)
     ]
-    painted = after_jpeg(paint_people(ground(name, width, height), people, MARKS))
+    image = paint_people(ground(name, width, height), people, MARKS)
+    file = io.BytesIO()
+    Pillow.fromarray(image).save(file, "JPEG", quality=75)
+    painted = np.asarray(Pillow.open(file))
     for person, (x, y) in zip(PEOPLE, places, strict=True):
         mark = MARKS[person]
         oval = Oval(x * width, y * height, pixels / 2 * 1.25, pixels * 1.3 / 2 * 1.25)

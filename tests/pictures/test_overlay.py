@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from PIL import Image
 
@@ -22,12 +21,6 @@ def clip(width: int, height: int, numbers: list[int], seed: int = 0) -> Clip:
     """Noisy frames, the hardest background for small type after JPEG."""
     images = np.random.default_rng(seed).integers(0, 256, (len(numbers), height, width, 3), dtype=np.uint8)
     return Clip(images, np.arange(len(numbers), dtype=np.float64), np.array(numbers, dtype=np.int64))
-
-
-def after_jpeg(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    file = io.BytesIO()
-    Image.fromarray(image).save(file, "JPEG")
-    return np.asarray(Image.open(file))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +58,9 @@ def test_every_number_is_told_from_every_other_after_jpeg(size: tuple[int, int])
     painted = paint(clip(*size, numbers), NUMBER).images
     labels = {n: shot_label(n, *size).astype(int) for n in numbers}
     for number, image in zip(numbers, painted, strict=True):
-        seen = after_jpeg(image).astype(int)
+        file = io.BytesIO()
+        Image.fromarray(image).save(file, "JPEG")
+        seen = np.asarray(Image.open(file)).astype(int)
         distance = {
             n: np.abs(seen[: label.shape[0], : label.shape[1]] - label).mean() for n, label in labels.items()
         }

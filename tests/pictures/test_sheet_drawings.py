@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.description.overview_data import Subject, read_subject
+from shotad.description.overview_data import read_subject
 from shotad.description.overview_timeline import Span, row_times, timeline
 from tests.sheetfolder import Made, make_folder
-
-
-def subject_of(folder: Path, made: Made) -> Subject:
-    return read_subject(make_folder(folder, made))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +31,7 @@ def spans(parts: tuple[Span, ...]) -> list[tuple[str, float, float]]:
 
 
 def test_the_time_line_shows_what_happens_when(tmp_path: Path) -> None:
-    (row,) = timeline(subject_of(tmp_path, Made(shots=3, length=5, threads=2)))
+    (row,) = timeline(read_subject(make_folder(tmp_path, Made(shots=3, length=5, threads=2))))
     assert spans(row.shots) == [("shot", 0, 5), ("shot", 5, 10), ("shot", 10, 15)]
     assert [(p.words, p.thread) for p in row.shots] == [("0 A", "A"), ("1 B", "B"), ("2 A", "A")]
     assert spans(row.speech) == [("speech", 2.5, 3.5), ("lyrics", 7.5, 8.5), ("speech", 12.5, 13.5)]

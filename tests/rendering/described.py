@@ -110,19 +110,15 @@ def sound_of(path: Path, number: int = 0, rate: int = 48000) -> npt.NDArray[np.f
     from shotad.film import sound_blocks
 
     if path.suffix in (".wav", ".flac", ".mp3", ".opus", ".m4a"):
-        return _plain_sound(path, rate)
+        resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+        parts = []
+        with av.open(str(path)) as container:
+            for frame in container.decode(audio=0):
+                parts += [out.to_ndarray()[0] for out in resampler.resample(frame)]
+            parts += [out.to_ndarray()[0] for out in resampler.resample(None)]
+        return np.concatenate(parts)
     with open_film(path) as film:
         return np.concatenate([block.samples for block in sound_blocks(film, number, rate)])
-
-
-def _plain_sound(path: Path, rate: int) -> npt.NDArray[np.float32]:
-    resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
-    parts = []
-    with av.open(str(path)) as container:
-        for frame in container.decode(audio=0):
-            parts += [out.to_ndarray()[0] for out in resampler.resample(frame)]
-        parts += [out.to_ndarray()[0] for out in resampler.resample(None)]
-    return np.concatenate(parts)
 
 
 def found_at(sound: npt.NDArray[np.float32], take: npt.NDArray[np.float32], near: float, rate: int) -> float:

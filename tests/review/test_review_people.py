@@ -54,8 +54,10 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return paint_film(tmp_path_factory.mktemp("film") / "ep1.mp4", EPISODE)
 
 
-def write_run(place: Path, film: Path) -> Path:
-    """A work folder with a slot and a line for each shot."""
+@pytest.fixture(scope="module")
+def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # A work folder with a slot and a line for each shot
+    place = tmp_path_factory.mktemp("run") / "ep1.shotad"
     with open_film(film) as opened:
         info = opened.info
     spans = [Interval(a, b) for a, b in pairwise(CUTS)]
@@ -73,11 +75,6 @@ def write_run(place: Path, film: Path) -> Path:
             Track(FilmId(film.name, info.fingerprint, info.duration), "en", (), "0", cues), place, film.name
         )
     return place
-
-
-@pytest.fixture(scope="module")
-def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_run(tmp_path_factory.mktemp("run") / "ep1.shotad", film)
 
 
 @pytest.fixture(scope="module")

@@ -263,13 +263,9 @@ def test_what_went_wrong_is_told_and_leaves_nothing(tmp_path: Path, left: bytes 
     assert [path.name for path in (tmp_path / "review").iterdir() if path.suffix != ".lock"] == []
 
 
-def long_film() -> Path:
-    """One that is encoded."""
-    return make_film(FilmSpec(suffix=".mkv", pixels="yuv420p10le", frames=500, sounds=(SOUND,))).path
-
-
 def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
-    source = long_film()
+    # One that is encoded
+    source = make_film(FilmSpec(suffix=".mkv", pixels="yuv420p10le", frames=500, sounds=(SOUND,))).path
     proxy = proxy_of(source, tmp_path, Tabs())
     proxy.start()
     while proxy.state()["done"] == 0:

@@ -116,23 +116,33 @@ def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(
     try:
         with tabs(browser, server.url) as opened:
             here = Round(folder, opened.open())
-            _gives_a_name(here)
+            here.tab_to("first-name")
+            here.type("Ann")
+            here.press("Enter")
+            here.on_row("Line 1 of 4")
             _hears(here, names[1])
             _describes_anew_and_chooses(here, names[2])
             _edits_and_moves(here, names[2])
             _adds_a_slot_and_writes_its_line(here)
             _accepts_all(here)
-            _exports(here)
+            here.press("x")
+            until(here.page, "document.activeElement.value === 'vtt'")
+            assert "All 5 lines are accepted" in here.page.inner_text("#export-dialog")
+            here.press("Tab", "Tab", "Tab", "Space")  # SRT, DAPT, CSV
+            assert here.page.evaluate("document.activeElement.value") == "csv"
+            here.tab_to("Write the scripts")
+            here.press("Enter")
+            here.ended("scripts were written")
+            here.tab_to("Speak and make the files")
+            here.press("Enter")
+            here.ended("file made")
+            assert "5 of 5 lines spoken" in here.page.inner_text("#export-dialog")
+            here.press("Escape")
+            here.on_row("Line 5 of 5")
+            assert "another program" not in here.page.inner_text("#status")
     finally:
         server.close()
     _the_scripts_and_the_film_hold_it(folder)
-
-
-def _gives_a_name(here: Round) -> None:
-    here.tab_to("first-name")
-    here.type("Ann")
-    here.press("Enter")
-    here.on_row("Line 1 of 4")
 
 
 def _hears(here: Round, name: str) -> None:
@@ -227,24 +237,6 @@ def _accepts_all(here: Round) -> None:
         said(here.page, f"Line {number}: Accepted by Ann")
     assert here.page.inner_text("#progress-text") == "5 of 5 accepted"
     assert {cue.state for cue in here.track.heard} == {LineState.ACCEPTED}
-
-
-def _exports(here: Round) -> None:
-    here.press("x")
-    until(here.page, "document.activeElement.value === 'vtt'")
-    assert "All 5 lines are accepted" in here.page.inner_text("#export-dialog")
-    here.press("Tab", "Tab", "Tab", "Space")  # SRT, DAPT, CSV
-    assert here.page.evaluate("document.activeElement.value") == "csv"
-    here.tab_to("Write the scripts")
-    here.press("Enter")
-    here.ended("scripts were written")
-    here.tab_to("Speak and make the files")
-    here.press("Enter")
-    here.ended("file made")
-    assert "5 of 5 lines spoken" in here.page.inner_text("#export-dialog")
-    here.press("Escape")
-    here.on_row("Line 5 of 5")
-    assert "another program" not in here.page.inner_text("#status")
 
 
 def _the_scripts_and_the_film_hold_it(folder: Path) -> None:

@@ -89,7 +89,10 @@ def rich_film() -> Path:
         words.time_base, words.disposition = Fraction(1, 1000), Disposition.hearing_impaired
         words.metadata.update({"language": "eng", "title": "SDH"})
         film.add_attachment("font.ttf", "application/x-truetype-font", b"no font" * 100)
-        film.add_attachment("cover.jpg", "image/jpeg", _picture())
+        import cv2
+
+        picture = bytes(cv2.imencode(".jpg", np.full((320, 320, 3), 200, np.uint8))[1].tobytes())
+        film.add_attachment("cover.jpg", "image/jpeg", picture)
         film.metadata.update({"title": "Two of them", "artist": "Ann", "IMDB": "tt1"})
         base = Fraction(1, 1000)
         film.set_chapters(
@@ -111,12 +114,6 @@ def rich_film() -> Path:
     return path
 
 
-def _picture() -> bytes:
-    import cv2
-
-    return bytes(cv2.imencode(".jpg", np.full((320, 320, 3), 200, np.uint8))[1].tobytes())
-
-
 def film_for(name: str, ending: str) -> Path:
     """The film of that name, in codecs that a container with this ending holds."""
     if name == "two":
@@ -131,16 +128,6 @@ def burst() -> Samples:
     return noise.astype(np.float32)
 
 
-def ad_samples(seconds: float, channels: int, rate: int = RATE) -> Samples:
-    """``float32[n, channels]``: silence with a burst at each of `ONSETS`, on all channels alike."""
-    wave = np.zeros((round(seconds * rate), channels), np.float32)
-    for onset in ONSETS:
-        at = round(onset * rate)
-        part = burst()[: max(0, len(wave) - at)]
-        wave[at : at + len(part)] = part[:, None]
-    return wave
-
-
 def blocks(samples: Samples, size: int = RATE) -> Iterator[SoundBlock]:
     for at in range(0, len(samples), size):
         yield SoundBlock(at / RATE, samples[at : at + size])
@@ -149,7 +136,13 @@ def blocks(samples: Samples, size: int = RATE) -> Iterator[SoundBlock]:
 def ad_sound(film: Film, layout: str = "stereo", language: str = "en-GB") -> AdSound:
     from av import AudioLayout
 
-    samples = ad_samples(film.info.duration, AudioLayout(layout).nb_channels)
+    # ``float32[n, channels]``: silence with a burst at each of `ONSETS`, on all channels alike
+    channels = AudioLayout(layout).nb_channels
+    samples = np.zeros((round(film.info.duration * RATE), channels), np.float32)
+    for onset in ONSETS:
+        at = round(onset * RATE)
+        part = burst()[: max(0, len(samples) - at)]
+        samples[at : at + len(part)] = part[:, None]
     return AdSound(blocks(samples), layout, RATE, language, "Audio Description")
 
 

@@ -72,16 +72,8 @@ def keywords(line: str) -> list[str]:
     return [word for word in re.findall(r"[a-z]+", line.lower()) if len(word) > 3][:5]
 
 
-def asks(line: str) -> str:
-    return "yes" if line.rstrip().endswith("?") else "no"
-
-
 def emotion(line: str) -> str:
     return "negative" if "hate" in line else "positive" if "love" in line else "neutral"
-
-
-def intends(line: str) -> str:
-    return "yes" if line.startswith("I will") else "no"
 
 
 def event(scene: str) -> str:
@@ -105,9 +97,9 @@ class ScriptReader(ScriptedEngine):
         (line,) = quotes(request, "Line")
         return {
             "keywords": keywords(line),
-            "question": asks(line),
+            "question": ("yes" if line.rstrip().endswith("?") else "no"),
             "emotion": emotion(line),
-            "intention": intends(line),
+            "intention": ("yes" if line.startswith("I will") else "no"),
         }
 
     def _list(self, request: Request) -> dict[str, Any]:

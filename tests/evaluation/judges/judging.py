@@ -64,17 +64,14 @@ class WordJudge(ScriptedEngine):
 
     def _action(self, request: Request) -> dict[str, Any]:
         if "conveyed" in request.schema["properties"]:  # type: ignore[index]
-            return self._conveyed(request)
+            (event,) = map(words_of, quotes(request, "The event"))
+            heard = set().union(*map(words_of, lines_of(request)))
+            share = len(event & heard) / len(event)
+            verdict = "yes" if share == 1 else "partly" if share >= 0.5 else "no"
+            return {"reason": "By the words.", "conveyed": verdict}
         action, told = map(words_of, quotes(request, "Action", "Description"))
         score = round(3 * len(action & told) / len(action))
         return {"reason": f"{score} of 3.", "score": score}
-
-    def _conveyed(self, request: Request) -> dict[str, Any]:
-        (event,) = map(words_of, quotes(request, "The event"))
-        heard = set().union(*map(words_of, lines_of(request)))
-        share = len(event & heard) / len(event)
-        verdict = "yes" if share == 1 else "partly" if share >= 0.5 else "no"
-        return {"reason": "By the words.", "conveyed": verdict}
 
     def _story(self, request: Request) -> dict[str, Any]:
         return {"events": list(dict.fromkeys(lines_of(request)))}

@@ -56,7 +56,17 @@ def test_a_missing_and_a_broken_video_fail_and_the_run_goes_on(runs: Runs) -> No
 def test_what_a_video_that_is_cut_off_does_not_show_fails(runs: Runs) -> None:
     """The reader shows a file's last frame at all later moments; lines must not be made of it."""
     video = runs.root / "2001/one.mp4"
-    whole = with_index_in_front(video)
+    # An MP4 with its index at the front, as films from the web have it: half of it can still be opened
+    target = video.with_name("front.mp4")
+    with av.open(str(video)) as source, av.open(str(target), "w", options={"movflags": "faststart"}) as made:
+        stream = source.streams.video[0]
+        copy = made.add_stream_from_template(stream)
+        for packet in source.demux(stream):
+            if packet.dts is not None:
+                packet.stream = copy
+                made.mux(packet)
+    whole = target.read_bytes()
+    target.unlink()
     video.write_bytes(whole[: len(whole) // 2])
     done = runs.run()
     rows = by_id(runs.rows)
@@ -69,21 +79,6 @@ def test_what_a_video_that_is_cut_off_does_not_show_fails(runs: Runs) -> None:
     assert len(told) == 1, "one reason for all of the clip"
     said = [line.text for line in done.lines if line.clip == "2001/one" and line.text]
     assert 0 < len(said) < len(CLIPS["2001/one"][1]) - 1
-
-
-def with_index_in_front(video: Path) -> bytes:
-    """An MP4 with its index at the front, as films from the web have it: half of it can still be opened."""
-    target = video.with_name("front.mp4")
-    with av.open(str(video)) as source, av.open(str(target), "w", options={"movflags": "faststart"}) as made:
-        stream = source.streams.video[0]
-        copy = made.add_stream_from_template(stream)
-        for packet in source.demux(stream):
-            if packet.dts is not None:
-                packet.stream = copy
-                made.mux(packet)
-    content = target.read_bytes()
-    target.unlink()
-    return content
 
 
 def test_the_same_again_asks_nothing_and_leaves_the_same_bytes(runs: Runs) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -222,7 +221,8 @@ def test_a_folder_of_films_is_held_against_the_release(tmp_path: Path) -> None:
     assert "8  of 9,975" in both.text
 
 
-def _loosen(content: dict[str, Any]) -> None:
+def test_ids_that_lead_nowhere(tmp_path: Path) -> None:
+    content = json.loads(json.dumps(files()))
     content["script"][1]["_id"] = 1
     nodes = content["task_1_character_timelines"]["focal_character_timelines"][0]["timeline_nodes"]
     nodes[1]["timeline_node_id"] = "n1"
@@ -232,11 +232,6 @@ def _loosen(content: dict[str, Any]) -> None:
     talks = content["task_3_in_script_character_role_play_single_turn"]["instances"]
     talks[0]["reference"]["source_memory_ids"] = ["r077"]
     talks[1]["role_asset_ref"]["character_name"] = "Dan"
-
-
-def test_ids_that_lead_nowhere(tmp_path: Path) -> None:
-    content = json.loads(json.dumps(files()))
-    _loosen(content)
     check = check_stage(read_stage(write_film(tmp_path / "film", content)))
     assert not check.whole
     found = {row["what"]: row["where"] for row in check.record()["loose"]}
