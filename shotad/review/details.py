@@ -17,14 +17,12 @@ from shotad.description import ADDED, in_words
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
-from shotad.script import REDO, Cue, CueStatus, Edit, EditField, Provenance
+from shotad.script import REDO, Cue, CueStatus, EditField
 
 Note = dict[str, str]
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What reading a record of another make raises."""
-
-_TIMES = {1: "once", 2: "twice"}
 
 _FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundings"}
 """What Stage I is asked about besides people and what they do, by shot scale."""
@@ -53,7 +51,10 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
         yield from _guarded(_unseen, stage2)
         yield from _tries("Stage II", stage2)
     if cue.provenance is not None:
-        yield note("Settings that reproduce this line", _again(cue.provenance))
+        made = cue.provenance
+        makers = "; ".join(str(maker) for maker in made.makers)
+        prompts = made.prompt_hash or "not recorded"
+        yield note("Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {made.seed}.")
 
 
 def _guarded(notes: Any, record: Record) -> Iterator[Note]:
@@ -93,24 +94,24 @@ def _shots(numbers: Sequence[int]) -> str:
 
 
 def _people_notes(record: Record) -> Iterator[Note]:
-    seen = [str(row["called"]) for row in record.get("characters", ())]
-    if seen:
-        yield note("Recognised", f"{', '.join(dict.fromkeys(seen))}.")
-    heard = [str(row["name"]) for row in record.get("heard", ())]
-    if heard:
-        yield note("Names heard near by", f"{', '.join(dict.fromkeys(heard))}.")
+    seen = dict.fromkeys(str(row["called"]) for row in record.get("characters", ()))
+    heard = dict.fromkeys(str(row["name"]) for row in record.get("heard", ()))
     invented = [str(name) for name in record.get("invented", ())]
-    if invented:
-        yield note("Named by the model alone", f"{', '.join(invented)}.")
+    for title, names in (
+        ("Recognised", seen),
+        ("Names heard near by", heard),
+        ("Named by the model alone", invented),
+    ):
+        if names:
+            yield note(title, f"{', '.join(names)}.")
 
 
 def _measured(record: Record) -> Iterator[Note]:
     """What the embedded observer measured; other engines measure nothing."""
     notes = record.get("notes") or {}
-    if "current" not in notes:
-        return
-    told = [f"Shot {number}: {words}." for number, words in sorted(in_words(Facts.from_json(notes)).items())]
-    if told:
+    words = in_words(Facts.from_json(notes)) if "current" in notes else {}
+    if words:
+        told = (f"Shot {number}: {words[number]}." for number in sorted(words))
         yield note("Measured in the frames", " ".join(told))
 
 
@@ -120,7 +121,7 @@ def _tries(stage: str, record: Record) -> Iterator[Note]:
     if not isinstance(tries, list) or len(tries) < 2:
         return
     wrong = [str(text) for one in tries if isinstance(one, Mapping) for text in one.get("complaints", ())]
-    times = _TIMES.get(len(tries), f"{len(tries)} times")
+    times = "twice" if len(tries) == 2 else f"{len(tries)} times"
     why = f" What was wrong: {' '.join(dict.fromkeys(wrong))}" if wrong else ""
     yield note(f"{stage} was asked {times}", f"The answer with the fewest faults was taken.{why}")
 
@@ -133,11 +134,6 @@ def _unseen(record: Record) -> Iterator[Note]:
     ]
     if told:
         yield note("Not seen in the frames at a second look", " ".join(told))
-
-
-def _again(made: Provenance) -> str:
-    makers = "; ".join(str(maker) for maker in made.makers)
-    return f"{makers}; prompts {made.prompt_hash or 'not recorded'}; seed {made.seed}."
 
 
 def note(title: str, text: str) -> Note:
@@ -173,7 +169,12 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
     cue = session.cue(line_id)
     slot = cue.slot_id or ""
     tries = records_of(session.folder / "redo.jsonl").all(slot) if slot else ()
-    stage1, stage2 = _records(session.folder, cue, tries)
+    # What both stages recorded of the line: in the redo that it comes from, else in the run
+    own = next((row for row in reversed(tries) if row.get("after") and row["after"] == cue.text), None)
+    stage1, stage2 = (None, None) if own is None else (own.get("stage1"), own.get("stage2"))
+    if own is None and slot:
+        files = (session.folder / f"{stage}.jsonl" for stage in ("stage1", "stage2"))
+        stage1, stage2 = (records_of(file).last(slot) for file in files)
     return {
         "id": cue.id,
         "stage1": None if stage1 is None else stage1_view(stage1),
@@ -183,18 +184,6 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
         "notes": [*_of_line(cue), *of_records(cue, stage1, stage2)],
         "history": [redo_view(row) for row in tries],
     }
-
-
-def _records(folder: Path, cue: Cue, tries: Sequence[Record]) -> tuple[Record | None, Record | None]:
-    """What both stages recorded of the line: in the redo that it comes from, else in the run."""
-    if not cue.slot_id:
-        return None, None
-    for row in reversed(tries):
-        if row.get("after") and row["after"] == cue.text:
-            return row.get("stage1"), row.get("stage2")
-    return records_of(folder / "stage1.jsonl").last(cue.slot_id), records_of(folder / "stage2.jsonl").last(
-        cue.slot_id
-    )
 
 
 def stage1_view(record: Record) -> dict[str, Any]:
@@ -270,25 +259,22 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     if edit is not None and edit.source == REDO:
         yield note("Described again", "Described again on request; later runs keep this line.")
     elif edit is not None:
-        yield note("Changed by a person", _changed(edit))
-    own = cue.edited.machine if cue.edited is not None else None
+        parts = [_CHANGED[one] for one in edit.fields if one in _CHANGED]
+        listed = " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+        told = f"A person changed {listed} ({edit.source})."
+        if EditField.ADDED in edit.fields:
+            told = f"A person added the line ({edit.source})."
+        elif EditField.REMOVED in edit.fields:
+            told = f"A person removed the line ({edit.source})."
+        elif not parts:
+            told = "Nothing but that it was accepted; later runs keep this line."
+        yield note("Changed by a person", told)
+    own = edit.machine if edit is not None else None
     if own is not None and own.text and own.text != cue.text:
         yield note("The machine's own line", own.text)
     if review is not None:
         yield note("Accepted", f"By {review.by}." if review.by else "By a person who gave no name.")
     yield from _as_spoken(cue)
-
-
-def _changed(edit: Edit) -> str:
-    if EditField.ADDED in edit.fields:
-        return f"A person added the line ({edit.source})."
-    if EditField.REMOVED in edit.fields:
-        return f"A person removed the line ({edit.source})."
-    parts = [_CHANGED[one] for one in edit.fields if one in _CHANGED]
-    if not parts:
-        return "Nothing but that it was accepted; later runs keep this line."
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"A person changed {listed} ({edit.source})."
 
 
 def _as_spoken(cue: Cue) -> Iterator[Note]:
@@ -348,26 +334,24 @@ def engines_view(config: Config) -> dict[str, Any]:
 def _view(settings: str) -> dict[str, Any]:
     config = Config.model_validate_json(settings)
     try:
-        names = stage_engines(config)
+        names, leaves = stage_engines(config), list[str]()
         if {names.stage1, names.stage2} <= HERE:
-            models = (config.stage1.model or "", config.stage2.model or "")
-            titles = engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1])
-            return _told(*titles, [], notes=names.stage2 != "narrator")
-        from shotad.description import Engines  # Stage I and II: not loaded for a page alone
-        from shotad.engines import notice
+            stage1 = engine_title(names.stage1, config.stage1.model or "")
+            stage2 = engine_title(names.stage2, config.stage2.model or "")
+            converses = names.stage2 != "narrator"
+        else:
+            from shotad.description import Engines  # Stage I and II: not loaded for a page alone
+            from shotad.engines import notice
 
-        engines = Engines.of(config)
+            engines = Engines.of(config)
+            looks, writes = engines.looks.identity, engines.writes.identity
+            leaves = notice(engines.looks, engines.writes)
+            stage1, stage2 = (engine_title(one.engine, one.model) for one in (looks, writes))
+            converses = engines.writes.abilities.converses
     except ShotadError as error:
         return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
-    looks, writes = engines.looks.identity, engines.writes.identity
-    leaves = notice(engines.looks, engines.writes)
-    titles = engine_title(looks.engine, looks.model), engine_title(writes.engine, writes.model)
-    return _told(*titles, leaves, notes=engines.writes.abilities.converses)
-
-
-def _told(stage1: str, stage2: str, leaves: list[str], *, notes: bool) -> dict[str, Any]:
     text = " ".join(leaves) if leaves else LOCAL
-    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": notes}
+    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": converses}
 
 
 Record = Mapping[str, Any]

@@ -161,7 +161,9 @@ class Jobs:
                 self._end(job, "failed", error={"what": error.what, "hint": error.hint})
             except Exception as error:  # noqa: BLE001  the thread must live on for the next job
                 _LOG.exception("A job of the review page failed: %s", job.title)
-                self._end(job, "failed", error=_explained(error))
+                what = f"A fault of shotad itself: {type(error).__name__}. What was done before is kept."
+                hint = "The terminal of shotad review says more. Please report it."
+                self._end(job, "failed", error={"what": what, "hint": hint})
             else:
                 self._end(job, "done", result=result)
 
@@ -251,13 +253,6 @@ class _Task:
     def done(self) -> None:
         with suppress(ValueError):  # it was done before
             self._progress.job.tasks.remove(self)
-
-
-def _explained(error: Exception) -> Json:
-    return {
-        "what": f"A fault of shotad itself: {type(error).__name__}. What was done before is kept.",
-        "hint": "The terminal of shotad review says more. Please report it.",
-    }
 
 
 _JOIN = 10.0

@@ -120,8 +120,13 @@ class Listening:
     def _note(self, key: str, heard: Heard) -> Heard:
         with self._lock:
             self._known[key] = heard
+            # Figures as ffmpeg gives them, in thousandths
+            levels = map(float, heard.course.momentary)
+            course = [None if np.isneginf(level) else round(level * 1000) for level in levels]
+            figures = {name: getattr(heard.loudness, name) for name in _FIGURES}
             rows = [row for row in self._rows() if row.get("key") != key][-KEPT + 1 :]
-            write_text(self._file, readable_json({"format": FORMAT, "measures": [*rows, _row(key, heard)]}))
+            rows.append({"key": key, **figures, "course": course})
+            write_text(self._file, readable_json({"format": FORMAT, "measures": rows}))
         return heard
 
     def _rows(self) -> list[Mapping[str, Any]]:
@@ -136,13 +141,6 @@ class Listening:
 def measure_key(programme: Programme, fingerprint: str) -> str:
     """By which a measure is known: all that changes it."""
     return key_of(FORMAT, fingerprint, programme.track, programme.rate, programme.layout, programme.total)
-
-
-def _row(key: str, heard: Heard) -> Mapping[str, Any]:
-    """Figures as ffmpeg gives them, in thousandths."""
-    loudness = {name: getattr(heard.loudness, name) for name in _FIGURES}
-    course = [None if np.isneginf(one) else round(float(one) * 1000) for one in heard.course.momentary]
-    return {"key": key, **loudness, "course": course}
 
 
 def _read(row: Mapping[str, Any]) -> Heard | None:

@@ -7,7 +7,7 @@ changed is taken in before anything is done, and nothing of theirs is overwritte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -103,8 +103,15 @@ class Session:
         act = ACTS[name]
 
         def make() -> Change:
-            whole = self._rejoined(line) if name == "join" else None
-            return whole or act(self.scene(), line, args)
+            scene = self.scene()
+            # Two lines that are as a split left them become the line as it was, accepted if it was.
+            other = scene.following(scene.cue(line)) if name == "join" else None
+            step = None if other is None else self._history.adding(other.id)
+            if other is not None and step is not None and [one.id for one in step.lines] == [line, other.id]:
+                with suppress(OutOfDate):
+                    back = walked(step, "undo", self.track, self.prepared.slots)
+                    return replace(back, said=JOINED, focus=line)
+            return act(scene, line, args)
 
         of_slots = name in ("add_slot", "remove_slot")
         return self.change(
@@ -204,20 +211,6 @@ class Session:
         self._history.sync()
         self._note(lambda: self._history.settle(self.track, self.prepared.slots))
 
-    def _rejoined(self, line: str) -> Change | None:
-        """What makes one line again of two that are as a split left them: the line as it was, accepted if it
-        was. None for other lines."""
-        scene = self.scene()
-        other = scene.following(scene.cue(line))
-        step = None if other is None else self._history.adding(other.id)
-        if other is None or step is None or [one.id for one in step.lines] != [line, other.id]:
-            return None
-        try:
-            back = walked(step, "undo", self.track, self.prepared.slots)
-        except OutOfDate:
-            return None
-        return replace(back, said=JOINED, focus=line)
-
     def _walk(self, way: Way, origin: str, asked: Asked | None) -> Done:
         with self._opened():
             if self._history.knows(asked):
@@ -232,7 +225,7 @@ class Session:
                 raise
             self._history.begin(way, asked)
             self._kept.keep(change)
-            self._note(lambda: self._history.move(way, asked))
+            self._note(lambda: self._history.add(way, asked))
             return self._done(change, origin)
 
     def _done(self, change: Change, origin: str) -> Done:

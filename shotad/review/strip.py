@@ -44,26 +44,22 @@ class Strip:
             second = shot.interval.middle
             name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
             path = self._session.folder / "review" / "strip" / name
-            try:
+            with suppress(OSError):
                 return jpeg_picture(path.read_bytes())
-            except OSError:
-                data = self._made(second)
-            with suppress(WorkFolderError):  # then it is made again the next time
-                write_bytes(path, [data])
-        return jpeg_picture(data)
+            self._film = film = self._film or film_of_session(self._session, self._path)
+            width, height = film.info.size_within()
+            size = (width, height) if width <= WIDTH else (WIDTH, max(2, round(WIDTH * height / width)))
+            for frame in film.frames_at([second]):
+                data = jpeg(frame.rgb(size), QUALITY)
+                with suppress(WorkFolderError):  # then it is made again the next time
+                    write_bytes(path, [data])
+                return jpeg_picture(data)
+        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
 
     def close(self) -> None:
         with self._lock:
             if self._film is not None:
                 self._film.close()
-
-    def _made(self, second: float) -> bytes:
-        self._film = film = self._film or film_of_session(self._session, self._path)
-        width, height = film.info.size_within()
-        size = (width, height) if width <= WIDTH else (WIDTH, max(2, round(WIDTH * height / width)))
-        for frame in film.frames_at([second]):
-            return jpeg(frame.rgb(size), QUALITY)
-        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
 
 
 def film_of_session(session: Session, path: Path) -> Film:
