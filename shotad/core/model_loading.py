@@ -78,7 +78,15 @@ def device_of(settings: ComputeSettings) -> torch.device:
             f"compute.device = {settings.device!r} is no device.",
             f"{f'Did you mean {near[0]}? ' if near else ''}Known: auto, cpu, cuda, cuda:1, mps.",
         )
-    _check_present(torch, settings.device, parts[1], int(parts[2] or 0))
+    count = {
+        "cpu": 1,
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
+    }[parts[1]]
+    if int(parts[2] or 0) >= count:
+        there = f"this machine shows {count} of that kind" if count else "torch finds none on this machine"
+        what = f"compute.device = {settings.device!r} cannot be used: {there}."
+        raise ConfigError(what, "Use auto or cpu.")
     return torch.device(settings.device)
 
 
@@ -96,17 +104,6 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     else:
         gains = device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
     return torch.bfloat16 if gains else torch.float32
-
-
-def _check_present(torch: Any, name: str, kind: str, number: int) -> None:
-    found = {
-        "cpu": 1,
-        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
-        "mps": int(torch.backends.mps.is_available()),
-    }[kind]
-    if number >= found:
-        there = f"this machine shows {found} of that kind" if found else "torch finds none on this machine"
-        raise ConfigError(f"compute.device = {name!r} cannot be used: {there}.", "Use auto or cpu.")
 
 
 @cache
@@ -181,8 +178,7 @@ def cached(repo: str, revision: str | None = None) -> Path | None:
 
     Without a revision that is the branch main as it was last fetched, else the newest copy of any.
     """
-    # True where the hub's library is installed
-    if not (importlib.util.find_spec("huggingface_hub") is not None):
+    if importlib.util.find_spec("huggingface_hub") is None:
         return None
     from huggingface_hub import constants, try_to_load_from_cache
 

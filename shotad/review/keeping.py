@@ -26,9 +26,10 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.film import Prepared, SlotChange, change_slots, recorded
+from shotad.review.events import Tabs
 from shotad.review.history import changed_track, stamp_of
 from shotad.review.jobs import WhenQuiet
-from shotad.review.kinds import Change, Hub
+from shotad.review.kinds import Change
 from shotad.script import (
     REDO,
     TRACK,
@@ -50,35 +51,6 @@ from shotad.script import (
 )
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
-
-
-class Known:
-    """The records of a work folder. Raises WorkFolderError where one is missing or damaged."""
-
-    def __init__(self, folder: Path, film: FilmInfo, config: Config) -> None:
-        self._folder, self._film, self._config = folder, film, config
-        self._files = tuple(folder / name for name in _RECORDS)
-        self.read()
-
-    @property
-    def is_stale(self) -> bool:
-        return signatures(self._files) != self._seen
-
-    def read(self) -> None:
-        self._seen = signatures(self._files)
-        self.prepared: Prepared = recorded(WorkFolder(self._folder), self._film, self._config)
-
-    def look(self) -> bool:
-        """Read them if they are stale; whether something new was found. A run that is in the middle of
-        writing them is waited for, until the next look."""
-        if not self.is_stale:
-            return False
-        try:
-            self.read()
-        except WorkFolderError:
-            self._seen = ()
-            return False
-        return True
 
 
 class SideScripts:
@@ -144,13 +116,17 @@ class SideScripts:
 class Keeper:
     """Reads and writes one track, its slots and its scripts, under locks (`open`).
 
-    ``revision`` counts states of the track. Raises as `shotad.review.session.Session`.
+    ``revision`` counts the states of the track since it began; ``prepared`` is what the run found of the
+    film, with the slots as they are now. Raises WorkFolderError where the folder belongs to another film, or
+    a record is missing or damaged, ScriptError for a track that cannot be read.
     """
 
-    def __init__(self, folder: Path, film: FilmInfo, config: Config, hub: Hub | None) -> None:
-        self.folder, self.revision, self.news = folder, 0, News()
-        self.known = Known(folder, film, config)
-        self._film, self._hub = film, hub
+    def __init__(self, folder: Path, film: FilmInfo, config: Config, hub: Tabs | None) -> None:
+        self.folder, self.film, self.config, self._hub = folder, film, config, hub
+        self.revision, self.news = 0, News()
+        self._records = tuple(folder / name for name in _RECORDS)
+        self._seen: tuple[Signature, ...] = ()
+        self._read_records()
         self._lock = threading.RLock()
         self._file = TrackFile(folder / TRACK)
         self._trouble: tuple[str, str] | None = None
@@ -159,10 +135,10 @@ class Keeper:
         try:
             with self.open():
                 track = self._file.look()
-                if track is None or track.film.fingerprint != self._film.fingerprint:
+                if track is None or track.film.fingerprint != self.film.fingerprint:
                     name = "none" if track is None else track.film.name
                     raise WorkFolderError(
-                        f"{self._file.path} belongs to another film: {name}, not {self._film.name}.",
+                        f"{self._file.path} belongs to another film: {name}, not {self.film.name}.",
                         "Name that film with --film, or another work folder.",
                     )
                 self.track = track
@@ -183,7 +159,8 @@ class Keeper:
     def is_stale(self) -> bool:
         """Whether something on the disk is another than what was last read or written."""
         with self._lock:
-            return self._file.is_stale or self._beside.is_stale or self.known.is_stale
+            stale = signatures(self._records) != self._seen
+            return stale or self._file.is_stale or self._beside.is_stale
 
     @contextmanager
     def written(self) -> Iterator[Track]:
@@ -208,11 +185,11 @@ class Keeper:
             self.tell("", "")  # it is mended
         try:
             if found is not None:
-                if found.film.fingerprint != self._film.fingerprint:
+                if found.film.fingerprint != self.film.fingerprint:
                     self._file.forget()
                     raise ReviewError(
                         f"{self._file.path} now belongs to another film: {found.film.name}.",
-                        f"Put the track of {self._film.name} back; until then nothing is changed here.",
+                        f"Put the track of {self.film.name} back; until then nothing is changed here.",
                     )
                 kept = {cue.id: cue for cue in self.track.cues}
                 # Same lines stay the same objects, by which what is known of them is found again.
@@ -223,8 +200,14 @@ class Keeper:
         finally:
             self.news.add(differences(before, self.track))
             self.revision += self.track is not before
-        if self.known.look() and self._hub is not None:
-            self._hub.tell("film", {})
+        if signatures(self._records) != self._seen:
+            try:
+                self._read_records()
+            except WorkFolderError:
+                self._seen = ()  # a run that is in the middle of writing them is waited for
+                return
+            if self._hub is not None:
+                self._hub.tell("film", {})
 
     def keep(self, change: Change) -> None:
         """Write a change, its slots and then its lines, both or none; it is `open`."""
@@ -239,18 +222,23 @@ class Keeper:
                 change_slots(self.folder, slots.inverse)
             raise
         if moved:
-            self.known.read()
+            self._read_records()
         self.track = track
         self.revision += 1
         self._scripts.ask()
 
     def close(self) -> None:
+        """Write the scripts that are still due. Only reading is possible afterwards."""
         self._scripts.close(finish=True)
 
     def tell(self, what: str, hint: str) -> None:
         if self._hub is not None and self._trouble != (what, hint):
             self._hub.tell("trouble", {"what": what, "hint": hint})
         self._trouble = (what, hint)
+
+    def _read_records(self) -> None:
+        self._seen = signatures(self._records)
+        self.prepared: Prepared = recorded(WorkFolder(self.folder), self.film, self.config)
 
     def _look_beside(self) -> None:
         """Bring in scripts that a person edited; where that cannot be, say so and go on without."""

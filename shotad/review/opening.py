@@ -24,7 +24,7 @@ from shotad.core import (
 )
 from shotad.film import open_film
 from shotad.review.events import Tabs
-from shotad.review.kinds import Done, Hub, Json
+from shotad.review.kinds import Done, Json
 from shotad.review.security import Hosts, Keys
 from shotad.review.session import Session
 from shotad.review.views import changed_view
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def open_session(
-    folder: Path, film: Path | None, run: RunSettings, hub: Hub, *, reviewer: str | None = None
+    folder: Path, film: Path | None, run: RunSettings, hub: Tabs, *, reviewer: str | None = None
 ) -> Session:
     """The session of a work folder: all of a review that can fail.
 

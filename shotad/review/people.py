@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -151,39 +152,40 @@ class People:
         The result names the lines that tell of them and could be described again with the name (``again``),
         and those that stay because a person wrote or accepted them (``kept``). Raises CastError, ReviewError.
         """
-        place = self._place()
-        before = self._member(person)
+        place, before = self._place(), self._member(person)
         values = new_values(before, name, descriptor, pronoun, nameless)
-        with held(self._session.folder) as folder:
-            with cast_held(folder_of(place)):
-                file = CastFile.open(place)
-                # Raises CastError where somebody else has the name: that is one person, or a mistake
-                if (found := taken_name(file.members, before, [name])) is not None:
-                    raise CastError(
-                        f"{found[0].id} is called {found[1]!r} already.",
-                        "If they are one person, merge them; else give one a different name.",
-                    )
-                file.update(before.id, **values)
-                _save(file, place)
-            remember_cast(self._session, folder, place)
-            folder.note(f"cast on the review page: {before.id} is {name or 'changed'}")
+        with self._changing(place, f"cast on the review page: {before.id} is {name or 'changed'}") as file:
+            # That is one person, or a mistake.
+            if (found := taken_name(file.members, before, [name])) is not None:
+                raise CastError(
+                    f"{found[0].id} is called {found[1]!r} already.",
+                    "If they are one person, merge them; else give one a different name.",
+                )
+            file.update(before.id, **values)
         return self._brought(before, self._member(before.id))
 
     def merge(self, progress: Progress, person: str, into: str) -> Json:
         """Make two entries one person, as ``shotad cast merge`` does. Raises CastError, ReviewError."""
         place, gone, kept = self._place(), self._member(person), self._member(into)
+        with self._changing(place) as file:
+            merge(file, gone, kept)
+            keep_for_undo(file)
+        told = self._brought(gone, self._member(kept.id))
+        said = f"{called(gone)} and {called(kept)} are one person now. {told['said']}".strip()
+        return {**told, "said": said}
+
+    @contextmanager
+    def _changing(self, place: Path, note: str = "") -> Iterator[CastFile]:
+        """The file of the cast, saved at the end of the block; from then on the run knows it."""
         with held(self._session.folder) as folder:
             with cast_held(folder_of(place)):
                 file = CastFile.open(place)
-                merge(file, gone, kept)
-                keep_for_undo(file)
-                _save(file, place)
+                yield file
+                file.save()
+                renew_overview(folder_of(place))
             remember_cast(self._session, folder, place)
-        told = self._brought(gone, self._member(kept.id))
-        return {
-            **told,
-            "said": f"{called(gone)} and {called(kept)} are one person now. {told['said']}".strip(),
-        }
+            if note:
+                folder.note(note)
 
     def discover(self, progress: Progress) -> Json:
         """Look for the people of the film by their faces, as ``shotad cast discover`` does."""
@@ -306,11 +308,6 @@ class People:
                 known = _Known(place, trouble=f"{error.what} {error.hint}".strip())
             self._kept = (stamp, known)
             return known
-
-
-def _save(file: CastFile, place: Path) -> None:
-    file.save()
-    renew_overview(folder_of(place))
 
 
 def renamed(

@@ -37,7 +37,8 @@ from shotad.core import (
     write_text,
 )
 from shotad.film import STILLS, Film, choose_track, open_film
-from shotad.review.kinds import Hub, Json
+from shotad.review.events import Tabs
+from shotad.review.kinds import Json
 from shotad.review.playable import Playable, browser_kind
 from shotad.review.proxy_encoding import (
     BITS,
@@ -64,7 +65,7 @@ class Proxy:
     """
 
     def __init__(
-        self, film: Path, folder: Path, config: Config, info: FilmInfo, hub: Hub | None = None
+        self, film: Path, folder: Path, config: Config, info: FilmInfo, hub: Tabs | None = None
     ) -> None:
         self._hub, self._lock = hub, threading.Lock()
         self.kind: Playable = browser_kind(info, config)

@@ -76,29 +76,25 @@ def make_app(review: Review) -> ASGIApp:
     ]
     app = Starlette(
         routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
-        exception_handlers={HTTPException: _refuse, ShotadError: _say},
+        exception_handlers={HTTPException: _refuse, ShotadError: _refuse},
         lifespan=alive,
     )
     app.router.redirect_slashes = False
     return Guard(app, review.keys, review.hosts)
 
 
-def _refuse(request: Request, error: Exception) -> Response:
-    """Addresses and methods that there are not."""
-    assert isinstance(error, HTTPException)
-    texts = {404: "There is no such page.", 405: "That cannot be done with this address."}
-    said = ShotadError(texts.get(error.status_code, "That is not understood."))
-    return error_answer(request.scope, error.status_code, said)
-
-
-async def _say(request: Request, error: Exception) -> Response:
-    """What cannot be done, and why."""
-    assert isinstance(error, ShotadError)
+async def _refuse(request: Request, error: Exception) -> Response:
+    """What cannot be done, and why; also addresses and methods that there are not."""
     status = 400 if request.url.path.startswith("/api/") else 404
-    if isinstance(error, Refused):
+    if isinstance(error, HTTPException):
+        status = error.status_code
+        said = {404: "There is no such page.", 405: "That cannot be done with this address."}
+        error = ShotadError(said.get(status, "That is not understood."))
+    elif isinstance(error, Refused):
         status = error.status
     elif isinstance(error, WorkFolderError):
         status = 500
+    assert isinstance(error, ShotadError)
     return error_answer(request.scope, status, error)
 
 
@@ -272,14 +268,8 @@ def media_routes(review: Review) -> list[Route]:
     def hear(request: Request) -> Any:
         kind = request.query_params.get("kind", "mix")
         heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
-        return {
-            "url": f"/media/heard/{heard.path.name}",
-            "start": heard.start,
-            "seconds": heard.seconds,
-            "line": None if heard.line is None else list(heard.line),
-            "warnings": list(heard.warnings),
-            "settled": heard.settled,
-        }
+        view = asdict(heard)
+        return {"url": f"/media/heard/{view.pop('path').name}", **view}
 
     def sound(request: Request) -> Any:
         return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
