@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError, ShotadError, WeightsError
-from shotad.core.progress import NoProgress, Progress, Task
+from shotad.core.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     import torch
@@ -227,31 +227,13 @@ def broken(purpose: str) -> tuple[type[Exception], ...]:
 
 
 def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
-    hub = need("huggingface_hub", f"Fetching {repo}")
-    http_error = hub.errors.HfHubHTTPError
-    version = f" in revision {revision}" if revision else ""
-    task = progress.task(f"Fetching {repo}", None, "B")
-    try:
-        found = hub.snapshot_download(
-            repo, revision=revision, allow_patterns=list(wanted), tqdm_class=_bar_class(task)
-        )
-    except (http_error, *http_error.__bases__, OSError, ValueError) as error:
-        raise WeightsError(
-            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint, again=True
-        ) from None
-    finally:
-        task.done()
-    folder = Path(found)
-    if not is_model_folder(folder):
-        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
-    return folder
-
-
-def _bar_class(task: Task) -> Any:
-    """A class that the hub takes for a progress bar: shows nothing, and counts bytes into ``task``."""
     from tqdm import tqdm
 
+    hub = need("huggingface_hub", f"Fetching {repo}")
+
     class Bar(tqdm):  # type: ignore[type-arg]
+        """What the hub takes for a progress bar: shows nothing, and counts bytes into the task."""
+
         def __init__(self, *args: Any, **options: Any) -> None:
             # Several bars count one download; the one of bytes on disk stands in all versions.
             self.counts = options.get("unit") == "B" and options.get("desc") != "Downloading bytes"
@@ -263,7 +245,21 @@ def _bar_class(task: Task) -> Any:
                 task.advance(n)
             return super().update(n)
 
-    return Bar
+    http_error = hub.errors.HfHubHTTPError
+    version = f" in revision {revision}" if revision else ""
+    task = progress.task(f"Fetching {repo}", None, "B")
+    try:
+        found = hub.snapshot_download(repo, revision=revision, allow_patterns=list(wanted), tqdm_class=Bar)
+    except (http_error, *http_error.__bases__, OSError, ValueError) as error:
+        raise WeightsError(
+            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint, again=True
+        ) from None
+    finally:
+        task.done()
+    folder = Path(found)
+    if not is_model_folder(folder):
+        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
+    return folder
 
 
 def fingerprint(files: Iterable[Path], weights: Iterable[Path]) -> str:

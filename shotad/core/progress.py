@@ -42,25 +42,23 @@ class Progress(Protocol):
         """Say one plain line, at once."""
 
 
-class _Silent:
+class NoProgress:
+    """Says nothing, as front end and as task; the default for library use."""
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        return self
+
+    def note(self, text: str) -> None: ...
+
     def advance(self, amount: float = 1) -> None: ...
 
     def done(self) -> None: ...
 
 
-class NoProgress:
-    """Says nothing; the default for library use."""
-
-    def task(self, name: str, total: float | None, unit: str) -> Task:
-        return _Silent()
-
-    def note(self, text: str) -> None: ...
-
-
 @contextmanager
 def reported(progress: Progress, name: str, total: float, unit: str) -> Iterator[Task]:
     """A task for the time of a block; none is announced where there is nothing to do."""
-    task = progress.task(name, total, unit) if total else _Silent()
+    task = progress.task(name, total, unit) if total else NoProgress()
     try:
         yield task
     finally:

@@ -78,8 +78,7 @@ class WorkFolder:
                 self._lock.acquire()
         except Timeout:
             raise InUse(
-                f"The work folder {self.path} is in use by another shotad.",
-                "Wait until that is done.",
+                f"The work folder {self.path} is in use by another shotad.", "Wait until that is done."
             ) from None
         # Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
         # Those of living processes stay: a page that is open writes beside a run, without holding the folder.

@@ -82,9 +82,8 @@ def write(scene: Scene, name: str, args: Json) -> Change:
         gone = replace(cue, text="", status=CueStatus.DROPPED, reason=EMPTIED, chosen=None, fit_steps=())
         changed = mark_edit(gone, cue, (EditField.TEXT, EditField.STATUS), SOURCE)
         return Change("Text emptied: the line is dropped.", (settled(changed),), focus=cue.id)
-    chosen = cue.candidates.index(text) if text in cue.candidates else None
     said = "Text changed." if cue.heard else "Text changed: the line is heard again."
-    return Change(said, (_retold(scene, cue, text, chosen),), focus=cue.id)
+    return Change(said, (_retold(scene, cue, text),), focus=cue.id)
 
 
 def accept(scene: Scene, name: str, args: Json) -> Change:
@@ -168,11 +167,12 @@ def machine(scene: Scene, name: str, args: Json) -> Change:
     return Change("Given back to the machine.", (settled(back),), focus=cue.id)
 
 
-def _retold(scene: Scene, cue: Cue, text: str, chosen: int | None) -> Cue:
-    """The line with other words, heard from now on, its end with them."""
+def _retold(scene: Scene, cue: Cue, text: str, chosen: int | None = None) -> Cue:
+    """The line with other words, heard from now on, its end with them; ``chosen``: that candidate."""
     fields: tuple[EditField, ...] = (EditField.TEXT,) if cue.heard else (EditField.TEXT, EditField.STATUS)
     held = _without_removed(cue)
-    told = replace(with_words(scene, held, text), chosen=chosen)
+    told = with_words(scene, held, text)
+    told = told if chosen is None else replace(told, chosen=chosen)
     after = at_own_pace(scene, mark_edit(told, held, fields, SOURCE))
     return settled(after if cue.heard else fitted(scene, after))
 
@@ -287,8 +287,7 @@ def join(scene: Scene, name: str, args: Json) -> Change:
     joined = mark_edit(timed(together, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
     if is_added(other):
         return Change(JOINED, (settled(joined),), (other.id,), focus=cue.id)
-    gone = replace(other, status=CueStatus.DROPPED, reason=REMOVED)
-    left = settled(mark_edit(gone, other, (EditField.REMOVED,), SOURCE))
+    left = _unheard(other, REMOVED, EditField.REMOVED)
     return Change(JOINED, (settled(joined), left), focus=cue.id)
 
 
@@ -456,21 +455,6 @@ def remove_slot(scene: Scene, line: str, _: Json) -> Change:
     return Change(said, gone=own, focus=None if focus is None else focus.id, slots=SlotChange((), (slot,)))
 
 
-ACTS: Mapping[str, Act] = {
-    "choose": choose,
-    "write": write,
-    "accept": accept,
-    "unaccept": unaccept,
-    "drop": drop,
-    "restore": restore,
-    "split": split,
-    "join": join,
-    "move": move,
-    "shift": shift,
-    "add": add,
-    "remove": remove,
-    "machine": machine,
-    "add_slot": add_slot,
-    "remove_slot": remove_slot,
-}
+_ALL = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
+ACTS: Mapping[str, Act] = {act.__name__: act for act in (*_ALL, add_slot, remove_slot)}
 """All acts by name."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -41,14 +42,18 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
     if stage1 is None:
         yield note("Stage I", "What Stage I said is not recorded.")
     else:
-        yield from _guarded(_grammar_notes, stage1)
-        yield from _guarded(_people_notes, stage1)
-        yield from _guarded(_measured, stage1)
+        for section in (_grammar_notes, _people_notes, _measured):
+            with suppress(*_BROKEN):  # a record of another shotad that wrote otherwise
+                yield from list(section(stage1))
         yield from _tries("Stage I", stage1)
     if stage2 is None:
         yield note("Stage II", "What Stage II answered is not recorded.")
     else:
-        yield from _guarded(_unseen, stage2)
+        with suppress(*_BROKEN):
+            unseen = sorted((stage2.get("unseen") or {}).items(), key=lambda one: int(one[0]))
+            told = [f"Candidate {int(at) + 1}: {'; '.join(map(str, said))}." for at, said in unseen if said]
+            if told:
+                yield note("Not seen in the frames at a second look", " ".join(told))
         yield from _tries("Stage II", stage2)
     if cue.provenance is not None:
         made = cue.provenance
@@ -57,23 +62,14 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
         yield note("Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {made.seed}.")
 
 
-def _guarded(notes: Any, record: Record) -> Iterator[Note]:
-    """Notes of a record; none where it was made by another shotad that wrote otherwise."""
-    try:
-        yield from list(notes(record))
-    except _BROKEN:
-        return
-
-
 def _grammar_notes(record: Record) -> Iterator[Note]:
     """Threads and shot scales, with the shots called by the numbers painted on them."""
     shots = [row["number"] for row in record["shots"]]
     current = [row["number"] for row in record["shots"] if row["role"] == "current"]
     told = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
     # Without letters: those of the film's threads, which the time line shows, may be others.
-    told += [
-        f"{first(_shots(thread))} are one thread: the camera comes back." for thread in record["threads"]
-    ]
+    threads = map(_shots, record["threads"])
+    told += [f"{first(shots)} are one thread: the camera comes back." for shots in threads]
     scales = [f"shot {number}: {scale}" for number, scale in record["scales"].items()]
     if scales:
         told.append(f"Shot scales: {', '.join(scales)}.")
@@ -97,13 +93,8 @@ def _people_notes(record: Record) -> Iterator[Note]:
     seen = dict.fromkeys(str(row["called"]) for row in record.get("characters", ()))
     heard = dict.fromkeys(str(row["name"]) for row in record.get("heard", ()))
     invented = [str(name) for name in record.get("invented", ())]
-    for title, names in (
-        ("Recognised", seen),
-        ("Names heard near by", heard),
-        ("Named by the model alone", invented),
-    ):
-        if names:
-            yield note(title, f"{', '.join(names)}.")
+    notes = {"Recognised": seen, "Names heard near by": heard, "Named by the model alone": invented}
+    yield from (note(title, f"{', '.join(names)}.") for title, names in notes.items() if names)
 
 
 def _measured(record: Record) -> Iterator[Note]:
@@ -126,16 +117,6 @@ def _tries(stage: str, record: Record) -> Iterator[Note]:
     yield note(f"{stage} was asked {times}", f"The answer with the fewest faults was taken.{why}")
 
 
-def _unseen(record: Record) -> Iterator[Note]:
-    told = [
-        f"Candidate {int(number) + 1}: {'; '.join(map(str, statements))}."
-        for number, statements in sorted((record.get("unseen") or {}).items(), key=lambda one: int(one[0]))
-        if statements
-    ]
-    if told:
-        yield note("Not seen in the frames at a second look", " ".join(told))
-
-
 def note(title: str, text: str) -> Note:
     return {"title": title, "text": text}
 
@@ -152,11 +133,7 @@ _STATUS = {
     CueStatus.PLACED: "Remarks",
 }
 
-_CHANGED = {
-    EditField.TEXT: "its words",
-    EditField.TIME: "its times",
-    EditField.STATUS: "whether it is heard",
-}
+_CHANGED = {EditField.TEXT: "its words", EditField.TIME: "its times", EditField.STATUS: "whether it is heard"}
 
 
 @lru_cache(maxsize=16)
@@ -188,16 +165,13 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
 
 def stage1_view(record: Record) -> dict[str, Any]:
     """What Stage I said: its steps, and the whole as text; why there is nothing, where it failed."""
-    steps = record.get("steps")
-    rows = [(str(head), str(text)) for head, text in steps.items()] if isinstance(steps, Mapping) else []
-    text = "\n".join(f"{number}. {head}: {text}" for number, (head, text) in enumerate(rows, 1))
+    found = record.get("steps")
+    rows = found.items() if isinstance(found, Mapping) else ()
+    steps = [{"title": str(head), "text": str(text)} for head, text in rows]
+    text = "\n".join(f"{number}. {step['title']}: {step['text']}" for number, step in enumerate(steps, 1))
     if record.get("error"):
         text = f"Stage I failed: {record['error']}"
-    return {
-        "text": text or str(record.get("raw") or ""),
-        "engine": _engine(record),
-        "steps": [{"title": head, "text": text} for head, text in rows],
-    }
+    return {"text": text or str(record.get("raw") or ""), "engine": _engine(record), "steps": steps}
 
 
 def stage2_view(record: Record) -> dict[str, Any]:
@@ -226,11 +200,10 @@ def made_by(cue: Cue) -> str:
     if made is None or not made.makers:
         if cue.edited is not None and cue.edited.machine is None:
             return "A person wrote this line; no engine had a part in it."
-        return (
-            "Nobody has written this line yet." if not cue.text else "It is not recorded who wrote this line."
-        )
-    who = [engine_title(maker.engine, maker.model) for maker in made.makers]
-    told = f"{first(who[0])} described the film" + (f", {who[1]} wrote the line" if len(who) > 1 else "")
+        who = "It is not recorded who wrote this line."
+        return who if cue.text else "Nobody has written this line yet."
+    title, *others = (engine_title(maker.engine, maker.model) for maker in made.makers)
+    told = f"{first(title)} described the film" + (f", {others[0]} wrote the line" if others else "")
     if cue.edited is not None and cue.edited.source == REDO:
         told += ", again on request"
     return f"{told}."

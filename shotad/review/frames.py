@@ -1,9 +1,9 @@
 """The frames that the models saw of a slot, as its record says, with the same pixels that they saw.
 
 Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl``; the pictures are decoded from the film
-when they are asked for, all of a slot in one pass. Who
-was marked on them stands in ``characters.json``, and where in ``faces.jsonl``: a face whose track is in none
-of them any more (``shotad cast forget``, another cast since) has no outline.
+when they are asked for, all of a slot in one pass. Who was marked on them stands in ``characters.json``, and
+where in ``faces.jsonl``: a face whose track is in none of them any more (``shotad cast forget``, another cast
+since) has no outline. And the film strip: a small picture of each shot.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ from shotad.core import (
     ReviewError,
     Sighting,
     WorkFolder,
+    WorkFolderError,
     parse_json,
+    write_bytes,
 )
 from shotad.description import CHARACTERS, FACES
-from shotad.film import COLOURS, Film, Frames as Reading, jpeg
+from shotad.film import COLOURS, STILLS, Film, Frames as Reading, jpeg, open_film
 from shotad.review.details import records_of
 from shotad.review.keeping import Watched
 from shotad.review.kinds import Picture, jpeg_picture
 from shotad.review.session import Session
-from shotad.review.strip import film_of_session
 from shotad.sight import FaceTrack, from_row
 
 KEPT = 24
@@ -61,6 +62,9 @@ _MARK = re.compile(r"(?:(dashed|double) )?(\w+)(?:, tagged (\w+))?")
 
 Label = Literal["number", "box", "none"]
 _LABELS: tuple[Label, ...] = ("number", "box", "none")
+
+Pass = tuple[Iterator[tuple[int, Picture]], dict[int, Picture]]
+"""One decoding of a slot: what is still to come of it, and what it has made so far, by number."""
 
 Triple = tuple[float, float, int]
 """By which ``characters.json`` names a track: its first and last second, and its number of looks."""
@@ -107,10 +111,7 @@ class Frames:
         self._run, self._redo = records_of(folder / "stage1.jsonl"), records_of(folder / "redo.jsonl")
         self._named = Watched(folder / f"{CHARACTERS}.json", _named)
         self._faces = Watched(folder / f"{FACES}.jsonl", _faces)
-        # One decoding of a slot each: what is still to come of it, and what it has made so far, by number
-        self._passes: OrderedDict[object, tuple[Iterator[tuple[int, Picture]], dict[int, Picture]]] = (
-            OrderedDict()
-        )
+        self._passes: OrderedDict[object, Pass] = OrderedDict()
         self._film: Film | None = None
         self._lock = threading.Lock()
 
@@ -312,3 +313,58 @@ def mark_of(words: str) -> Mark | None:
         return None
     style = {"dashed": "dashed", "double": "double"}.get(found[1] or "", "solid")
     return Mark(found[2], style, found[3] or "")  # type: ignore[arg-type]
+
+
+STRIP_WIDTH, STRIP_QUALITY = 160, 75
+"""Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
+
+
+class Strip:
+    """The film strip: a small picture of each shot's middle, for the time line; thread-safe.
+
+    Made when asked for, and kept in the work folder (``review/strip``). The page asks for a few at a time, of
+    those in view.
+    """
+
+    def __init__(self, session: Session, film: Path) -> None:
+        self._session, self._path = session, film
+        self._film: Film | None = None
+        self._lock = threading.Lock()
+
+    def picture(self, index: int) -> Picture:
+        """The middle of a shot, at most 160 pixels wide, JPEG.
+
+        Raises ReviewError for a shot that is not there, or whose middle cannot be decoded, FilmError.
+        """
+        shots = self._session.prepared.shots
+        shot = next((shot for shot in shots if shot.index == index), None)
+        if shot is None:
+            raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
+        with self._lock:
+            second = shot.interval.middle
+            name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
+            path = self._session.folder / "review" / "strip" / name
+            with suppress(OSError):
+                return jpeg_picture(path.read_bytes())
+            self._film = film = self._film or film_of_session(self._session, self._path)
+            width, height = film.info.size_within()
+            if width > STRIP_WIDTH:
+                width, height = STRIP_WIDTH, max(2, round(STRIP_WIDTH * height / width))
+            for frame in film.frames_at([second]):
+                data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
+                with suppress(WorkFolderError):  # then it is made again the next time
+                    write_bytes(path, [data])
+                return jpeg_picture(data)
+        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._film is not None:
+                self._film.close()
+
+
+def film_of_session(session: Session, path: Path) -> Film:
+    """The film at ``path`` as the session's run read it. Raises FilmError."""
+    info = session.film
+    rate = info.frame_rate if info.video_codec == STILLS else None
+    return open_film(path, reader=session.config.film.reader, frame_rate=rate)

@@ -68,10 +68,6 @@ class LineStep:
         """The step that takes this one back."""
         return LineStep(self.id, self.now, self.was, self.after, self.before)
 
-    def fits(self, cue: Cue | None) -> bool:
-        """Whether a line is as it was before this step."""
-        return self.was == (None if cue is None else stamp_of(cue))
-
     def applied(self, cue: Cue | None, language: str) -> Cue | None:
         """The line after this step. Raises ScriptError for a row that somebody has spoilt."""
         if self.after is None:
@@ -101,10 +97,6 @@ class Step:
     lines: tuple[LineStep, ...]
     slots: Row | None = None
     group: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.lines and not self.slots
 
     def followed_by(self, other: Step) -> Step | None:
         """Both as one step; None where they do not belong together."""
@@ -353,7 +345,8 @@ def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
         moved = SlotChange(tuple(slots_of(step.slots["added"])), tuple(slots_of(step.slots["removed"])))
     moved = moved.inverse if way == "undo" else moved
     there = {slot.id for slot in slots}
-    changed = [line.id for line in lines if not line.fits(cues.get(line.id))]
+    stamps = {line.id: stamp_of(cues[line.id]) for line in lines if line.id in cues}
+    changed = [line.id for line in lines if line.was != stamps.get(line.id)]
     changed += [slot.id for slot in moved.removed if slot.id not in there]
     changed += [slot.id for slot in moved.added if slot.id in there]
     if changed:

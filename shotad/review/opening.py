@@ -32,12 +32,11 @@ from shotad.script import TRACK, FilmId, load_track
 
 if TYPE_CHECKING:
     from shotad.review.findings import Findings
-    from shotad.review.frames import Frames
+    from shotad.review.frames import Frames, Strip
     from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs
     from shotad.review.people import People
     from shotad.review.proxy import Proxy
-    from shotad.review.strip import Strip
 
 
 def open_session(
@@ -70,21 +69,15 @@ def open_session(
 
 
 def review_of(
-    session: Session,
-    film: Path | None,
-    tabs: Tabs,
-    *,
-    keys: Keys | None = None,
-    hosts: Hosts | None = None,
+    session: Session, film: Path | None, tabs: Tabs, *, keys: Keys | None = None, hosts: Hosts | None = None
 ) -> Review:
     """A session with the rooms that show, hear and work. They are loaded here: it takes a while."""
     from shotad.review.findings import Findings
-    from shotad.review.frames import Frames
+    from shotad.review.frames import Frames, Strip
     from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs
     from shotad.review.people import People
     from shotad.review.proxy import Proxy
-    from shotad.review.strip import Strip
 
     findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
     if film is not None:

@@ -64,8 +64,7 @@ def make_app(review: Review) -> ASGIApp:
 
     async def events(_: Request) -> Any:
         return event_stream(
-            review.tabs,
-            lambda: {"revision": review.session.revision, "findings": review.findings.version},
+            review.tabs, lambda: {"revision": review.session.revision, "findings": review.findings.version}
         )
 
     page_routes = [

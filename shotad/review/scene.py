@@ -220,10 +220,7 @@ def settled(cue: Cue) -> Cue:
     if review is None:
         cue = unaccept(cue)
     return replace(
-        cue,
-        accepted=review,
-        voiced=cue.spoken,
-        spoken_length=None if length is None else round(length, 3),
+        cue, accepted=review, voiced=cue.spoken, spoken_length=None if length is None else round(length, 3)
     )
 
 

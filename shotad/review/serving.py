@@ -12,7 +12,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -154,32 +154,23 @@ def _bound(host: str, port: int | None, folder: Path) -> Iterator[socket.socket]
     ports = (port,) if port is not None else (usual_port(folder), 0)
     trouble: OSError | None = None
     for one in ports:
-        try:
-            listener = _listen(host, one)
-        except (OSError, UnicodeError) as error:
-            trouble = error if isinstance(error, OSError) else OSError(0, str(error))
-            continue
-        with listener:
+        with ExitStack() as stack:
+            try:
+                family, kind, number, _, place = socket.getaddrinfo(
+                    host, one, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+                )[0]
+                listener = stack.enter_context(socket.socket(family, kind, number))
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind(place)
+                listener.listen(128)
+            except (OSError, UnicodeError) as error:
+                trouble = error if isinstance(error, OSError) else OSError(0, str(error))
+                continue
             yield listener
             return
     reason = trouble.strerror if trouble is not None else ""
     where = host if port is None else f"{host}, port {port}"
     raise UsageError(f"The server cannot listen at {where}: {reason}.", "Name another --host or --port.")
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family, kind, number, _, place = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    listener = socket.socket(family, kind, number)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
-        listener.listen(128)
-    except BaseException:
-        listener.close()
-        raise
-    return listener
 
 
 def usual_port(folder: Path) -> int:

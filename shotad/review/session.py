@@ -125,7 +125,7 @@ class Session(Keeper):
                     )
             change = make()
             step = step_of(self.track, change, group)
-            if not step.is_empty:
+            if step.lines or step.slots:
                 self._history.begin(step, asked)
                 self.keep(change)
                 self._note(lambda: self._history.add(step, asked))

@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import (
-    Interval,
-    WorkFolderError,
-    printable,
-    read_record,
-    thread_number,
-)
+from shotad.core import Interval, WorkFolderError, printable, read_record, thread_number
 from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
@@ -143,12 +137,7 @@ def progress_view(track: Track) -> dict[str, Any]:
 def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
     by_hand = {slot.id for slot in prepared.added}
     return [
-        {
-            "id": slot.id,
-            **times_view(slot.interval),
-            "words": slot.max_words,
-            "by_hand": slot.id in by_hand,
-        }
+        {"id": slot.id, **times_view(slot.interval), "words": slot.max_words, "by_hand": slot.id in by_hand}
         for slot in prepared.slots
     ]
 

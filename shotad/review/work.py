@@ -174,11 +174,7 @@ def render_film(
     from shotad.sound import parse_wanted, run_render, wanted_files
 
     run = run_with_cast(session)
-    flags: Row = {
-        "voice__name": voice or None,
-        "mix__profile": profile or None,
-        "extended__on": extended,
-    }
+    flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
     config = for_rendering(session.config, **flags)
     track = session.track
     wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
