@@ -26,16 +26,8 @@ class Reveal:
 
 def same_film(one: str, other: str) -> bool:
     """Whether two names of films are the same: some systems spell é in two characters, or ignore case."""
-    return _spelled(one) == _spelled(other)
-
-
-def _is_of(reveal: Reveal, film: str) -> bool:
-    """Whether a reveal speaks of ``film``, with its ending or without; a folder's name has none."""
-    return bool(reveal.film) and (same_film(reveal.film, film) or same_film(reveal.film, Path(film).stem))
-
-
-def _spelled(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
+    spelled, wanted = (unicodedata.normalize("NFC", name).casefold() for name in (one, other))
+    return spelled == wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +66,8 @@ class Member:
     def reveal_of(self, film: str) -> Reveal | None:
         """What is said of ``film`` itself, else of all films; None where neither is. ``film`` is the name of
         its file or folder, or that without the ending."""
-        own = (reveal for reveal in self.reveals if _is_of(reveal, film))
+        named = [reveal for reveal in self.reveals if reveal.film]
+        own = (one for one in named if same_film(one.film, film) or same_film(one.film, Path(film).stem))
         return next(own, next((reveal for reveal in self.reveals if not reveal.film), None))
 
     def character(self, film: str, at: float) -> Character | None:

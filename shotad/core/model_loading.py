@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError, ShotadError, WeightsError
-from shotad.core.progress import NoProgress, Progress, Task
+from shotad.core.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     import torch
@@ -78,7 +78,15 @@ def device_of(settings: ComputeSettings) -> torch.device:
             f"compute.device = {settings.device!r} is no device.",
             f"{f'Did you mean {near[0]}? ' if near else ''}Known: auto, cpu, cuda, cuda:1, mps.",
         )
-    _check_present(torch, settings.device, parts[1], int(parts[2] or 0))
+    count = {
+        "cpu": 1,
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
+    }[parts[1]]
+    if int(parts[2] or 0) >= count:
+        there = f"this machine shows {count} of that kind" if count else "torch finds none on this machine"
+        what = f"compute.device = {settings.device!r} cannot be used: {there}."
+        raise ConfigError(what, "Use auto or cpu.")
     return torch.device(settings.device)
 
 
@@ -96,17 +104,6 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     else:
         gains = device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
     return torch.bfloat16 if gains else torch.float32
-
-
-def _check_present(torch: Any, name: str, kind: str, number: int) -> None:
-    found = {
-        "cpu": 1,
-        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
-        "mps": int(torch.backends.mps.is_available()),
-    }[kind]
-    if number >= found:
-        there = f"this machine shows {found} of that kind" if found else "torch finds none on this machine"
-        raise ConfigError(f"compute.device = {name!r} cannot be used: {there}.", "Use auto or cpu.")
 
 
 @cache
@@ -181,8 +178,7 @@ def cached(repo: str, revision: str | None = None) -> Path | None:
 
     Without a revision that is the branch main as it was last fetched, else the newest copy of any.
     """
-    # True where the hub's library is installed
-    if not (importlib.util.find_spec("huggingface_hub") is not None):
+    if importlib.util.find_spec("huggingface_hub") is None:
         return None
     from huggingface_hub import constants, try_to_load_from_cache
 
@@ -231,31 +227,13 @@ def broken(purpose: str) -> tuple[type[Exception], ...]:
 
 
 def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
-    hub = need("huggingface_hub", f"Fetching {repo}")
-    http_error = hub.errors.HfHubHTTPError
-    version = f" in revision {revision}" if revision else ""
-    task = progress.task(f"Fetching {repo}", None, "B")
-    try:
-        found = hub.snapshot_download(
-            repo, revision=revision, allow_patterns=list(wanted), tqdm_class=_bar_class(task)
-        )
-    except (http_error, *http_error.__bases__, OSError, ValueError) as error:
-        raise WeightsError(
-            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint, again=True
-        ) from None
-    finally:
-        task.done()
-    folder = Path(found)
-    if not is_model_folder(folder):
-        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
-    return folder
-
-
-def _bar_class(task: Task) -> Any:
-    """A class that the hub takes for a progress bar: shows nothing, and counts bytes into ``task``."""
     from tqdm import tqdm
 
+    hub = need("huggingface_hub", f"Fetching {repo}")
+
     class Bar(tqdm):  # type: ignore[type-arg]
+        """What the hub takes for a progress bar: shows nothing, and counts bytes into the task."""
+
         def __init__(self, *args: Any, **options: Any) -> None:
             # Several bars count one download; the one of bytes on disk stands in all versions.
             self.counts = options.get("unit") == "B" and options.get("desc") != "Downloading bytes"
@@ -267,7 +245,21 @@ def _bar_class(task: Task) -> Any:
                 task.advance(n)
             return super().update(n)
 
-    return Bar
+    http_error = hub.errors.HfHubHTTPError
+    version = f" in revision {revision}" if revision else ""
+    task = progress.task(f"Fetching {repo}", None, "B")
+    try:
+        found = hub.snapshot_download(repo, revision=revision, allow_patterns=list(wanted), tqdm_class=Bar)
+    except (http_error, *http_error.__bases__, OSError, ValueError) as error:
+        raise WeightsError(
+            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint, again=True
+        ) from None
+    finally:
+        task.done()
+    folder = Path(found)
+    if not is_model_folder(folder):
+        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
+    return folder
 
 
 def fingerprint(files: Iterable[Path], weights: Iterable[Path]) -> str:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Protocol, TextIO
+from typing import Literal, Protocol
 
 from tqdm import tqdm
 
@@ -42,25 +42,23 @@ class Progress(Protocol):
         """Say one plain line, at once."""
 
 
-class _Silent:
+class NoProgress:
+    """Says nothing, as front end and as task; the default for library use."""
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        return self
+
+    def note(self, text: str) -> None: ...
+
     def advance(self, amount: float = 1) -> None: ...
 
     def done(self) -> None: ...
 
 
-class NoProgress:
-    """Says nothing; the default for library use."""
-
-    def task(self, name: str, total: float | None, unit: str) -> Task:
-        return _Silent()
-
-    def note(self, text: str) -> None: ...
-
-
 @contextmanager
 def reported(progress: Progress, name: str, total: float, unit: str) -> Iterator[Task]:
     """A task for the time of a block; none is announced where there is nothing to do."""
-    task = progress.task(name, total, unit) if total else _Silent()
+    task = progress.task(name, total, unit) if total else NoProgress()
     try:
         yield task
     finally:
@@ -103,14 +101,14 @@ _BREATH = 3.0
 
 
 class _Bar:
-    def __init__(self, name: str, total: float | None, unit: str, stream: TextIO | None = None) -> None:
+    def __init__(self, name: str, total: float | None, unit: str) -> None:
         self._bar = tqdm(
             desc=on_terminal(name),
             total=total,
             unit=unit,
             unit_scale=unit == "B",
             leave=False,
-            file=stream or sys.stderr,
+            file=sys.stderr,
             dynamic_ncols=True,
             bar_format=None if total is None or unit == "B" else _BAR,
         )
@@ -143,21 +141,17 @@ class _Lines:
                 self._say(f"{self._name}: {self._amount(self._done)}.")
         elif self._total * self._next <= self._done < self._total and self._clock() - self._last >= _BREATH:
             self._next = int(self._done / self._total / _STEP + 1) * _STEP
-            self._say(self._state(self._total))
+            left = (self._clock() - self._start) / self._done * (self._total - self._done)
+            self._say(
+                f"{self._name}: {self._amount(self._done, bare=True)} of {self._amount(self._total)}, "
+                f"{self._done / self._total:.0%}, about {duration(left)} left."
+            )
 
     def done(self) -> None:
         seconds = self._clock() - self._start
         # While an exception passes, the work has ended without being done; what it was is told as an error.
         if seconds >= 1 and sys.exception() is None:
             self._say(f"{self._name}: done in {duration(seconds)}.")
-
-    def _state(self, total: float) -> str:
-        elapsed = self._clock() - self._start
-        left = elapsed / self._done * (total - self._done)
-        return (
-            f"{self._name}: {self._amount(self._done, bare=True)} of {self._amount(total)}, "
-            f"{self._done / total:.0%}, about {duration(left)} left."
-        )
 
     def _amount(self, number: float, *, bare: bool = False) -> str:
         unit = "MB" if self._unit == "B" else self._unit

@@ -72,17 +72,13 @@ def record_in(name: str, data: bytes) -> Json:
         try:
             shape.validate_json(text, strict=True)
         except ValidationError as error:
-            raise ValueError(_explained(error)) from None
+            # The first thing that is wrong: shots, entry 4, start: Input should be a valid number, got 'x'
+            first = error.errors(include_url=False)[0]
+            parts = (f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"])
+            place, what = ", ".join(parts), first["msg"].removeprefix("Value error, ")
+            got = "" if first["type"] in ("value_error", "missing") else f", got {_short(first['input'])}"
+            raise ValueError(f"{place}: {what}{got}" if place else f"{what}{got}") from None
     return value
-
-
-def _explained(error: ValidationError) -> str:
-    """The first thing that is wrong: ``shots, entry 4, start: Input should be a valid number, got 'x'``."""
-    first = error.errors(include_url=False)[0]
-    place = ", ".join(f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"])
-    what = first["msg"].removeprefix("Value error, ")
-    got = "" if first["type"] in ("value_error", "missing") else f", got {_short(first['input'])}"
-    return f"{place}: {what}{got}" if place else f"{what}{got}"
 
 
 def _short(value: Any) -> str:
@@ -224,6 +220,10 @@ class _Record(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
+class _Keyed(_Record):
+    key: str = ""
+
+
 class _Timed(_Record):
     start: Second
     end: Second
@@ -238,8 +238,7 @@ class _Shot(_Timed):
     index: Count
 
 
-class _Shots(_Record):
-    key: str = ""
+class _Shots(_Keyed):
     end: Annotated[float, Field(gt=0, le=_LONGEST)]
     film: str = ""
     damage: str | None = None
@@ -261,8 +260,7 @@ class _Utterance(_Timed):
     speaker: str = ""
 
 
-class _Speech(_Record):
-    key: str = ""
+class _Speech(_Keyed):
     source: str = ""
     detail: str | None = None
     speech: list[_Utterance]
@@ -280,8 +278,7 @@ class _Failed(_Record):
     reason: str
 
 
-class _Slots(_Record):
-    key: str = ""
+class _Slots(_Keyed):
     failed: list[_Failed] = []
     warnings: list[str] = []
     gaps: list[Span] = []
@@ -303,8 +300,7 @@ class _HandSlots(_Record):
     removed: list[_Slot]
 
 
-class _Credits(_Record):
-    key: str = ""
+class _Credits(_Keyed):
     credits: Span | None
 
 
@@ -328,8 +324,7 @@ class _Look(_Record):
         return self
 
 
-class _Grammar(_Record):
-    key: str = ""
+class _Grammar(_Keyed):
     features: str | None
     threshold: Number | None
     scale_method: str | None
@@ -370,8 +365,7 @@ class _Photo(_Record):
     trouble: str | None = None
 
 
-class _Photos(_Record):
-    key: str = ""
+class _Photos(_Keyed):
     photos: dict[str, _Photo]
 
 
@@ -418,10 +412,6 @@ class _Settings(_Record):
 class _Merged(_Record):
     before: str | None
     after: str
-
-
-class _Line(_Record):
-    key: str = ""
 
 
 class _LineStep(_Record):
@@ -472,7 +462,7 @@ class _Track(_Record):
         return self
 
 
-class _Faces(_Line):
+class _Faces(_Keyed):
     shot: Count
     models: str
     frames: list[Pair]
@@ -486,7 +476,7 @@ class _Piece(_Timed):
     seconds: Annotated[list[Second], Field(min_length=1)]
 
 
-class _Asked(_Line):
+class _Asked(_Keyed):
     """What both stages keep of a question and its answer."""
 
     slot: str
@@ -529,7 +519,7 @@ class _Stage2(_Asked):
     notes: dict[str, Any]
 
 
-class _Redo(_Line):
+class _Redo(_Keyed):
     slot: str
     stage1: _Stage1 | None
     stage2: _Stage2 | None
@@ -565,5 +555,5 @@ def shape_of(name: str) -> TypeAdapter[Any] | None:
     """
     first, _, rest = name.partition(".")
     ending: Literal["json", "jsonl"] = "jsonl" if rest.endswith("jsonl") else "json"
-    shape = _SHAPES.get(name) or _SHAPES.get(f"{first}.{ending}") or (_Line if ending == "jsonl" else None)
+    shape = _SHAPES.get(name) or _SHAPES.get(f"{first}.{ending}") or (_Keyed if ending == "jsonl" else None)
     return None if shape is None else TypeAdapter(shape)

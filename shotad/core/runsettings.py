@@ -112,7 +112,8 @@ def write_settings(
         "assignments": [without_secrets(text) for text in assignments],
         "config": _clean(config.model_dump(mode="json")),
     }
-    folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1, default=_absolute) + "\n")
+    text = json.dumps(record, ensure_ascii=False, indent=1, default=lambda path: str(path.absolute()))
+    folder.write_text(SETTINGS, text + "\n")
 
 
 def read_settings(path: Path) -> RunSettings:
@@ -177,10 +178,6 @@ def for_rendering(
             f"Groups that do: {', '.join(HEARD)}. For others run shotad describe.",
         )
     return found
-
-
-def _absolute(path: Path) -> str:
-    return str(path.absolute())
 
 
 def _clean(value: Any) -> Any:

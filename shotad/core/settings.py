@@ -88,14 +88,20 @@ def _odd(given: Any, was: Any, key: str) -> tuple[str, Any, Any] | None:
 def _ruled(given: Mapping[str, Any], book: Mapping[str, Settings], usual: str) -> dict[str, Any]:
     """What is given, with ``rules`` in place of the settings that it stands for, of the group or of groups
     within it."""
-    meant = {rules: _by_dotted_key(settings.model_dump(mode="json")) for rules, settings in book.items()}
+    meant: dict[str, dict[str, Any]] = {}
+    for rules, settings in book.items():
+        # {"recall": {"windows": "all"}} → {"recall.windows": "all"}
+        meant[rules] = {}
+        for key, value in settings.model_dump(mode="json").items():
+            group = value if isinstance(value, Mapping) else {"": value}
+            meant[rules] |= {f"{key}.{inner}".rstrip("."): one for inner, one in group.items()}
     rest, named = dict(given), {}
     for key in meant[usual]:
-        group, _, inner = key.rpartition(".")
-        if group and isinstance(rest.get(group), Mapping) and inner in rest[group]:
-            rest[group] = dict(rest[group])
-            named[key] = rest[group].pop(inner)
-        elif not group and key in rest:
+        above, _, inner = key.rpartition(".")
+        if above and isinstance(rest.get(above), Mapping) and inner in rest[above]:
+            rest[above] = dict(rest[above])
+            named[key] = rest[above].pop(inner)
+        elif not above and key in rest:
             named[key] = rest.pop(key)
     now = rest.get("rules", usual)
     odd = {rules: [key for key, value in named.items() if value != its[key]] for rules, its in meant.items()}
@@ -106,14 +112,6 @@ def _ruled(given: Mapping[str, Any], book: Mapping[str, Settings], usual: str) -
             raise PydanticCustomError("ruled_setting", "{key} goes by rules", what)
         rest["rules"] = whole[0]
     return rest
-
-
-def _by_dotted_key(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """``{"recall": {"windows": "all"}} → {"recall.windows": "all"}``."""
-    groups = {key: value if isinstance(value, Mapping) else {"": value} for key, value in tree.items()}
-    return {
-        f"{key}.{inner}".rstrip("."): value for key, one in groups.items() for inner, value in one.items()
-    }
 
 
 Group = TypeVar("Group", bound=Settings)
@@ -137,7 +135,19 @@ def load_settings(
     unknown keys and values out of range.
     """
     tree: dict[str, Any] = {} if under is None else under.model_dump(mode="json")
-    for source in _stack(files):
+    # From weakest to strongest: each file after those it builds on, a dataset's last
+    plain: list[_Source] = []
+    datasets: list[_Source] = []
+    named = [_read(name) for name in files]
+    for source in named:
+        pile = plain if source.dataset is None else datasets
+        _lay_bases(source, pile, (source.path,))
+        pile.append(source)
+    if len(ours := [source.name for source in named if source.dataset is not None]) > 1:
+        raise ConfigError(
+            f"{' and '.join(ours)} are the settings of different datasets.", "Name one of them."
+        )
+    for source in (*plain, *datasets):
         _merge(tree, source.tree)
     tree = assigned(tree, assignments)
     for key, value in flags.items():
@@ -214,23 +224,6 @@ class _Source:
     tree: dict[str, Any]
 
 
-def _stack(names: Iterable[str]) -> list[_Source]:
-    """The files from weakest to strongest: each after those it builds on, a dataset's last."""
-    plain: list[_Source] = []
-    datasets: list[_Source] = []
-    named = [_read(name) for name in names]
-    for source in named:
-        pile = plain if source.dataset is None else datasets
-        _lay_bases(source, pile, (source.path,))
-        pile.append(source)
-    if len(ours := [source for source in named if source.dataset is not None]) > 1:
-        raise ConfigError(
-            f"{' and '.join(source.name for source in ours)} are the settings of different datasets.",
-            "Name one of them.",
-        )
-    return [*plain, *datasets]
-
-
 def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) -> None:
     """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it."""
     for name in source.bases:
@@ -259,12 +252,9 @@ def _read(name_or_file: str) -> _Source:
         raise ConfigError(f"The config {name_or_file} has base = {base!r}.", "Name a config, or several.")
     if not isinstance(dataset, str | None):
         raise ConfigError(f"The config {name_or_file} has dataset = {dataset!r}.", "Write its name.")
-    return _Source(name_or_file, path.resolve(), tuple(_beside(path, name) for name in bases), dataset, tree)
-
-
-def _beside(path: Path, base: str) -> str:
-    """A base by its name, or as a file in relation to the file that names it."""
-    return str(path.parent / base) if _is_file_name(base) else base
+    # A base by its name, or as a file in relation to the file that names it
+    places = tuple(str(path.parent / name) if _is_file_name(name) else name for name in bases)
+    return _Source(name_or_file, path.resolve(), places, dataset, tree)
 
 
 class _Yaml(yaml.SafeLoader):
@@ -308,14 +298,6 @@ def _assign(tree: dict[str, Any], dotted: str, value: Any) -> None:
     tree[last] = value
 
 
-def _whole_key(dotted: str, value: Any) -> str:
-    """The key down to its value, where a whole group is unknown: ``frame`` → ``frame.inside``."""
-    while isinstance(value, Mapping) and len(value) == 1:
-        (key, value), = value.items()  # fmt: skip
-        dotted = f"{dotted}.{key}"
-    return dotted
-
-
 def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]:
     dotted = ".".join(str(part) for part in error["loc"])
     if error["type"] == "former_setting":
@@ -330,7 +312,10 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
         what = f"{group}.{context['key']} = {context['value']!r} cannot be set by itself any more."
         return what, f"Set {group}.rules: {context['rules']}."
     if error["type"] == "extra_forbidden":
-        dotted, names = _whole_key(dotted, error["input"]), setting_names(model)
+        names, value = setting_names(model), error["input"]
+        while isinstance(value, Mapping) and len(value) == 1:  # down to the value of an unknown group
+            (key, value), = value.items()  # fmt: skip
+            dotted = f"{dotted}.{key}"
         near = difflib.get_close_matches(dotted, names, n=1, cutoff=0.4)
         hint = f"Did you mean {near[0]}?" if near else f"Valid keys: {', '.join(names)}."
         return f"There is no setting {dotted}.", hint

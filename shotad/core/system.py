@@ -36,20 +36,19 @@ def interruptible() -> None:
     an import ends: while libraries are loaded, one signal in some hundred. For processes that are ours alone:
     this takes SIGALRM, and Python's hook for errors that it drops.
     """
+
+    def interrupted(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    def dropped(what: sys.UnraisableHookArgs) -> None:
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        else:
+            sys.__unraisablehook__(what)
+
     for number in (signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, _interrupted)
-    sys.unraisablehook = _dropped
-
-
-def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def _dropped(dropped: sys.UnraisableHookArgs) -> None:
-    if issubclass(dropped.exc_type, KeyboardInterrupt):
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-    else:
-        sys.__unraisablehook__(dropped)
+        signal.signal(number, interrupted)
+    sys.unraisablehook = dropped
 
 
 def leave(code: int) -> NoReturn:
@@ -72,8 +71,16 @@ def processors() -> int:
 
     A share of one and a half counts as two.
     """
-    whole = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min([whole, *_shares()]))
+    most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for folder in _folders("cpu"):
+        words = (_text(folder / "cpu.max") or "").split()
+        if not words:
+            words = [_text(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+        with suppress(ValueError):  # no such file, or the limit is the word max
+            quota, period = map(int, words)
+            if quota > 0 and period > 0:
+                most = min(most, -(-quota // period))
+    return max(1, most)
 
 
 def memory_total() -> int | None:
@@ -148,18 +155,6 @@ def _kilobytes(file: Path, name: str) -> int | None:
     """The line ``name: … kB`` of a file, in bytes."""
     match = re.search(rf"^{name}:\s+(\d+) kB", _text(file) or "", re.MULTILINE)
     return int(match[1]) * 1024 if match else None
-
-
-def _shares() -> Iterator[int]:
-    """Processors' worth of time of each group that has a limit, rounded up."""
-    for folder in _folders("cpu"):
-        words = (_text(folder / "cpu.max") or "").split()
-        if not words:
-            words = [_text(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
-        with suppress(ValueError):  # no such file, or the limit is the word max
-            quota, period = map(int, words)
-            if quota > 0 and period > 0:
-                yield -(-quota // period)
 
 
 def _memory_limits() -> Iterator[tuple[int, int]]:

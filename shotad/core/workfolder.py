@@ -78,8 +78,7 @@ class WorkFolder:
                 self._lock.acquire()
         except Timeout:
             raise InUse(
-                f"The work folder {self.path} is in use by another shotad.",
-                "Wait until that is done.",
+                f"The work folder {self.path} is in use by another shotad.", "Wait until that is done."
             ) from None
         # Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
         # Those of living processes stay: a page that is open writes beside a run, without holding the folder.
@@ -162,8 +161,21 @@ class RecordLog:
         for file in (self._aside, self._path):
             if discard:
                 file.unlink(missing_ok=True)
-            else:
-                self._load(file)
+                continue
+            try:
+                with explained(file, "cannot be read"):
+                    raw = file.read_bytes()
+            except FileNotFoundError:
+                continue
+            whole, newline, rest = raw.rpartition(b"\n")
+            for line in whole.splitlines():
+                record = whole_record(file.name, line)
+                if record is not None and isinstance(record.get("key"), str):
+                    self._records[record["key"]] = record
+                elif line.strip():
+                    self.damaged += 1
+            if rest or (raw and not newline):
+                write_text(file, (whole + newline).decode("utf-8", "replace"))
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The record with this key, or None."""
@@ -182,9 +194,18 @@ class RecordLog:
 
         Raises WorkFolderError; nothing of the record is left then: a later one has its line to itself.
         """
-        line = _line({"key": key, **record})
-        with explained(self._path, "cannot be written"):
-            _append(self._path, line.encode())
+        line, path = _line({"key": key, **record}), self._path
+        with explained(path, "cannot be written"):
+            before = path.stat().st_size if path.exists() else 0
+            try:
+                with path.open("ab") as out:
+                    out.write(line.encode())
+                    out.flush()
+                    os.fsync(out.fileno())
+            except OSError:
+                with suppress(OSError):
+                    os.truncate(path, before)
+                raise
         self._records[key] = json.loads(line)
         return self._records[key]
 
@@ -199,36 +220,6 @@ class RecordLog:
         if aside or self._aside.exists():
             write_text(self._aside, "".join(map(_line, aside.values())))
         write_text(self._path, "".join(map(_line, kept.values())))
-
-    def _load(self, path: Path) -> None:
-        try:
-            with explained(path, "cannot be read"):
-                raw = path.read_bytes()
-        except FileNotFoundError:
-            return
-        whole, newline, rest = raw.rpartition(b"\n")
-        for line in whole.splitlines():
-            record = whole_record(path.name, line)
-            if record is not None and isinstance(record.get("key"), str):
-                self._records[record["key"]] = record
-            elif line.strip():
-                self.damaged += 1
-        if rest or (raw and not newline):
-            write_text(path, (whole + newline).decode("utf-8", "replace"))
-
-
-def _append(path: Path, line: bytes) -> None:
-    """Write ``line`` at the end and onto the disk, or, where that fails, leave the file as it was."""
-    before = path.stat().st_size if path.exists() else 0
-    try:
-        with path.open("ab") as out:
-            out.write(line)
-            out.flush()
-            os.fsync(out.fileno())
-    except OSError:
-        with suppress(OSError):
-            os.truncate(path, before)
-        raise
 
 
 def _line(record: Json) -> str:
@@ -301,32 +292,23 @@ def sweep(leftover: Path) -> None:
 
     The process is told from the name. Other names, and drafts of films, are of who holds the folder alone.
     """
-    if _is_being_written(leftover):
-        return
+    named = _PART.fullmatch(leftover.name)
+    if named is not None and int(named["process"]) == os.getpid():
+        if leftover.name in _writing:
+            return
+    elif named is not None:
+        try:
+            os.kill(int(named["process"]), 0)
+            return  # it is alive
+        except PermissionError:
+            return
+        except (OSError, OverflowError):
+            pass
     if leftover.is_dir() and not leftover.is_symlink():
         shutil.rmtree(leftover, ignore_errors=True)
     else:
         with suppress(OSError):
             leftover.unlink()
-
-
-def _is_being_written(file: Path) -> bool:
-    named = _PART.fullmatch(file.name)
-    if named is None:
-        return False
-    process = int(named["process"])
-    return file.name in _writing if process == os.getpid() else _is_alive(process)
-
-
-def _is_alive(process: int) -> bool:
-    """Whether a process of this machine runs."""
-    try:
-        os.kill(process, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
 
 
 def _prefix_of(path: Path) -> str:

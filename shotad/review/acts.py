@@ -25,9 +25,7 @@ from shotad.review.scene import (
     fitted,
     interval_of,
     is_added,
-    neighbour,
     number_in,
-    room_of,
     room_or_refuse,
     settled,
     span_of,
@@ -54,8 +52,6 @@ from shotad.script import (
     spoken_words,
     unaccept as unaccepted,
 )
-
-__all__ = ["ACTS", "DROPPED", "Act", "Scene", "is_added", "room_of"]
 
 Act = Callable[[Scene, str, Json], Change]
 """An act: what is known, the id of a line, arguments → what changes. Raises ReviewError."""
@@ -86,9 +82,8 @@ def write(scene: Scene, name: str, args: Json) -> Change:
         gone = replace(cue, text="", status=CueStatus.DROPPED, reason=EMPTIED, chosen=None, fit_steps=())
         changed = mark_edit(gone, cue, (EditField.TEXT, EditField.STATUS), SOURCE)
         return Change("Text emptied: the line is dropped.", (settled(changed),), focus=cue.id)
-    chosen = cue.candidates.index(text) if text in cue.candidates else None
     said = "Text changed." if cue.heard else "Text changed: the line is heard again."
-    return Change(said, (_retold(scene, cue, text, chosen),), focus=cue.id)
+    return Change(said, (_retold(scene, cue, text),), focus=cue.id)
 
 
 def accept(scene: Scene, name: str, args: Json) -> Change:
@@ -144,7 +139,11 @@ def remove(scene: Scene, name: str, args: Json) -> Change:
     """Take a line that a person added out of the track; one of the machine stays there, unheard."""
     cue = scene.cue(name)
     if is_added(cue):
-        return Change("Line removed.", gone=(cue.id,), focus=neighbour(scene, cue))
+        names = list(scene.cues)
+        at = names.index(cue.id)
+        # The line after it, or before the last; None where it is the only one
+        beside = next(iter(names[at + 1 : at + 2] or names[max(0, at - 1) : at]), None)
+        return Change("Line removed.", gone=(cue.id,), focus=beside)
     if not cue.heard and cue.reason == REMOVED:
         return Change("It is removed already.", focus=cue.id)
     return Change("Line removed.", (_unheard(cue, REMOVED, EditField.REMOVED),), focus=cue.id)
@@ -168,11 +167,12 @@ def machine(scene: Scene, name: str, args: Json) -> Change:
     return Change("Given back to the machine.", (settled(back),), focus=cue.id)
 
 
-def _retold(scene: Scene, cue: Cue, text: str, chosen: int | None) -> Cue:
-    """The line with other words, heard from now on, its end with them."""
+def _retold(scene: Scene, cue: Cue, text: str, chosen: int | None = None) -> Cue:
+    """The line with other words, heard from now on, its end with them; ``chosen``: that candidate."""
     fields: tuple[EditField, ...] = (EditField.TEXT,) if cue.heard else (EditField.TEXT, EditField.STATUS)
     held = _without_removed(cue)
-    told = replace(with_words(scene, held, text), chosen=chosen)
+    told = with_words(scene, held, text)
+    told = told if chosen is None else replace(told, chosen=chosen)
     after = at_own_pace(scene, mark_edit(told, held, fields, SOURCE))
     return settled(after if cue.heard else fitted(scene, after))
 
@@ -190,7 +190,6 @@ def _without_removed(cue: Cue) -> Cue:
     return replace(cue, edited=Edit(left or (EditField.STATUS,), cue.edited.source, cue.edited.machine))
 
 
-_SPACE = re.compile(r"\s+")
 _FARTHEST = 2000
 """Milliseconds between two lines that can be joined, at most: a longer pause parts two events."""
 
@@ -236,7 +235,20 @@ def split(scene: Scene, name: str, args: Json) -> Change:
     cue, at = scene.cue(name), int(number_in(args, "at"))
     if not cue.heard:
         raise ReviewError("A line that is not heard cannot be split.", "Restore it first.")
-    texts = _parts(cue, at)
+    text, at = cue.text, min(max(at, 0), len(cue.text))
+    cuts = [match.span() for match in re.finditer(r"\s+", text)]
+    if not _has_blanks(cue.language):
+        # At or before it, where no letter is parted from its accents and sound marks
+        while 0 < at < len(text) and (
+            _JOINER in text[at - 1 : at + 1] or unicodedata.category(text[at]).startswith("M")
+        ):
+            at -= 1
+        cuts = [(at, at)]
+    cuts.sort(key=lambda cut: abs(at - cut[1]))
+    parts = ((clean_text(text[:before]), clean_text(text[after:])) for before, after in cuts)
+    texts = next((both for both in parts if all(spoken_words(one, cue.language) for one in both)), None)
+    if texts is None:
+        raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
     start, end = span_of(cue.interval)
     if end - start < 2 * scene.shortest:
         raise ReviewError("The line is too short to be split.", "Give it more time first.")
@@ -275,8 +287,7 @@ def join(scene: Scene, name: str, args: Json) -> Change:
     joined = mark_edit(timed(together, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
     if is_added(other):
         return Change(JOINED, (settled(joined),), (other.id,), focus=cue.id)
-    gone = replace(other, status=CueStatus.DROPPED, reason=REMOVED)
-    left = settled(mark_edit(gone, other, (EditField.REMOVED,), SOURCE))
+    left = _unheard(other, REMOVED, EditField.REMOVED)
     return Change(JOINED, (settled(joined), left), focus=cue.id)
 
 
@@ -350,24 +361,23 @@ def _by_hand(scene: Scene, span: Span, text: str, like: Cue | None) -> Cue:
 
 def _moved(scene: Scene, cue: Cue, new: Span, wanted: Span) -> Change:
     old = span_of(cue.interval)
+    if wanted == old == new:
+        return Change("The times are as they were.", focus=cue.id)
     if new == old:
-        if wanted == old:
-            return Change("The times are as they were.", focus=cue.id)
         raise ReviewError(*_why_not(scene, cue, wanted))
+    ahead, behind = new[0] - old[0], new[1] - old[1]
+    start, end = clock(new[0] / 1000), clock(new[1] / 1000)
+    if ahead == behind:
+        said = f"Moved to {start}, {_how_far(scene, ahead)}"
+    elif not behind:
+        said = f"Start at {start}, {_how_far(scene, ahead)}"
+    elif not ahead:
+        said = f"End at {end}, {_how_far(scene, behind)}"
+    else:
+        said = f"Moved to {start} to {end}"
     moved = settled(mark_edit(timed(cue, new), cue, (EditField.TIME,), SOURCE))
     short = "" if new == wanted else ", as far as there is room"
-    return Change(_said(scene, old, new) + short + ".", (moved,), focus=cue.id)
-
-
-def _said(scene: Scene, old: Span, new: Span) -> str:
-    ahead, behind = new[0] - old[0], new[1] - old[1]
-    if ahead == behind:
-        return f"Moved to {clock(new[0] / 1000)}, {_how_far(scene, ahead)}"
-    if not behind:
-        return f"Start at {clock(new[0] / 1000)}, {_how_far(scene, ahead)}"
-    if not ahead:
-        return f"End at {clock(new[1] / 1000)}, {_how_far(scene, behind)}"
-    return f"Moved to {clock(new[0] / 1000)} to {clock(new[1] / 1000)}"
+    return Change(f"{said}{short}.", (moved,), focus=cue.id)
 
 
 def _how_far(scene: Scene, ms: int) -> str:
@@ -404,32 +414,6 @@ def _clamped(wanted: Span, room: Span, shortest: int, *, moves_start: bool = Fal
     if moves_start:
         start = max(room[0], end - shortest)
     return start, min(room[1], max(end, start + shortest))
-
-
-def _parts(cue: Cue, at: int) -> tuple[str, str]:
-    """The two halves of a text, cut at the gap between words nearest to ``at``; both have words."""
-    at = min(max(at, 0), len(cue.text))
-    cuts = [match.span() for match in _SPACE.finditer(cue.text)]
-    if not _has_blanks(cue.language):
-        between = _between_letters(cue.text, at)
-        cuts = [(between, between)]
-    for start, end in sorted(cuts, key=lambda cut: abs(at - cut[1])):
-        first, second = clean_text(cue.text[:start]), clean_text(cue.text[end:])
-        if spoken_words(first, cue.language) and spoken_words(second, cue.language):
-            return first, second
-    raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
-
-
-def _between_letters(text: str, at: int) -> int:
-    """The place at or before ``at`` where no letter is parted from its marks."""
-    while 0 < at < len(text) and (_belongs(text[at]) or text[at - 1] == _JOINER):
-        at -= 1
-    return at
-
-
-def _belongs(character: str) -> bool:
-    """Whether a character is part of the letter before it: an accent, a sound mark, a joiner."""
-    return character == _JOINER or unicodedata.category(character).startswith("M")
 
 
 def _has_blanks(language: str) -> bool:
@@ -471,21 +455,6 @@ def remove_slot(scene: Scene, line: str, _: Json) -> Change:
     return Change(said, gone=own, focus=None if focus is None else focus.id, slots=SlotChange((), (slot,)))
 
 
-ACTS: Mapping[str, Act] = {
-    "choose": choose,
-    "write": write,
-    "accept": accept,
-    "unaccept": unaccept,
-    "drop": drop,
-    "restore": restore,
-    "split": split,
-    "join": join,
-    "move": move,
-    "shift": shift,
-    "add": add,
-    "remove": remove,
-    "machine": machine,
-    "add_slot": add_slot,
-    "remove_slot": remove_slot,
-}
+_ALL = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
+ACTS: Mapping[str, Act] = {act.__name__: act for act in (*_ALL, add_slot, remove_slot)}
 """All acts by name."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,12 @@ from shotad.description import ADDED, in_words
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
-from shotad.script import REDO, Cue, CueStatus, Edit, EditField, Provenance
+from shotad.script import REDO, Cue, CueStatus, EditField
 
 Note = dict[str, str]
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What reading a record of another make raises."""
-
-_TIMES = {1: "once", 2: "twice"}
 
 _FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundings"}
 """What Stage I is asked about besides people and what they do, by shot scale."""
@@ -43,25 +42,24 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
     if stage1 is None:
         yield note("Stage I", "What Stage I said is not recorded.")
     else:
-        yield from _guarded(_grammar_notes, stage1)
-        yield from _guarded(_people_notes, stage1)
-        yield from _guarded(_measured, stage1)
+        for section in (_grammar_notes, _people_notes, _measured):
+            with suppress(*_BROKEN):  # a record of another shotad that wrote otherwise
+                yield from list(section(stage1))
         yield from _tries("Stage I", stage1)
     if stage2 is None:
         yield note("Stage II", "What Stage II answered is not recorded.")
     else:
-        yield from _guarded(_unseen, stage2)
+        with suppress(*_BROKEN):
+            unseen = sorted((stage2.get("unseen") or {}).items(), key=lambda one: int(one[0]))
+            told = [f"Candidate {int(at) + 1}: {'; '.join(map(str, said))}." for at, said in unseen if said]
+            if told:
+                yield note("Not seen in the frames at a second look", " ".join(told))
         yield from _tries("Stage II", stage2)
     if cue.provenance is not None:
-        yield note("Settings that reproduce this line", _again(cue.provenance))
-
-
-def _guarded(notes: Any, record: Record) -> Iterator[Note]:
-    """Notes of a record; none where it was made by another shotad that wrote otherwise."""
-    try:
-        yield from list(notes(record))
-    except _BROKEN:
-        return
+        made = cue.provenance
+        makers = "; ".join(str(maker) for maker in made.makers)
+        prompts = made.prompt_hash or "not recorded"
+        yield note("Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {made.seed}.")
 
 
 def _grammar_notes(record: Record) -> Iterator[Note]:
@@ -70,9 +68,8 @@ def _grammar_notes(record: Record) -> Iterator[Note]:
     current = [row["number"] for row in record["shots"] if row["role"] == "current"]
     told = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
     # Without letters: those of the film's threads, which the time line shows, may be others.
-    told += [
-        f"{first(_shots(thread))} are one thread: the camera comes back." for thread in record["threads"]
-    ]
+    threads = map(_shots, record["threads"])
+    told += [f"{first(shots)} are one thread: the camera comes back." for shots in threads]
     scales = [f"shot {number}: {scale}" for number, scale in record["scales"].items()]
     if scales:
         told.append(f"Shot scales: {', '.join(scales)}.")
@@ -93,24 +90,19 @@ def _shots(numbers: Sequence[int]) -> str:
 
 
 def _people_notes(record: Record) -> Iterator[Note]:
-    seen = [str(row["called"]) for row in record.get("characters", ())]
-    if seen:
-        yield note("Recognised", f"{', '.join(dict.fromkeys(seen))}.")
-    heard = [str(row["name"]) for row in record.get("heard", ())]
-    if heard:
-        yield note("Names heard near by", f"{', '.join(dict.fromkeys(heard))}.")
+    seen = dict.fromkeys(str(row["called"]) for row in record.get("characters", ()))
+    heard = dict.fromkeys(str(row["name"]) for row in record.get("heard", ()))
     invented = [str(name) for name in record.get("invented", ())]
-    if invented:
-        yield note("Named by the model alone", f"{', '.join(invented)}.")
+    notes = {"Recognised": seen, "Names heard near by": heard, "Named by the model alone": invented}
+    yield from (note(title, f"{', '.join(names)}.") for title, names in notes.items() if names)
 
 
 def _measured(record: Record) -> Iterator[Note]:
     """What the embedded observer measured; other engines measure nothing."""
     notes = record.get("notes") or {}
-    if "current" not in notes:
-        return
-    told = [f"Shot {number}: {words}." for number, words in sorted(in_words(Facts.from_json(notes)).items())]
-    if told:
+    words = in_words(Facts.from_json(notes)) if "current" in notes else {}
+    if words:
+        told = (f"Shot {number}: {words[number]}." for number in sorted(words))
         yield note("Measured in the frames", " ".join(told))
 
 
@@ -120,24 +112,9 @@ def _tries(stage: str, record: Record) -> Iterator[Note]:
     if not isinstance(tries, list) or len(tries) < 2:
         return
     wrong = [str(text) for one in tries if isinstance(one, Mapping) for text in one.get("complaints", ())]
-    times = _TIMES.get(len(tries), f"{len(tries)} times")
+    times = "twice" if len(tries) == 2 else f"{len(tries)} times"
     why = f" What was wrong: {' '.join(dict.fromkeys(wrong))}" if wrong else ""
     yield note(f"{stage} was asked {times}", f"The answer with the fewest faults was taken.{why}")
-
-
-def _unseen(record: Record) -> Iterator[Note]:
-    told = [
-        f"Candidate {int(number) + 1}: {'; '.join(map(str, statements))}."
-        for number, statements in sorted((record.get("unseen") or {}).items(), key=lambda one: int(one[0]))
-        if statements
-    ]
-    if told:
-        yield note("Not seen in the frames at a second look", " ".join(told))
-
-
-def _again(made: Provenance) -> str:
-    makers = "; ".join(str(maker) for maker in made.makers)
-    return f"{makers}; prompts {made.prompt_hash or 'not recorded'}; seed {made.seed}."
 
 
 def note(title: str, text: str) -> Note:
@@ -156,11 +133,7 @@ _STATUS = {
     CueStatus.PLACED: "Remarks",
 }
 
-_CHANGED = {
-    EditField.TEXT: "its words",
-    EditField.TIME: "its times",
-    EditField.STATUS: "whether it is heard",
-}
+_CHANGED = {EditField.TEXT: "its words", EditField.TIME: "its times", EditField.STATUS: "whether it is heard"}
 
 
 @lru_cache(maxsize=16)
@@ -173,7 +146,12 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
     cue = session.cue(line_id)
     slot = cue.slot_id or ""
     tries = records_of(session.folder / "redo.jsonl").all(slot) if slot else ()
-    stage1, stage2 = _records(session.folder, cue, tries)
+    # What both stages recorded of the line: in the redo that it comes from, else in the run
+    own = next((row for row in reversed(tries) if row.get("after") and row["after"] == cue.text), None)
+    stage1, stage2 = (None, None) if own is None else (own.get("stage1"), own.get("stage2"))
+    if own is None and slot:
+        files = (session.folder / f"{stage}.jsonl" for stage in ("stage1", "stage2"))
+        stage1, stage2 = (records_of(file).last(slot) for file in files)
     return {
         "id": cue.id,
         "stage1": None if stage1 is None else stage1_view(stage1),
@@ -185,30 +163,15 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
     }
 
 
-def _records(folder: Path, cue: Cue, tries: Sequence[Record]) -> tuple[Record | None, Record | None]:
-    """What both stages recorded of the line: in the redo that it comes from, else in the run."""
-    if not cue.slot_id:
-        return None, None
-    for row in reversed(tries):
-        if row.get("after") and row["after"] == cue.text:
-            return row.get("stage1"), row.get("stage2")
-    return records_of(folder / "stage1.jsonl").last(cue.slot_id), records_of(folder / "stage2.jsonl").last(
-        cue.slot_id
-    )
-
-
 def stage1_view(record: Record) -> dict[str, Any]:
     """What Stage I said: its steps, and the whole as text; why there is nothing, where it failed."""
-    steps = record.get("steps")
-    rows = [(str(head), str(text)) for head, text in steps.items()] if isinstance(steps, Mapping) else []
-    text = "\n".join(f"{number}. {head}: {text}" for number, (head, text) in enumerate(rows, 1))
+    found = record.get("steps")
+    rows = found.items() if isinstance(found, Mapping) else ()
+    steps = [{"title": str(head), "text": str(text)} for head, text in rows]
+    text = "\n".join(f"{number}. {step['title']}: {step['text']}" for number, step in enumerate(steps, 1))
     if record.get("error"):
         text = f"Stage I failed: {record['error']}"
-    return {
-        "text": text or str(record.get("raw") or ""),
-        "engine": _engine(record),
-        "steps": [{"title": head, "text": text} for head, text in rows],
-    }
+    return {"text": text or str(record.get("raw") or ""), "engine": _engine(record), "steps": steps}
 
 
 def stage2_view(record: Record) -> dict[str, Any]:
@@ -237,11 +200,10 @@ def made_by(cue: Cue) -> str:
     if made is None or not made.makers:
         if cue.edited is not None and cue.edited.machine is None:
             return "A person wrote this line; no engine had a part in it."
-        return (
-            "Nobody has written this line yet." if not cue.text else "It is not recorded who wrote this line."
-        )
-    who = [engine_title(maker.engine, maker.model) for maker in made.makers]
-    told = f"{first(who[0])} described the film" + (f", {who[1]} wrote the line" if len(who) > 1 else "")
+        who = "It is not recorded who wrote this line."
+        return who if cue.text else "Nobody has written this line yet."
+    title, *others = (engine_title(maker.engine, maker.model) for maker in made.makers)
+    told = f"{first(title)} described the film" + (f", {others[0]} wrote the line" if others else "")
     if cue.edited is not None and cue.edited.source == REDO:
         told += ", again on request"
     return f"{told}."
@@ -270,25 +232,22 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     if edit is not None and edit.source == REDO:
         yield note("Described again", "Described again on request; later runs keep this line.")
     elif edit is not None:
-        yield note("Changed by a person", _changed(edit))
-    own = cue.edited.machine if cue.edited is not None else None
+        parts = [_CHANGED[one] for one in edit.fields if one in _CHANGED]
+        listed = " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+        told = f"A person changed {listed} ({edit.source})."
+        if EditField.ADDED in edit.fields:
+            told = f"A person added the line ({edit.source})."
+        elif EditField.REMOVED in edit.fields:
+            told = f"A person removed the line ({edit.source})."
+        elif not parts:
+            told = "Nothing but that it was accepted; later runs keep this line."
+        yield note("Changed by a person", told)
+    own = edit.machine if edit is not None else None
     if own is not None and own.text and own.text != cue.text:
         yield note("The machine's own line", own.text)
     if review is not None:
         yield note("Accepted", f"By {review.by}." if review.by else "By a person who gave no name.")
     yield from _as_spoken(cue)
-
-
-def _changed(edit: Edit) -> str:
-    if EditField.ADDED in edit.fields:
-        return f"A person added the line ({edit.source})."
-    if EditField.REMOVED in edit.fields:
-        return f"A person removed the line ({edit.source})."
-    parts = [_CHANGED[one] for one in edit.fields if one in _CHANGED]
-    if not parts:
-        return "Nothing but that it was accepted; later runs keep this line."
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"A person changed {listed} ({edit.source})."
 
 
 def _as_spoken(cue: Cue) -> Iterator[Note]:
@@ -348,26 +307,24 @@ def engines_view(config: Config) -> dict[str, Any]:
 def _view(settings: str) -> dict[str, Any]:
     config = Config.model_validate_json(settings)
     try:
-        names = stage_engines(config)
+        names, leaves = stage_engines(config), list[str]()
         if {names.stage1, names.stage2} <= HERE:
-            models = (config.stage1.model or "", config.stage2.model or "")
-            titles = engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1])
-            return _told(*titles, [], notes=names.stage2 != "narrator")
-        from shotad.description import Engines  # Stage I and II: not loaded for a page alone
-        from shotad.engines import notice
+            stage1 = engine_title(names.stage1, config.stage1.model or "")
+            stage2 = engine_title(names.stage2, config.stage2.model or "")
+            converses = names.stage2 != "narrator"
+        else:
+            from shotad.description import Engines  # Stage I and II: not loaded for a page alone
+            from shotad.engines import notice
 
-        engines = Engines.of(config)
+            engines = Engines.of(config)
+            looks, writes = engines.looks.identity, engines.writes.identity
+            leaves = notice(engines.looks, engines.writes)
+            stage1, stage2 = (engine_title(one.engine, one.model) for one in (looks, writes))
+            converses = engines.writes.abilities.converses
     except ShotadError as error:
         return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
-    looks, writes = engines.looks.identity, engines.writes.identity
-    leaves = notice(engines.looks, engines.writes)
-    titles = engine_title(looks.engine, looks.model), engine_title(writes.engine, writes.model)
-    return _told(*titles, leaves, notes=engines.writes.abilities.converses)
-
-
-def _told(stage1: str, stage2: str, leaves: list[str], *, notes: bool) -> dict[str, Any]:
     text = " ".join(leaves) if leaves else LOCAL
-    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": notes}
+    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": converses}
 
 
 Record = Mapping[str, Any]

@@ -80,7 +80,7 @@ class Tab:
 
 
 class Tabs:
-    """All open tabs; a `shotad.review.kinds.Hub`."""
+    """All open tabs. May be called from any thread."""
 
     def __init__(self, size: int = MOST_BYTES) -> None:
         self._lock = threading.Lock()
@@ -92,6 +92,7 @@ class Tabs:
         return len(self._tabs)
 
     def tell(self, kind: str, data: Json) -> None:
+        """Send one event to every open page."""
         with self._lock:
             tabs, self._count = tuple(self._tabs), self._count + 1
             if not tabs:

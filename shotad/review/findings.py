@@ -8,24 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from shotad.core import Config, ShotadError
+from shotad.core import ShotadError
 from shotad.description import Again, Checker, kept_findings, lint, track_material
+from shotad.review.events import Tabs
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import Signature, signatures
-from shotad.review.kinds import Hub, Json
+from shotad.review.kinds import Json
 from shotad.review.session import Session
-from shotad.script import (
-    Finding,
-    Material,
-    Track,
-    hint_of,
-    lines_of_track,
-    title_of,
-)
+from shotad.script import Finding, Material, hint_of, lines_of_track, title_of
 
 _SOURCES = ("slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json")
 """Files of the work folder that lines are checked by."""
@@ -37,26 +30,6 @@ PAUSE = 0.5
 
 FIRST = 1.5
 """The same at the beginning: a page that is just opened comes first."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """All that lines are checked by: what surrounds them and who checks; and the state of the files that this
-    comes from."""
-
-    around: Material
-    checker: Checker
-    state: tuple[Signature, ...]
-
-    @staticmethod
-    def of(folder: Path, config: Config, track: Track, before: _Known | None) -> _Known:
-        """What is known by now; ``before`` itself where no file of it has changed. Raises ShotadError."""
-        now = signatures(folder / name for name in _SOURCES)
-        if before is not None and before.state == now:
-            return before
-        material, _ = track_material(track, folder)
-        checker = before.checker if before is not None else Checker.of(config.lint, config.fit)
-        return _Known(material, checker, now)
 
 
 def finding_view(finding: Finding) -> dict[str, Any]:
@@ -73,12 +46,14 @@ def finding_view(finding: Finding) -> dict[str, Any]:
 class Findings:
     """Findings of all lines, kept up to date. Safe in threads; `close` ends the one that it has."""
 
-    def __init__(self, session: Session, hub: Hub, *, pause: float = PAUSE, first: float = FIRST) -> None:
+    def __init__(self, session: Session, hub: Tabs, *, pause: float = PAUSE, first: float = FIRST) -> None:
         """``pause`` is as `PAUSE`; ``first`` are the seconds until lines are checked at the beginning."""
         self._session, self._hub = session, hub
         self._lines: Mapping[str, tuple[Finding, ...]] = {}
         self.version = 0
-        self._known: _Known | None = None
+        # What lines are checked by, and the state of the files that it comes from
+        self._known: tuple[tuple[Signature, ...], Material] | None = None
+        self._checker: Checker | None = None
         self._again = Again()
         self._later = WhenQuiet(self._look, pause, "findings")
         self.update(first)
@@ -107,9 +82,22 @@ class Findings:
 
     def _look(self) -> None:
         """Check all lines, and tell of which something else is found than before."""
-        before = self._lines
+        session, config, before = self._session, self._session.config, self._lines
         try:
-            self._lines = self._looked()
+            folder, track = session.folder, session.track
+            state = signatures(folder / name for name in _SOURCES)
+            if self._known is None or self._known[0] != state:
+                self._known = (state, track_material(track, folder)[0])
+            checker = self._checker = self._checker or Checker.of(config.lint, config.fit)
+            slots = {slot.id: slot.interval for slot in session.prepared.slots}
+            material = replace(self._known[1], lines=lines_of_track(track, slots))
+            each = self._again.of(material, checker)
+            extra = kept_findings(folder, track)
+            found: dict[str, tuple[Finding, ...]] = {}
+            for one in lint(material, checker, extra=extra, folder=folder, each=each).findings:
+                if one.cue_id is not None:
+                    found[one.cue_id] = (*found.get(one.cue_id, ()), one)
+            self._lines = found
         except ShotadError as error:
             _LOG.warning("The lines cannot be checked: %s", error)
         except Exception:  # noqa: BLE001  whatever a rule stumbles over, the page goes on
@@ -118,19 +106,3 @@ class Findings:
         changed = [name for name in {**before, **self._lines} if before.get(name) != self._lines.get(name)]
         lines = {name: [finding_view(one) for one in self.of(name)] for name in changed}
         self._hub.tell("findings", {"lines": lines, "summary": self.summary()})
-
-    def _looked(self) -> Mapping[str, tuple[Finding, ...]]:
-        """What is found in each line."""
-        session = self._session
-        folder, track = session.folder, session.track
-        known = self._known = _Known.of(folder, session.config, track, self._known)
-        slots = {slot.id: slot.interval for slot in session.prepared.slots}
-        material = replace(known.around, lines=lines_of_track(track, slots))
-        each = self._again.of(material, known.checker)
-        extra = kept_findings(folder, track)
-        report = lint(material, known.checker, extra=extra, folder=folder, each=each)
-        found: dict[str, tuple[Finding, ...]] = {}
-        for one in report.findings:
-            if one.cue_id is not None:
-                found[one.cue_id] = (*found.get(one.cue_id, ()), one)
-        return found

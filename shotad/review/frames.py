@@ -1,9 +1,9 @@
 """The frames that the models saw of a slot, as its record says, with the same pixels that they saw.
 
 Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl``; the pictures are decoded from the film
-when they are asked for, all of a slot in one pass. Who
-was marked on them stands in ``characters.json``, and where in ``faces.jsonl``: a face whose track is in none
-of them any more (``shotad cast forget``, another cast since) has no outline.
+when they are asked for, all of a slot in one pass. Who was marked on them stands in ``characters.json``, and
+where in ``faces.jsonl``: a face whose track is in none of them any more (``shotad cast forget``, another cast
+since) has no outline. And the film strip: a small picture of each shot.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,15 +30,16 @@ from shotad.core import (
     ReviewError,
     Sighting,
     WorkFolder,
+    WorkFolderError,
     parse_json,
+    write_bytes,
 )
 from shotad.description import CHARACTERS, FACES
-from shotad.film import COLOURS, Film, Frames as Reading, jpeg
+from shotad.film import COLOURS, STILLS, Film, Frames as Reading, jpeg, open_film
 from shotad.review.details import records_of
 from shotad.review.keeping import Watched
 from shotad.review.kinds import Picture, jpeg_picture
 from shotad.review.session import Session
-from shotad.review.strip import film_of_session
 from shotad.sight import FaceTrack, from_row
 
 KEPT = 24
@@ -45,6 +47,27 @@ KEPT = 24
 
 QUALITY = 85
 """Of JPEGs."""
+
+SHOWN = 24
+"""Frames of a slot that are marked as worth showing, where the model saw more: about so many, evenly, and the
+first of each shot."""
+
+SAME = 1e-5
+"""Seconds by which records round."""
+
+ALIKE = 0.5
+"""Overlap (intersection over union) above which two boxes of one moment are of one face."""
+
+_MARK = re.compile(r"(?:(dashed|double) )?(\w+)(?:, tagged (\w+))?")
+
+Label = Literal["number", "box", "none"]
+_LABELS: tuple[Label, ...] = ("number", "box", "none")
+
+Pass = tuple[Iterator[tuple[int, Picture]], dict[int, Picture]]
+"""One decoding of a slot: what is still to come of it, and what it has made so far, by number."""
+
+Triple = tuple[float, float, int]
+"""By which ``characters.json`` names a track: its first and last second, and its number of looks."""
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 
@@ -65,12 +88,18 @@ class FrameNote:
     painted: bool = False
 
 
-@dataclass(slots=True)
-class _Pass:
-    """One decoding of a slot: what is still to come of it, and what it has made so far, by number."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one slot's record says. ``record`` is its key; ``overlay`` None: its frames were seen as they
+    are; ``marks`` are those of the people on them, by id, in words; ``redone``: only a redo has looked."""
 
-    coming: Iterator[tuple[int, Picture]]
-    made: dict[int, Picture] = field(default_factory=dict)
+    record: str
+    notes: tuple[FrameNote, ...]
+    current: frozenset[int]
+    overlay: Label | None
+    size: tuple[int, int] | None
+    marks: Mapping[str, str]
+    redone: bool
 
 
 class Frames:
@@ -78,15 +107,17 @@ class Frames:
 
     def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
-        self._people = Outlines(session.folder)
-        self._records = Stage1Records(session.folder)
-        self._passes: OrderedDict[object, _Pass] = OrderedDict()
+        folder = session.folder
+        self._run, self._redo = records_of(folder / "stage1.jsonl"), records_of(folder / "redo.jsonl")
+        self._named = Watched(folder / f"{CHARACTERS}.json", _named)
+        self._faces = Watched(folder / f"{FACES}.jsonl", _faces)
+        self._passes: OrderedDict[object, Pass] = OrderedDict()
         self._film: Film | None = None
         self._lock = threading.Lock()
 
     def notes(self, slot_id: str) -> tuple[FrameNote, ...]:
         """The frames in the order in which the model saw them; none where no model has looked."""
-        seen = self._records.of(slot_id)
+        seen = self._seen(slot_id)
         return seen.notes if seen is not None else ()
 
     def picture(self, slot_id: str, number: int, painted: bool = False) -> Picture:
@@ -95,7 +126,7 @@ class Frames:
         Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more,
         FilmError.
         """
-        seen = self._records.of(slot_id)
+        seen = self._seen(slot_id)
         if seen is None or not 1 <= number <= len(seen.notes):
             there = f"it saw {len(seen.notes)}" if seen is not None else "no model has looked at it"
             raise ReviewError(
@@ -107,22 +138,21 @@ class Frames:
         with self._lock:
             if name not in self._passes:
                 wanted = [note for note in seen.notes if note.shown or not shown]
-                self._passes[name] = _Pass(self._pictures(wanted, seen, painted))
-            going = self._passes[name]
+                self._passes[name] = (self._pictures(wanted, seen, painted), {})
+            coming, made = self._passes[name]
             self._passes.move_to_end(name)
             if len(self._passes) > KEPT:
                 self._passes.popitem(last=False)
             # Whoever asks decodes up to the frame in question; the next one goes on from there.
-            while number not in going.made:
+            while number not in made:
                 try:
-                    at, made = next(going.coming)
+                    at, made[at] = next(coming)
                 except StopIteration:
                     raise ReviewError("The film ends before this frame.") from None
                 except Exception:
                     del self._passes[name]
                     raise
-                going.made[at] = made
-            return going.made[number]
+            return made[number]
 
     def close(self) -> None:
         with self._lock:
@@ -131,187 +161,111 @@ class Frames:
                 self._film.close()
                 self._film = None
 
+    def _seen(self, slot_id: str) -> Seen | None:
+        """What was seen of that slot: by the run; where only a redo has looked, by the last that did."""
+        for record in reversed(self._run.all(slot_id)):
+            if (seen := _seen_in(record, redone=False)) is not None:
+                return seen
+        for record in reversed(self._redo.all(slot_id)):
+            if (seen := _seen_in(record.get("stage1"), redone=True)) is not None:
+                return seen
+        return None
+
     def _pictures(
         self, wanted: Sequence[FrameNote], seen: Seen, painted: bool
     ) -> Iterator[tuple[int, Picture]]:
         """The frames with their pictures, in order of time; one pass over the film."""
-        of_moment: dict[float, list[FrameNote]] = {}
-        for note in wanted:
-            of_moment.setdefault(note.seconds, []).append(note)
-        for picture in self._reading().pictures(sorted(of_moment)):
-            for note in of_moment[picture.wanted]:
-                image = self._as_seen(picture.image, note, seen) if painted else picture.image
-                yield note.number, jpeg_picture(jpeg(image, QUALITY))
-
-    def _reading(self) -> Reading:
         folder = WorkFolder(self._session.folder)
         slots = folder.read_json("slots.json")
         # Given slots, which alone were looked at frame by frame, were not planned in gaps.
         exact = slots is not None and "gaps" not in slots
         self._film = self._film or film_of_session(self._session, self._path)
-        return Reading(self._film, folder, self._session.config, exact=exact)
+        reading = Reading(self._film, folder, self._session.config, exact=exact)
+        of_moment: dict[float, list[FrameNote]] = {}
+        for note in wanted:
+            of_moment.setdefault(note.seconds, []).append(note)
+        for picture in reading.pictures(sorted(of_moment)):
+            for note in of_moment[picture.wanted]:
+                image = self._as_seen(picture.image, note, seen) if painted else picture.image
+                yield note.number, jpeg_picture(jpeg(image, QUALITY))
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
         from shotad.film import fit, paint, vlm_size
 
-        height, width = image.shape[:2]
-        size = seen.size or vlm_size(width, height, self._session.config.frames)
-        one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([note.shot], np.int64))
-        config = self._session.config
-        marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
+        config, presence = self._session.config, NOBODY
+        known = {name: mark for name, words in seen.marks.items() if (mark := mark_of(words)) is not None}
         # Where each frame was decided for itself, nothing is kept of that.
-        people = seen.marks if config.cast.by_rules.decide == "track" else {}
-        presence = self._people.on(note, people, newest=seen.redone)
+        if known and config.cast.by_rules.decide == "track":
+            with suppress(OSError, *_BROKEN):
+                faces = self._sightings(note, newest=seen.redone)
+                found = tuple(one for one in faces if one.name in known)
+                names = dict.fromkeys(one.name for one in found)
+                cast = tuple(Character(name, name, name) for name in names)
+                presence = Presence(cast, tuple(names), (), {name: known[name] for name in names}, found)
+        height, width = image.shape[:2]
+        size = seen.size or vlm_size(width, height, config.frames)
+        one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([note.shot], np.int64))
+        marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
         painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
         return painted
 
+    def _sightings(self, note: FrameNote, *, newest: bool) -> Iterator[Sighting]:
+        """The faces on a frame of people who were recognised.
 
-SHOWN = 24
-"""Frames of a slot that are marked as worth showing, where the model saw more: about so many, evenly, and the
-first of each shot."""
-
-Label = Literal["number", "box", "none"]
-_LABELS: tuple[Label, ...] = ("number", "box", "none")
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What one slot's record says. ``record`` is its key; ``overlay`` None: its frames were seen as they
-    are; ``marks`` are those of the people on them, by id, in words."""
-
-    record: str
-    notes: tuple[FrameNote, ...]
-    current: frozenset[int]
-    overlay: Label | None
-    size: tuple[int, int] | None
-    marks: Mapping[str, str]
-    redone: bool = False
-
-
-class Stage1Records:
-    """Stage I's records by slot, those of the run and those of later redos; read again when they change."""
-
-    def __init__(self, folder: Path) -> None:
-        self._run, self._redo = records_of(folder / "stage1.jsonl"), records_of(folder / "redo.jsonl")
-
-    def of(self, slot_id: str) -> Seen | None:
-        """What was seen of that slot: by the run; where only a redo has looked, by the last that did."""
-        for record in reversed(self._run.all(slot_id)):
-            if (seen := _read(record, redone=False)) is not None:
-                return seen
-        for record in reversed(self._redo.all(slot_id)):
-            if (seen := _read(record.get("stage1"), redone=True)) is not None:
-                return seen
-        return None
+        ``newest``: as they were looked for last, by a redo; else as the run has seen them.
+        """
+        rows = self._named.read().get(note.index, ())
+        looked = [
+            (tuple(from_row(track) for track in row["tracks"]), row["frames"])
+            for row in self._faces.read().get(note.index, ())
+        ]
+        triples = [triple for triple, _ in rows]
+        # Of several the last, which is that of the run where it is the one that was decided on.
+        decided = next((one for one in reversed(looked) if [*map(_triple, one[0])] == triples), None)
+        if decided is None:
+            return
+        names = [name for _, name in rows]
+        for tracks, frames in reversed(looked if newest else [*looked, decided]):
+            shown = next((at for wanted, at in frames if abs(wanted - note.seconds) < SAME), None)
+            if shown is None:
+                continue
+            for track in tracks:
+                box, name = track.box_at(shown), _name_of(track, decided[0], names)
+                if box is not None and name is not None:
+                    yield Sighting(name, box, note.seconds, 1.0)
+            return
 
 
-def _read(record: Any, *, redone: bool) -> Seen | None:
+def _seen_in(record: Any, *, redone: bool) -> Seen | None:
     """None for a record of another shotad, or none at all."""
     try:
-        return _seen(record, redone=redone)
+        overlay, size = record.get("overlay"), record.get("frame_size")
+        notes = []
+        for row in record["shots"]:
+            scale = record["scales"].get(str(row["number"]))
+            about = int(row["number"]), int(row["shot"]), str(row["role"]), scale
+            notes += [FrameNote(0, float(second), *about) for second in row["seconds"]]
+        step = -(-len(notes) // SHOWN)
+        shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
+        return Seen(
+            record=str(record["key"]),
+            notes=tuple(
+                replace(note, number=i + 1, shown=shown[i], painted=overlay is not None)
+                for i, note in enumerate(notes)
+            ),
+            current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
+            overlay=_LABELS[_LABELS.index(overlay)] if overlay is not None else None,
+            size=(int(size[0]), int(size[1])) if size else None,
+            marks={str(row["id"]): str(row["mark"]) for row in record.get("characters", ()) if row["mark"]},
+            redone=redone,
+        )
     except _BROKEN:
         return None
 
 
-def _seen(record: Mapping[str, Any], *, redone: bool) -> Seen:
-    overlay, size = record.get("overlay"), record.get("frame_size")
-    notes = []
-    for row in record["shots"]:
-        scale = record["scales"].get(str(row["number"]))
-        about = int(row["number"]), int(row["shot"]), str(row["role"]), scale
-        notes += [FrameNote(0, float(second), *about) for second in row["seconds"]]
-    step = -(-len(notes) // SHOWN)
-    shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
-    return Seen(
-        record=str(record["key"]),
-        notes=tuple(
-            replace(note, number=i + 1, shown=shown[i], painted=overlay is not None)
-            for i, note in enumerate(notes)
-        ),
-        current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
-        overlay=_LABELS[_LABELS.index(overlay)] if overlay is not None else None,
-        size=(int(size[0]), int(size[1])) if size else None,
-        marks={str(row["id"]): str(row["mark"]) for row in record.get("characters", ()) if row["mark"]},
-        redone=redone,
-    )
-
-
-SAME = 1e-5
-"""Seconds by which records round."""
-
-ALIKE = 0.5
-"""Overlap (intersection over union) above which two boxes of one moment are of one face."""
-
-_MARK = re.compile(r"(?:(dashed|double) )?(\w+)(?:, tagged (\w+))?")
-
-Tracks = tuple[FaceTrack, ...]
-Triple = tuple[float, float, int]
-"""By which ``characters.json`` names a track: its first and last second, and its number of looks."""
-
-
-class Outlines:
-    """Whose faces are where, as one run has seen it; thread-safe. Files are read again when they change."""
-
-    def __init__(self, folder: Path) -> None:
-        self._lock = threading.Lock()
-        self._named = Watched(folder / f"{CHARACTERS}.json", _named)
-        self._faces = Watched(folder / f"{FACES}.jsonl", _faces)
-
-    def on(self, note: FrameNote, marks: Mapping[str, str], *, newest: bool = False) -> Presence:
-        """Those who have one of ``marks`` (in words, by id) and are on a frame.
-
-        ``newest``: the faces are those that were looked for last, by a redo; else those of the run.
-        """
-        known = {name: mark for name, words in marks.items() if (mark := mark_of(words)) is not None}
-        if not known:
-            return NOBODY
-        try:
-            with self._lock:
-                found = list(self._sightings(note, known, newest))
-        except (OSError, *_BROKEN):
-            return NOBODY
-        names = dict.fromkeys(one.name for one in found)
-        cast = tuple(Character(name, name, name) for name in names)
-        return Presence(cast, tuple(names), (), {name: known[name] for name in names}, tuple(found))
-
-    def _sightings(self, note: FrameNote, known: Mapping[str, Mark], newest: bool) -> Iterator[Sighting]:
-        rows = self._named.read().get(note.index, ())
-        looked = [_Looked.of(row) for row in self._faces.read().get(note.index, ())]
-        # Of several the last, which is that of the run where it is the one that was decided on.
-        decided = next((one for one in reversed(looked) if one.triples == [row[0] for row in rows]), None)
-        if decided is None:
-            return
-        names = [name for _, name in rows]
-        order = looked if newest else [*looked, decided]
-        seen = next((one for one in reversed(order) if one.came_up(note.seconds) is not None), None)
-        if seen is None:
-            return
-        shown = seen.came_up(note.seconds)
-        assert shown is not None
-        for track in seen.tracks:
-            box, name = track.box_at(shown), _name_of(track, decided.tracks, names)
-            if box is not None and name is not None and name in known:
-                yield Sighting(name, box, note.seconds, 1.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Looked:
-    """The faces of one shot in one look for them, and when the frames of wanted moments came up."""
-
-    tracks: Tracks
-    frames: Sequence[Sequence[float]]
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> _Looked:
-        return cls(tuple(from_row(track) for track in row["tracks"]), row["frames"])
-
-    @property
-    def triples(self) -> list[Triple]:
-        return [(track.first, track.last, len(track.faces)) for track in self.tracks]
-
-    def came_up(self, second: float) -> float | None:
-        return next((shown for wanted, shown in self.frames if abs(wanted - second) < SAME), None)
+def _triple(track: FaceTrack) -> Triple:
+    return (track.first, track.last, len(track.faces))
 
 
 def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:
@@ -335,7 +289,7 @@ def _faces(path: Path) -> Mapping[int, list[Mapping[str, Any]]]:
     return found
 
 
-def _name_of(track: FaceTrack, decided: Tracks, names: Sequence[str | None]) -> str | None:
+def _name_of(track: FaceTrack, decided: Sequence[FaceTrack], names: Sequence[str | None]) -> str | None:
     """Whose a track is: as the same one, or the one that is in the same place, was decided to be."""
     for other, name in zip(decided, names, strict=True):
         if other is track:
@@ -359,3 +313,58 @@ def mark_of(words: str) -> Mark | None:
         return None
     style = {"dashed": "dashed", "double": "double"}.get(found[1] or "", "solid")
     return Mark(found[2], style, found[3] or "")  # type: ignore[arg-type]
+
+
+STRIP_WIDTH, STRIP_QUALITY = 160, 75
+"""Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
+
+
+class Strip:
+    """The film strip: a small picture of each shot's middle, for the time line; thread-safe.
+
+    Made when asked for, and kept in the work folder (``review/strip``). The page asks for a few at a time, of
+    those in view.
+    """
+
+    def __init__(self, session: Session, film: Path) -> None:
+        self._session, self._path = session, film
+        self._film: Film | None = None
+        self._lock = threading.Lock()
+
+    def picture(self, index: int) -> Picture:
+        """The middle of a shot, at most 160 pixels wide, JPEG.
+
+        Raises ReviewError for a shot that is not there, or whose middle cannot be decoded, FilmError.
+        """
+        shots = self._session.prepared.shots
+        shot = next((shot for shot in shots if shot.index == index), None)
+        if shot is None:
+            raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
+        with self._lock:
+            second = shot.interval.middle
+            name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
+            path = self._session.folder / "review" / "strip" / name
+            with suppress(OSError):
+                return jpeg_picture(path.read_bytes())
+            self._film = film = self._film or film_of_session(self._session, self._path)
+            width, height = film.info.size_within()
+            if width > STRIP_WIDTH:
+                width, height = STRIP_WIDTH, max(2, round(STRIP_WIDTH * height / width))
+            for frame in film.frames_at([second]):
+                data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
+                with suppress(WorkFolderError):  # then it is made again the next time
+                    write_bytes(path, [data])
+                return jpeg_picture(data)
+        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._film is not None:
+                self._film.close()
+
+
+def film_of_session(session: Session, path: Path) -> Film:
+    """The film at ``path`` as the session's run read it. Raises FilmError."""
+    info = session.film
+    rate = info.frame_rate if info.video_codec == STILLS else None
+    return open_film(path, reader=session.config.film.reader, frame_rate=rate)

@@ -10,11 +10,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from shotad.core import (
     Config,
@@ -22,62 +26,38 @@ from shotad.core import (
     Interval,
     ReviewError,
     ShotadError,
+    VoiceError,
+    key_of,
+    parse_json,
+    readable_json,
     write_bytes,
+    write_text,
 )
-from shotad.film import Film, Prepared, Samples, open_film
+from shotad.film import Film, Prepared, open_film
 from shotad.review.kinds import Json
-from shotad.review.listening import Listening
-from shotad.review.speaking import KINDS, Kind, Placing, Speaking
+from shotad.review.speaking import AFTER, BEFORE, KINDS, Kind, Speaking
 from shotad.script import Cue, Track
 from shotad.sound import (
     RATE,
+    Course,
     Excerpt,
+    Heard as Measured,
+    Loudness,
     Programme,
+    Spoken,
     Take,
     foreseen_make_up,
     lay,
     limit_of,
     loudness_of,
+    nearby,
     no_programme,
     plain_language,
     programme_of,
+    sampled,
     wav,
+    whole,
 )
-
-
-class FilmSound:
-    """The sound of one film file. May be used by several threads."""
-
-    def __init__(self, path: Path, config: Config) -> None:
-        self._path, self._config = path, config
-        self._lock = threading.Lock()
-        self._film: Film | None = None
-        self._programme: Programme | None = None
-        self.warnings: tuple[str, ...] = ()
-
-    def open(self, duration: float) -> Programme:
-        """The film's sound; silence, with ``warnings``, where the film is gone or has none."""
-        with self._lock:
-            self._programme = self._programme or self._opened(duration)
-            return self._programme
-
-    def _opened(self, duration: float) -> Programme:
-        why = f"{self._path.name} has no sound."
-        try:
-            self._film = open_film(self._path, reader=self._config.film.reader)
-            programme = programme_of(self._film, self._config.film.audio_track, RATE)
-        except FilmError as error:
-            programme = no_programme(duration, RATE)
-            why = why if self._path.is_dir() else error.what
-        if programme.track is None:
-            self.warnings = (f"{why} Only the voice is heard.",)
-        return programme
-
-    def close(self) -> None:
-        with self._lock:
-            if self._film is not None:
-                self._film.close()
-
 
 REVIEW = "review"
 HEARD = "heard"
@@ -117,14 +97,14 @@ class Hearing:
         """``config`` has the language of the track; ``prepared`` gives speech and slots as they are now;
         ``settled`` is called from a thread when the level of the whole film gets known. Nothing is loaded
         before it is needed."""
-        self._config, self._prepared = config, prepared
-        self._speaking = Speaking(folder, config.voice, config.language)
+        self._path, self._config, self._prepared = film, config, prepared
+        self._speaking = Speaking(folder, config, prepared)
         self.folder = folder / REVIEW / HEARD
-        self._files = HeardFiles(self.folder)
         self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
-        self._sound = FilmSound(film, config)
-        self._placing = Placing(config, prepared, self._speaking)
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
+        self._film: Film | None = None
+        self._programme: Programme | None = None
+        self._silent: tuple[str, ...] = ()
         self._warming: threading.Thread | None = None
         self._closed = False
 
@@ -167,42 +147,65 @@ class Hearing:
         if warming is not None:
             warming.join(_LAST_WORK)  # a model that is being loaded when Python ends may bring it down
         self._listening.close()
-        self._sound.close()
+        with self._lock:
+            if self._film is not None:
+                self._film.close()
 
     def _made(self, track: Track, cue: Cue, kind: Kind) -> Heard:
-        programme = self._sound.open(track.film.duration)
-        place = self._placing.placed(track, cue, kind)
-        stretch = place.stretch
+        programme, mix, duration = self._sound(track.film.duration), self._config.mix, track.film.duration
+        speech, lines, warnings = self._speaking.speech(), tuple[Spoken, ...](), tuple[str, ...]()
+        line: Interval | None = None
+        try:
+            line, lines, warnings = self._speaking.placed(track, cue, kind, speech)
+        except VoiceError:
+            if kind != "programme":
+                raise
+        at = line or cue.interval
+        stretch = Interval(max(0.0, at.start - BEFORE), min(at.end + AFTER, max(duration, at.start + 0.1)))
         own, settled = self._listening.of(programme, track.film.fingerprint, stretch)
-        make_up = foreseen_make_up(own, _times(track), place.speech, self._config.mix, track.film.duration)
-        if kind == "voice":
-            stretch = place.alone
+        spoken = ((one.spoken, one.interval) for one in track.heard)
+        times = (its if made is None else made.interval for made, its in spoken)
+        known = [time for time in times if time is not None]
+        make_up = foreseen_make_up(own, known, speech, mix, duration)
+        if kind == "voice":  # from its first to its last sound
+            stretch = lines[0].interval
             programme = replace(
                 programme, total=max(programme.total, round(stretch.end * programme.rate) + 1)
             )
-        laid = lay(programme, own, place.heard(kind), place.speech, self._config.mix, self._loudness)
+        laid = lay(programme, own, lines, speech, mix, self._loudness)
         rate = programme.rate
         first, end = round(stretch.start * rate), round(stretch.end * rate)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
-        excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
-        path = self._files.keep(wav(_samples(excerpt, kind), excerpt.rate))
-        warnings = (*self._sound.warnings, *place.warnings(kind))
-        if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
+        excerpt = Excerpt(laid, first, end, make_up, limit_of(own, mix))
+        samples = {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
+        path = keep_sound(self.folder, wav(samples, excerpt.rate))
+        warnings = (*self._silent, *warnings)
+        if kind == "programme":
+            return Heard(path, first / rate, (end - first) / rate, None, warnings, settled)
+        if plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
-        if not settled and kind != "programme":
+        if not settled:
             warnings += ("The film's loudness is still being measured: levels may change a little.",)
-        if self._config.mix.profile != "source" and kind == "mix":
-            warnings += (f"The loudness of {self._config.mix.profile} is foreseen, not measured.",)
-        line = place.interval if kind != "programme" else None
-        return Heard(
-            path,
-            first / rate,
-            (end - first) / rate,
-            None if line is None else (line.start, line.end),
-            warnings,
-            settled,
-        )
+        if mix.profile != "source" and kind == "mix":
+            warnings += (f"The loudness of {mix.profile} is foreseen, not measured.",)
+        heard = None if line is None else (line.start, line.end)
+        return Heard(path, first / rate, (end - first) / rate, heard, warnings, settled)
+
+    def _sound(self, duration: float) -> Programme:
+        """The film's sound; silence, with a warning, where the film is gone or has none."""
+        with self._lock:
+            if self._programme is None:
+                why = f"{self._path.name} has no sound."
+                try:
+                    self._film = open_film(self._path, reader=self._config.film.reader)
+                    self._programme = programme_of(self._film, self._config.film.audio_track, RATE)
+                except FilmError as error:
+                    self._programme = no_programme(duration, RATE)
+                    why = why if self._path.is_dir() else error.what
+                if self._programme.track is None:
+                    self._silent = (f"{why} Only the voice is heard.",)
+            return self._programme
 
     def _loudness(self, take: Take) -> float | None:
         """How loud a take is; measured once."""
@@ -218,18 +221,7 @@ class Hearing:
             return
         with suppress(ShotadError):
             info = self._prepared().info
-            self._listening.begin(self._sound.open(info.duration), info.fingerprint)
-
-
-def _times(track: Track) -> list[Interval]:
-    """When each line is heard, as far as that is known."""
-    spoken = ((cue.spoken, cue.interval) for cue in track.heard)
-    times = (at if made is None else made.interval for made, at in spoken)
-    return [at for at in times if at is not None]
-
-
-def _samples(excerpt: Excerpt, kind: Kind) -> Samples:
-    return {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
+            self._listening.begin(self._sound(info.duration), info.fingerprint)
 
 
 FILES = 200
@@ -240,21 +232,149 @@ _OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
 """Names of sounds: what is in them."""
 
 
-class HeardFiles:
-    """The folder of sounds, bounded. May be used by several threads and processes."""
+def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
+    """Write a sound, whole or not at all; one that is there is the newest now. Only so many ``files`` stay.
 
-    def __init__(self, folder: Path, files: int = FILES) -> None:
-        self._folder, self._files = folder, files
-
-    def keep(self, data: bytes) -> Path:
-        """Write a sound, whole or not at all; one that is there is the newest now. Raises WorkFolderError."""
-        path = self._folder / f"{hashlib.sha256(data).hexdigest()[:16]}{_ENDING}"
-        if path.is_file():
-            os.utime(path)
-            return path
-        write_bytes(path, [data])
-        own = (one for one in self._folder.glob(f"*{_ENDING}") if _OWN.fullmatch(one.name))
-        for old in sorted(own, key=lambda one: one.stat().st_mtime_ns)[: -self._files]:
-            with suppress(OSError):  # one that is being played cannot be removed on some systems
-                old.unlink()
+    May be called from several threads and processes. Raises WorkFolderError.
+    """
+    path = folder / f"{hashlib.sha256(data).hexdigest()[:16]}{_ENDING}"
+    if path.is_file():
+        os.utime(path)
         return path
+    write_bytes(path, [data])
+    own = (one for one in folder.glob(f"*{_ENDING}") if _OWN.fullmatch(one.name))
+    for old in sorted(own, key=lambda one: one.stat().st_mtime_ns)[:-files]:
+        with suppress(OSError):  # one that is being played cannot be removed on some systems
+            old.unlink()
+    return path
+
+
+FORMAT = 1
+KEPT = 4
+"""Measures kept: other audio tracks, other rates."""
+_PLACE = 20.0
+"""Seconds of film that are listened to together."""
+_FIGURES = ("integrated", "range", "true_peak", "momentary", "short_term")
+
+
+class _Over(Exception):  # noqa: N818  no error: nobody listens any more
+    """The page was closed."""
+
+
+class Listening:
+    """The loudness of one film's sound as a whole: heard once in the background, and kept. May be used by
+    several threads.
+
+    Levels of all lines follow from it. Until it is known a line's surroundings must do.
+    """
+
+    def __init__(self, file: Path, settled: Callable[[], None]) -> None:
+        """``file`` is where measures are kept; ``settled`` is called when one is done."""
+        self._file, self._settled = file, settled
+        self._lock = threading.Lock()
+        self._known: dict[str, Measured] = {}
+        self._near: dict[tuple[str, int], Measured] = {}
+        self._guesses: dict[str, Loudness] = {}
+        self._thread: threading.Thread | None = None
+        self._closed = threading.Event()
+
+    def of(self, programme: Programme, fingerprint: str, around: Interval) -> tuple[Measured, bool]:
+        """How loud the programme is, and whether that is of the whole: if not it is of some stretches of
+        it and of what lies around an interval, and the whole is being listened to."""
+        key = measure_key(programme, fingerprint)
+        found = self.known(key)
+        if found is not None:
+            return found, True
+        if programme.track is None:
+            count = max(0, int(programme.total / programme.rate * 10))
+            nothing = np.full(count, -np.inf, np.float32)
+            silence = Measured(Loudness(None, 0.0, None, None, None), Course(nothing))
+            return self._note(key, silence), True
+        self.begin(programme, fingerprint)
+        # Lines of a third of a minute have one measure, so that they do not differ without need.
+        place = int(around.middle // _PLACE)
+        with self._lock:
+            near, guess = self._near.get((key, place)), self._guesses.get(key)
+        guess = guess or sampled(programme)
+        near = near or nearby(programme, Interval(place * _PLACE, (place + 1) * _PLACE))
+        with self._lock:
+            self._near[key, place], self._guesses[key] = near, guess
+        return replace(near, loudness=guess), False
+
+    def begin(self, programme: Programme, fingerprint: str) -> None:
+        """Listen to the whole in the background, unless that is known or under way."""
+        key = measure_key(programme, fingerprint)
+        if self.known(key) is not None or programme.track is None:
+            return
+        with self._lock:
+            if self._closed.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(
+                target=self._listen, args=(programme, key), name="listening", daemon=True
+            )
+            self._thread.start()
+
+    def known(self, key: str) -> Measured | None:
+        """The measure with this key, of this session or kept from before."""
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+            row: Mapping[str, Any] = next((row for row in self._rows() if row.get("key") == key), {})
+            # A row that is damaged is none.
+            with suppress(KeyError, TypeError, ValueError):
+                course = [-np.inf if one is None else int(one) / 1000 for one in row["course"]]
+                levels = [row[name] if row[name] is None else float(row[name]) for name in _FIGURES]
+                if levels[1] is not None:
+                    self._known[key] = Measured(Loudness(*levels), Course(np.array(course, np.float32)))
+            return self._known.get(key)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until what is under way is done."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+
+    def close(self) -> None:
+        self._closed.set()
+        self.wait(5.0)
+
+    def _listen(self, programme: Programme, key: str) -> None:
+        # Of this thread alone, on Linux; elsewhere a process has one priority.
+        if sys.platform == "linux":
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        try:
+            heard = whole(programme, self._pause)
+        except (_Over, OSError):
+            return
+        self._note(key, heard)
+        self._settled()
+
+    def _pause(self, _: float) -> None:
+        if self._closed.is_set():
+            raise _Over
+
+    def _note(self, key: str, heard: Measured) -> Measured:
+        with self._lock:
+            self._known[key] = heard
+            # Figures as ffmpeg gives them, in thousandths
+            levels = map(float, heard.course.momentary)
+            course = [None if np.isneginf(level) else round(level * 1000) for level in levels]
+            figures = {name: getattr(heard.loudness, name) for name in _FIGURES}
+            rows = [row for row in self._rows() if row.get("key") != key][-KEPT + 1 :]
+            rows.append({"key": key, **figures, "course": course})
+            write_text(self._file, readable_json({"format": FORMAT, "measures": rows}))
+        return heard
+
+    def _rows(self) -> list[Mapping[str, Any]]:
+        try:
+            found = parse_json(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return []
+        rows = found.get("measures") if isinstance(found, dict) and found.get("format") == FORMAT else None
+        return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def measure_key(programme: Programme, fingerprint: str) -> str:
+    """By which a measure is known: all that changes it."""
+    return key_of(FORMAT, fingerprint, programme.track, programme.rate, programme.layout, programme.total)

@@ -15,13 +15,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
 from shotad.film import SlotChange
-from shotad.review.kinds import Asked, Change, Json
+from shotad.review.kinds import Asked, Change
 from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
 
 FILE, BEGUN = "review.jsonl", "review.begun.json"
@@ -68,10 +68,6 @@ class LineStep:
         """The step that takes this one back."""
         return LineStep(self.id, self.now, self.was, self.after, self.before)
 
-    def fits(self, cue: Cue | None) -> bool:
-        """Whether a line is as it was before this step."""
-        return self.was == (None if cue is None else stamp_of(cue))
-
     def applied(self, cue: Cue | None, language: str) -> Cue | None:
         """The line after this step. Raises ScriptError for a row that somebody has spoilt."""
         if self.after is None:
@@ -102,10 +98,6 @@ class Step:
     slots: Row | None = None
     group: str = ""
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.lines and not self.slots
-
     def followed_by(self, other: Step) -> Step | None:
         """Both as one step; None where they do not belong together."""
         if not self.group or self.group != other.group or len(self.lines) != len(other.lines):
@@ -125,7 +117,8 @@ class History:
         self._end = self._rows = 0
         self._stacks: dict[Way, list[bytes]] = {"undo": [], "redo": []}
         self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
-        self._tabs: dict[str, _TabActs] = {}
+        # By tab: the numbers of its acts that were done, and the stamps of lines that they made of others
+        self._tabs: dict[str, tuple[set[int], dict[str, str]]] = {}
         self._added: dict[str, bytes] = {}
         self.sync()
 
@@ -148,19 +141,15 @@ class History:
         self._say()
 
     def begin(self, what: Step | Way, asked: Asked | None = None) -> None:
-        """Note what the track will hold next; `add` or `move` follows."""
-        row = self._moved(what, asked) if isinstance(what, str) else self._added_row(what, asked)
+        """Note what the track will hold next; `add` follows."""
+        row = self._row(what, asked)
         with suppress(OSError):  # the row that follows says what cannot be written
             self._begun.write_text(json.dumps({"at": self._rows, "row": row}), encoding="utf-8")
 
-    def add(self, step: Step, asked: Asked | None = None) -> None:
-        """A new step, ``asked`` for by a page; what was undone before cannot be done again."""
-        self._append(self._added_row(step, asked))
-        self._begun.unlink(missing_ok=True)
-
-    def move(self, way: Way, asked: Asked | None = None) -> None:
-        """Note that the next step was undone or done again."""
-        self._append(self._moved(way, asked))
+    def add(self, what: Step | Way, asked: Asked | None = None) -> None:
+        """A new step, ``asked`` for by a page; what was undone before cannot be done again. Or a way: the
+        next step was undone or done again."""
+        self._append(self._row(what, asked))
         self._begun.unlink(missing_ok=True)
 
     @property
@@ -188,30 +177,33 @@ class History:
                 self._append(row)
         self._begun.unlink(missing_ok=True)
 
-    def _added_row(self, step: Step, asked: Asked | None) -> Row:
-        last = self.last("undo") if step.group else None
-        together = None if last is None else last.followed_by(step)
-        row = {**_step_row(together or step), **_asked_row(asked, step.lines)}
-        return {**row, "on": True} if together is not None else row
-
-    def _moved(self, way: Way, asked: Asked | None) -> Row:
-        step = self.last(way) if asked is not None else None
-        lines = () if step is None else step.lines
-        moved = [line.backwards() for line in lines] if way == "undo" else lines
-        return {"step": way, **_asked_row(asked, moved)}
+    def _row(self, what: Step | Way, asked: Asked | None) -> Row:
+        if isinstance(what, str):
+            step = self.last(what) if asked is not None else None
+            lines = () if step is None else step.lines
+            moved = [line.backwards() for line in lines] if what == "undo" else lines
+            return {"step": what, **_asked_row(asked, moved)}
+        last = self.last("undo") if what.group else None
+        together = None if last is None else last.followed_by(what)
+        step = together or what
+        rows = [{key: getattr(one, key) for key in _LINE} for one in step.lines]
+        row: dict[str, Any] = {"step": "done", "said": step.said, "lines": rows}
+        row |= {key: value for key, value in (("slots", step.slots), ("group", step.group)) if value}
+        row |= _asked_row(asked, what.lines)
+        return row if together is None else {**row, "on": True}
 
     def knows(self, asked: Asked | None) -> bool:
         """Whether this act of a page was done."""
-        return asked is not None and asked[0] in self._tabs and asked[1] in self._tabs[asked[0]].numbers
+        return asked is not None and asked[0] in self._tabs and asked[1] in self._tabs[asked[0]][0]
 
     def grown(self, asked: Asked | None, stamp: str, now: str) -> str:
         """What a stamp became by acts of the same tab alone; it ends at ``now``, for an undo leads back to
         stamps that were there before."""
-        acts = None if asked is None else self._tabs.get(asked[0])
+        grown = {} if asked is None or asked[0] not in self._tabs else self._tabs[asked[0]][1]
         seen: set[str] = set()
-        while acts is not None and stamp != now and stamp in acts.grown and stamp not in seen:
+        while stamp != now and stamp in grown and stamp not in seen:
             seen.add(stamp)
-            stamp = acts.grown[stamp]
+            stamp = grown[stamp]
         return stamp
 
     def pass_by(self, asked: Asked) -> None:
@@ -221,14 +213,13 @@ class History:
     def adding(self, line: str) -> Step | None:
         """The step that last added this line; None where it is not known."""
         row = self._added.get(line)
-        return None if row is None else _step_of(_parsed(row))
+        return None if row is None else _step_of(row)
 
     def last(self, way: Way) -> Step | None:
         """The step that is undone, or done again, next; None where there is none."""
         stack = self._stacks[way]
         while stack:
-            step = _step_of(_parsed(stack[-1]))
-            if step is not None:
+            if (step := _step_of(stack[-1])) is not None:
                 return step
             stack.pop()
         return None
@@ -252,10 +243,11 @@ class History:
         self._remember(row)  # what cannot be noted was done all the same
         try:
             with self.path.open("ab") as out:
-                # A process killed in the middle of a row leaves it without an end.
-                if self._end and not self._ends_well():
-                    out.write(b"\n")
-                    self._end += 1
+                if self._end:  # a process killed in the middle of a row leaves it without an end
+                    with self.path.open("rb") as rows:
+                        rows.seek(self._end - 1)
+                        if rows.read(1) != b"\n":
+                            self._end += out.write(b"\n")
                 out.write(line)
         except OSError as error:
             raise WorkFolderError(
@@ -264,14 +256,9 @@ class History:
         self._follow(line)
         self._say()
 
-    def _ends_well(self) -> bool:
-        with self.path.open("rb") as rows:
-            rows.seek(self._end - 1)
-            return rows.read(1) == b"\n"
-
     def _follow(self, line: bytes) -> None:
         """Bring the stacks up to date with the next row of the file."""
-        row = _parsed(line)
+        row = whole_record(FILE, line) or {}
         self._end += len(line)
         self._rows += bool(row)
         self._remember(row)
@@ -282,7 +269,9 @@ class History:
                     undo.pop()
                 undo.append(line)
                 redo.clear()
-                self._added.update(dict.fromkeys(_added_in(row), line))
+                for one in row.get("lines", ()):
+                    if one["was"] is None and one["now"] is not None:
+                        self._added[one["id"]] = line
             case {"step": "undo"} if undo:
                 redo.append(undo.pop())
             case {"step": "redo"} if redo:
@@ -296,21 +285,16 @@ class History:
         """Keep which act of which tab a row is of, and what stamps it made of which."""
         match row:
             case {"asked": [str(tab), int(number)], "grew": list(pairs)}:
-                acts = self._tabs.setdefault(tab, _TabActs())
-                acts.numbers.add(number)
-                acts.grown.update(pair for pair in pairs if _is_pair(pair))
+                numbers, grown = self._tabs.setdefault(tab, (set(), {}))
+                numbers.add(number)
+                for pair in pairs:
+                    match pair:
+                        case [str(was), str(now)]:
+                            grown[was] = now
 
     def _say(self) -> None:
         for way in self._next:
             self._next[way] = self.last(way)
-
-
-@dataclass(frozen=True, slots=True)
-class _TabActs:
-    """The numbers of a tab's acts that were done, and the stamps of lines that they made of others."""
-
-    numbers: set[int] = field(default_factory=set)
-    grown: dict[str, str] = field(default_factory=dict)
 
 
 def _asked_row(asked: Asked | None, lines: Sequence[LineStep]) -> dict[str, Any]:
@@ -319,36 +303,12 @@ def _asked_row(asked: Asked | None, lines: Sequence[LineStep]) -> dict[str, Any]
     return {"asked": list(asked), "grew": [[one.was, one.now] for one in lines if one.was and one.now]}
 
 
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
-
-
-def _added_in(row: Row) -> list[str]:
-    match row:
-        case {"lines": list(lines)}:
-            return [one["id"] for one in lines if isinstance(one, dict) and _is_new(one)]
-    return []
-
-
-def _is_new(line: Row) -> bool:
-    return isinstance(line.get("id"), str) and line.get("was") is None and line.get("now") is not None
-
-
-def _parsed(line: bytes) -> Row:
-    return whole_record(FILE, line) or {}
-
-
 _LINE = ("id", "was", "now", "before", "after")
 
 
-def _step_row(step: Step) -> dict[str, Any]:
-    lines = [{key: getattr(one, key) for key in _LINE} for one in step.lines]
-    row: dict[str, Any] = {"step": "done", "said": step.said, "lines": lines}
-    return row | ({"slots": step.slots} if step.slots else {}) | ({"group": step.group} if step.group else {})
-
-
-def _step_of(row: Row) -> Step | None:
+def _step_of(line: bytes | Row) -> Step | None:
     """The step of a row; None for one that somebody has spoilt."""
+    row = line if isinstance(line, Mapping) else whole_record(FILE, line) or {}
     try:
         lines = tuple(LineStep(*(one[key] for key in _LINE)) for one in row["lines"])
         return Step(row["said"], lines, row.get("slots"), row.get("group", ""))
@@ -363,7 +323,8 @@ def step_of(track: Track, change: Change, group: str = "") -> Step:
     before = {cue.id: cue for cue in track.cues}
     lines = [LineStep.of(cue.id, before.get(cue.id), cue) for cue in change.cues]
     lines += [LineStep.of(name, before[name], None) for name in change.gone if name in before]
-    return Step(change.said, tuple(lines), _slots_json(change.slots), group)
+    slots = {"added": slot_rows(change.slots.added), "removed": slot_rows(change.slots.removed)}
+    return Step(change.said, tuple(lines), None if change.slots == SlotChange() else slots, group)
 
 
 def changed_track(track: Track, change: Change) -> Track:
@@ -384,7 +345,8 @@ def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
         moved = SlotChange(tuple(slots_of(step.slots["added"])), tuple(slots_of(step.slots["removed"])))
     moved = moved.inverse if way == "undo" else moved
     there = {slot.id for slot in slots}
-    changed = [line.id for line in lines if not line.fits(cues.get(line.id))]
+    stamps = {line.id: stamp_of(cues[line.id]) for line in lines if line.id in cues}
+    changed = [line.id for line in lines if line.was != stamps.get(line.id)]
     changed += [slot.id for slot in moved.removed if slot.id not in there]
     changed += [slot.id for slot in moved.added if slot.id in there]
     if changed:
@@ -399,9 +361,3 @@ def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
     said = f"{_UNDONE[way].capitalize()}: {step.said}"
     focus = present[0].id if present else None
     return Change(said, present, gone, focus, moved)
-
-
-def _slots_json(slots: SlotChange) -> Json | None:
-    if slots == SlotChange():
-        return None
-    return {"added": slot_rows(slots.added), "removed": slot_rows(slots.removed)}

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shotad.core import Progress, ReviewError, ShotadError, Task
-from shotad.review.kinds import Hub, Json
+from shotad.review.events import Tabs
+from shotad.review.kinds import Json
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 Work = Callable[[Progress], Json]
@@ -42,6 +43,9 @@ class Stopped(BaseException):
 
 @dataclass
 class _Job:
+    """A job, and the front end for its progress, which raises Stopped when it was asked to stop."""
+
+    jobs: Jobs
     id: str
     kind: str
     title: str
@@ -52,6 +56,7 @@ class _Job:
     result: Json | None = None
     error: Json | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    told: float = 0.0
 
     @property
     def has_ended(self) -> bool:
@@ -75,11 +80,36 @@ class _Job:
             "error": self.error,
         }
 
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        self.check()
+        task = _Task(self, name, total)
+        with self.jobs._changed:
+            self.tasks.append(task)
+        self.tell()
+        return task
+
+    def note(self, text: str) -> None:
+        self.check()
+        with self.jobs._changed:
+            self.notes.append(text)
+        self.tell()
+
+    def tell(self, pause: float = 0.0) -> None:
+        """Tell the pages, unless that was done within the last ``pause`` seconds."""
+        with self.jobs._changed:
+            if time.monotonic() - self.told >= pause:
+                self.told = time.monotonic()
+                self.jobs._tell(self)
+
+    def check(self) -> None:
+        if self.stop.is_set():
+            raise Stopped
+
 
 class Jobs:
     """The jobs of a session. All methods may be called from any thread."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Tabs) -> None:
         self._hub = hub
         self._changed = threading.Condition(threading.RLock())
         self._jobs: dict[str, _Job] = {}
@@ -94,7 +124,7 @@ class Jobs:
             if self._closed:
                 raise ReviewError(f"{title}: not begun, for the review is being closed.")
             self._count += 1
-            job = _Job(f"j{self._count}", kind, title, work)
+            job = _Job(self, f"j{self._count}", kind, title, work)
             self._jobs[job.id] = job
             self._forget()
             if self._thread is None:
@@ -152,16 +182,17 @@ class Jobs:
 
     def _run(self) -> None:
         while (job := self._next()) is not None:
-            progress = _JobProgress(self, job)
             try:
-                result = job.work(progress)
+                result = job.work(job)
             except Stopped:
                 self._end(job, "stopped")
             except ShotadError as error:
                 self._end(job, "failed", error={"what": error.what, "hint": error.hint})
             except Exception as error:  # noqa: BLE001  the thread must live on for the next job
                 _LOG.exception("A job of the review page failed: %s", job.title)
-                self._end(job, "failed", error=_explained(error))
+                what = f"A fault of shotad itself: {type(error).__name__}. What was done before is kept."
+                hint = "The terminal of shotad review says more. Please report it."
+                self._end(job, "failed", error={"what": what, "hint": hint})
             else:
                 self._end(job, "done", result=result)
 
@@ -200,42 +231,9 @@ class Jobs:
             del self._jobs[name]
 
 
-class _JobProgress:
-    """A front end for progress that the page shows. Raises Stopped when the job was asked to stop."""
-
-    def __init__(self, jobs: Jobs, job: _Job) -> None:
-        self._jobs, self.job = jobs, job
-        self._told = 0.0
-
-    def task(self, name: str, total: float | None, unit: str) -> Task:
-        self.check()
-        task = _Task(self, name, total)
-        with self._jobs._changed:
-            self.job.tasks.append(task)
-        self.tell()
-        return task
-
-    def note(self, text: str) -> None:
-        self.check()
-        with self._jobs._changed:
-            self.job.notes.append(text)
-        self.tell()
-
-    def tell(self, pause: float = 0.0) -> None:
-        """Tell the pages, unless that was done within the last ``pause`` seconds."""
-        with self._jobs._changed:
-            if time.monotonic() - self._told >= pause:
-                self._told = time.monotonic()
-                self._jobs._tell(self.job)
-
-    def check(self) -> None:
-        if self.job.stop.is_set():
-            raise Stopped
-
-
 class _Task:
-    def __init__(self, progress: _JobProgress, name: str, total: float | None) -> None:
-        self._progress, self.name, self._total = progress, name, total
+    def __init__(self, job: _Job, name: str, total: float | None) -> None:
+        self._job, self.name, self._total = job, name, total
         self.amount = 0.0
 
     @property
@@ -244,20 +242,13 @@ class _Task:
         return round(min(self.amount / self._total, 1.0), 4) if self._total else None
 
     def advance(self, amount: float = 1) -> None:
-        self._progress.check()
+        self._job.check()
         self.amount += amount
-        self._progress.tell(_PAUSE)
+        self._job.tell(_PAUSE)
 
     def done(self) -> None:
         with suppress(ValueError):  # it was done before
-            self._progress.job.tasks.remove(self)
-
-
-def _explained(error: Exception) -> Json:
-    return {
-        "what": f"A fault of shotad itself: {type(error).__name__}. What was done before is kept.",
-        "hint": "The terminal of shotad review says more. Please report it.",
-    }
+            self._job.tasks.remove(self)
 
 
 _JOIN = 10.0

@@ -26,9 +26,10 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.film import Prepared, SlotChange, change_slots, recorded
+from shotad.review.events import Tabs
 from shotad.review.history import changed_track, stamp_of
 from shotad.review.jobs import WhenQuiet
-from shotad.review.kinds import Change, Hub
+from shotad.review.kinds import Change
 from shotad.script import (
     REDO,
     TRACK,
@@ -52,47 +53,6 @@ from shotad.script import (
 _RECORDS = ("shots.json", "speech.json", "slots.json")
 
 
-class Known:
-    """The records of a work folder. Raises WorkFolderError where one is missing or damaged."""
-
-    def __init__(self, folder: Path, film: FilmInfo, config: Config) -> None:
-        self._folder, self._film, self._config = folder, film, config
-        self._files = tuple(folder / name for name in _RECORDS)
-        self.read()
-
-    @property
-    def is_stale(self) -> bool:
-        return signatures(self._files) != self._seen
-
-    def read(self) -> None:
-        self._seen = signatures(self._files)
-        self.prepared: Prepared = recorded(WorkFolder(self._folder), self._film, self._config)
-
-    def look(self) -> bool:
-        """Read them if they are stale; whether something new was found. A run that is in the middle of
-        writing them is waited for, until the next look."""
-        if not self.is_stale:
-            return False
-        try:
-            self.read()
-        except WorkFolderError:
-            self._seen = ()
-            return False
-        return True
-
-
-Edited = tuple[Format, Path]
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What came of a look at the scripts: the ``track`` with what people changed in them, None where that is
-    nothing new; ``trouble`` is why some of it cannot be brought in."""
-
-    track: Track | None = None
-    trouble: ShotadError | None = None
-
-
 class SideScripts:
     """The scripts of a folder for the film called ``name``. Who reads or writes them holds the track's lock.
 
@@ -109,20 +69,35 @@ class SideScripts:
     def is_stale(self) -> bool:
         return signatures(self._files) != self._seen
 
-    def brought_into(self, track: Track) -> Looked:
-        """What came of the edits in scripts; nothing where the scripts are as they were looked at last."""
+    def brought_into(self, track: Track) -> tuple[Track, ShotadError | None]:
+        """The track with what people changed in scripts, itself where that is nothing new or the scripts are
+        as they were looked at last; and why some of it cannot be brought in."""
         now = signatures(self._files)
         if now == self._seen:
-            return Looked()
-        self._seen, self._blocked, trouble = now, frozenset(), None
+            return track, None
+        self._seen, self._blocked = now, frozenset()
         edited = edited_scripts(self._folder, self._name)
+
+        def brought(scripts: Sequence[tuple[Format, Path]]) -> Track:
+            return with_scripts(track, WorkFolder(self._folder), scripts).track
+
+        def fits(scripts: Sequence[tuple[Format, Path]]) -> bool:
+            try:
+                brought(scripts)
+            except ShotadError:
+                return False
+            return True
+
         try:
-            brought = self._with(track, edited)
+            return brought(edited), None
         except ShotadError as error:
-            good = self._sound(track, edited)
+            # Those that contradict neither the track nor each other come in.
+            alone = [script for script in edited if fits([script])]
+            pairs = (pair for pair in combinations(alone, 2) if not fits(pair))
+            bad = {path for pair in pairs for _, path in pair}
+            good = [(form, path) for form, path in alone if path not in bad]
             self._blocked = frozenset(path for _, path in edited) - {path for _, path in good}
-            brought, trouble = self._with(track, good), error
-        return Looked(None if brought is track else brought, trouble)
+            return brought(good), error
 
     def texts(self, track: Track) -> Mapping[Path, str]:
         """What the scripts of a track hold."""
@@ -131,44 +106,27 @@ class SideScripts:
     def write(self, texts: Mapping[Path, str]) -> None:
         """Write the scripts that are not so already, but those in which somebody's edits wait."""
         free = {path: text for path, text in texts.items() if path not in self._blocked}
-        if self._are_so(free):
-            return
-        write_texts(free, self._folder)
-        self._seen = signatures(self._files)
-
-    def _are_so(self, texts: Mapping[Path, str]) -> bool:
         edited = {path for _, path in edited_scripts(self._folder, self._name)}
-        there = all(path.is_file() for path in texts)
-        return there and are_written(texts, self._folder) and not edited & texts.keys()
-
-    def _with(self, track: Track, edited: Sequence[Edited]) -> Track:
-        return with_scripts(track, WorkFolder(self._folder), edited).track
-
-    def _sound(self, track: Track, edited: Sequence[Edited]) -> list[Edited]:
-        """The edited scripts that contradict neither the track nor each other."""
-        alone = [script for script in edited if self._fits(track, [script])]
-        pairs = (pair for pair in combinations(alone, 2) if not self._fits(track, pair))
-        bad = {path for pair in pairs for _, path in pair}
-        return [(form, path) for form, path in alone if path not in bad]
-
-    def _fits(self, track: Track, edited: Sequence[Edited]) -> bool:
-        try:
-            self._with(track, edited)
-        except ShotadError:
-            return False
-        return True
+        there = all(path.is_file() for path in free)
+        if not (there and are_written(free, self._folder) and not edited & free.keys()):
+            write_texts(free, self._folder)
+            self._seen = signatures(self._files)
 
 
 class Keeper:
     """Reads and writes one track, its slots and its scripts, under locks (`open`).
 
-    ``revision`` counts states of the track. Raises as `shotad.review.session.Session`.
+    ``revision`` counts the states of the track since it began; ``prepared`` is what the run found of the
+    film, with the slots as they are now. Raises WorkFolderError where the folder belongs to another film, or
+    a record is missing or damaged, ScriptError for a track that cannot be read.
     """
 
-    def __init__(self, folder: Path, film: FilmInfo, config: Config, hub: Hub | None) -> None:
-        self.folder, self.revision, self.news = folder, 0, News()
-        self.known = Known(folder, film, config)
-        self._film, self._hub = film, hub
+    def __init__(self, folder: Path, film: FilmInfo, config: Config, hub: Tabs | None) -> None:
+        self.folder, self.film, self.config, self._hub = folder, film, config, hub
+        self.revision, self.news = 0, News()
+        self._records = tuple(folder / name for name in _RECORDS)
+        self._seen: tuple[Signature, ...] = ()
+        self._read_records()
         self._lock = threading.RLock()
         self._file = TrackFile(folder / TRACK)
         self._trouble: tuple[str, str] | None = None
@@ -177,10 +135,10 @@ class Keeper:
         try:
             with self.open():
                 track = self._file.look()
-                if track is None or track.film.fingerprint != self._film.fingerprint:
+                if track is None or track.film.fingerprint != self.film.fingerprint:
                     name = "none" if track is None else track.film.name
                     raise WorkFolderError(
-                        f"{self._file.path} belongs to another film: {name}, not {self._film.name}.",
+                        f"{self._file.path} belongs to another film: {name}, not {self.film.name}.",
                         "Name that film with --film, or another work folder.",
                     )
                 self.track = track
@@ -201,7 +159,8 @@ class Keeper:
     def is_stale(self) -> bool:
         """Whether something on the disk is another than what was last read or written."""
         with self._lock:
-            return self._file.is_stale or self._beside.is_stale or self.known.is_stale
+            stale = signatures(self._records) != self._seen
+            return stale or self._file.is_stale or self._beside.is_stale
 
     @contextmanager
     def written(self) -> Iterator[Track]:
@@ -226,13 +185,29 @@ class Keeper:
             self.tell("", "")  # it is mended
         try:
             if found is not None:
-                self._adopt(found)
+                if found.film.fingerprint != self.film.fingerprint:
+                    self._file.forget()
+                    raise ReviewError(
+                        f"{self._file.path} now belongs to another film: {found.film.name}.",
+                        f"Put the track of {self.film.name} back; until then nothing is changed here.",
+                    )
+                kept = {cue.id: cue for cue in self.track.cues}
+                # Same lines stay the same objects, by which what is known of them is found again.
+                same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
+                self.track = replace(found, cues=tuple(same))
+                self._scripts.ask()
             self._look_beside()
         finally:
             self.news.add(differences(before, self.track))
             self.revision += self.track is not before
-        if self.known.look() and self._hub is not None:
-            self._hub.tell("film", {})
+        if signatures(self._records) != self._seen:
+            try:
+                self._read_records()
+            except WorkFolderError:
+                self._seen = ()  # a run that is in the middle of writing them is waited for
+                return
+            if self._hub is not None:
+                self._hub.tell("film", {})
 
     def keep(self, change: Change) -> None:
         """Write a change, its slots and then its lines, both or none; it is `open`."""
@@ -247,12 +222,13 @@ class Keeper:
                 change_slots(self.folder, slots.inverse)
             raise
         if moved:
-            self.known.read()
+            self._read_records()
         self.track = track
         self.revision += 1
         self._scripts.ask()
 
     def close(self) -> None:
+        """Write the scripts that are still due. Only reading is possible afterwards."""
         self._scripts.close(finish=True)
 
     def tell(self, what: str, hint: str) -> None:
@@ -260,29 +236,20 @@ class Keeper:
             self._hub.tell("trouble", {"what": what, "hint": hint})
         self._trouble = (what, hint)
 
-    def _adopt(self, found: Track) -> None:
-        if found.film.fingerprint != self._film.fingerprint:
-            self._file.forget()
-            raise ReviewError(
-                f"{self._file.path} now belongs to another film: {found.film.name}.",
-                f"Put the track of {self._film.name} back; until then nothing is changed here.",
-            )
-        kept = {cue.id: cue for cue in self.track.cues}
-        # Lines that are the same stay the same objects, by which what is known of them is found again.
-        same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
-        self.track = replace(found, cues=tuple(same))
-        self._scripts.ask()
+    def _read_records(self) -> None:
+        self._seen = signatures(self._records)
+        self.prepared: Prepared = recorded(WorkFolder(self.folder), self.film, self.config)
 
     def _look_beside(self) -> None:
         """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
-        looked = self._beside.brought_into(self.track)
-        if looked.trouble is None:
+        track, trouble = self._beside.brought_into(self.track)
+        if trouble is None:
             self._trouble = None
         else:
-            self.tell(looked.trouble.what, looked.trouble.hint)
-        if looked.track is not None:
-            self._file.write(looked.track)
-            self.track = looked.track
+            self.tell(trouble.what, trouble.hint)
+        if track is not self.track:
+            self._file.write(track)
+            self.track = track
             self._scripts.ask()
 
     def _write_scripts(self) -> None:
@@ -363,41 +330,29 @@ class TrackFile:
         now = signature(self.path)
         if now is not None and now == self._known:
             return None
-        return self._read(now)
+        try:
+            data = self.path.read_bytes()
+            text = data.decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
+        track = None if data == self._data else from_json(text, str(self.path))
+        self._known, self._data = now, data
+        return track
 
     def write(self, track: Track) -> None:
         """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
-        data = to_json(track, self.block, self.span).encode()
+        data = to_json(track, lambda cue: self._of(cue)[1], lambda cue: self._of(cue)[2]).encode()
         write_bytes(self.path, [data])
         self._known, self._data = signature(self.path), data
         if len(self._blocks) > 2 * len(track.cues) + 100:
             there = {cue.id for cue in track.cues}
             self._blocks = {name: kept for name, kept in self._blocks.items() if name in there}
 
-    def block(self, cue: Cue) -> str:
-        return self._of(cue)[1]
-
-    def span(self, cue: Cue) -> str:
-        return self._of(cue)[2]
-
     def _of(self, cue: Cue) -> tuple[Cue, str, str]:
         kept = self._blocks.get(cue.id)
         if kept is None or kept[0] is not cue:
             kept = self._blocks[cue.id] = (cue, cue_block(cue), cue_span(cue))
         return kept
-
-    def _read(self, now: Signature) -> Track | None:
-        try:
-            data = self.path.read_bytes()
-            text = data.decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
-        if data == self._data:
-            self._known = now
-            return None
-        track = from_json(text, str(self.path))
-        self._known, self._data = now, data
-        return track
 
 
 Before = Mapping[str, Cue | None]
@@ -455,11 +410,9 @@ class News:
         there = {cue.id: cue for cue in now.cues}
         gone = tuple(name for name in before if name not in there)
         cues = tuple(there[name] for name in before if name in there)
-        number = 0 if self._expects else len(gone) + sum(_is_other(before[cue.id], cue) for cue in cues)
+        olds = ((before[cue.id], cue) for cue in cues)
+        others = sum(old is None or stamp_of(old) != stamp_of(cue) for old, cue in olds)
+        number = 0 if self._expects else len(gone) + others
         what = plural(number, "line was", "lines were")
         said = f"{what} changed by another program." if number else ""
         return Change(said, cues, gone)
-
-
-def _is_other(before: Cue | None, now: Cue) -> bool:
-    return before is None or stamp_of(before) != stamp_of(now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from shotad.film import SlotChange
 from shotad.script import Cue
@@ -48,13 +48,6 @@ class Done:
     change: Change
     origin: str = ""
     view: Json = field(default_factory=dict)
-
-
-class Hub(Protocol):
-    """Where news for all open tabs go. May be called from any thread."""
-
-    def tell(self, kind: str, data: Json) -> None:
-        """Send one event to every open page."""
 
 
 @dataclass(frozen=True, slots=True)

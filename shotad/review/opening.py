@@ -7,7 +7,7 @@ in ``review.json``.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from shotad.core import (
 )
 from shotad.film import open_film
 from shotad.review.events import Tabs
-from shotad.review.kinds import Done, Hub, Json
+from shotad.review.kinds import Done, Json
 from shotad.review.security import Hosts, Keys
 from shotad.review.session import Session
 from shotad.review.views import changed_view
@@ -32,49 +32,67 @@ from shotad.script import TRACK, FilmId, load_track
 
 if TYPE_CHECKING:
     from shotad.review.findings import Findings
-    from shotad.review.frames import Frames
+    from shotad.review.frames import Frames, Strip
     from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs
     from shotad.review.people import People
     from shotad.review.proxy import Proxy
-    from shotad.review.strip import Strip
 
 
 def open_session(
-    folder: Path, film: Path | None, run: RunSettings, hub: Hub, *, reviewer: str | None = None
+    folder: Path, film: Path | None, run: RunSettings, hub: Tabs, *, reviewer: str | None = None
 ) -> Session:
     """The session of a work folder: all of a review that can fail.
 
     ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
     not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
     """
-    info = _info(folder, film, run, film_id(folder))
-    return Session(folder, info, run, reviewer=_reviewer(folder, reviewer), hub=hub)
+    known = film_id(folder)
+    if film is None:
+        # What is known of a film that is gone. Its size is not, and nothing asks for it.
+        info = FilmInfo(
+            known.name, None, known.fingerprint, known.duration, 1, 1, None, None, "gone", Fraction(0)
+        )
+    else:
+        with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
+            info = opened.info
+    if info.fingerprint != known.fingerprint:
+        raise FilmError(
+            f"{film} is not the film that {folder} is of: {known.name}, or it was changed since.",
+            "Name the film with --film FILM, or run shotad describe on this one.",
+        )
+    if reviewer is None:
+        reviewer = str(remembered(folder).get("reviewer", ""))
+    else:
+        remember(folder, reviewer=reviewer)
+    return Session(folder, info, run, reviewer=reviewer, hub=hub)
 
 
 def review_of(
-    session: Session,
-    film: Path | None,
-    tabs: Tabs,
-    *,
-    keys: Keys | None = None,
-    hosts: Hosts | None = None,
+    session: Session, film: Path | None, tabs: Tabs, *, keys: Keys | None = None, hosts: Hosts | None = None
 ) -> Review:
     """A session with the rooms that show, hear and work. They are loaded here: it takes a while."""
     from shotad.review.findings import Findings
+    from shotad.review.frames import Frames, Strip
+    from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs
     from shotad.review.people import People
+    from shotad.review.proxy import Proxy
 
-    review = Review(
-        session=session,
-        findings=Findings(session, tabs),
-        jobs=Jobs(tabs),
-        people=People(session),
-        tabs=tabs,
-        pictures=None if film is None else _pictures(film, session, tabs),
-        keys=keys or Keys(),
-        hosts=hosts or Hosts(),
-    )
+    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
+    if film is not None:
+        folder = session.folder
+        config = session.config.model_copy(update={"language": session.track.language})
+
+        def settled() -> None:
+            tabs.tell("heard", {"settled": True})
+
+        hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
+        proxy = Proxy(film, folder, config, session.film, tabs)
+        if not proxy.kind.plays:
+            proxy.start()
+        pictures = Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
+    review = Review(session, findings, jobs, people, tabs, pictures, keys or Keys(), hosts or Hosts())
     session.told = review._publish
     return review
 
@@ -82,48 +100,6 @@ def review_of(
 def film_id(folder: Path) -> FilmId:
     """Which film the track of a folder is of. Raises ScriptError."""
     return load_track(folder / TRACK).film
-
-
-def _info(folder: Path, film: Path | None, run: RunSettings, known: FilmId) -> FilmInfo:
-    if film is None:
-        # What is known of a film that is gone. Its size is not, and nothing asks for it.
-        return FilmInfo(
-            known.name, None, known.fingerprint, known.duration, 1, 1, None, None, "gone", Fraction(0)
-        )
-    with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
-        info = opened.info
-    if info.fingerprint != known.fingerprint:
-        raise FilmError(
-            f"{film} is not the film that {folder} is of: {known.name}, or it was changed since.",
-            "Name the film with --film FILM, or run shotad describe on this one.",
-        )
-    return info
-
-
-def _reviewer(folder: Path, given: str | None) -> str:
-    if given is None:
-        return str(remembered(folder).get("reviewer", ""))
-    remember(folder, reviewer=given)
-    return given
-
-
-def _pictures(film: Path, session: Session, tabs: Tabs) -> Pictures:
-    from shotad.review.frames import Frames
-    from shotad.review.hearing import Hearing
-    from shotad.review.proxy import Proxy
-    from shotad.review.strip import Strip
-
-    folder = session.folder
-    config = session.config.model_copy(update={"language": session.track.language})
-
-    def settled() -> None:
-        tabs.tell("heard", {"settled": True})
-
-    hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
-    proxy = Proxy(film, folder, config, session.film, tabs)
-    if not proxy.kind.plays:
-        proxy.start()
-    return Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
 
 
 _LOG = logging.getLogger(__name__)
@@ -151,8 +127,8 @@ class Review:
     people: People
     tabs: Tabs
     pictures: Pictures | None
-    keys: Keys = field(default_factory=Keys)
-    hosts: Hosts = field(default_factory=Hosts)
+    keys: Keys
+    hosts: Hosts
 
     def watched(self) -> Pictures:
         """The rooms that need the film. Raises ReviewError where it is gone."""

@@ -10,6 +10,7 @@ import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,6 @@ from shotad.script import Cue, LineState, cast_mentions
 from shotad.sight import (
     CastFile,
     Facts,
-    FoundPerson,
     Holdings,
     from_row,
     held as cast_held,
@@ -80,7 +80,7 @@ class _Known:
 
     place: Path | None
     members: tuple[Member, ...] = ()
-    spans: Spans | None = None
+    spans: Spans = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
     trouble: str = ""
 
@@ -96,21 +96,46 @@ class People:
     def view(self) -> Json:
         """Who is in the cast, as the page shows it."""
         known = self._known()
-        why = why_not(known.place)
-        return {
-            "people": [self._row(member, known) for member in known.members],
-            "can_discover": not why,
-            "why": known.trouble or why,
-        }
+        why, people = why_not(known.place), []
+        for member in known.members:
+            found = [
+                one for one in known.facts.in_films(member.id) if one.film == self._session.film.fingerprint
+            ]
+            key = quote(member.id, safe="")
+            person = {
+                "key": member.id,
+                "name": member.name,
+                "says": member.says,
+                "descriptor": member.descriptor,
+                "pronoun": member.pronoun,
+                "nameless": member.nameless,
+                "lines": self._lines(member, known),
+                "pictures": [
+                    f"/media/person/{key}/{number}.jpg?{key_of(str(photo))[:8]}"
+                    for number, photo in enumerate(member.photos[:MOST_PICTURES], 1)
+                ],
+                "seconds": round(sum(one.seconds for one in found), 1),
+                "shots": sum(one.shots for one in found),
+                "first": min((one.first for one in found), default=None),
+                "like": known.facts.like(member.id) if not member.name else "",
+            }
+            people.append(person)
+        return {"people": people, "can_discover": not why, "why": known.trouble or why}
 
     def picture(self, key: str, number: int) -> Picture:
         """A person's picture, counted from 1, small. Raises ReviewError where there is none."""
+        from PIL import Image
+
         member = self._member(key)
         if not 1 <= number <= min(len(member.photos), MOST_PICTURES):
             raise ReviewError(
                 f"There is no picture {number} of {key}.", "The cast may have changed meanwhile."
             )
-        return _small(member.photos[number - 1])
+        path = member.photos[number - 1]
+        image = Image.fromarray(load_photo(path))
+        image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
+        name = key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS)
+        return Picture("image/jpeg", jpeg(np.asarray(image), 85), name)
 
     def name(
         self,
@@ -127,39 +152,40 @@ class People:
         The result names the lines that tell of them and could be described again with the name (``again``),
         and those that stay because a person wrote or accepted them (``kept``). Raises CastError, ReviewError.
         """
-        place = self._place()
-        before = self._member(person)
+        place, before = self._place(), self._member(person)
         values = new_values(before, name, descriptor, pronoun, nameless)
-        with held(self._session.folder) as folder:
-            with cast_held(folder_of(place)):
-                file = CastFile.open(place)
-                # Raises CastError where somebody else has the name: that is one person, or a mistake
-                if (found := taken_name(file.members, before, [name])) is not None:
-                    raise CastError(
-                        f"{found[0].id} is called {found[1]!r} already.",
-                        "If they are one person, merge them; else give one a different name.",
-                    )
-                file.update(before.id, **values)
-                _save(file, place)
-            remember_cast(self._session, folder, place)
-            folder.note(f"cast on the review page: {before.id} is {name or 'changed'}")
+        with self._changing(place, f"cast on the review page: {before.id} is {name or 'changed'}") as file:
+            # That is one person, or a mistake.
+            if (found := taken_name(file.members, before, [name])) is not None:
+                raise CastError(
+                    f"{found[0].id} is called {found[1]!r} already.",
+                    "If they are one person, merge them; else give one a different name.",
+                )
+            file.update(before.id, **values)
         return self._brought(before, self._member(before.id))
 
     def merge(self, progress: Progress, person: str, into: str) -> Json:
         """Make two entries one person, as ``shotad cast merge`` does. Raises CastError, ReviewError."""
         place, gone, kept = self._place(), self._member(person), self._member(into)
+        with self._changing(place) as file:
+            merge(file, gone, kept)
+            keep_for_undo(file)
+        told = self._brought(gone, self._member(kept.id))
+        said = f"{called(gone)} and {called(kept)} are one person now. {told['said']}".strip()
+        return {**told, "said": said}
+
+    @contextmanager
+    def _changing(self, place: Path, note: str = "") -> Iterator[CastFile]:
+        """The file of the cast, saved at the end of the block; from then on the run knows it."""
         with held(self._session.folder) as folder:
             with cast_held(folder_of(place)):
                 file = CastFile.open(place)
-                merge(file, gone, kept)
-                keep_for_undo(file)
-                _save(file, place)
+                yield file
+                file.save()
+                renew_overview(folder_of(place))
             remember_cast(self._session, folder, place)
-        told = self._brought(gone, self._member(kept.id))
-        return {
-            **told,
-            "said": f"{called(gone)} and {called(kept)} are one person now. {told['said']}".strip(),
-        }
+            if note:
+                folder.note(note)
 
     def discover(self, progress: Progress) -> Json:
         """Look for the people of the film by their faces, as ``shotad cast discover`` does."""
@@ -183,29 +209,44 @@ class People:
         return {"said": said, "people": len(found.people), "new": new, "files": []}
 
     def _brought(self, before: Member, after: Member) -> Json:
-        known = self._known()
+        """Have the lines say somebody's name where that is certain, as one step of undo; what came of it.
+
+        ``again`` in the result are the lines that tell of them and could be described again with the name,
+        ``kept`` those that stay because a person wrote or accepted them.
+        """
+        session, known, changed = self._session, self._known(), list[str]()
         others = [one for one in known.members if one.id not in (before.id, after.id)]
-        # Have the lines say somebody's name where that is certain, as one step of undo; what came of it.
-        # ``seen`` are ids of lines in whose slots they are on the screen. ``again`` in the result are the
-        # lines that tell of them and could be described again with the name, ``kept`` those that stay because
-        # a person wrote or accepted them.
-        session = self._session
-        seen = self._lines(after, known)
-        naming = _Naming(before, after, others, session.film.name, frozenset(seen))
-        changed: list[str] = []
+        film, seen = session.film.name, frozenset(self._lines(after, known))  # lines that show them
+
+        def text(cue: Cue) -> str:
+            """The line as it would read now."""
+            at = cue.interval.start
+            return renamed(cue.text, before, after, others, film, at, seen=cue.id in seen)
+
+        def may_change(cue: Cue) -> bool:
+            """Whether the line changes without anybody being asked: nobody has accepted it."""
+            return cue.state is not LineState.ACCEPTED and text(cue) != cue.text
+
+        def lacks(cue: Cue) -> bool:
+            """Whether the line speaks of them without the name that could be said."""
+            at = cue.interval.start
+            now = after.character(film, at)
+            if now is None or not now.named:
+                return False
+            return text(cue) != cue.text or (cue.id in seen and not names(cue.text, after, others, film, at))
 
         def make() -> Change:
             scene = session.scene()
-            texts = {cue.id: naming.text(cue) for cue in scene.track.heard if naming.may_change(cue)}
+            texts = {cue.id: text(cue) for cue in scene.track.heard if may_change(cue)}
             cues = [
-                cue for name, text in texts.items() for cue in ACTS["write"](scene, name, {"text": text}).cues
+                cue for name, now in texts.items() for cue in ACTS["write"](scene, name, {"text": now}).cues
             ]
             changed.extend(texts)
             return Change(f"{plural(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
 
-        if any(naming.may_change(cue) for cue in session.track.heard):
+        if any(may_change(cue) for cue in session.track.heard):
             session.change(make, origin="job")
-        rest = [cue for cue in session.track.heard if after.says and naming.lacks(cue)]
+        rest = [cue for cue in session.track.heard if after.says and lacks(cue)]
         again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
         kept = [cue.id for cue in rest if cue.id not in again]
         return {
@@ -218,37 +259,19 @@ class People:
             "files": [],
         }
 
-    def _row(self, member: Member, known: _Known) -> dict[str, Any]:
-        lines = self._lines(member, known)
-        found = [one for one in known.facts.in_films(member.id) if one.film == self._session.film.fingerprint]
-        key = quote(member.id, safe="")
-        return {
-            "key": member.id,
-            "name": member.name,
-            "says": member.says,
-            "descriptor": member.descriptor,
-            "pronoun": member.pronoun,
-            "nameless": member.nameless,
-            "lines": lines,
-            "pictures": [
-                f"/media/person/{key}/{number}.jpg?{key_of(str(photo))[:8]}"
-                for number, photo in enumerate(member.photos[:MOST_PICTURES], 1)
-            ],
-            "seconds": round(sum(one.seconds for one in found), 1),
-            "shots": sum(one.shots for one in found),
-            "first": min((one.first for one in found), default=None),
-            "like": known.facts.like(member.id) if not member.name else "",
-        }
-
     def _lines(self, member: Member, known: _Known) -> list[str]:
         """Ids of the heard lines in whose slots somebody is seen, in order of time."""
-        spans = (known.spans or {}).get(member.id, ())
+        spans = known.spans.get(member.id, ())
         slots = {slot.id: slot.interval for slot in self._session.prepared.slots}
-        return [
-            cue.id
-            for cue in self._session.track.heard
-            if _shared(slots.get(cue.slot_id or "", cue.interval), spans) >= SHORTEST
-        ]
+        found = []
+        for cue in self._session.track.heard:
+            slot = slots.get(cue.slot_id or "", cue.interval)
+            shared = sum(cut.duration for span in spans if (cut := slot.clip(span)) is not None)
+            if slot.duration < 2 * SHORTEST:  # half of it is enough
+                shared *= 2 * SHORTEST / max(slot.duration, 1e-3)
+            if shared >= SHORTEST:
+                found.append(cue.id)
+        return found
 
     def _member(self, key: str) -> Member:
         known = self._known()
@@ -270,47 +293,21 @@ class People:
     def _known(self) -> _Known:
         """The cast, read again where a file of it has changed."""
         with self._lock:
-            place = cast_place(self._session)
-            stamp = state_of_cast(self._session.folder, place)
-            if self._kept is None or self._kept[0] != stamp:
-                self._kept = (stamp, self._read(place))
-            return self._kept[1]
-
-    def _read(self, place: Path | None) -> _Known:
-        if place is None:
-            return _Known(None)
-        session = self._session
-        given = run_with_cast(session).given.cast
-        try:
-            cast = load_cast(place, key=given.key if given else "", photos=given.photos if given else None)
-            folder, members = folder_of(place), tuple(cast)
-            spans = on_screen(session.folder, folder, members, session.film, session.config)
-            return _Known(place, members, spans, Facts.read(folder))
-        except ShotadError as error:
-            return _Known(place, trouble=f"{error.what} {error.hint}".strip())
-
-
-def _shared(slot: Interval, spans: Sequence[Interval]) -> float:
-    """Seconds of a slot in which somebody is seen; of a shorter slot's half no more is wanted."""
-    total = sum(cut.duration for span in spans if (cut := slot.clip(span)) is not None)
-    return total if slot.duration >= 2 * SHORTEST else total * 2 * SHORTEST / max(slot.duration, 1e-3)
-
-
-def _save(file: CastFile, place: Path) -> None:
-    file.save()
-    renew_overview(folder_of(place))
-
-
-def _small(path: Path) -> Picture:
-    from PIL import Image
-
-    image = Image.fromarray(load_photo(path))
-    image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
-    key = key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS)
-    return Picture("image/jpeg", jpeg(np.asarray(image), 85), key)
-
-
-_ARTICLE = re.compile(r"\A(?:an?|the)\s+", re.IGNORECASE)
+            session, place = self._session, cast_place(self._session)
+            stamp = state_of_cast(session.folder, place)
+            if self._kept is not None and self._kept[0] == stamp:
+                return self._kept[1]
+            known, given = _Known(place), None if place is None else run_with_cast(session).given.cast
+            try:
+                if place is not None:
+                    key, photos = ("", None) if given is None else (given.key, given.photos)
+                    folder, members = folder_of(place), tuple(load_cast(place, key=key, photos=photos))
+                    spans = on_screen(session.folder, folder, members, session.film, session.config)
+                    known = _Known(place, members, spans, Facts.read(folder))
+            except ShotadError as error:
+                known = _Known(place, trouble=f"{error.what} {error.hint}".strip())
+            self._kept = (stamp, known)
+            return known
 
 
 def renamed(
@@ -330,7 +327,12 @@ def renamed(
         now, others=tuple(dict.fromkeys(name for name in (*now.others, *old) if name != now.called))
     )
     text = spoken(text, [person, *_silent(others, film, at)])
-    return _described(text, before.descriptor or after.descriptor, now.called) if seen else text
+    descriptor = " ".join((before.descriptor or after.descriptor).split()).rstrip(".")
+    core = re.sub(r"\A(?:an?|the)\s+", "", descriptor, flags=re.IGNORECASE)
+    if not seen or not core:
+        return text
+    words = r"\s+".join(re.escape(word) for word in core.split())
+    return re.sub(rf"(?<!\w)(?:an?|the)\s+{words}(?!\w)", lambda _: now.called, text, flags=re.IGNORECASE)
 
 
 def names(text: str, member: Member, others: Sequence[Member], film: str, at: float) -> bool:
@@ -348,14 +350,6 @@ def _silent(others: Sequence[Member], film: str, at: float) -> list[Character]:
         for one in found
         if one is not None and one.named
     ]
-
-
-def _described(text: str, descriptor: str, name: str) -> str:
-    core = _ARTICLE.sub("", " ".join(descriptor.split()).rstrip("."))
-    if not core:
-        return text
-    words = r"\s+".join(re.escape(word) for word in core.split())
-    return re.sub(rf"(?<!\w)(?:an?|the)\s+{words}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
 
 def new_values(
@@ -377,36 +371,6 @@ def new_values(
     if not values:
         raise ReviewError(f"Nothing new was said of {called(member)}.", "Give a name.")
     return values
-
-
-@dataclass(frozen=True)
-class _Naming:
-    """Somebody as they were and as they are called now in ``film``; ``seen`` are the lines that show them."""
-
-    before: Member
-    after: Member
-    others: Sequence[Member]
-    film: str
-    seen: frozenset[str]
-
-    def text(self, cue: Cue) -> str:
-        """The line as it would read now."""
-        at, seen = cue.interval.start, cue.id in self.seen
-        return renamed(cue.text, self.before, self.after, self.others, self.film, at, seen=seen)
-
-    def may_change(self, cue: Cue) -> bool:
-        """Whether the line changes without anybody being asked: nobody has accepted it."""
-        return cue.state is not LineState.ACCEPTED and self.text(cue) != cue.text
-
-    def lacks(self, cue: Cue) -> bool:
-        """Whether the line speaks of them without the name that could be said."""
-        at = cue.interval.start
-        now = self.after.character(self.film, at)
-        if now is None or not now.named:
-            return False
-        if self.text(cue) != cue.text:
-            return True
-        return cue.id in self.seen and not names(cue.text, self.after, self.others, self.film, at)
 
 
 def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:
@@ -439,43 +403,25 @@ Spans = Mapping[str, tuple[Interval, ...]]
 def on_screen(folder: Path, cast: Path, members: Sequence[Member], info: FilmInfo, config: Config) -> Spans:
     """When each member is seen, by id, ascending; as recognised by a run, and as discovery found them."""
     spans: dict[str, set[tuple[float, float]]] = defaultdict(set)
-    for name, first, last in (*_recognised(folder), *_discovered(folder, cast, members, info, config)):
-        spans[name].add((first, max(last, first + _LOOK)))
-    return {name: tuple(Interval(*span) for span in sorted(found)) for name, found in spans.items()}
-
-
-def _recognised(folder: Path) -> Iterator[tuple[str, float, float]]:
-    record = WorkFolder(folder).read_json(f"{CHARACTERS}.json") or {}
-    for row in record.get("tracks", ()):
-        if row.get("person"):
-            yield str(row["person"]), float(row["first"]), float(row["last"])
-
-
-def _discovered(
-    folder: Path, cast: Path, members: Sequence[Member], info: FilmInfo, config: Config
-) -> Iterator[tuple[str, float, float]]:
-    """The same people as discovery made of its faces; whose they are its pictures tell."""
-    models = make_face_models(config.cast)
-    kept = {row.get("key"): row for row in rows_of(WorkFolder(folder), DISCOVERED)}
+    work, models = WorkFolder(folder), make_face_models(config.cast)
+    for row in (work.read_json(f"{CHARACTERS}.json") or {}).get("tracks", ()):
+        if row["person"]:
+            spans[row["person"]].add((row["first"], max(row["last"], row["first"] + _LOOK)))
+    # The same people as discovery made of its faces; whose they are its pictures tell
+    kept = {row.get("key"): row for row in rows_of(work, DISCOVERED)}
     rows = [row for row in kept.values() if row.get("models") == models.identity]
     tracks = [
         from_row(track) for row in sorted(rows, key=lambda row: int(row["shot"])) for track in row["tracks"]
     ]
-    if not tracks:
-        return
     holdings = Holdings(cast, tuple(members), Facts.read(cast))
     height = info.size_within(max_pixels=PIXELS)[1]
-    for person in people_in(tracks, height, models.join, models.margin):
-        name = _whose(person, holdings, info.fingerprint)
-        for track in person.tracks if name else ():
-            yield name, track.first, track.last + _LOOK
-
-
-def _whose(person: FoundPerson, holdings: Holdings, film: str) -> str:
-    """Who has the pictures that were cut from this person; empty where nobody has."""
-    votes = Counter(
-        holder
-        for picture in holdings.facts.of_film(film)
-        if (holder := holdings.holder(picture)) and person.is_seen_at(picture.second, picture.box)
-    )
-    return max(sorted(votes), key=lambda name: votes[name]) if votes else ""
+    for person in people_in(tracks, height, models.join, models.margin) if tracks else ():
+        votes = Counter(
+            holder
+            for picture in holdings.facts.of_film(info.fingerprint)
+            if (holder := holdings.holder(picture)) and person.is_seen_at(picture.second, picture.box)
+        )
+        if votes:
+            name = max(sorted(votes), key=lambda name: votes[name])
+            spans[name].update((track.first, track.last + _LOOK) for track in person.tracks)
+    return {name: tuple(Interval(*span) for span in sorted(found)) for name, found in spans.items()}

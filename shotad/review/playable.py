@@ -55,27 +55,32 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> Playable:
     except (FilmError, OSError) as trouble:
         return Playable(False, why=getattr(trouble, "what", None) or str(trouble))
     try:
-        found = _container(container.format.name, head)
-        if found is None:
-            name = "Matroska" if "matroska" in container.format.name else container.format.long_name
+        name, names = container.format.long_name, container.format.name.split(",")
+        # WebM and Matroska differ by what their head says
+        if "mp4" in names:
+            found = _MP4
+        elif "webm" in names and b"\x42\x82\x84webm" in head:
+            found = _WEBM
+        else:
+            name = "Matroska" if "matroska" in container.format.name else name
             return Playable(False, why=f"Browsers do not play files of this kind ({name}).")
-        wanted = config.film.audio_track if config is not None else None
-        why = _picture(container, found) or _sound(info, found, wanted) or _clock(info)
-        return Playable(not why, found, why)
+        why = _picture(container, found)
     finally:
         container.close()
+    if not why:
+        track = choose_track(info, config.film.audio_track if config is not None else None)
+        if track is not None and track.number != 0:
+            why = f"Browsers play its first audio track, the lines were made for {track}."
+        elif track is not None and track.codec not in _SOUNDS[found]:
+            why = f"Browsers do not all play this sound ({track.codec})."
+        elif abs(info.start) > MOST_OFF:
+            why = f"Its clock begins at {float(info.start):.2f} s, from which browsers count differently."
+    return Playable(not why, found, why)
 
 
 def plays_picture(container: InputContainer) -> bool:
     """Whether browsers play the picture of an open film, were it in MP4."""
     return not _picture(container, _MP4)
-
-
-def _container(name: str, head: bytes) -> str | None:
-    """The media type of a container, or None. WebM and Matroska differ by what their head says."""
-    if "mp4" in name.split(","):
-        return _MP4
-    return _WEBM if "webm" in name.split(",") and b"\x42\x82\x84webm" in head else None
 
 
 def _picture(container: InputContainer, found: str) -> str:
@@ -92,21 +97,4 @@ def _picture(container: InputContainer, found: str) -> str:
         return f"Browsers play H.264 with 8 bits and 4:2:0 only, not {context.pix_fmt}."
     if name == "h264" and len(extra) >= 4 and extra[0] == 1 and extra[1] not in _PROFILES:
         return f"Browsers do not play H.264 of profile {extra[1]}."
-    return ""
-
-
-def _sound(info: FilmInfo, found: str, wanted: int | None) -> str:
-    """Why browsers do not play the sound that the lines were made for, or nothing."""
-    track = choose_track(info, wanted)
-    if track is not None and track.number != 0:
-        return f"Browsers play its first audio track, the lines were made for {track}."
-    if track is not None and track.codec not in _SOUNDS[found]:
-        return f"Browsers do not all play this sound ({track.codec})."
-    return ""
-
-
-def _clock(info: FilmInfo) -> str:
-    """Why the browser's clock is not the film's, or nothing."""
-    if abs(info.start) > MOST_OFF:
-        return f"Its clock begins at {float(info.start):.2f} s, from which browsers count differently."
     return ""

@@ -37,7 +37,8 @@ from shotad.core import (
     write_text,
 )
 from shotad.film import STILLS, Film, choose_track, open_film
-from shotad.review.kinds import Hub, Json
+from shotad.review.events import Tabs
+from shotad.review.kinds import Json
 from shotad.review.playable import Playable, browser_kind
 from shotad.review.proxy_encoding import (
     BITS,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
 FILM_URL, COPY_URL = "/media/film", "/media/proxy"
-_QUIET = "The work on the copy ended without a word."
 
 
 class Proxy:
@@ -65,7 +65,7 @@ class Proxy:
     """
 
     def __init__(
-        self, film: Path, folder: Path, config: Config, info: FilmInfo, hub: Hub | None = None
+        self, film: Path, folder: Path, config: Config, info: FilmInfo, hub: Tabs | None = None
     ) -> None:
         self._hub, self._lock = hub, threading.Lock()
         self.kind: Playable = browser_kind(info, config)
@@ -135,35 +135,34 @@ class Proxy:
             thread.join(seconds)
 
     def _make(self) -> None:
+        """Have a process make the copy; ``_why`` says why it did not, or nothing."""
+        context, told = multiprocessing.get_context("spawn"), 0.0
+        why = "The work on the copy ended without a word."
         try:
-            why = self._run()
+            here, there = context.Pipe(duplex=False)
+            with here:
+                with self._lock, there:
+                    if self._stopped:
+                        why = "It was stopped."
+                        return
+                    child = context.Process(target=_work, args=(self._order, there), daemon=True)
+                    self._child = child
+                    child.start()
+                with suppress(EOFError):
+                    while isinstance(news := here.recv(), float):
+                        self._done = news
+                        if news - told >= 0.01:
+                            told = news
+                            self._tell()
+                    why = news
+                child.join()
         except OSError as error:
             why = f"The copy of the film for the browser cannot be made: {error.strerror or error}."
-        with self._lock:
-            self._child, self._thread = None, None
-            self._known, self._why = known_copy(self._order), why
-        self._tell()
-
-    def _run(self) -> str:
-        """Have a process make the copy; why it did not, or nothing."""
-        context, told = multiprocessing.get_context("spawn"), 0.0
-        here, there = context.Pipe(duplex=False)
-        with here:
-            with self._lock, there:
-                if self._stopped:
-                    return "It was stopped."
-                self._child = child = context.Process(target=_work, args=(self._order, there), daemon=True)
-                child.start()
-            why = _QUIET
-            with suppress(EOFError):
-                while isinstance(news := here.recv(), float):
-                    self._done = news
-                    if news - told >= 0.01:
-                        told = news
-                        self._tell()
-                why = news
-            child.join()
-        return why
+        finally:
+            with self._lock:
+                self._child, self._thread = None, None
+                self._known, self._why = known_copy(self._order), why
+            self._tell()
 
     def _tell(self) -> None:
         if self._hub is not None and not self._stopped:
@@ -239,32 +238,27 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
             if found is None:
                 sweep_beside(order.target)
                 order.key_file.unlink(missing_ok=True)
-                found = _made(order, report)
+                with open_film(order.film, reader=order.reader, frame_rate=order.frame_rate) as film:
+                    # The quickest way first; the last one always leads there.
+                    free = shutil.disk_usage(order.target.parent).free
+                    copies = not order.small and copies_picture(film, free)
+                    for picture in ["copied", "encoded"] if copies else ["encoded"]:
+                        with suppress(Uncopyable), replacing(order.target) as part:
+                            damage = _write(film, order, picture, part, report)
+                            size = part.stat().st_size
+                            break
+                found = {
+                    "key": order.key,
+                    "film": film.info.name,
+                    "size": size,
+                    "picture": picture,
+                    "sound": "none" if choose_track(film.info, order.track) is None else "encoded",
+                    "damage": damage,
+                }
+                write_text(order.key_file, readable_json(found))
             return found
     except OSError as error:
         raise _unwritable(order.target, error) from None
-
-
-def _made(order: Order, report: Report) -> dict[str, Any]:
-    with open_film(order.film, reader=order.reader, frame_rate=order.frame_rate) as film:
-        free = shutil.disk_usage(order.target.parent).free
-        # The quickest way first; the last one always leads there.
-        ways = ["encoded"] if order.small or not copies_picture(film, free) else ["copied", "encoded"]
-        for picture in ways:
-            with suppress(Uncopyable), replacing(order.target) as part:
-                damage = _write(film, order, picture, part, report)
-                size = part.stat().st_size
-                break
-    known = {
-        "key": order.key,
-        "film": film.info.name,
-        "size": size,
-        "picture": picture,
-        "sound": "none" if choose_track(film.info, order.track) is None else "encoded",
-        "damage": damage,
-    }
-    write_text(order.key_file, readable_json(known))
-    return known
 
 
 def _write(film: Film, order: Order, picture: str, part: Path, report: Report) -> str | None:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from shotad.film import (
@@ -78,24 +79,14 @@ def encode(film: Film, track: int | None, output: OutputContainer, report: Repor
     frames = film.frames()
     first = next(frames)
     picture, teller = _Picture(output, first, film), Teller(film.info.duration, report)
-    sound = EncodedSound(output, film, track) if choose_track(film.info, track) is not None else None
-    for frame, until in _with_next(first, frames):
-        picture.add(frame, until)
-        if sound is not None:
+    sound = EncodedSound(output, film, track)
+    for frame, after in pairwise(chain([first], frames, [None])):
+        if frame is not None:
+            picture.add(frame, None if after is None else after.seconds)
             sound.up_to(frame.seconds)
-        teller.reached(frame.seconds)
+            teller.reached(frame.seconds)
     picture.finish()
-    if sound is not None:
-        sound.finish()
-
-
-def _with_next(first: Frame, frames: Iterator[Frame]) -> Iterator[tuple[Frame, float | None]]:
-    """Each frame and when the next comes up; None after the last."""
-    before = first
-    for frame in frames:
-        yield before, frame.seconds
-        before = frame
-    yield before, None
+    sound.finish()
 
 
 class _Picture:
@@ -137,7 +128,13 @@ class _Picture:
         self._last = stamp
         small = self._small(frame)
         small.pts, small.time_base = stamp, CLOCK
-        length = until - frame.seconds if until is not None else self._shown_for(frame)
+        raw, rate = frame.raw, self._film.info.frame_rate
+        if until is not None:
+            length = until - frame.seconds
+        elif raw is not None and raw.duration and raw.time_base is not None:
+            length = float(raw.duration * raw.time_base)
+        else:
+            length = float(1 / (rate or 25))
         small.duration = max(1, round(length / CLOCK))
         small.pict_type = PictureType.NONE
         if frame.seconds >= self._due or stamp == 0:
@@ -146,13 +143,6 @@ class _Picture:
 
     def finish(self) -> None:
         self._output.mux(self._stream.encode(None))
-
-    def _shown_for(self, frame: Frame) -> float:
-        """Seconds that the last frame is shown."""
-        raw = frame.raw
-        if raw is not None and raw.duration and raw.time_base is not None:
-            return float(raw.duration * raw.time_base)
-        return float(1 / (self._film.info.frame_rate or 25))
 
     def _plain(self, frame: Frame) -> bool:
         """Whether the planes need nothing but shrinking: upright, SDR, 4:2:0 and the like, progressive."""
@@ -183,15 +173,17 @@ class _Picture:
 
 
 class EncodedSound:
-    """The sound of the copy, stereo, laid out from second 0 on: late beginnings and gaps are silence."""
+    """The sound of the copy, stereo, laid out from second 0 on: late beginnings and gaps are silence. A film
+    without sound gets none."""
 
     def __init__(self, output: OutputContainer, film: Film, track: int | None) -> None:
-        self._output = output
-        blocks = sound_blocks(film, track, RATE, "stereo")
-        self._blocks: Iterator[Samples] = (block.samples for block in blocks)
-        self._stream: AudioStream = output.add_stream("aac", rate=RATE, layout="stereo")
-        self._stream.codec_context.bit_rate = BITS
-        self._given, self._over = 0, False
+        self._output, self._given = output, 0
+        self._stream: AudioStream | None = None
+        if choose_track(film.info, track) is not None:
+            blocks = sound_blocks(film, track, RATE, "stereo")
+            self._blocks: Iterator[Samples] = (block.samples for block in blocks)
+            self._stream = output.add_stream("aac", rate=RATE, layout="stereo")
+            self._stream.codec_context.bit_rate = BITS
 
     @property
     def end(self) -> float:
@@ -200,23 +192,22 @@ class EncodedSound:
 
     def up_to(self, second: float) -> None:
         """Write what sounds before ``second``, so that it stands beside its picture in the file."""
-        while not self._over and self.end <= second:
-            samples = next(self._blocks, None)
-            if samples is None:
-                self._over = True
-            else:
-                from av import AudioFrame
-                from numpy import ascontiguousarray, clip
+        from av import AudioFrame
+        from numpy import ascontiguousarray, clip
 
-                planes = ascontiguousarray(clip(samples, -1, 1).T)
-                frame = AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
-                frame.sample_rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), self._given
-                self._given += len(samples)
-                self._output.mux(self._stream.encode(frame))
+        while self._stream is not None and self.end <= second:
+            if (samples := next(self._blocks, None)) is None:
+                return
+            planes = ascontiguousarray(clip(samples, -1, 1).T)
+            frame = AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
+            frame.sample_rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), self._given
+            self._given += len(samples)
+            self._output.mux(self._stream.encode(frame))
 
     def finish(self) -> None:
         self.up_to(math.inf)
-        self._output.mux(self._stream.encode(None))
+        if self._stream is not None:
+            self._output.mux(self._stream.encode(None))
 
 
 MOST_BYTES = 8 << 30
@@ -272,23 +263,20 @@ def remux(film: Film, track: int | None, output: OutputContainer, report: Report
             if stream is not video:
                 stream.discard = Discard.all
         picture = CopiedPicture(output, video, film.info.start)
-        sound = EncodedSound(output, film, track) if choose_track(film.info, track) is not None else None
-        teller = Teller(film.info.duration, report)
+        sound, teller = EncodedSound(output, film, track), Teller(film.info.duration, report)
         for packet in _packets(source):
             if packet.stream_index != video.index or packet.size == 0:
                 continue
             if packet.is_corrupt:
                 raise Uncopyable("a packet is damaged")
             picture.add(packet)
-            if sound is not None:
-                sound.up_to(picture.end)
+            sound.up_to(picture.end)
             teller.reached(picture.end)
         picture.finish()
-        if sound is not None:
-            sound.finish()
+        sound.finish()
     finally:
         source.close()
-    end = max(picture.end, sound.end if sound is not None else 0.0)
+    end = max(picture.end, sound.end)
     if film.info.duration - end > SHORT:
         return f"The film ends at {end:.1f} s of {film.info.duration:.1f} s: it is cut off or damaged."
     return None

@@ -50,7 +50,13 @@ def make_app(review: Review) -> ASGIApp:
 
     @asynccontextmanager
     async def alive(_: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.ensure_future(_watch(review))
+        async def watch() -> None:
+            while True:
+                await asyncio.sleep(_LOOK)
+                if len(review.tabs):
+                    await anyio.to_thread.run_sync(review.look)
+
+        watching = asyncio.ensure_future(watch())
         try:
             yield
         finally:
@@ -58,8 +64,7 @@ def make_app(review: Review) -> ASGIApp:
 
     async def events(_: Request) -> Any:
         return event_stream(
-            review.tabs,
-            lambda: {"revision": review.session.revision, "findings": review.findings.version},
+            review.tabs, lambda: {"revision": review.session.revision, "findings": review.findings.version}
         )
 
     page_routes = [
@@ -70,36 +75,25 @@ def make_app(review: Review) -> ASGIApp:
     ]
     app = Starlette(
         routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
-        exception_handlers={HTTPException: _refuse, ShotadError: _say},
+        exception_handlers={HTTPException: _refuse, ShotadError: _refuse},
         lifespan=alive,
     )
     app.router.redirect_slashes = False
     return Guard(app, review.keys, review.hosts)
 
 
-async def _watch(review: Review) -> None:
-    while True:
-        await asyncio.sleep(_LOOK)
-        if len(review.tabs):
-            await anyio.to_thread.run_sync(review.look)
-
-
-def _refuse(request: Request, error: Exception) -> Response:
-    """Addresses and methods that there are not."""
-    assert isinstance(error, HTTPException)
-    texts = {404: "There is no such page.", 405: "That cannot be done with this address."}
-    said = ShotadError(texts.get(error.status_code, "That is not understood."))
-    return error_answer(request.scope, error.status_code, said)
-
-
-async def _say(request: Request, error: Exception) -> Response:
-    """What cannot be done, and why."""
-    assert isinstance(error, ShotadError)
+async def _refuse(request: Request, error: Exception) -> Response:
+    """What cannot be done, and why; also addresses and methods that there are not."""
     status = 400 if request.url.path.startswith("/api/") else 404
-    if isinstance(error, Refused):
+    if isinstance(error, HTTPException):
+        status = error.status_code
+        said = {404: "There is no such page.", 405: "That cannot be done with this address."}
+        error = ShotadError(said.get(status, "That is not understood."))
+    elif isinstance(error, Refused):
         status = error.status
     elif isinstance(error, WorkFolderError):
         status = 500
+    assert isinstance(error, ShotadError)
     return error_answer(request.scope, status, error)
 
 
@@ -119,7 +113,13 @@ def post(path: str, handler: Handler, *, status: int = 200) -> Route:
     """A route that reads a JSON object and answers what ``handler(request, body)`` returns."""
 
     async def answer(request: Request) -> Any:
-        body = read_body(await _read(request))
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > MOST_BYTES:  # no more is read than a page may send
+                raise Refused(413, "That is more than a page ever sends.")
+            parts.append(part)
+        body = read_body(b"".join(parts))
         return _answered(await anyio.to_thread.run_sync(handler, request, body), status)
 
     return Route(path, answer, methods=["POST"])
@@ -146,17 +146,6 @@ def _answered(found: Any, status: int = 200) -> Any:
         return found
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     return Response(text.encode(), status, media_type="application/json")
-
-
-async def _read(request: Request) -> bytes:
-    """The body of a request, of which no more is read than a page may send."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BYTES:
-            raise Refused(413, "That is more than a page ever sends.")
-        parts.append(part)
-    return b"".join(parts)
 
 
 WEB = Path(__file__).parent / "web"
@@ -197,8 +186,13 @@ def acts_routes(review: Review) -> list[Route]:
         )
 
     def line(request: Request) -> Any:
-        name = request.path_params["line"]
-        return with_frames(review, line_detail(session, name), session.cue(name).slot_id)
+        name, frames = request.path_params["line"], []
+        detail, slot = line_detail(session, name), session.cue(name).slot_id
+        if review.pictures is not None and slot is not None:
+            for note in review.pictures.frames.notes(slot):
+                url = f"/media/frames/{slot}/{note.number}.jpg"
+                frames.append({**asdict(note), "url": url, "painted_url": f"{url}?painted=1"})
+        return {**detail, "frames": frames}
 
     def acts(_: Request, body: Json) -> Any:
         """What came of each act, in order: ``changed``, or ``refused`` with the reason and, for a conflict,
@@ -250,21 +244,6 @@ def acts_routes(review: Review) -> list[Route]:
     ]
 
 
-def with_frames(review: Review, detail: Json, slot: str | None) -> Json:
-    """What is known of a line, with the frames that the model saw of its slot, where the film is there."""
-    if review.pictures is None or slot is None:
-        return {**detail, "frames": []}
-    frames = [
-        {
-            **asdict(note),
-            "url": f"/media/frames/{slot}/{note.number}.jpg",
-            "painted_url": f"/media/frames/{slot}/{note.number}.jpg?painted=1",
-        }
-        for note in review.pictures.frames.notes(slot)
-    ]
-    return {**detail, "frames": frames}
-
-
 def _said(error: ShotadError) -> Json:
     return {"what": error.what, "hint": error.hint}
 
@@ -288,14 +267,8 @@ def media_routes(review: Review) -> list[Route]:
     def hear(request: Request) -> Any:
         kind = request.query_params.get("kind", "mix")
         heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
-        return {
-            "url": f"/media/heard/{heard.path.name}",
-            "start": heard.start,
-            "seconds": heard.seconds,
-            "line": None if heard.line is None else list(heard.line),
-            "warnings": list(heard.warnings),
-            "settled": heard.settled,
-        }
+        view = asdict(heard)
+        return {"url": f"/media/heard/{view.pop('path').name}", **view}
 
     def sound(request: Request) -> Any:
         return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
@@ -366,9 +339,7 @@ def work_routes(review: Review) -> list[Route]:
 
     def start(_: Request, body: Json) -> Any:
         kind = value(body, "kind", str)
-        if kind not in _WORKS:
-            raise Refused(400, f"There is no kind of job {kind[:40]!r}. There is {', '.join(_WORKS)}.")
-        title, asked = _WORKS[kind](review, body)
+        title, asked = _work_of(kind, review, body)
         return dict(review.jobs.start(kind, title, asked))
 
     def stop(request: Request, _: Json) -> Any:
@@ -382,50 +353,38 @@ def work_routes(review: Review) -> list[Route]:
     ]
 
 
-def _redo(review: Review, body: Json) -> tuple[str, Work]:
-    lines, note = texts(body, "lines"), value(body, "note", str, "")
-    over = value(body, "over_edits", bool, False)
-    title = "Describe a line again" if len(lines) == 1 else f"Describe {len(lines)} lines again"
-    return title, lambda progress: redo_line(review.session, progress, lines, note, over_edits=over)
-
-
-def _export(review: Review, body: Json) -> tuple[str, Work]:
-    formats = texts(body, "formats")
-    return f"Export {', '.join(formats)}", lambda progress: export(review.session, progress, formats)
-
-
-def _render(review: Review, body: Json) -> tuple[str, Work]:
-    makes = texts(body, "makes")
-    voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
-    extended = None if body.get("extended") is None else value(body, "extended", bool)
-    return f"Make {', '.join(makes)}", lambda progress: render_film(
-        review.session, progress, makes, voice, profile, extended
-    )
-
-
-def _name(review: Review, body: Json) -> tuple[str, Work]:
-    person, name = value(body, "person", str), value(body, "name", str, "")
-    said = {
-        key: None if body.get(key) is None else value(body, key, kind)
-        for key, kind in (("descriptor", str), ("pronoun", str), ("nameless", bool))
-    }
-    return f"Name {name or person}", lambda progress: review.people.name(progress, person, name, **said)
-
-
-def _merge(review: Review, body: Json) -> tuple[str, Work]:
-    person, into = value(body, "person", str), value(body, "into", str)
-    return "Make two people one", lambda progress: review.people.merge(progress, person, into)
-
-
-def _discover(review: Review, _: Json) -> tuple[str, Work]:
-    return "Look for people", review.people.discover
-
-
-_WORKS: Mapping[str, Callable[[Review, Json], tuple[str, Work]]] = {
-    "redo": _redo,
-    "export": _export,
-    "render": _render,
-    "name": _name,
-    "merge": _merge,
-    "discover": _discover,
-}
+def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
+    """What a job of a kind is called and does. Raises Refused for a kind that there is not."""
+    session = review.session
+    match kind:
+        case "redo":
+            lines, note = texts(body, "lines"), value(body, "note", str, "")
+            over = value(body, "over_edits", bool, False)
+            title = "Describe a line again" if len(lines) == 1 else f"Describe {len(lines)} lines again"
+            return title, lambda progress: redo_line(session, progress, lines, note, over_edits=over)
+        case "export":
+            formats = texts(body, "formats")
+            return f"Export {', '.join(formats)}", lambda progress: export(session, progress, formats)
+        case "render":
+            makes = texts(body, "makes")
+            voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
+            extended = None if body.get("extended") is None else value(body, "extended", bool)
+            return f"Make {', '.join(makes)}", lambda progress: render_film(
+                session, progress, makes, voice, profile, extended
+            )
+        case "name":
+            person, name = value(body, "person", str), value(body, "name", str, "")
+            said = {
+                key: None if body.get(key) is None else value(body, key, kind)
+                for key, kind in (("descriptor", str), ("pronoun", str), ("nameless", bool))
+            }
+            return f"Name {name or person}", lambda progress: review.people.name(
+                progress, person, name, **said
+            )
+        case "merge":
+            person, into = value(body, "person", str), value(body, "into", str)
+            return "Make two people one", lambda progress: review.people.merge(progress, person, into)
+        case "discover":
+            return "Look for people", review.people.discover
+    kinds = "redo, export, render, name, merge, discover"
+    raise Refused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")

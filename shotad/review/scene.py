@@ -149,28 +149,45 @@ def room_of(scene: Scene, cue: Cue) -> Interval | None:
     earliest, end = milliseconds(EARLIEST), milliseconds(scene.track.film.duration)
     hull = max(min(low, span[0]), min(earliest, span[0])), min(max(high, span[1]), max(end, span[1]))
     reach = max(_NEAR, 2 * scene.shortest)
+
+    def rank(piece: Span) -> tuple[int, int, int]:
+        return _shared(piece, span), -_distance(piece, span), -piece[0]
+
     while True:
         around = max(hull[0], span[0] - reach), min(hull[1], span[1] + reach)
-        best = _best_piece(scene, around, span, cue.id)
-        if around == hull or (best is not None and _is_settled(best, around, hull, span, reach)):
+        # What other heard lines leave of it; of that what shares most time with the line, or lies nearest
+        pieces, at = [], around[0]
+        for before, after, other in reversed(list(scene.heard_in(around))):
+            if other != cue.id:
+                pieces.append((at, before))
+                at = max(at, after)
+        pieces.append((at, around[1]))
+        best = max((one for one in pieces if one[1] - one[0] >= scene.shortest), key=rank, default=None)
+        if around == hull:
             return None if best is None else interval_of(best)
+        if best is not None:
+            # It is that of the whole hull where it ends by itself, and nothing farther can be better.
+            ends = all(best[side] != around[side] or around[side] == hull[side] for side in (0, 1))
+            if ends and (_shared(best, span) > 0 or 2 * _distance(best, span) <= reach):
+                return interval_of(best)
         reach *= 2
 
 
-def room_or_refuse(scene: Scene, cue: Cue) -> Span:
-    """As `room_of`, in milliseconds. Raises ReviewError, naming the line in the way, where there is none."""
-    room = room_of(scene, cue)
-    if room is None:
-        raise _taken(scene, cue)
+def room_or_refuse(scene: Scene, cue: Cue, *, shared: bool = False) -> Span:
+    """As `room_of`, in milliseconds. Raises ReviewError, naming the line in the way, where there is none, or
+    none that is ``shared`` with the line's own time."""
+    room, span = room_of(scene, cue), span_of(cue.interval)
+    if room is None or (shared and _shared(span_of(room), span) == 0):
+        others = [name for _, _, name in scene.heard_in(span) if name != cue.id]
+        who = f"{others[-1]} is spoken" if others else "other lines are spoken"
+        raise ReviewError(f"There is no time for this line: {who} there.", "Move or drop that line first.")
     return span_of(room)
 
 
 def fitted(scene: Scene, cue: Cue) -> Cue:
     """A line that comes to be heard, cut to what is free of its time. Raises ReviewError if nothing is."""
-    low, high = room_or_refuse(scene, cue)
+    low, high = room_or_refuse(scene, cue, shared=True)
     start, end = span_of(cue.interval)
-    if _shared((low, high), (start, end)) == 0:
-        raise _taken(scene, cue)
     if low <= start and end <= high and end - start >= scene.shortest:
         return timed(cue, (start, end))
     start = min(max(start, low), high - scene.shortest)
@@ -203,23 +220,13 @@ def settled(cue: Cue) -> Cue:
     if review is None:
         cue = unaccept(cue)
     return replace(
-        cue,
-        accepted=review,
-        voiced=cue.spoken,
-        spoken_length=None if length is None else round(length, 3),
+        cue, accepted=review, voiced=cue.spoken, spoken_length=None if length is None else round(length, 3)
     )
 
 
 def is_added(cue: Cue) -> bool:
     """Whether a person added the line: no machine wrote one in its place."""
     return cue.edited is not None and cue.machine is None and EditField.ADDED in cue.edited.fields
-
-
-def neighbour(scene: Scene, cue: Cue) -> str | None:
-    """The line after this one, or before the last; None where it is the only one."""
-    names = list(scene.cues)
-    at = names.index(cue.id)
-    return next(iter(names[at + 1 : at + 2] or names[max(0, at - 1) : at]), None)
 
 
 def timed(cue: Cue, span: Span) -> Cue:
@@ -263,37 +270,6 @@ def text_in(args: Json, key: str) -> str:
             "Make several lines of it.",
         )
     return value
-
-
-def _best_piece(scene: Scene, within: Span, span: Span, name: str) -> Span | None:
-    """Of the free pieces of ``within`` the one that shares most time with ``span``, or lies nearest to it."""
-    fitting = [piece for piece in _without(scene, within, name) if piece[1] - piece[0] >= scene.shortest]
-    return max(
-        fitting, key=lambda piece: (_shared(piece, span), -_distance(piece, span), -piece[0]), default=None
-    )
-
-
-def _is_settled(best: Span, around: Span, hull: Span, span: Span, reach: int) -> bool:
-    """Whether the best piece ``around`` a line, up to ``reach`` from its ``span``, is that of the whole hull:
-    it ends by itself, and nothing that lies farther can be better."""
-    ends = all(best[side] != around[side] or around[side] == hull[side] for side in (0, 1))
-    return ends and (_shared(best, span) > 0 or 2 * _distance(best, span) <= reach)
-
-
-def _without(scene: Scene, span: Span, name: str) -> list[Span]:
-    """What heard lines other than ``name`` leave of ``span``."""
-    pieces, at = [], span[0]
-    for start, end, other in reversed(list(scene.heard_in(span))):
-        if other != name:
-            pieces.append((at, start))
-            at = max(at, end)
-    return [piece for piece in (*pieces, (at, span[1])) if piece[0] < piece[1]]
-
-
-def _taken(scene: Scene, cue: Cue) -> ReviewError:
-    others = [name for _, _, name in scene.heard_in(span_of(cue.interval)) if name != cue.id]
-    who = f"{others[-1]} is spoken" if others else "other lines are spoken"
-    return ReviewError(f"There is no time for this line: {who} there.", "Move or drop that line first.")
 
 
 def _shared(one: Span, other: Span) -> int:

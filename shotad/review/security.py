@@ -99,7 +99,7 @@ class Keys:
         started the server, where it is known which user asks."""
         if _same(given, self.token):
             return True
-        if user not in (None, _own_user()):
+        if user is not None and (not hasattr(os, "getuid") or user != os.getuid()):
             return False
         with self._lock:
             good = _same(given, self.once) and self._until is not None and time.monotonic() < self._until
@@ -109,15 +109,14 @@ class Keys:
     def knows(self, header: str) -> bool:
         """Whether a Cookie header holds ours. Another server on this machine may have left one of the same
         name: that does not shut the page out."""
-        return any(_same(value, self._cookie) for value in _cookies(header, self.cookie_name))
+        # By hand: SimpleCookie drops all of them over a strange one, and every other server on this machine
+        # may have left some.
+        pairs = (part.strip().partition("=") for part in header.split(";"))
+        return any(name == self.cookie_name and _same(value, self._cookie) for name, _, value in pairs)
 
     def set_cookie(self) -> bytes:
         """The header that gives a browser the cookie, until it is closed."""
         return f"{self.cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict".encode()
-
-
-def _own_user() -> int | None:
-    return os.getuid() if hasattr(os, "getuid") else None
 
 
 def user_of(client: tuple[str, int] | None, server: tuple[str, int] | None) -> int | None:
@@ -144,13 +143,6 @@ _ESTABLISHED = "01"
 
 def _same(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
-
-
-def _cookies(header: str, wanted: str) -> list[str]:
-    """Values of a name. By hand: SimpleCookie drops all of them over a strange one, and every other server on
-    this machine may have left some."""
-    pairs = (part.strip().partition("=") for part in header.split(";"))
-    return [value for name, _, value in pairs if name == wanted]
 
 
 @dataclass(frozen=True)
@@ -205,18 +197,27 @@ class _RequestHead:
         return self.headers.get(name, "")
 
 
-def refusal(asked: _RequestHead, keys: Keys, hosts: Hosts) -> Refused | None:
-    """Why a request gets no answer, or None."""
+def refuse(asked: _RequestHead, keys: Keys, hosts: Hosts) -> None:
+    """Raises Refused for a request that gets no answer."""
     if not hosts.know(asked.get(b"host")):
-        return Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
+        raise Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
     if asked.method not in METHODS:
-        return Refused(405, "That cannot be done with this address.")
+        raise Refused(405, "That cannot be done with this address.")
     if not _is_own(asked):
-        return Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
+        raise Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
     if not keys.knows(asked.get(b"cookie")):
         hint = "Open the address that shotad review printed in its terminal, with everything after token=."
-        return Refused(401, "This browser has not been let in, or the server was restarted.", hint)
-    return _unfit(asked) if asked.is_change else None
+        raise Refused(401, "This browser has not been let in, or the server was restarted.", hint)
+    if not asked.is_change:
+        return
+    if asked.get(HEADER).encode("latin-1") != HEADER_VALUE:
+        raise Refused(403, "A header is missing that the page sends.")
+    kind = asked.get(b"content-type").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
+    length = asked.get(b"content-length")
+    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
+        raise Refused(413, "That is more than a page ever sends.")
 
 
 def _is_own(asked: _RequestHead) -> bool:
@@ -230,21 +231,8 @@ def _is_own(asked: _RequestHead) -> bool:
     return opened or asked.get(b"sec-fetch-site") in ("", "same-origin", "none")
 
 
-def _unfit(asked: _RequestHead) -> Refused | None:
-    """Why a request that would change something gets no answer, or None."""
-    if asked.get(HEADER).encode("latin-1") != HEADER_VALUE:
-        return Refused(403, "A header is missing that the page sends.")
-    kind = asked.get(b"content-type").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        return Refused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
-    length = asked.get(b"content-length")
-    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
-        return Refused(413, "That is more than a page ever sends.")
-    return None
-
-
 class Guard:
-    """The door: an ASGI application before another one. Lets nothing through that `refusal` refuses, puts
+    """The door: an ASGI application before another one. Lets nothing through that `refuse` refuses, puts
     `HEADERS` on every answer, and lets no fault of ours out with its traceback."""
 
     def __init__(self, app: Any, keys: Keys, hosts: Hosts) -> None:
@@ -258,11 +246,12 @@ class Guard:
         out = _Out(send)
         try:
             asked = _asked(scope)
-            if _enters(asked, self._hosts):
+            # Whether a person opens the address with the token
+            enters = asked.method == "GET" and asked.path == "/" and b"token=" in asked.query
+            if enters and self._hosts.know(asked.get(b"host")) and _is_own(asked):
                 await (await self._entered(asked, scope))(scope, receive, out)
-            elif (refused := refusal(asked, self._keys, self._hosts)) is not None:
-                raise refused
             else:
+                refuse(asked, self._keys, self._hosts)
                 await self._app(scope, receive, out)
         except ConnectionError:
             raise
@@ -298,12 +287,6 @@ _ONWARD = (
 """A page that opens the page itself."""
 
 
-def _enters(asked: _RequestHead, hosts: Hosts) -> bool:
-    """Whether a person opens the address with the token."""
-    opened = asked.method == "GET" and asked.path == "/" and b"token=" in asked.query
-    return opened and hosts.know(asked.get(b"host")) and _is_own(asked)
-
-
 class _Out:
     """Sends with our headers; remembers whether an answer has begun."""
 
@@ -332,21 +315,18 @@ def _asked(scope: Any) -> _RequestHead:
 
 def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
     """An error: as JSON to the page's programs, else as a small page of its own."""
-    answer: Response = HTMLResponse(_page(error), status)
-    if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
-        answer = JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
-    if scope["method"] == "HEAD":
-        answer.body = b""
-    return answer
-
-
-def _page(error: ShotadError) -> str:
-    return (
+    page = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n<title>shotad review</title>\n</head>\n'
         f"<body>\n<main>\n<h1>{html.escape(error.what)}</h1>\n<p>{html.escape(error.hint)}</p>\n"
         '<p><a href="/">Try again</a></p>\n</main>\n</body>\n</html>\n'
     )
+    answer: Response = HTMLResponse(page, status)
+    if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
+        answer = JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
+    if scope["method"] == "HEAD":
+        answer.body = b""
+    return answer
 
 
 def read_body(data: bytes) -> dict[str, Any]:

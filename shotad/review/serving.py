@@ -12,8 +12,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -79,24 +78,32 @@ def serve(
     has the folder open, UsageError for an address that cannot be had, and what `open_session` raises.
     """
     with _alone(folder) as tell_address, _bound(host, port, folder) as listener:
-        address = Address.of(listener)
+        listens, number = listener.getsockname()[:2]
+        listens = listens.partition("%")[0]
+        hosts, address = hosts_for(listens), _address(listens, number)
         keys, tabs, ends = Keys(), Tabs(), _Ends()
-        keys.name_cookie(address.port)
+        keys.name_cookie(number)
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(InUse), WorkFolder(folder):
             pass
         session = open_session(folder, film, run, tabs, reviewer=reviewer)
         with ends.heard():
-            tell_address(address.plain)
-            _warn(address, film, console)
+            tell_address(address)
+            if hosts.open_to_others:
+                console.note(
+                    "Warning: everybody in your network who has the address can reach this page and change "
+                    "the track, and what is sent is not encrypted."
+                )
+            if film is None:
+                console.note("The film is not where it was: lines can be reviewed without picture and sound.")
             # Whoever comes from now on waits a moment: the socket listens, and what follows cannot fail.
-            said = {"address": address.with_token(keys.token), "folder": str(folder)}
+            said = {"address": f"{address}?token={quote(keys.token)}", "folder": str(folder)}
             console.result(f"Review: {said['address']}\nCtrl-C ends it. Every change is saved at once.", said)
             if open_browser:
-                _open_browser(address.with_token(keys.once), console)
+                _open_browser(f"{address}?token={quote(keys.once)}", console)
             sys.setswitchinterval(_SWITCH)
-            review = review_of(session, film, tabs, keys=keys, hosts=hosts_for(address.host))
+            review = review_of(session, film, tabs, keys=keys, hosts=hosts)
             try:
                 if not ends.count:
                     _Server(review).run(sockets=[listener])
@@ -104,42 +111,17 @@ def serve(
                 _close(review, ends, console)
 
 
-@dataclass(frozen=True)
-class Address:
-    """Where a server listens: its host in digits, and its port."""
-
-    host: str
-    port: int
-
-    @staticmethod
-    def of(listener: socket.socket) -> Address:
-        """The address of a socket that is bound."""
-        host, port = listener.getsockname()[:2]
-        return Address(host.partition("%")[0], port)
-
-    @property
-    def is_loopback(self) -> bool:
-        return not hosts_for(self.host).open_to_others
-
-    @property
-    def plain(self) -> str:
-        """The address for people, without the token."""
-        host = _outward() if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
-
-    def with_token(self, token: str) -> str:
-        """The address that lets a browser in."""
-        return f"{self.plain}?token={quote(token)}"
-
-
-def _outward() -> str:
-    """This machine's address in its network; nothing is sent to find it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # an address of documentation, RFC 5737
-        except OSError:
-            return "127.0.0.1"
-        return str(probe.getsockname()[0])
+def _address(host: str, port: int) -> str:
+    """The address for people, without the token, of a server that listens at a host in digits."""
+    if host in ("0.0.0.0", "::"):
+        # This machine's address in its network; nothing is sent to find it.
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # an address of documentation, RFC 5737
+                host = str(probe.getsockname()[0])
+            except OSError:
+                host = "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 @contextmanager
@@ -152,7 +134,9 @@ def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
     try:
         lock.acquire()
     except Timeout:
-        where = _left_address(note)
+        where = ""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            where = str(parse_json(note.read_text(encoding="utf-8"))["address"])
         what = f"A review of {folder} is open already{f' at {where}' if where else ''}."
         raise ReviewError(what, "Go on there, or end it first: Ctrl-C in its terminal.") from None
     except OSError as error:
@@ -164,25 +148,24 @@ def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
         lock.release()
 
 
-def _left_address(note: Path) -> str:
-    try:
-        return str(parse_json(note.read_text(encoding="utf-8"))["address"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-
-
 @contextmanager
 def _bound(host: str, port: int | None, folder: Path) -> Iterator[socket.socket]:
     """A socket that listens. Raises UsageError."""
     ports = (port,) if port is not None else (usual_port(folder), 0)
     trouble: OSError | None = None
     for one in ports:
-        try:
-            listener = _listen(host, one)
-        except (OSError, UnicodeError) as error:
-            trouble = error if isinstance(error, OSError) else OSError(0, str(error))
-            continue
-        with listener:
+        with ExitStack() as stack:
+            try:
+                family, kind, number, _, place = socket.getaddrinfo(
+                    host, one, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+                )[0]
+                listener = stack.enter_context(socket.socket(family, kind, number))
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind(place)
+                listener.listen(128)
+            except (OSError, UnicodeError) as error:
+                trouble = error if isinstance(error, OSError) else OSError(0, str(error))
+                continue
             yield listener
             return
     reason = trouble.strerror if trouble is not None else ""
@@ -190,35 +173,10 @@ def _bound(host: str, port: int | None, folder: Path) -> Iterator[socket.socket]
     raise UsageError(f"The server cannot listen at {where}: {reason}.", "Name another --host or --port.")
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family, kind, number, _, place = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    listener = socket.socket(family, kind, number)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
-        listener.listen(128)
-    except BaseException:
-        listener.close()
-        raise
-    return listener
-
-
 def usual_port(folder: Path) -> int:
     """The port of a work folder: the same whenever it is free."""
     name = str(folder.absolute()).encode(errors="surrogateescape")
     return _FIRST_PORT + int.from_bytes(sha256(name).digest()[:4], "big") % _PORTS
-
-
-def _warn(address: Address, film: Path | None, console: Speaker) -> None:
-    if not address.is_loopback:
-        console.note(
-            "Warning: everybody in your network who has the address can reach this page and change the "
-            "track, and what is sent is not encrypted."
-        )
-    if film is None:
-        console.note("The film is not where it was: lines can be reviewed without picture and sound.")
 
 
 def _open_browser(url: str, console: Speaker) -> None:

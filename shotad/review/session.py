@@ -7,53 +7,36 @@ changed is taken in before anything is done, and nothing of theirs is overwritte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 from shotad.core import FilmInfo, OutOfDate, ReviewError, RunSettings, WorkFolderError
-from shotad.film import Prepared
 from shotad.review.acts import ACTS, JOINED
+from shotad.review.events import Tabs
 from shotad.review.history import History, LineStep, Step, Way, stamp_of, step_of, walked
 from shotad.review.keeping import Keeper, differences
-from shotad.review.kinds import Asked, Change, Done, Hub, Json
+from shotad.review.kinds import Asked, Change, Done, Json
 from shotad.review.scene import Scene
-from shotad.script import Cue, Track
+from shotad.script import Cue
 
 
-class Session:
+class Session(Keeper):
     """One work folder, open for review. All may be called from any thread. ``told`` is called with whatever
-    changes, whoever asked for it: a tab, a job, or the disk; it gives the `Done.view`.
-
-    Raises WorkFolderError where the folder belongs to another film, ScriptError for a track that cannot be
-    read.
+    changes, whoever asked for it: a tab, a job, or the disk; it gives the `Done.view`. Raises as `Keeper`.
     """
 
     def __init__(
-        self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Hub | None = None
+        self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Tabs | None = None
     ) -> None:
-        self.folder, self.film, self.config, self.reviewer = folder, film, run.config, reviewer
+        super().__init__(folder, film, run.config, hub)
+        self.reviewer = reviewer
         self.told: Callable[[Done], Json] = lambda done: {}
-        self._kept = Keeper(folder, film, run.config, hub)
         self._history = History(folder)
         if self._history.is_open:
             with self._opened():
                 pass
-
-    @property
-    def track(self) -> Track:
-        return self._kept.track
-
-    @property
-    def revision(self) -> int:
-        """Counts the states of the track since the session began."""
-        return self._kept.revision
-
-    @property
-    def prepared(self) -> Prepared:
-        """What the run found of the film, with the slots as they are now."""
-        return self._kept.known.prepared
 
     @property
     def next_steps(self) -> dict[str, str | None]:
@@ -103,8 +86,15 @@ class Session:
         act = ACTS[name]
 
         def make() -> Change:
-            whole = self._rejoined(line) if name == "join" else None
-            return whole or act(self.scene(), line, args)
+            scene = self.scene()
+            # Two lines that are as a split left them become the line as it was, accepted if it was.
+            other = scene.following(scene.cue(line)) if name == "join" else None
+            step = None if other is None else self._history.adding(other.id)
+            if other is not None and step is not None and [one.id for one in step.lines] == [line, other.id]:
+                with suppress(OutOfDate):
+                    back = walked(step, "undo", self.track, self.prepared.slots)
+                    return replace(back, said=JOINED, focus=line)
+            return act(scene, line, args)
 
         of_slots = name in ("add_slot", "remove_slot")
         return self.change(
@@ -135,9 +125,9 @@ class Session:
                     )
             change = make()
             step = step_of(self.track, change, group)
-            if not step.is_empty:
+            if step.lines or step.slots:
                 self._history.begin(step, asked)
-                self._kept.keep(change)
+                self.keep(change)
                 self._note(lambda: self._history.add(step, asked))
             elif asked is not None:
                 self._note(lambda: self._history.pass_by(asked))
@@ -157,15 +147,15 @@ class Session:
 
         Raises ReviewError while the track there cannot be used.
         """
-        if not self._kept.is_stale and not self._kept.news:
+        if not self.is_stale and not self.news:
             return None
         with self._opened():
-            return self._done(Change(""), "disk") if self._kept.news else None
+            return self._done(Change(""), "disk") if self.news else None
 
     def expect(self) -> None:
         """A job begins that will write the track: what is taken in from now on is what it did (`absorb`)."""
         with self._opened():
-            self._kept.news.expect()
+            self.news.expect()
 
     def absorb(self, said: str, origin: str = "job") -> Done | None:
         """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
@@ -173,50 +163,28 @@ class Session:
         Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
         again, or all since `expect`.
         """
-        with self._kept.open():
+        with self.open():
             before = self.track
             self._take_in()
-            earlier = self._kept.news.of_job(self.track, differences(before, self.track))
+            earlier = self.news.of_job(self.track, differences(before, self.track))
             now = {cue.id: cue for cue in self.track.cues}
             steps = (LineStep.of(name, was, now.get(name)) for name, was in earlier.items())
             lines = tuple(step for step in steps if step.was != step.now)
             if lines:
                 self._note(lambda: self._history.add(Step(said, lines)))
-            return self._done(Change(said), origin) if lines or self._kept.news else None
-
-    def written(self) -> AbstractContextManager[Track]:
-        """The track, with the scripts beside it written as it is; nobody changes either meanwhile."""
-        return self._kept.written()
-
-    def close(self) -> None:
-        """Write the scripts that are still due. Only reading is possible afterwards."""
-        self._kept.close()
+            return self._done(Change(said), origin) if lines or self.news else None
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
         """Nobody else changes the track meanwhile, and all that others wrote is taken in."""
-        with self._kept.open():
+        with self.open():
             self._take_in()
             yield
 
     def _take_in(self) -> None:
-        self._kept.take_in()
+        self.take_in()
         self._history.sync()
         self._note(lambda: self._history.settle(self.track, self.prepared.slots))
-
-    def _rejoined(self, line: str) -> Change | None:
-        """What makes one line again of two that are as a split left them: the line as it was, accepted if it
-        was. None for other lines."""
-        scene = self.scene()
-        other = scene.following(scene.cue(line))
-        step = None if other is None else self._history.adding(other.id)
-        if other is None or step is None or [one.id for one in step.lines] != [line, other.id]:
-            return None
-        try:
-            back = walked(step, "undo", self.track, self.prepared.slots)
-        except OutOfDate:
-            return None
-        return replace(back, said=JOINED, focus=line)
 
     def _walk(self, way: Way, origin: str, asked: Asked | None) -> Done:
         with self._opened():
@@ -231,13 +199,13 @@ class Session:
                 self._history.skip(way)
                 raise
             self._history.begin(way, asked)
-            self._kept.keep(change)
-            self._note(lambda: self._history.move(way, asked))
+            self.keep(change)
+            self._note(lambda: self._history.add(way, asked))
             return self._done(change, origin)
 
     def _done(self, change: Change, origin: str) -> Done:
         """What was done, with all that was taken in since something was last told."""
-        news = self._kept.news.told({*(cue.id for cue in change.cues), *change.gone}, self.track)
+        news = self.news.told({*(cue.id for cue in change.cues), *change.gone}, self.track)
         said = change.said if origin == "job" else f"{change.said} {news.said}".strip()
         together = replace(
             change, said=said, cues=(*change.cues, *news.cues), gone=(*change.gone, *news.gone)
@@ -250,4 +218,4 @@ class Session:
         try:
             note()
         except WorkFolderError as error:
-            self._kept.tell(error.what, error.hint)
+            self.tell(error.what, error.hint)

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import (
-    Interval,
-    ShotScale,
-    Slot,
-    WorkFolderError,
-    printable,
-    read_record,
-    thread_number,
-)
-from shotad.film import SlotChange, word_budget
+from shotad.core import Interval, WorkFolderError, printable, read_record, thread_number
+from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.findings import Findings, finding_view
@@ -42,25 +35,26 @@ from shotad.script import (
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 
-def _seconds(scene: Scene, cue: Cue) -> float | None:
-    """How long the line takes to say: as it was spoken, else as words are reckoned; None: it has none."""
-    spoken = cue.spoken
-    if spoken is not None and spoken.interval is not None:
-        return spoken.interval.duration - spoken.pause
-    words = spoken_words(cue.text, cue.language)
-    return words * scene.settings.seconds_per_word if words else None
-
-
 def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
     """One line as the page shows it."""
     room, apart = room_of(scene, cue), why_apart(scene, cue)
-    # All of a line that depends on no other
     # How long the line may be: its slot's words; of a line without one, and of one that a person added to it,
     # those of its own time
     slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
     words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
-    allowed, review, doubt = budget_in(cue.language, words), cue.review, cue.doubt
-    by_itself = {
+    allowed, review, doubt, made = budget_in(cue.language, words), cue.review, cue.doubt, cue.spoken
+    # The machine's own version, where a person has another
+    own, machine = cue.edited.machine if cue.edited is not None else None, None
+    if own is not None:
+        rest = {"text": own.text, "status": own.status.value, "reason": own.reason}
+        machine = {**times_view(own.interval), **rest}
+    # How long it takes to say: as it was spoken, else as words are reckoned
+    at, seconds = None if made is None else made.interval, None
+    if made is not None and at is not None:
+        seconds = at.duration - made.pause
+    elif count := spoken_words(cue.text, cue.language):
+        seconds = count * scene.settings.seconds_per_word
+    return {
         "id": cue.id,
         "stamp": stamp_of(cue),
         **times_view(cue.interval),
@@ -77,16 +71,13 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
         "words": words_in(cue.text, allowed),
         "allowed": allowed.number,
         "unit": allowed.unit,
-        "seconds": _rounded(_seconds(scene, cue)),
+        "seconds": _rounded(seconds),
         "candidates": list(cue.candidates),
         "chosen": cue.chosen,
         "fit_steps": list(cue.fit_steps),
-        "spoken": _spoken(cue),
-        "machine": _machine(cue),
+        "spoken": None if made is None else {"at": None if at is None else span_view(at), "text": made.text},
+        "machine": machine,
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
-    }
-    return {
-        **by_itself,
         "apart": "" if apart is None else " ".join(apart).strip(),
         "room": None if room is None else span_view(room),
         "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
@@ -96,14 +87,23 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
 
 def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:
     """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
-    change, track = done.change, session.track
-    touched = {cue.id for cue in change.cues}
-    scene = session.scene()
-    by_hand = {slot.id for slot in session.prepared.added}
+    change, track, scene = done.change, session.track, session.scene()
+    cues, touched = track.cues, {cue.id for cue in change.cues}
+    # Also those that are heard just before and after them, and around lines that are gone
+    places = [place for place, cue in enumerate(cues) if cue.id in touched]
+    wanted: set[int | None] = set(places)
+    # An id says where a line began: nothing else is known of one that is gone.
+    starts = [cue.interval.start for cue in cues] if change.gone else []
+    around = [(at - 1, at + 1) for at in places]
+    around += [(at - 1, at) for name in change.gone for at in [bisect_left(starts, int(name[1:]) / 1000)]]
+    for before, after in around:
+        wanted.add(next((at for at in range(before, -1, -1) if cues[at].heard), None))
+        wanted.add(next((at for at in range(after, len(cues)) if cues[at].heard), None))
+    shown = [cues[at] for at in sorted(at for at in wanted if at is not None)]
     view: dict[str, Any] = {
         "revision": done.revision,
         "said": change.said,
-        "lines": [line_view(scene, cue, findings) for cue in _with_neighbours(track, touched, change.gone)],
+        "lines": [line_view(scene, cue, findings) for cue in shown],
         "gone": list(change.gone),
         "focus": change.focus,
         "progress": progress_view(track),
@@ -111,7 +111,7 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
         "origin": done.origin,
     }
     if change.slots != SlotChange():
-        view["slots"] = [slot_view(slot, by_hand) for slot in session.prepared.slots]
+        view["slots"] = slots_view(session.prepared)
     return view
 
 
@@ -134,55 +134,17 @@ def progress_view(track: Track) -> dict[str, Any]:
     }
 
 
-def slot_view(slot: Slot, by_hand: Container[str]) -> dict[str, Any]:
-    return {
-        "id": slot.id,
-        **times_view(slot.interval),
-        "words": slot.max_words,
-        "by_hand": slot.id in by_hand,
-    }
+def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
+    by_hand = {slot.id for slot in prepared.added}
+    return [
+        {"id": slot.id, **times_view(slot.interval), "words": slot.max_words, "by_hand": slot.id in by_hand}
+        for slot in prepared.slots
+    ]
 
 
 def words_in(text: str, allowed: Budget) -> int:
     """How long a text is, in the unit in which its length is limited: words, or characters."""
     return count_words(text) if allowed.unit == "word" else sum(char.isalnum() for char in text)
-
-
-def _with_neighbours(track: Track, touched: Container[str], gone: Sequence[str]) -> list[Cue]:
-    """The lines ``touched``, and those that are heard just before and after them and after lines that are
-    gone, in order of time."""
-    cues = track.cues
-    places = [place for place, cue in enumerate(cues) if cue.id in touched]
-    wanted: set[int | None] = set(places)
-    # An id says where a line began: nothing else is known of one that is gone.
-    starts = [cue.interval.start for cue in cues] if gone else []
-    around = [(at - 1, at + 1) for at in places]
-    around += [(at - 1, at) for name in gone for at in [bisect_left(starts, int(name[1:]) / 1000)]]
-    for before, after in around:
-        wanted.add(next((at for at in range(before, -1, -1) if cues[at].heard), None))
-        wanted.add(next((at for at in range(after, len(cues)) if cues[at].heard), None))
-    return [cues[at] for at in sorted(at for at in wanted if at is not None)]
-
-
-def _spoken(cue: Cue) -> dict[str, Any] | None:
-    made = cue.spoken
-    if made is None:
-        return None
-    at = None if made.interval is None else span_view(made.interval)
-    return {"at": at, "text": made.text}
-
-
-def _machine(cue: Cue) -> dict[str, Any] | None:
-    """The machine's own version, where a person has another."""
-    own = cue.edited.machine if cue.edited is not None else None
-    if own is None:
-        return None
-    return {
-        **times_view(own.interval),
-        "text": own.text,
-        "status": own.status.value,
-        "reason": own.reason,
-    }
 
 
 def span_view(time: Interval) -> list[float]:
@@ -238,7 +200,6 @@ def film_view(
     """
     scene, film, prepared = session.scene(), session.film, session.prepared
     track = scene.track
-    by_hand = {slot.id for slot in prepared.added}
     return {
         "version": __version__,
         "film": {
@@ -253,7 +214,7 @@ def film_view(
         "voice": dict(voice),
         "shots": shots_view(session),
         "speech": [{**times_view(u.interval), "kind": u.kind.value} for u in prepared.speech],
-        "slots": [slot_view(slot, by_hand) for slot in prepared.slots],
+        "slots": slots_view(prepared),
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),
         "history": session.next_steps,
@@ -262,7 +223,11 @@ def film_view(
         "jobs": [dict(job) for job in jobs],
         "jobs_version": jobs_version,
         "formats": formats_view(),
-        "makes": makes_view(),
+        # What can be rendered, and into which files
+        "makes": [
+            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(FILMS if kind.is_film else SOUNDS)}
+            for kind in Kind
+        ],
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
         "lines": [line_view(scene, cue, findings) for cue in track.cues],
@@ -271,52 +236,25 @@ def film_view(
 
 def formats_view() -> list[dict[str, Any]]:
     """The formats of a script; ``ready`` whether they can be written here, else ``why`` they cannot."""
-    return [
-        {"name": name, "title": FORMAT_TITLES.get(name, name), "ready": not why, "why": why}
-        for name in ALL_FORMATS
-        for why in [_missing(name)]
-    ]
-
-
-def _missing(name: str) -> str:
-    module, package = _PACKAGES.get(name, ("", ""))
-    if not module or find_spec(module) is not None:
-        return ""
-    return f'Needs {package}: pip install "shotad[documents]".'
+    formats = []
+    for name in ALL_FORMATS:
+        module, package = _PACKAGES.get(name, ("", ""))
+        ready = not module or find_spec(module) is not None
+        why = "" if ready else f'Needs {package}: pip install "shotad[documents]".'
+        formats.append({"name": name, "title": FORMAT_TITLES.get(name, name), "ready": ready, "why": why})
+    return formats
 
 
 def shots_view(session: Session) -> list[dict[str, Any]]:
-    """The shots with their threads, counted from 0, and their scales, as film grammar was read."""
-    known = _grammar(session.folder / "grammar.json")
-    return [
-        {"index": shot.index, **times_view(shot.interval), **known.get(shot.index, _UNREAD)}
-        for shot in session.prepared.shots
-    ]
-
-
-_UNREAD: Json = {"thread": None, "scale": None}
-
-
-def _grammar(path: Path) -> dict[int, Json]:
-    """Thread and scale by shot; empty where film grammar was not read, or its record is damaged."""
-    try:
-        record = read_record(path)
-    except WorkFolderError:
-        return {}
-    return {row["index"]: _grammar_view(row) for row in reversed(record["shots"])} if record else {}
-
-
-def _grammar_view(row: Json) -> Json:
-    letters, scale = row.get("thread"), row.get("scale")
-    return {
-        "thread": None if letters is None else thread_number(letters),
-        "scale": None if scale is None else ShotScale(scale).value,
-    }
-
-
-def makes_view() -> list[dict[str, Any]]:
-    """What can be rendered, and into which files."""
-    return [
-        {"kind": kind.value, "title": MEANINGS[kind], "endings": list(FILMS if kind.is_film else SOUNDS)}
-        for kind in Kind
-    ]
+    """The shots with their threads, counted from 0, and their scales, as film grammar was read; both None
+    where it was not, or its record is damaged."""
+    known: dict[int, tuple[str | None, str | None]] = {}
+    with suppress(WorkFolderError):
+        record = read_record(session.folder / "grammar.json") or {"shots": ()}
+        known = {row["index"]: (row["thread"], row["scale"]) for row in reversed(record["shots"])}
+    shots = []
+    for shot in session.prepared.shots:
+        letters, scale = known.get(shot.index, (None, None))
+        thread = None if letters is None else thread_number(letters)
+        shots.append({"index": shot.index, **times_view(shot.interval), "thread": thread, "scale": scale})
+    return shots

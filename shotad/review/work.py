@@ -8,7 +8,7 @@ too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -36,10 +36,9 @@ from shotad.review.keeping import signatures
 from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
 
 if TYPE_CHECKING:
-    from shotad.description import Engines, Redone, Result
+    from shotad.description import Engines, Result
     from shotad.film import Film
     from shotad.review.session import Session
-    from shotad.sound import Rendered
 
 SAME = (
     "the engines gave the line again that was there. An engine without chance gives the same answer to the "
@@ -54,16 +53,12 @@ Row = dict[str, Any]
 
 
 @lru_cache(maxsize=1)
-def _engines(settings: str) -> Engines:
+def engines_of(settings: str) -> Engines:
+    """The engines that the settings, as JSON, name. They stay loaded until others are asked for: the next
+    line that is described again need not wait for a model."""
     from shotad.description import Engines
 
     return Engines.of(Config.model_validate_json(settings))
-
-
-def engines_of(config: Config) -> Engines:
-    """The engines that the settings name. They stay loaded until others are asked for: the next line that is
-    described again need not wait for a model."""
-    return _engines(config.model_dump_json())
 
 
 def redo_line(
@@ -81,12 +76,14 @@ def redo_line(
     EditConflict for such lines otherwise, ReviewError where another shotad holds the folder, EngineError.
     """
     from shotad.description import redo
+    from shotad.engines import notice
 
     if not ids:
         raise ReviewError("No line was named.", "Choose a line first.")
     run = run_with_cast(session)
-    engines = engines or engines_of(run.config)
-    _tell_terms(engines, progress)
+    engines = engines or engines_of(run.config.model_dump_json())
+    for line in notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
+        progress.note(line)
     told = "Described again"
     with held(session.folder) as folder, opened(session, run, run.config) as film:
         session.expect()
@@ -108,15 +105,17 @@ def redo_line(
         finally:
             # What was written before a stop or an error is in the track too.
             session.absorb(told)
-    return _redone(done, told, same)
-
-
-def _tell_terms(engines: Engines, progress: Progress) -> None:
-    """Say what leaves this machine, as every run does."""
-    from shotad.engines import notice
-
-    for line in notice(engines.looks, engines.writes):
-        progress.note(line)
+    lines = [
+        {
+            "id": (one.after or one.before).id,
+            "changed": one.after is not None,
+            "old": one.before.text,
+            "new": None if one.after is None else one.after.text,
+            "reason": same if one.same else one.reason,
+        }
+        for one in done.results
+    ]
+    return {"said": told, "lines": lines, "warnings": list(done.warnings), "files": []}
 
 
 def _told(results: Sequence[Result], same: str) -> str:
@@ -128,24 +127,6 @@ def _told(results: Sequence[Result], same: str) -> str:
         return f"Nothing was changed: {results[0].reason or same}"
     lines = f"{len(new)} of {len(results)} lines described again"
     return f"{lines}." if len(new) == len(results) else f"{lines}; the others stay as they were."
-
-
-def _redone(done: Redone, told: str, same: str) -> Row:
-    return {
-        "said": told,
-        "lines": [
-            {
-                "id": (one.after or one.before).id,
-                "changed": one.after is not None,
-                "old": one.before.text,
-                "new": None if one.after is None else one.after.text,
-                "reason": same if one.same else one.reason,
-            }
-            for one in done.results
-        ],
-        "warnings": list(done.warnings),
-        "files": [],
-    }
 
 
 def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
@@ -193,11 +174,7 @@ def render_film(
     from shotad.sound import parse_wanted, run_render, wanted_files
 
     run = run_with_cast(session)
-    flags: Row = {
-        "voice__name": voice or None,
-        "mix__profile": profile or None,
-        "extended__on": extended,
-    }
+    flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
     config = for_rendering(session.config, **flags)
     track = session.track
     wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
@@ -207,10 +184,6 @@ def render_film(
         finally:
             # How each line was spoken now stands in the track; that is nothing to undo.
             session.absorb("The film was rendered.")
-    return _rendered(done, session)
-
-
-def _rendered(done: Rendered, session: Session) -> Row:
     spoken, heard = len(done.spoken), len(done.track.heard)
     voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
     made = [
@@ -231,18 +204,15 @@ def _rendered(done: Rendered, session: Session) -> Row:
 @contextmanager
 def held(folder: Path) -> Iterator[WorkFolder]:
     """The work folder for the time of a job. Raises ReviewError where another shotad holds it."""
-    place = WorkFolder(folder)
-    try:
-        place.__enter__()
-    except InUse:
-        raise ReviewError(
-            "Another shotad is at work on this film, shotad describe perhaps.",
-            "Wait until that is done and try again; what you edit meanwhile is kept.",
-        ) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            place = stack.enter_context(WorkFolder(folder))
+        except InUse:
+            raise ReviewError(
+                "Another shotad is at work on this film, shotad describe perhaps.",
+                "Wait until that is done and try again; what you edit meanwhile is kept.",
+            ) from None
         yield place
-    finally:
-        place.__exit__(None, None, None)
 
 
 @contextmanager

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, ReviewError, Slot
-from shotad.review.acts import ACTS, Scene, room_of, why_apart
+from shotad.review.acts import ACTS, why_apart
 from shotad.review.kinds import SOURCE, Change
-from shotad.review.scene import clock
+from shotad.review.scene import Scene, clock, room_of
 from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
 
 FRAME = 0.04

@@ -20,7 +20,7 @@ import pytest
 from shotad.core import Config, Interval, VoiceError, WorkFolder, load_config
 from shotad.film import Prepared, open_film, recorded
 from shotad.review import speaking
-from shotad.review.hearing import HeardFiles, Hearing
+from shotad.review.hearing import Hearing, keep_sound
 from shotad.script import CueStatus, Track
 from shotad.sound import Take
 from shotad.sound.fake_voice import FakeVoice
@@ -241,14 +241,13 @@ def test_the_language_is_that_of_the_track(tmp_path: Path, monkeypatch: pytest.M
 
 def test_sounds_are_bounded_the_newest_stay_and_none_of_anybody_else_is_removed(tmp_path: Path) -> None:
     (tmp_path / "song.wav").write_bytes(b"song")
-    files = HeardFiles(tmp_path, files=3)
     made = []
     for number in range(6):
-        made.append(files.keep(b"%d" % number))
+        made.append(keep_sound(tmp_path, b"%d" % number, files=3))
         os.utime(made[-1], ns=((number + 1) * 10**9,) * 2)
     assert set(tmp_path.iterdir()) == {*made[3:], tmp_path / "song.wav"}
-    assert files.keep(b"3") == made[3]
-    new = files.keep(b"6")
+    assert keep_sound(tmp_path, b"3", files=3) == made[3]
+    new = keep_sound(tmp_path, b"6", files=3)
     assert set(tmp_path.iterdir()) == {made[3], made[5], new, tmp_path / "song.wav"}
 
 

@@ -32,9 +32,9 @@ def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
     assert whole is not None
     assert whole.lines[0].backwards().applied(texts[1], "en") == CAT
     history.add(step(texts[2], CAT, "Three.", "g"))  # another hand was between
-    history.move("undo")
+    history.add("undo")
     assert history.label("undo") == "Two."
-    history.move("undo")
+    history.add("undo")
     assert History(tmp_path).label("undo") is None
 
 
@@ -47,7 +47,7 @@ def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
     cut = History(tmp_path)
     assert cut.label("undo") == "One."
     cut.add(step(DOG, CAT, "Three."))
-    cut.move("undo")
+    cut.add("undo")
     for one in (cut, History(tmp_path)):
         assert (one.label("undo"), one.label("redo")) == ("One.", "Three.")
 
@@ -66,7 +66,7 @@ def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Pa
     if begun != "done":
         history.add(step(CAT, changed, "One."))
     if begun == "redo":
-        history.move("undo")
+        history.add("undo")
     history.begin(step(CAT, changed, "One.") if begun == "done" else begun, ("tab", 7))  # type: ignore[arg-type]
     before, after = (changed, CAT) if begun == "undo" else (CAT, changed)
     killed = (tmp_path / "review.begun.json").read_bytes()

@@ -133,10 +133,10 @@ def test_the_address_that_opens_the_browser_is_good_once(page: Visitor, keys: Ke
 def test_another_user_of_the_machine_who_has_read_it_gets_nothing_and_uses_nothing_up(
     page: Visitor, keys: Keys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(security, "user_of", lambda client, server: (security._own_user() or 0) + 1)
+    monkeypatch.setattr(security, "user_of", lambda client, server: os.getuid() + 1)
     assert page.get(f"/?token={keys.once}", cookie=None).status == 401
     assert page.get(f"/?token={keys.token}", cookie=None).status == 303
-    monkeypatch.setattr(security, "user_of", lambda client, server: security._own_user())
+    monkeypatch.setattr(security, "user_of", lambda client, server: os.getuid())
     assert page.get(f"/?token={keys.once}", cookie=None).status == 303
 
 
@@ -411,7 +411,8 @@ def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
     assert {"title", "h1", "main", "p", "meta"} <= tags
     assert not {"script", "style", "img", "link"} & tags
     assert page.get("/", method="HEAD", cookie=None).body == b""
-    shown = security._page(Refused(400, "<script>alert(1)</script>", "a & b"))
+    error = Refused(400, "<script>alert(1)</script>", "a & b")
+    shown = bytes(security.error_answer({"path": "/", "method": "GET"}, 400, error).body).decode()
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown
 

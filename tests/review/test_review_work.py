@@ -268,7 +268,7 @@ def test_an_edit_made_while_the_film_is_made_stays(spoken: Session) -> None:
 def test_engines_stay_loaded_until_others_are_asked_for() -> None:
     config = Config.model_validate({"engine": "fake"})
     again = Config.model_validate({"engine": "fake"})
-    first = work.engines_of(config)
-    assert work.engines_of(again) is first
+    first = work.engines_of(config.model_dump_json())
+    assert work.engines_of(again.model_dump_json()) is first
     other = config.model_copy(update={"seed": 7})
-    assert work.engines_of(other) is not first
+    assert work.engines_of(other.model_dump_json()) is not first

@@ -159,7 +159,7 @@ def language_of(tag: str) -> Language:
     Raises UsageError for a tag that is none, or whose parts are not known, with the nearest that is.
     """
     match = _TAG.fullmatch(tag.strip().replace("_", "-").lower())
-    if match is None or match["language"] not in _names():
+    if match is None or match["language"] not in languages():
         raise _unknown(tag)
     code, script, region = match["language"], (match["script"] or "").title(), (match["region"] or "").upper()
     regions, scripts = _table(_REGIONS), _table(_SCRIPTS)
@@ -176,7 +176,7 @@ def language_of(tag: str) -> Language:
             f"Did you mean {code}-{near[0]}?" if near else _name_hint(code),
         )
     apart = [names[part] for names, part in ((scripts, script), (regions, region)) if part]
-    name = _names()[code] + (f" ({', '.join(apart)})" if apart else "")
+    name = languages()[code] + (f" ({', '.join(apart)})" if apart else "")
     rest = f"{match['variants']}{match['extensions']}"
     plain = "-".join(part for part in (code, script, region) if part)
     return Language(f"{plain}{rest}", name, code, script, region)
@@ -195,32 +195,28 @@ def is_english(tag: str) -> bool:
     return tag.lower().replace("_", "-").split("-")[0] == "en"
 
 
+@cache
 def languages() -> Mapping[str, str]:
     """All languages that are known, code → English name."""
-    return _names()
+    return {codes.split("/")[0]: name for codes, name in _table(_LANGUAGES).items()}
 
 
 def _unknown(tag: str) -> UsageError:
     asked = tag.strip().lower()
     base = re.split("[-_ ]", asked)[0]
     by_code = {code: short for short, codes in _codes().items() for code in codes}
-    by_name = {name.lower(): short for short, name in _names().items()}
+    by_name = {name.lower(): short for short, name in languages().items()}
     near = by_code.get(base) or by_name.get(asked) or by_name.get(base) or _OWN_NAMES.get(asked)
     if near is None and (found := difflib.get_close_matches(asked, by_name, n=1, cutoff=0.75)):
         near = by_name[found[0]]
-    if near is None and (found := difflib.get_close_matches(base, _names(), n=1)):
+    if near is None and (found := difflib.get_close_matches(base, languages(), n=1)):
         near = found[0]
-    hint = f"Did you mean {near} ({_names()[near]})?" if near else "Tags look like de, pt-BR or zh-Hans."
+    hint = f"Did you mean {near} ({languages()[near]})?" if near else "Tags look like de, pt-BR or zh-Hans."
     return UsageError(f"{tag!r} is no tag of a language.", hint)
 
 
 def _name_hint(code: str) -> str:
-    return f"Write {code} for {_names()[code]}, or a region by its two letters, as in de-CH."
-
-
-@cache
-def _names() -> dict[str, str]:
-    return {codes.split("/")[0]: name for codes, name in _table(_LANGUAGES).items()}
+    return f"Write {code} for {languages()[code]}, or a region by its two letters, as in de-CH."
 
 
 @cache
