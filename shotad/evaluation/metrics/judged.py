@@ -56,8 +56,6 @@ from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
 
-AD_HIGHEST = 5
-ACTION_HIGHEST = 3
 CONVEYED = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 """What a run of lines gets for each event of the human run."""
 
@@ -140,11 +138,6 @@ class Passage:
     human: tuple[str, ...]
     predicted: tuple[str, ...]
 
-    @property
-    def told(self) -> tuple[str, ...]:
-        """The predicted lines that say something."""
-        return tuple(line for line in self.predicted if says_something(line))
-
 
 Judged = tuple[float, int, str, Mapping[str, Any]]
 """What was found of a passage: points, events (where they are not known, one for each line), what failed, and
@@ -200,7 +193,7 @@ class StoryRecall(JudgedMetric):
         if listed.value is None:
             return 0.0, len(passage.human), by_judge([listed]), {"events": []}
         said = [("no", "")] * len(listed.value)  # where nothing was predicted at all, nothing is asked
-        told, failure = passage.told, ""
+        told, failure = [line for line in passage.predicted if says_something(line)], ""
         if told:
             verdicts = yield self._judge, [conveyed_question(event, told) for event in listed.value]
             said = [one.value or ("", one.failure) for one in verdicts]
@@ -218,10 +211,10 @@ class StoryRecall(JudgedMetric):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        shared = (
+        what = (
             "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
         )
-        return (*super().remarks, shared)
+        return (*super().remarks, what)
 
 
 class LlmAdEval(JudgedMetric):
@@ -245,9 +238,8 @@ class LlmAdEval(JudgedMetric):
             yield Row(item.id, (score, 1.0), score, by_judge(answers)) if answers else unasked(item)
 
     def _questions(self, item: Item) -> list[Question[int]]:
-        if not says_something(item.prediction):
-            return []
-        return [ad_question(item.reference, item.prediction or "", self._lowest)]
+        said = item.prediction or ""
+        return [ad_question(item.reference, said, self._lowest)] if says_something(said) else []
 
     @property
     def identity(self) -> Json:
@@ -285,22 +277,21 @@ class LlmAction(JudgedMetric):
                 yield Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": told})
 
     def _questions(self, item: Item) -> list[Question[tuple[int, str]]]:
-        if not says_something(item.prediction):
-            return []
-        return [action_question(action, item.prediction or "") for action in item.actions or ()]
+        said = item.prediction or ""
+        return [action_question(one, said) for one in item.actions or ()] if says_something(said) else []
 
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
     """How well does a line tell what the human line tells, from ``lowest`` (0 or 1) to 5?"""
     scale = render(f"judge/ad-scale-{lowest}")
     texts = {"scale": scale, "reference": quoted(reference), "prediction": quoted(prediction)}
-    return question("judge/ad-system", "judge/ad", texts, {"score": points(lowest, AD_HIGHEST)})
+    return question("judge/ad-system", "judge/ad", texts, {"score": points(lowest, 5)})
 
 
 def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
     """Does a text tell of an action, from 0 to 3? The answer is the score, and a reason in one sentence."""
     texts = {"action": quoted(action), "prediction": quoted(prediction)}
-    parts = {"reason": SENTENCE, "score": points(0, ACTION_HIGHEST)}
+    parts = {"reason": SENTENCE, "score": points(0, 3)}
     return question("judge/action-system", "judge/action", texts, parts, lambda why, score: (score, why))
 
 
@@ -314,8 +305,6 @@ def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
     texts = {"lines": numbered(lines), "event": quoted(event)}
-    parts = {
-        "reason": SENTENCE,
-        "conveyed": word(dict(zip(CONVEYED, CONVEYED, strict=True)), '<"yes", "partly" or "no">'),
-    }
+    known = word({name: name for name in CONVEYED}, '<"yes", "partly" or "no">')
+    parts = {"reason": SENTENCE, "conveyed": known}
     return question("judge/conveyed-system", "judge/conveyed", texts, parts, lambda why, said: (said, why))
