@@ -172,8 +172,7 @@ def benches(folder: Path) -> Iterator[MakeBench]:
         coco_files(folder, patch)
         (folder / "data.verb").touch()
         patch.setattr(events, "weights_file", lambda *_: folder / "data.verb")
-        patch.setattr(java_metrics, "java_program", lambda _: Path("java"))
-        patch.setattr(java_metrics, "java_version", lambda *_: 11)
+        patch.setattr(java_metrics, "java_of", lambda _: (Path("java"), 11))
         patch.setattr(java_metrics, "_run", coco_program)
         yield bench_of
 

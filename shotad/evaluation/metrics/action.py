@@ -98,14 +98,7 @@ class Action(Metric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         items = [corpus.items[place] for place in places]
-        return [
-            {
-                "text": self._text(item),
-                "failure": self._failure(item),
-                "actions": None if item.actions is None else list(item.actions),
-            }
-            for item in items
-        ]
+        return [{"text": self._text(item), "actions": item.actions} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """Everything is taken apart and embedded at once; then a row for each place."""

@@ -32,16 +32,30 @@ class CaptionMetric(Metric):
 
     def __init__(self, name: str, context: MetricContext) -> None:
         super().__init__(name, context)
-        self._tokenizer = context.once("caption/tokenizer", lambda: Tokenizer(context))
+        self._store = context.store
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The texts; and why there is no prediction, since the row says so."""
         items = [corpus.items[place] for place in places]
-        keys: list[Json] = [{"prediction": i.prediction, "references": list(i.references)} for i in items]
-        return [
-            {**key, "failure": item.failure} if item.prediction is None else key
-            for key, item in zip(keys, items, strict=True)
-        ]
+        return [{"prediction": item.prediction, "references": list(item.references)} for item in items]
+
+    def _tokens(self, texts: Iterable[str]) -> list[tuple[str, ...]]:
+        """Those of the COCO chain (`shotad.evaluation.metrics.ptb`) of each text, in order."""
+        wanted = list(texts)
+        keys = {text: key_of(text) for text in dict.fromkeys(wanted)}
+        lines = self._store.filled(
+            f"tokens/{VERSION}", keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
+        )
+        found = {text: tuple(line.decode().split(" ")) if line else () for text, line in lines.items()}
+        return [found[text] for text in wanted]
+
+    def _predictions(self, items: Sequence[Item]) -> list[tuple[str, ...]]:
+        """Tokens of what was predicted; none of a missing prediction."""
+        return self._tokens(item.prediction or "" for item in items)
+
+    def _references(self, items: Sequence[Item]) -> list[list[tuple[str, ...]]]:
+        """Tokens of every human AD of each item."""
+        found = iter(self._tokens(text for item in items for text in item.references))
+        return [[next(found) for _ in item.references] for item in items]
 
     def _share(self, item: Item, score: float) -> Row:
         """The row of a score of 0 to 1, which is averaged over items."""
@@ -88,8 +102,8 @@ class Cider(CaptionMetric):
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
         """All at once: frequencies are counted over the whole corpus."""
         items = [corpus.items[place] for place in places]
-        predictions = words(self._tokenizer.predictions(items))
-        references = [words(group) for group in self._tokenizer.references(corpus)]
+        predictions = words(self._predictions(items))
+        references = [words(group) for group in self._references(corpus.items)]
         scores = cider_scores(predictions, places, references, plain=self._plain)
         return [self._share(item, float(score)) for item, score in zip(items, scores, strict=True)]
 
@@ -118,8 +132,8 @@ class Bleu(CaptionMetric):
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
         """Counts of each item, and the COCO tool's score of it alone."""
         items = [corpus.items[place] for place in places]
-        predictions = words(self._tokenizer.predictions(items))
-        references = [words(group) for group in self._tokenizer.references(items)]
+        predictions = words(self._predictions(items))
+        references = [words(group) for group in self._references(items)]
         sums = bleu_sums(predictions, references, self._longest)
         return [
             Row(item.id, tuple(map(float, row)), float(value), item.missing)
@@ -138,9 +152,8 @@ class RougeL(CaptionMetric):
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
         items = [corpus.items[place] for place in places]
-        predictions = self._tokenizer.predictions(items)
-        references = self._tokenizer.references(items)
-        for item, ours, theirs in zip(items, predictions, references, strict=True):
+        found = zip(items, self._predictions(items), self._references(items), strict=True)
+        for item, ours, theirs in found:
             yield self._share(item, rouge_l(ours, theirs))
 
 
@@ -150,26 +163,23 @@ BETA = 1.2
 
 def rouge_l(prediction: Tokens, references: Sequence[Tokens]) -> float:
     """0 to 1, of the best precision and the best recall of any reference; 0 of an empty prediction."""
-    common = [longest_common(prediction, reference) for reference in references]
-    precision = max(common) / len(prediction) if prediction else 0.0
-    recall = max(c / len(r) if r else 0.0 for c, r in zip(common, references, strict=True))
+    where: dict[str, int] = {}
+    for place, token in enumerate(prediction):
+        where[token] = where.get(token, 0) | 1 << place
+    full, precision, recall = (1 << len(prediction)) - 1, 0.0, 0.0
+    for reference in references:
+        # The longest common subsequence, with a bit for each of our tokens (Crochemore et al., A fast and
+        # practical bit-vector algorithm for the longest common subsequence problem, 2001).
+        left = full
+        for token in reference:
+            found = left & where.get(token, 0)
+            left = ((left + found) | (left - found)) & full
+        if common := (full ^ left).bit_count():
+            precision = max(precision, common / len(prediction))
+            recall = max(recall, common / len(reference))
     if not precision or not recall:
         return 0.0
     return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
-
-
-def longest_common(ours: Tokens, theirs: Tokens) -> int:
-    """Length of the longest common subsequence, with a bit for each of our tokens (Crochemore et al., A fast
-    and practical bit-vector algorithm for the longest common subsequence problem, 2001)."""
-    where: dict[str, int] = {}
-    for place, token in enumerate(ours):
-        where[token] = where.get(token, 0) | 1 << place
-    full = (1 << len(ours)) - 1
-    left = full
-    for token in theirs:
-        found = left & where.get(token, 0)
-        left = ((left + found) | (left - found)) & full
-    return (full ^ left).bit_count()
 
 
 def bleu_sums(predictions: Sequence[Tokens], references: Sequence[Sequence[Tokens]], longest: int) -> Floats:
@@ -190,36 +200,6 @@ def bleu_sums(predictions: Sequence[Tokens], references: Sequence[Sequence[Token
 
 def _grams(sentence: Tokens, n: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(sentence[k:] for k in range(n)), strict=False))
-
-
-class Tokenizer:
-    """Tokens of the COCO chain (`shotad.evaluation.metrics.ptb`), by text."""
-
-    def __init__(self, context: MetricContext) -> None:
-        self._store = context.store
-        self._space = f"tokens/{VERSION}"
-        self._known: dict[str, tuple[str, ...]] = {}
-
-    def of(self, texts: Iterable[str]) -> list[tuple[str, ...]]:
-        """The tokens of each text, in order."""
-        wanted = list(texts)
-        keys = {text: key_of(text) for text in dict.fromkeys(wanted) if text not in self._known}
-        made = self._store.filled(
-            self._space, keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
-        )
-        for text, line in made.items():
-            self._known[text] = tuple(line.decode().split(" ")) if line else ()
-        return [self._known[text] for text in wanted]
-
-    def predictions(self, items: Sequence[Item]) -> list[tuple[str, ...]]:
-        """Of what was predicted; none of a missing prediction."""
-        return self.of(item.prediction or "" for item in items)
-
-    def references(self, corpus: Corpus | Sequence[Item]) -> list[list[tuple[str, ...]]]:
-        """Of every human AD of each item."""
-        items = corpus.items if isinstance(corpus, Corpus) else corpus
-        found = iter(self.of(text for item in items for text in item.references))
-        return [[next(found) for _ in item.references] for item in items]
 
 
 def words(sentences: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -12,12 +12,11 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from shotad.core import EvaluationError, file_sha256
-from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Item, Json, Row
+from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Json, Row
 from shotad.evaluation.metrics.caption import CaptionMetric
 from shotad.evaluation.metrics.ptb import VERSION
 from shotad.evaluation.store import MetricContext
@@ -59,8 +58,7 @@ class Meteor(CaptionMetric):
         super().__init__(name, context)
         self._jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
         coco_file("meteor/data/paraphrase-en.gz", "METEOR")
-        self._java = java_program("METEOR")
-        java_version(self._java, "METEOR")
+        self._java, _ = java_of("METEOR")
 
     @cached_property
     def _files(self) -> Json:
@@ -73,37 +71,33 @@ class Meteor(CaptionMetric):
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
         items = [corpus.items[place] for place in places]
-        predictions = self._tokenizer.predictions(items)
-        references = self._tokenizer.references(items)
         lines = [
             " ||| ".join(("SCORE", *(" ".join(reference) for reference in theirs), " ".join(ours)))
-            for ours, theirs in zip(predictions, references, strict=True)
+            for ours, theirs in zip(self._predictions(items), self._references(items), strict=True)
         ]
         # As the COCO tools start it; the files' names are relative there too.
         command = [str(self._java), "-Xmx2G", "-jar", self._jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
         run = _run("METEOR", command, "".join(f"{line}\n" for line in lines), self._jar.parent)
         answers = run.stdout.split("\n")[:-1]
         for item, answer in zip(items, answers, strict=False):
-            yield self._row(item, answer)
+            try:
+                sums = tuple(map(float, answer.split()))
+            except ValueError:
+                sums = ()
+            if len(sums) != len(METEOR_COLUMNS):
+                what = f"METEOR's answer to item {item.id} cannot be read: {answer[:200]!r}."
+                raise EvaluationError(what)
+            # A text that is matched whole in one run is not broken: it adds no run to the sums (METEOR 1.5).
+            matches = tuple(sum(sums[side:20:2]) for side in (4, 5))
+            whole = matches == sums[:2] and sums[20] == 1
+            sums = (*sums[:20], 0.0, *sums[21:]) if whole else sums
+            yield Row(item.id, sums, float(self.figure.of(np.array(sums))), item.missing)
         if len(answers) < len(items):
             said = run.stderr.strip()[:400] or "it said nothing"
             raise EvaluationError(
                 f"METEOR ended with code {run.returncode} before it had answered: {said}",
                 "Is there enough memory (it takes 2 GB)? Does it run with this Java?",
             )
-
-    def _row(self, item: Item, answer: str) -> Row:
-        try:
-            sums = tuple(map(float, answer.split()))
-        except ValueError:
-            sums = ()
-        if len(sums) != len(METEOR_COLUMNS):
-            raise EvaluationError(f"METEOR's answer to item {item.id} cannot be read: {answer[:200]!r}.")
-        # A text that is matched whole in one run is not broken: it adds no run to the sums (METEOR 1.5).
-        matches = tuple(sum(sums[side:20:2]) for side in (4, 5))
-        whole = matches == sums[:2] and sums[20] == 1
-        sums = (*sums[:20], 0.0, *sums[21:]) if whole else sums
-        return Row(item.id, sums, float(self.figure.of(np.array(sums))), item.missing)
 
 
 class Spice(CaptionMetric):
@@ -119,7 +113,7 @@ class Spice(CaptionMetric):
         """Raises EvaluationError where pycocoevalcap, Java, or CoreNLP with its models are missing."""
         super().__init__(name, context)
         program = coco_file("spice/spice-1.0.jar", "SPICE")
-        self._java = java_program("SPICE")
+        self._java, version = java_of("SPICE")
         named = os.environ.get(SPICE_JARS)  # else CoreNLP is looked for beside SPICE's other libraries
         folder = Path(named) if named else program.parent / "lib"
         absent = [jar for jar in _CORENLP if not (folder / jar).is_file()]
@@ -131,7 +125,6 @@ class Spice(CaptionMetric):
                 f"into a folder, and name it by {SPICE_JARS}; or leave the metric out.",
             )
         libraries = [*sorted((program.parent / "lib").glob("*.jar")), *sorted(folder.glob("*.jar"))]
-        version = java_version(self._java, "SPICE")
         if version > _LAST_WITH_SCRIPTS and not any("nashorn" in path.name for path in libraries):
             raise EvaluationError(
                 f"SPICE's program needs a JavaScript engine, which Java {version} has not.",
@@ -153,20 +146,24 @@ class Spice(CaptionMetric):
         """In pieces; each is one run of the program."""
         for first in range(0, len(places), _PIECE):
             items = [corpus.items[place] for place in places[first : first + _PIECE]]
-            scores = self._scores(items)
-            yield from (self._row(item, scores.get(number, {})) for number, item in enumerate(items))
+            # Those of which nothing is predicted are not asked about.
+            asked = [
+                {"image_id": number, "test": " ".join(ours), "refs": [" ".join(line) for line in theirs]}
+                for number, (ours, theirs) in enumerate(
+                    zip(self._predictions(items), self._references(items), strict=True)
+                )
+                if ours
+            ]
+            scores = self._scores(asked) if asked else {}
+            for number, item in enumerate(items):
+                said = scores.get(number, {})
+                f = said.get("f")
+                score = f if isinstance(f, int | float) and np.isfinite(f) else 0.0
+                counts = tuple(float(said.get(name, 0)) for name in ("tp", "fp", "fn"))
+                yield Row(item.id, (score, 1.0, *counts), 100.0 * score, item.missing)
 
-    def _scores(self, items: Sequence[Item]) -> dict[int, Json]:
-        """By place in ``items``; those of which nothing is predicted are not asked about."""
-        predictions = self._tokenizer.predictions(items)
-        references = self._tokenizer.references(items)
-        asked = [
-            {"image_id": number, "test": " ".join(ours), "refs": [" ".join(line) for line in theirs]}
-            for number, (ours, theirs) in enumerate(zip(predictions, references, strict=True))
-            if ours
-        ]
-        if not asked:
-            return {}
+    def _scores(self, asked: Sequence[Json]) -> dict[int, Json]:
+        """One run of the program: what it says of all tuples, by ``image_id``."""
         with tempfile.TemporaryDirectory(prefix="shotad-spice-") as folder:
             told, answer = Path(folder) / "question.json", Path(folder) / "answer.json"
             told.write_text(json.dumps(asked), encoding="utf-8")
@@ -179,19 +176,13 @@ class Spice(CaptionMetric):
                     "Is there enough memory (it takes 8 GB)? Does it run with this Java (8 is best)?",
                 )
             try:
-                found: list[dict[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
+                found: list[Json] = json.loads(answer.read_text(encoding="utf-8"))
                 scores = {int(entry["image_id"]): dict(entry["scores"]["All"]) for entry in found}
             except (ValueError, KeyError, TypeError) as error:
                 raise EvaluationError(f"SPICE's answer cannot be read: {error!r}.") from None
         if len(scores) != len(asked):
             raise EvaluationError(f"SPICE answered to {len(scores)} of {len(asked)} items.")
         return scores
-
-    def _row(self, item: Item, scores: Json) -> Row:
-        f = scores.get("f")
-        score = f if isinstance(f, int | float) and np.isfinite(f) else 0.0
-        counts = tuple(float(scores.get(name, 0)) for name in ("tp", "fp", "fn"))
-        return Row(item.id, (score, 1.0, *counts), 100.0 * score, item.missing)
 
 
 def coco_file(path: str, wanted_by: str) -> Path:
@@ -207,21 +198,17 @@ def coco_file(path: str, wanted_by: str) -> Path:
     )
 
 
-def java_program(wanted_by: str) -> Path:
-    """Java, of JAVA_HOME or else of the PATH. Raises EvaluationError where there is none."""
+def java_of(wanted_by: str) -> tuple[Path, int]:
+    """Java, of JAVA_HOME or else of the PATH, and its main version: 8, 11, 17. Raises EvaluationError where
+    there is none, or where it does not run."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
-    found = found or shutil.which("java")
-    if found is None:
+    program = shutil.which("java", path=str(Path(home) / "bin")) if home else None
+    program = program or shutil.which("java")
+    if program is None:
         raise EvaluationError(
             f"{wanted_by} needs Java, and there is no java on the PATH (JAVA_HOME is {home or 'not set'}).",
             "Install a Java runtime, such as default-jre-headless or openjdk, or leave the metric out.",
         )
-    return Path(found)
-
-
-def java_version(program: Path, wanted_by: str) -> int:
-    """Its main version: 8, 11, 17. Raises EvaluationError where it does not run."""
     try:
         run = subprocess.run(
             [program, "-version"], capture_output=True, text=True, check=True, timeout=60, errors="replace"
@@ -232,7 +219,7 @@ def java_version(program: Path, wanted_by: str) -> int:
             "Name another by JAVA_HOME, or leave the metric out.",
         ) from None
     found = re.search(r'version "(?:1\.)?(\d+)', run.stderr + run.stdout)
-    return int(found[1]) if found else 0
+    return Path(program), int(found[1]) if found else 0
 
 
 def _run(

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
@@ -52,19 +51,6 @@ def windows_of(count: int, size: int, rule: Rule) -> tuple[Window, ...]:
     if rule == "all" and count and (not found or found[-1][1] < count):
         found.append((max(count - size, 0), count))
     return tuple(found)
-
-
-def rank_of(similarities: Sequence[float] | npt.NDArray[np.float64], own: int) -> int:
-    """The own AD's place among the candidates, from 1.
-
-    Counted are only those that are more similar: of equals the own one comes first, since a prediction that
-    is like two ADs of the same words has found its own. So no order of items decides.
-
-    >>> rank_of([0.5, 0.9, 0.9], 2), rank_of([0.5, 0.9, 0.9], 0)
-    (1, 3)
-    """
-    scores = np.asarray(similarities, np.float64)
-    return 1 + int(np.count_nonzero(scores > scores[own] + TIE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +190,13 @@ class Recall(Metric):
         around = self._around(corpus)
         for first in range(0, len(places), _CHUNK):
             chunk = places[first : first + _CHUNK]
-            scores = self._pairs.of(pair for place in chunk for pair in _pairs(corpus, place, around[place]))
+            pairs: list[Pair] = []
+            for place in chunk:
+                prediction, those = corpus.items[place].prediction, around[place]
+                if prediction is not None and _has_words(prediction) and those.windows:
+                    near = (reference for p in those.places for reference in corpus.items[p].references)
+                    pairs += [(prediction, reference) for reference in near]
+            scores = self._pairs.of(pairs)
             for place in chunk:
                 yield self._row(corpus, place, around[place], scores)
 
@@ -224,10 +216,12 @@ class Recall(Metric):
             return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
         said = item.prediction or ""
         alike = [max(scores[said, text] for text in corpus.items[p].references) for p in those.places]
-        ranks = [rank_of(alike[a:b], those.own - a) for a, b in those.windows]
+        own, zero = alike[those.own], self._baseline
+        # Of equals the own one comes first: a prediction that is like two ADs of the same words has found its
+        # own. So no order of items decides.
+        ranks = [1 + sum(score > own + TIE for score in alike[a:b]) for a, b in those.windows]
         found = sum(rank <= self._settings.k for rank in ranks)
         # On the scale where unrelated sentences have 0; no ranks change by it.
-        own, zero = alike[those.own], self._baseline
         similarity = own if zero is None else (own - zero) / (1 - zero)
         notes: Json = {"ranks": ranks, "similarity": round(similarity, 4)}
         if min(ranks) > 1:
@@ -238,14 +232,6 @@ class Recall(Metric):
 
 def _has_words(text: str | None) -> bool:
     return text is not None and any(char.isalnum() for char in text)
-
-
-def _pairs(corpus: Corpus, place: int, those: Neighbours) -> Iterator[Pair]:
-    prediction = corpus.items[place].prediction
-    if prediction is not None and _has_words(prediction) and those.windows:
-        for neighbour in those.places:
-            for reference in corpus.items[neighbour].references:
-                yield prediction, reference
 
 
 Pair = tuple[str, str]
@@ -302,19 +288,15 @@ class PairScores:
         found = self._context.store.filled(
             f"bertscore/{key_of(self.identity)}",
             keys,
-            lambda new: [{pair: struct.pack("<d", f) for pair, f in self._matched(new).items()}],
+            lambda new: [self._matched(new)],
         )
         return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
 
-    def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
-        self._encode(text for pair in pairs for text in pair)
-        found = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
-        self._make_room()
-        return found
-
-    def _encode(self, texts: Iterable[str]) -> None:
-        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        missing.sort(key=lambda text: (len(text), text))
+    def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, bytes]:
+        texts = dict.fromkeys(text for pair in pairs for text in pair)
+        missing = sorted(
+            (text for text in texts if text not in self._vectors), key=lambda text: (len(text), text)
+        )
         size = AT_ONCE * _BATCHES
         with reported(self._context.progress, "Comparing words", len(missing), "texts") as task:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
@@ -323,14 +305,14 @@ class PairScores:
                     self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
                 self._vectors.update(zip(group, self._encoder.of(group), strict=True))
                 task.advance(len(group))
-
-    def _make_room(self) -> None:
-        """Forget the texts that came first, until the others take no more than `_ROOM`."""
-        size = sum(text.vectors.nbytes for text in self._vectors.values())
-        for key in list(self._vectors):
-            if size <= _ROOM:
-                return
-            size -= self._vectors.pop(key).vectors.nbytes
+        found = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
+        # Those that came first are forgotten, until the others take no more than `_ROOM`.
+        room = sum(text.vectors.nbytes for text in self._vectors.values())
+        for text in list(self._vectors):
+            if room <= _ROOM:
+                break
+            room -= self._vectors.pop(text).vectors.nbytes
+        return {pair: struct.pack("<d", score) for pair, score in found.items()}
 
 
 def source_of(model: str) -> str:
