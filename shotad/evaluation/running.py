@@ -233,19 +233,18 @@ def _ready(
 def _asked(names: Sequence[str], context: MetricContext) -> dict[str, tuple[bool, bool]]:
     """Each metric once, whether it is wanted by its own name (else as one of ``all``), and whether by a judge
     that was named; those by a judge once for each. Capitals in a metric's name do not matter."""
-    from shotad.evaluation.metrics.judge import judge_names
-
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
     parted = [name.partition("@") for name in names]
     plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
+    engines = dict.fromkeys(context.settings.judge.engines)
     wanted: dict[str, tuple[bool, bool]] = {}
     for name in plain:
         for one in METRICS if name == ALL else (name,):
             if name == ALL and one in plain:
                 continue
-            judged = one in ENGINE_METRICS and bool(context.settings.judge.engines)
-            for full in judge_names(one, context.settings.judge) if judged else (one,):
+            judged = one in ENGINE_METRICS and bool(engines)
+            for full in [f"{one}@{engine}" for engine in engines] if judged else [one]:
                 wanted.setdefault(full, (name != ALL, judged))
     return wanted
 

@@ -27,7 +27,6 @@ from shotad.core import (
     Engine,
     EvaluationError,
     Foreseeable,
-    JudgeSettings,
     Message,
     Preparing,
     Request,
@@ -393,17 +392,6 @@ class JudgeName:
         if revised is not None:
             return cls(engine, revised["model"], revised["revision"])
         return cls(engine, model or None)
-
-
-def judge_names(name: str, settings: JudgeSettings) -> list[str]:
-    """The metric ``name`` by each judge of the settings; a name that has its judge already stands alone.
-
-    >>> judge_names("llm-action", JudgeSettings(engines=("fake", "openai:gpt-4o")))
-    ['llm-action@fake', 'llm-action@openai:gpt-4o']
-    """
-    if "@" in name:
-        return [name]
-    return [f"{name}@{engine}" for engine in dict.fromkeys(settings.engines)]
 
 
 def judge_of(name: str, engines: Iterable[str]) -> str:

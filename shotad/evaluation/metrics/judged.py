@@ -108,10 +108,11 @@ class JudgedMetric(Metric):
     def _each(
         self, corpus: Corpus, places: Sequence[int], asked: Callable[[Item], Sequence[Question[T]]]
     ) -> Iterator[tuple[Item, list[Answer[T]]]]:
-        """The item of each place, in order, with the answers to what is ``asked`` about it."""
+        """The item of each place, in order, with the answers to what is ``asked`` about it; none where its
+        prediction says nothing."""
         for group in in_groups(places):
             items = [corpus.items[place] for place in group]
-            questions = [asked(item) for item in items]
+            questions = [asked(item) if says_something(item.prediction) else () for item in items]
             answers = self._judge.answers([one for those in questions for one in those])
             for item, those in zip(items, questions, strict=True):
                 yield item, [next(answers) for _ in those]
@@ -233,13 +234,12 @@ class LlmAdEval(JudgedMetric):
         return [{"reference": item.reference, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        for item, answers in self._each(corpus, places, self._questions):
+        def asked(item: Item) -> list[Question[int]]:
+            return [ad_question(item.reference, item.prediction or "", self._lowest)]
+
+        for item, answers in self._each(corpus, places, asked):
             score = float(answers[0].value or 0) if answers else 0.0
             yield Row(item.id, (score, 1.0), score, by_judge(answers)) if answers else unasked(item)
-
-    def _questions(self, item: Item) -> list[Question[int]]:
-        said = item.prediction or ""
-        return [ad_question(item.reference, said, self._lowest)] if says_something(said) else []
 
     @property
     def identity(self) -> Json:
@@ -262,7 +262,10 @@ class LlmAction(JudgedMetric):
         return [{"actions": item.actions or None, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        for item, answers in self._each(corpus, places, self._questions):
+        def asked(item: Item) -> list[Question[tuple[int, str]]]:
+            return [action_question(action, item.prediction or "") for action in item.actions or ()]
+
+        for item, answers in self._each(corpus, places, asked):
             if not item.actions:
                 yield Row(item.id, (0.0, 0.0), None)
             elif not answers:
@@ -275,10 +278,6 @@ class LlmAction(JudgedMetric):
                     for action, (score, reason) in zip(item.actions, said, strict=True)
                 ]
                 yield Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": told})
-
-    def _questions(self, item: Item) -> list[Question[tuple[int, str]]]:
-        said = item.prediction or ""
-        return [action_question(one, said) for one in item.actions or ()] if says_something(said) else []
 
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
