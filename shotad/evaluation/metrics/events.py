@@ -125,7 +125,13 @@ class Events(Metric):
                 unscored = {"unscored": "no such event is known"}
                 yield Row(item.id, (0.0, 0.0), None, item.missing, unscored)
                 continue
-            score = sum(parts) / len(parts) * (order_of(found) if self.name == "events" else 1.0)
+            score = sum(parts) / len(parts)
+            if self.name == "events":
+                # Pairs that are told by one event, or not at all, have no order.
+                told_at = [match.place for match in found if match.place is not None]
+                pairs = [(one, other) for one, other in combinations(told_at, 2) if one != other]
+                wrong = sum(first > second for first, second in pairs)
+                score *= 1.0 - _ORDER * wrong / len(pairs) if pairs else 1.0
             notes = [
                 {
                     "event": str(match.event),
@@ -250,17 +256,3 @@ class _Verbs:
 
 def _likeness(cosines: Floats) -> Floats:
     return np.clip((cosines - _STRANGE) / (1.0 - _STRANGE), 0.0, 1.0)
-
-
-def order_of(found: Sequence[EventMatch]) -> float:
-    """1 where the events are told in the human AD's order, 0.8 where all pairs are the other way round.
-
-    Pairs that are told by one event, or not at all, have no order.
-    """
-    pairs = [
-        (one.place, other.place)
-        for one, other in combinations(found, 2)
-        if one.place is not None and other.place is not None and one.place != other.place
-    ]
-    wrong = sum(first > second for first, second in pairs)
-    return 1.0 - _ORDER * wrong / len(pairs) if pairs else 1.0

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from shotad.description import render
@@ -132,14 +131,8 @@ STORY_LINES = 12
 """Lines of human AD that are one piece of the story: about two minutes of a film."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Consecutive human lines and what was predicted for them; ``predicted`` has "" for each missing line."""
-
-    human: tuple[str, ...]
-    predicted: tuple[str, ...]
-
-
+Passage = tuple[tuple[str, ...], tuple[str, ...]]
+"""Consecutive human lines and what was predicted for them, "" for each missing line."""
 Judged = tuple[float, int, str, Mapping[str, Any]]
 """What was found of a passage: points, events (where they are not known, one for each line), what failed, and
 notes."""
@@ -155,14 +148,12 @@ class StoryRecall(JudgedMetric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         passages = self._passages(corpus)
-        return [
-            {
-                "human": passages[place].human,
-                "predicted": passages[place].predicted,
-                "missing": corpus.items[place].prediction is None,
-            }
-            for place in places
-        ]
+        found = []
+        for place in places:
+            human, predicted = passages[place]
+            missing = corpus.items[place].prediction is None
+            found.append({"human": human, "predicted": predicted, "missing": missing})
+        return found
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """One row for each place, in order; equal passages are asked about once."""
@@ -173,7 +164,7 @@ class StoryRecall(JudgedMetric):
             judged.update(zip(group, together(map(self._judged, group)), strict=True))
             while waiting and passages[waiting[0]] in judged:
                 place = waiting.pop(0)
-                item, lines = corpus.items[place], len(passages[place].human)
+                item, lines = corpus.items[place], len(passages[place][0])
                 points, events, failure, notes = judged[passages[place]]
                 sums = points / lines, events / lines
                 value, failure = 100.0 * points / events, failure or item.missing
@@ -185,16 +176,17 @@ class StoryRecall(JudgedMetric):
             for places in in_groups(film, STORY_LINES):
                 items = [corpus.items[place] for place in places]
                 human = tuple(item.reference for item in items)
-                passage = Passage(human, tuple(item.prediction or "" for item in items))
+                passage = human, tuple(item.prediction or "" for item in items)
                 found.update(dict.fromkeys(places, passage))
         return found
 
     def _judged(self, passage: Passage) -> Steps[Judged]:
-        (listed,) = yield self._judge, [events_question(passage.human)]
+        human, predicted = passage
+        (listed,) = yield self._judge, [events_question(human)]
         if listed.value is None:
-            return 0.0, len(passage.human), by_judge([listed]), {"events": []}
+            return 0.0, len(human), by_judge([listed]), {"events": []}
         said = [("no", "")] * len(listed.value)  # where nothing was predicted at all, nothing is asked
-        told, failure = [line for line in passage.predicted if says_something(line)], ""
+        told, failure = [line for line in predicted if says_something(line)], ""
         if told:
             verdicts = yield self._judge, [conveyed_question(event, told) for event in listed.value]
             said = [one.value or ("", one.failure) for one in verdicts]

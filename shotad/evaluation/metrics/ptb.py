@@ -286,8 +286,7 @@ Write = Callable[[str], str]
 """Makes of a token, as it stands in the text, the one of the Treebank."""
 
 
-def _as_it_is(token: str) -> str:
-    return token
+_as_it_is = str
 
 
 def _always(written: str) -> Write:

@@ -41,7 +41,6 @@ class _Along(Metric):
     def __init__(self, name: str, context: MetricContext) -> None:
         super().__init__(name, context)
         self._corpus: Corpus | None = None
-        self._human: tuple[Corpus, float | None] | None = None
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         self._corpus = corpus
@@ -62,13 +61,10 @@ class _Along(Metric):
         return () if self._corpus is None else tuple(self._remarks(self._corpus))
 
     def _remarks(self, corpus: Corpus) -> Iterator[str]:
-        if self._human is None or self._human[0] is not corpus:
-            lines = [item.reference for item in corpus.items]
-            sums = [found for found, _ in self._figures(corpus, lines, range(len(lines)))]
-            total = sum(of for _, of in sums)
-            self._human = corpus, sum(some for some, _ in sums) / total if total else None
-        if self._human[1] is not None:
-            yield f"The human ADs' own: {100 * self._human[1]:.1f}."
+        lines = [item.reference for item in corpus.items]
+        sums = [found for found, _ in self._figures(corpus, lines, range(len(lines)))]
+        if total := sum(of for _, of in sums):
+            yield f"The human ADs' own: {100 * (sum(some for some, _ in sums) / total):.1f}."
         silent = sum(not words_of(item.prediction) for item in corpus.items)
         if silent:
             yield f"{silent} ADs with nothing said are left out; silence repeats and renames nothing."
