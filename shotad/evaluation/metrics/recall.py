@@ -15,11 +15,11 @@ once.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -28,29 +28,12 @@ from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
-Rule = Literal["all", "full"]
-
 TIE = 1e-6
 """Similarities that differ by less are equal: what float32 leaves open of one sentence in two batches."""
 
 
 Window = tuple[int, int]
 """Neighbours ``[start, end)`` along a film, by their number in it."""
-
-
-def windows_of(count: int, size: int, rule: Rule) -> tuple[Window, ...]:
-    """The windows of a film of ``count`` ADs, in order.
-
-    ``full``: windows of ``size`` with a step of ``size // 2``, as long as they fit in. ``all``: also one
-    that ends with the film where the last does not, and the whole film where it is shorter than ``size``.
-
-    >>> windows_of(8, 5, "all")
-    ((0, 5), (2, 7), (3, 8))
-    """
-    found = [(start, start + size) for start in range(0, count - size + 1, max(size // 2, 1))]
-    if rule == "all" and count and (not found or found[-1][1] < count):
-        found.append((max(count - size, 0), count))
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +44,6 @@ class Neighbours:
     places: tuple[int, ...]
     own: int
     windows: tuple[Window, ...]
-
-
-def neighbours_of(corpus: Corpus, size: int, rule: Rule, above: int) -> list[Neighbours]:
-    """For each item of the corpus its neighbours, in windows of more than ``above`` ADs.
-
-    In a window of at most k ADs whatever is predicted is among the first k, which tests nothing.
-    """
-    found: list[Neighbours] = [Neighbours((i,), 0, ()) for i in range(len(corpus.items))]
-    for places in corpus.films().values():
-        windows = [(a, b) for a, b in windows_of(len(places), size, rule) if b - a > above]
-        for i, place in enumerate(places):
-            own = [(a, b) for a, b in windows if a <= i < b]
-            if own:
-                first, last = min(a for a, _ in own), max(b for _, b in own)
-                within = tuple((a - first, b - first) for a, b in own)
-                found[place] = Neighbours(tuple(places[first:last]), i - first, within)
-    return found
 
 
 _PAPER = "roberta-large"
@@ -108,7 +74,7 @@ class Recall(Metric):
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        self._rule: Rule = "full" if context.settings.rules == "code" else "all"
+        self._rule = "full" if context.settings.rules == "code" else "all"
         self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
         _ = self._pairs.identity  # a model that cannot be had is said now
         self._corpus: Corpus | None = None
@@ -147,17 +113,15 @@ class Recall(Metric):
         if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
             found.append("The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval.")
         items = self._corpus.items if self._corpus else ()
-        without = {items[i].film: 0 for i, those in enumerate(self._neighbours) if not those.windows}
+        without = Counter(items[i].film for i, those in enumerate(self._neighbours) if not those.windows)
         twins = 0
         for place, those in enumerate(self._neighbours):
-            if not those.windows:
-                without[items[place].film] += 1
             shared = {p for a, b in those.windows for p in those.places[a:b]} - {place}
             twins += any(items[p].reference == items[place].reference for p in shared)
         if without:
             full = self._rule == "full"
             why = f"no full window of {wanted.neighbours}" if full else f"no window of more than {wanted.k}"
-            ads = f"{sum(without.values())} ADs of {len(without)} films"
+            ads = f"{without.total()} ADs of {len(without)} films"
             found.append(f"{ads} stand in {why} and are not asked about.")
         if twins:
             same = f"{twins} ADs share a window with another of the same words"
@@ -201,11 +165,29 @@ class Recall(Metric):
                 yield self._row(corpus, place, around[place], scores)
 
     def _around(self, corpus: Corpus) -> list[Neighbours]:
-        if self._corpus is not corpus:
-            wanted = self._settings
-            self._neighbours = neighbours_of(corpus, wanted.neighbours, self._rule, wanted.k)
-            self._corpus = corpus
-        return self._neighbours
+        """For each item of the corpus its neighbours, in windows of more than k ADs: in one of at most k
+        whatever is predicted is among the first k, which tests nothing.
+
+        Windows have a step of half their size, as long as they fit in. Not in the published code: one more
+        ends with the film where the last does not, and is the whole film where it is shorter.
+        """
+        if self._corpus is corpus:
+            return self._neighbours
+        size, above = self._settings.neighbours, self._settings.k
+        found = [Neighbours((i,), 0, ()) for i in range(len(corpus.items))]
+        for places in corpus.films().values():
+            count = len(places)
+            windows = [(start, start + size) for start in range(0, count - size + 1, max(size // 2, 1))]
+            if self._rule == "all" and (not windows or windows[-1][1] < count):
+                windows.append((max(count - size, 0), count))
+            for i, place in enumerate(places):
+                own = [(a, b) for a, b in windows if a <= i < b and b - a > above]
+                if own:
+                    first, last = min(a for a, _ in own), max(b for _, b in own)
+                    within = tuple((a - first, b - first) for a, b in own)
+                    found[place] = Neighbours(tuple(places[first:last]), i - first, within)
+        self._neighbours, self._corpus = found, corpus
+        return found
 
     def _row(self, corpus: Corpus, place: int, those: Neighbours, scores: dict[Pair, float]) -> Row:
         item = corpus.items[place]
