@@ -209,9 +209,24 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
 def _ready(
     names: Sequence[str], corpus: Corpus, context: MetricContext
 ) -> tuple[list[tuple[bool, Metric]], list[LeftOut]]:
-    """The metrics that can run, and whether each was named; those that cannot, with the reason."""
+    """The metrics that can run, and whether each was named; those that cannot, with the reason.
+
+    Each is there once, those by a judge once for each. Capitals in a metric's name do not matter.
+    """
+    if not names:
+        raise EvaluationError("No metric is named.", "Name some, or all.")
+    parted = [name.partition("@") for name in names]
+    plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
+    engines = dict.fromkeys(context.settings.judge.engines)
+    wanted: dict[str, tuple[bool, bool]] = {}
+    for name in plain:
+        for one in METRICS if name == ALL else (name,):
+            judged = one in ENGINE_METRICS and bool(engines)
+            if name != ALL or one not in plain:
+                for full in [f"{one}@{engine}" for engine in engines] if judged else [one]:
+                    wanted.setdefault(full, (name != ALL, judged))
     ready, left_out = [], []
-    for name, (by_name, judged) in _asked(names, context).items():
+    for name, (by_name, judged) in wanted.items():
         reason = _without(name, corpus, context)
         if reason is None:
             try:
@@ -228,25 +243,6 @@ def _ready(
             raise EvaluationError(f"{name} cannot be measured: {reason}")
         left_out.append(LeftOut(name, reason))
     return ready, left_out
-
-
-def _asked(names: Sequence[str], context: MetricContext) -> dict[str, tuple[bool, bool]]:
-    """Each metric once, whether it is wanted by its own name (else as one of ``all``), and whether by a judge
-    that was named; those by a judge once for each. Capitals in a metric's name do not matter."""
-    if not names:
-        raise EvaluationError("No metric is named.", "Name some, or all.")
-    parted = [name.partition("@") for name in names]
-    plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
-    engines = dict.fromkeys(context.settings.judge.engines)
-    wanted: dict[str, tuple[bool, bool]] = {}
-    for name in plain:
-        for one in METRICS if name == ALL else (name,):
-            if name == ALL and one in plain:
-                continue
-            judged = one in ENGINE_METRICS and bool(engines)
-            for full in [f"{one}@{engine}" for engine in engines] if judged else [one]:
-                wanted.setdefault(full, (name != ALL, judged))
-    return wanted
 
 
 def _without(name: str, corpus: Corpus, context: MetricContext) -> str | None:

@@ -390,17 +390,12 @@ class CodeRules:
             for text, row in pieces.items()
         }
         again = parses.of(phrase for row in phrases.values() for phrase in row)
-        return {
-            text: PredictionTexts(
-                tuple(
-                    piece
-                    for piece in dict.fromkeys([*whole[text], *pieces[text]])
-                    if piece not in phrases[text]
-                ),
-                tuple(dict.fromkeys(Phrase(phrase, first_lemma(again[phrase])) for phrase in phrases[text])),
-            )
-            for text in texts
-        }
+        found = {}
+        for text in texts:
+            own = tuple(Phrase(phrase, first_lemma(again[phrase])) for phrase in dict.fromkeys(phrases[text]))
+            others = dict.fromkeys([*whole[text], *pieces[text]])
+            found[text] = PredictionTexts(tuple(one for one in others if one not in phrases[text]), own)
+        return found
 
     def lemma(self, action: Parse) -> str | None:
         """That of the first verb."""
