@@ -270,13 +270,12 @@ def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
     """The document in one piece where it fits what the model reads, else in runs of whole sentences, each
     with the cast list, as few as can be and of about equal length."""
     sentences = document.sentences
-    count = 1
-    while True:
+    for count in range(1, max(1, len(sentences)) + 1):
         bounds = [round(len(sentences) * part / count) for part in range(count + 1)]
         pieces = [layout(sentences[start:end], document.cast, start) for start, end in pairwise(bounds)]
-        if count >= max(1, len(sentences)) or all(fits(piece.text) for piece in pieces):
-            return pieces
-        count += 1
+        if all(fits(piece.text) for piece in pieces):
+            break
+    return pieces
 
 
 def meant(

@@ -37,7 +37,6 @@ from shotad.core import (
 from shotad.description import (
     EngineCall,
     Inquiry,
-    Named,
     converse,
     identity_record,
     refuses,
@@ -133,6 +132,7 @@ class Judge:
         self._get_ready()
         who, store = self._engine.identity, self._context.store
         space = f"answers/{who.engine}/{who.model}/{self._server}"
+        attempts = ATTEMPTS if self._engine.abilities.converses else 1
         for first in range(0, len(questions), _GROUP):
             group = questions[first : first + _GROUP]
             requests = [self._request(question) for question in group]
@@ -143,11 +143,16 @@ class Judge:
                 answer = _read(asked[key][0], json.loads(value)["said"][-1])
                 if not answer.failure:
                     found[key] = answer
-            coming = self._asked({key: one for key, one in asked.items() if key not in found}, space)
+            left = [(key, _inquiry(*one, attempts)) for key, one in asked.items() if key not in found]
+            coming = converse(left, {"writes": self._engine})
             for key in keys:
                 while key not in found:
-                    name, answer = next(coming)
-                    found[name] = answer
+                    name, record = next(coming)
+                    if record["failure"]:
+                        found[name] = Answer(None, record["failure"])
+                    else:
+                        store.put(space, {name: json.dumps(record).encode()})
+                        found[name] = _read(asked[name][0], record["said"][-1])
                 yield found[key]
 
     def _make(self) -> Engine:
@@ -186,20 +191,6 @@ class Judge:
             sampling = sampling.model_copy(update={"max_tokens": question.tokens})
         seed = slot_seed(self._context.config.seed, name)
         return Request(name, question.messages, sampling=sampling, seed=seed, schema=question.schema)
-
-    def _asked(
-        self, questions: Mapping[str, tuple[Question[T], Request]], space: str
-    ) -> Iterator[tuple[str, Answer[T]]]:
-        attempts = ATTEMPTS if self._engine.abilities.converses else 1
-        inquiries: Iterator[Named] = (
-            (key, _inquiry(question, request, attempts)) for key, (question, request) in questions.items()
-        )
-        for key, record in converse(inquiries, {"writes": self._engine}):
-            if record["failure"]:
-                yield key, Answer(None, record["failure"])
-            else:
-                self._context.store.put(space, {key: json.dumps(record).encode()})
-                yield key, _read(questions[key][0], record["said"][-1])
 
 
 def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
