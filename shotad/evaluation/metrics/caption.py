@@ -72,7 +72,6 @@ class CaptionMetric(Metric):
         return Row(item.id, (score, 1.0), self.figure.factor * score, item.missing)
 
 
-_FIRST = "Not the CIDEr-D of the COCO tool, which papers call CIDEr: not comparable with their numbers."
 LONGEST = 4
 SIGMA = 6.0
 """Tokens: how far a length may differ (CIDEr-D)."""
@@ -102,7 +101,8 @@ class Cider(CaptionMetric):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return (*((_FIRST,) if self._plain else ()), *self._few)
+        what = "Not the CIDEr-D of the COCO tool, which papers call CIDEr: not comparable with their numbers."
+        return (what, *self._few) if self._plain else self._few
 
     @property
     def identity(self) -> Json:

@@ -307,10 +307,6 @@ def _with_ampersand(token: str) -> str:
     return re.sub("(?i)&amp;", "&", token)
 
 
-def _hyphens(token: str) -> str:
-    return "--" if 3 <= len(token) <= 4 else token
-
-
 _CURLY = (("\x91‘‛‹", "`"), ("\x92’›", "'"), ("\x93“«", "``"), ("\x94”»", "''"))
 
 
@@ -323,9 +319,6 @@ _opening = _quotes(("'", "`"), ('"', "``"))
 _closing = _quotes(('"', "''"))
 _in_one = _mapped((" ", "\xa0"))
 _brackets = _mapped(("(", "-LRB-"), (")", "-RRB-"))
-_telephone = _mapped((" ", "\xa0"), ("(", "-LRB-"), (")", "-RRB-"))
-_currency = _mapped(("¢", "cents"), ("£", "#"), ("\x80¤₠€", "$"))
-_vulgar = _mapped(("¼", "1/4"), ("½", "1/2"), ("¾", "3/4"), ("⅓", "1/3"), ("⅔", "2/3"))
 
 _TABLE: tuple[tuple[str, str, Write], ...] = (
     # What must be parted within one word.
@@ -357,11 +350,11 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (f"[+-]?{_NUMBER}", "", _without_soft_hyphens),
     (rf"[\u207a\u207b\u208a\u208b]?(?:{HIGH}+|{LOW}+)", "", _as_it_is),
     (_FRACTION, "", _in_one),
-    (FRACTION, "", _vulgar),
+    (FRACTION, "", _mapped(("¼", "1/4"), ("½", "1/2"), ("¾", "3/4"), ("⅓", "1/3"), ("⅔", "2/3"))),
     (_SPECIAL, "", _with_ampersand),
     (_SLASHED, "", _as_it_is),
     (r"[A-Z]*\$|#", "", _as_it_is),
-    (CURRENCY, "", _currency),
+    (CURRENCY, "", _mapped(("¢", "cents"), ("£", "#"), ("\x80¤₠€", "$"))),
     # Abbreviations.
     (r"[A-Za-z]", rf"\.{_GAP}+(?:{SENTENCE_BEGINS}|{_TAG}){_GAP}", _as_it_is),
     (rf"{_SEVERAL_INITIALS}\.", rf"{_GAP}+(?:{SENTENCE_BEGINS}|{_TAG}){_GAP}", _as_it_is),
@@ -374,7 +367,7 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (f"{_APOSTROPHE}[0-9][0-9]", _GAP, _as_it_is),
     (rf"{_STEM}(?:\.{_STEM})*\.(?i:{FILE_ENDINGS})", f"{_GAP}|[.?!,]", _as_it_is),
     (rf"{_WORD}\.", "[,;:、]", _without_soft_hyphens),
-    (TELEPHONE, "", _telephone),
+    (TELEPHONE, "", _mapped((" ", "\xa0"), ("(", "-LRB-"), (")", "-RRB-"))),
     # Signs.
     (r"\"|(?i:&quot;)", "[A-Za-z0-9$]", _opening),
     (r"\"|(?i:&quot;)", "", _closing),
@@ -388,7 +381,7 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (r"\]", "", _always("-RSB-")),
     (r"\(", "", _always("-LRB-")),
     (r"\)", "", _always("-RRB-")),
-    ("-+", "", _hyphens),
+    ("-+", "", lambda token: "--" if 3 <= len(token) <= 4 else token),
     (r"\.{3,5}|(?:\.[ \xa0]){2,4}\.|…", "", _always("...")),
     (r"@+|#+|_+|\*+|(?:\\\*){1,3}", "", _as_it_is),
     (r"[,;:、]|[?!]+|[.=/]|<<|>>", "", _as_it_is),
