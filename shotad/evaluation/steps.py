@@ -177,7 +177,7 @@ CRITERIA = ("no-missing", "no-redundant", "no-duplicate", "executable", "constra
 passes where the answer is no: nothing should be missing, and the goal should be reached."""
 
 Mechanism = Mapping[str, tuple[str, ...]]
-"""Which agent is asked for which criteria."""
+"""Which agent is asked for which criteria; each criterion has one."""
 CRITIC = "critic"
 AGENTS: Mechanism = {
     CRITIC: ("no-missing", "no-redundant", "no-duplicate"),
@@ -257,8 +257,7 @@ def _verdict(script: StepScript, mechanism: Mechanism, judge: Judge, gold: GoldA
         unread |= {agent: answer.failure for agent, answer in said.items() if answer.value is None}
         told = {agent: one.value for agent, one in said.items() if one.value is not None}
         found = {name: held for those, _ in told.values() for name, held in those.items()}
-        asked_for = {name for names in agents.values() for name in names}
-        holds = {name: found.get(name) for name in CRITERIA if name in asked_for}
+        holds = {name: found.get(name) for name in holds}
     return {
         "id": script.id,
         "system": script.system,
