@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -357,7 +358,7 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
 
     Run the same command again to continue where it stopped. Exit code 1 if an answer could not be read.
     """
-    from shotad.evaluation import evaluate_steps, read_labels, read_steps
+    from shotad.evaluation import evaluate_steps, read_labels, read_steps, steps_text
 
     config = _settings(options)
     judges = dict.fromkeys(options["judge"] or config.measures.judge.engines)
@@ -368,10 +369,11 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
     with kept(console, config, options) as context:
         wanted = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
         found = [evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
-    record = {"schema": 1, "judges": [one.record() for one in found]}
+    record = {"schema": 1, "judges": found}
     write_files(console, out, {"steps.json": readable_json(record)})
-    console.result("\n\n".join(one.text for one in found), record)
-    if any(one.unread for one in found):
+    console.result("\n\n".join(map(steps_text, found)), record)
+    told = [figures for one in found for figures in (*one["scores"], *chain(*one["faults"].values()))]
+    if any(figures["unread"] for figures in told):
         click.get_current_context().exit(1)
 
 

@@ -48,7 +48,7 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
 
     Run the same command again to continue where it stopped. Exit code 1 if an engine's answer failed.
     """
-    from shotad.evaluation import cml_instruction, evaluate_cml, read_scripts
+    from shotad.evaluation import cml_instruction, cml_text, evaluate_cml, read_scripts
 
     if options["instruction"]:
         file: Path = options["instruction"]
@@ -63,9 +63,9 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     config, texts = load_config(options["config"], options["assignments"]), read_scripts(scripts)
     with kept(console, config, options) as context:
         report = evaluate_cml(texts, options["judge"], options["analyst"] or options["judge"], context)
-    write_files(console, options["out"], {"cml.json": readable_json(report.record())})
-    console.result(report.text, report.record())
-    if report.failed:
+    write_files(console, options["out"], {"cml.json": readable_json(report)})
+    console.result(cml_text(report), report)
+    if report["n"]["failed"]:
         click.get_current_context().exit(1)
 
 

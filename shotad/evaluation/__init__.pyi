@@ -18,9 +18,9 @@ from .cml.features import (
 )
 from .cml.report import (
     CML_METRICS as CML_METRICS,
-    CmlReport as CmlReport,
     ScriptText as ScriptText,
     cml_instruction as cml_instruction,
+    cml_text as cml_text,
     evaluate_cml as evaluate_cml,
     read_scripts as read_scripts,
 )
@@ -113,7 +113,12 @@ from .stage.films import (
     read_stage as read_stage,
 )
 from .stage.timelines import evaluate_timelines as evaluate_timelines
-from .step_report import Labels as Labels, evaluate_steps as evaluate_steps, read_labels as read_labels
+from .step_report import (
+    Labels as Labels,
+    evaluate_steps as evaluate_steps,
+    read_labels as read_labels,
+    steps_text as steps_text,
+)
 from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .story import Story as Story, estimate_story as estimate_story, evaluate_story as evaluate_story

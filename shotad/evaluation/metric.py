@@ -30,8 +30,8 @@ METRICS = {
     "bleu-3": "shotad.evaluation.metrics.caption:Bleu",
     "bleu-4": "shotad.evaluation.metrics.caption:Bleu",
     "rouge-l": "shotad.evaluation.metrics.caption:RougeL",
-    "meteor": "shotad.evaluation.metrics.java:Meteor",
-    "spice": "shotad.evaluation.metrics.java:Spice",
+    "meteor": "shotad.evaluation.metrics.caption:Meteor",
+    "spice": "shotad.evaluation.metrics.caption:Spice",
     "action": "shotad.evaluation.metrics.action:Action",
     "action-description": "shotad.evaluation.metrics.action:Action",
     "events": "shotad.evaluation.metrics.events:Events",
@@ -115,16 +115,15 @@ class Corpus:
     def films(self) -> dict[str, list[int]]:
         """The places in ``items`` of each film's ADs, in order of time, those at the same time in order of
         their ids (numbers by size): whatever the order of the items is."""
-        found: dict[str, list[int]] = {}
-        for place, item in enumerate(self.items):
-            found.setdefault(item.film, []).append(place)
-        for places in found.values():
-            places.sort(key=lambda place: _when(self.items[place]))
+
+        def when(place: int) -> tuple[float, float, int, str]:
+            item = self.items[place]
+            return item.interval.start, item.interval.end, len(item.id), item.id
+
+        found: dict[str, list[int]] = {item.film: [] for item in self.items}
+        for place in sorted(range(len(self.items)), key=when):
+            found[self.items[place].film].append(place)
         return found
-
-
-def _when(item: Item) -> tuple[float, float, int, str]:
-    return item.interval.start, item.interval.end, len(item.id), item.id
 
 
 Json = dict[str, Any]
@@ -371,7 +370,10 @@ def score(
     basis = metric.basis(corpus)
     space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
     keys = dict(zip(wanted, row_keys(metric, corpus, wanted), strict=True))
-    kept = {key: _row(value) for key, value in context.store.get(space, list(keys.values())).items()}
+    kept = {}
+    for key, value in context.store.get(space, list(keys.values())).items():
+        record = json.loads(value)
+        kept[key] = Row(**{**record, "sums": tuple(record["sums"])})
     new: dict[str, int] = {}
     for place, key in keys.items():
         if key not in kept:
@@ -423,8 +425,3 @@ def _counted(
         finally:
             context.store.put(space, waiting)
     return found
-
-
-def _row(value: bytes) -> Row:
-    record = json.loads(value)
-    return Row(**{**record, "sums": tuple(record["sums"])})

@@ -3,7 +3,7 @@ measured and why, and what a report says of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,41 +164,38 @@ def report_input(
     measured: Measured,
     *,
     protocol: Protocol = "single",
-    notes: tuple[str, ...] = (),
+    notes: Sequence[str] = (),
 ) -> ReportInput:
     """All that a report of these results speaks of; ``corpus`` has the lines that were measured."""
+    dataset, joined, found = inputs.dataset, inputs.joined, list(notes)
+    # What else must be known of the files to trust the numbers. What is missing is counted elsewhere.
+    if inputs.descriptions is not None:
+        name, sha256 = inputs.descriptions.name, file_hash(inputs.descriptions)
+        found.append(f"Stage I's texts are those of {name}, SHA-256 {sha256}.")
+    # By what the human ADs' actions were made, where their file says so, as `evaluate actions` does.
+    path = dataset.files.get("actions") or dataset.files.get("annotation")
+    if path is not None and any(ad.actions for ad in dataset.ads):
+        told = {row.values.get(MADE_BY) for row in read_records(path).rows}
+        if makers := sorted(one for one in told if isinstance(one, str) and one):
+            made = "; ".join(makers)
+            found.append(f"The actions of the human ADs are not the published ones: made by {made}.")
+    read = [finding for finding in dataset.findings if finding.level != NOTE]
+    read += [finding for finding in joined.findings if finding.level != MISSING]
+    found += [f"{finding.where}: {finding.what}" for finding in read]
     return ReportInput(
         corpus=corpus,
         results=measured.results,
         config=inputs.config,
         predictions=Predictions.of(*inputs.predictions, system=inputs.system),
-        joined=Counts(len(inputs.joined.extra), len(inputs.joined.doubled)),
+        joined=Counts(len(joined.extra), len(joined.doubled)),
         left_out=measured.left_out,
         configs=inputs.configs,
         assignments=inputs.assignments,
-        title=inputs.dataset.title,
-        films=inputs.dataset.films,
+        title=dataset.title,
+        films=dataset.films,
         protocol=protocol,
-        notes=(*notes, *_notes(inputs)),
+        notes=tuple(found),
     )
-
-
-def _notes(inputs: Inputs) -> Iterator[str]:
-    """What else must be known of the files to trust the numbers. What is missing is counted elsewhere."""
-    if inputs.descriptions is not None:
-        name, sha256 = inputs.descriptions.name, file_hash(inputs.descriptions)
-        yield f"Stage I's texts are those of {name}, SHA-256 {sha256}."
-    # By what the human ADs' actions were made, where their file says so, as `evaluate actions` does.
-    path = inputs.dataset.files.get("actions") or inputs.dataset.files.get("annotation")
-    if path is not None and any(ad.actions for ad in inputs.dataset.ads):
-        told = {row.values.get(MADE_BY) for row in read_records(path).rows}
-        if makers := sorted(one for one in told if isinstance(one, str) and one):
-            yield f"The actions of the human ADs are not the published ones: made by {'; '.join(makers)}."
-    findings = [
-        *(finding for finding in inputs.dataset.findings if finding.level != NOTE),
-        *(finding for finding in inputs.joined.findings if finding.level != MISSING),
-    ]
-    yield from (f"{finding.where}: {finding.what}" for finding in findings)
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
@@ -212,9 +209,24 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
 def _ready(
     names: Sequence[str], corpus: Corpus, context: MetricContext
 ) -> tuple[list[tuple[bool, Metric]], list[LeftOut]]:
-    """The metrics that can run, and whether each was named; those that cannot, with the reason."""
+    """The metrics that can run, and whether each was named; those that cannot, with the reason.
+
+    Each is there once, those by a judge once for each. Capitals in a metric's name do not matter.
+    """
+    if not names:
+        raise EvaluationError("No metric is named.", "Name some, or all.")
+    parted = [name.partition("@") for name in names]
+    plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
+    engines = dict.fromkeys(context.settings.judge.engines)
+    wanted: dict[str, tuple[bool, bool]] = {}
+    for name in plain:
+        for one in METRICS if name == ALL else (name,):
+            judged = one in ENGINE_METRICS and bool(engines)
+            if name != ALL or one not in plain:
+                for full in [f"{one}@{engine}" for engine in engines] if judged else [one]:
+                    wanted.setdefault(full, (name != ALL, judged))
     ready, left_out = [], []
-    for name, by_name, judged in _asked(names, context):
+    for name, (by_name, judged) in wanted.items():
         reason = _without(name, corpus, context)
         if reason is None:
             try:
@@ -231,27 +243,6 @@ def _ready(
             raise EvaluationError(f"{name} cannot be measured: {reason}")
         left_out.append(LeftOut(name, reason))
     return ready, left_out
-
-
-def _asked(names: Sequence[str], context: MetricContext) -> Iterator[tuple[str, bool, bool]]:
-    """Each metric once, whether it is wanted by its own name (else as one of ``all``), and whether by a judge
-    that was named; those by a judge once for each. Capitals in a metric's name do not matter."""
-    from shotad.evaluation.metrics.judge import judge_names
-
-    if not names:
-        raise EvaluationError("No metric is named.", "Name some, or all.")
-    parted = [name.partition("@") for name in names]
-    plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
-    seen: set[str] = set()
-    for name in plain:
-        for one in METRICS if name == ALL else (name,):
-            if name == ALL and one in plain:
-                continue
-            judged = one in ENGINE_METRICS and bool(context.settings.judge.engines)
-            for full in judge_names(one, context.settings.judge) if judged else (one,):
-                if full not in seen:
-                    seen.add(full)
-                    yield full, name != ALL, judged
 
 
 def _without(name: str, corpus: Corpus, context: MetricContext) -> str | None:

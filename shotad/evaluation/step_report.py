@@ -17,7 +17,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,9 @@ from shotad.evaluation.steps import (
     BASELINE,
     CRITERIA,
     STEP_TOKENS,
-    GoldAnswers,
     StepScript,
-    Verdict,
     judge_scripts,
+    share_held,
     synthesize,
     task_words,
 )
@@ -150,76 +149,44 @@ def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
     return question("steps/plant-system", "steps/plant", texts, parts, tokens=room)
 
 
-@dataclass(frozen=True, slots=True)
-class FaultFigures:
-    """What a judge says of the scripts with one kind of fault, and of the same scripts without it.
+def fault_figures(
+    planted: Sequence[Planted], before: Sequence[Json], after: Sequence[Json]
+) -> Iterator[Json]:
+    """What a judge says of the scripts with each kind of fault, and of the same scripts without it, as JSON:
+    ``before`` are the verdicts on all scripts, ``after`` those on what was planted, both in order.
 
     ``seen``: the fault's criterion does not hold; ``alarms``: it did not hold without the fault either.
     ``fell``, ``rose``: it held before and does not with the fault, and the reverse. ``unread``: the judge did
     not answer, which is none of these. ``noticed``: some criterion fell, be it another. ``flagged`` counts by
     criterion how often it does not hold with the fault; ``not_planted`` the scripts that could not have it,
-    by the reason.
+    by the reason. ``accuracy`` is the paper's figure; ``p``: how likely a criterion falls so much more often
+    than it rises, by chance; ``sees``: the judge sees this kind of fault at all, as these scripts show.
     """
-
-    fault: str
-    planted: int
-    seen: int
-    alarms: int
-    fell: int
-    rose: int
-    unread: int
-    noticed: int
-    flagged: Mapping[str, int]
-    not_planted: Mapping[str, int]
-
-    @property
-    def p(self) -> float:
-        """How likely a criterion falls so much more often than it rises, by chance.
-
-        >>> FaultFigures("goal", 6, 5, 0, 5, 0, 0, 5, {}, {}).p == 1 / 32
-        True
-        """
-        n = self.fell + self.rose
-        return float(sum(math.comb(n, k) for k in range(self.fell, n + 1)) / 2**n)
-
-    @property
-    def sees(self) -> bool:
-        """Whether the judge sees this kind of fault at all, as far as these scripts show."""
-        return self.p < LEVEL
-
-    def record(self) -> Json:
-        """As JSON; ``accuracy`` is the paper's figure."""
-        accuracy = round(self.seen / self.planted, 9) if self.planted else None
-        return {**asdict(self), "accuracy": accuracy, "p": round(self.p, 9), "sees": self.sees}
-
-
-def fault_figures(
-    planted: Sequence[Planted], before: Sequence[Verdict], after: Sequence[Verdict]
-) -> list[FaultFigures]:
-    """Figures of each kind of fault: ``before`` are the verdicts on all scripts, ``after`` those on what was
-    planted, both in order."""
     coming = iter(after)
     judged = [(fault, before[at], next(coming)) for at, fault, one in planted if isinstance(one, StepScript)]
-    found = []
     for fault, criterion in FAULTS.items():
         left_out = Counter(why for _, name, why in planted if name == fault and isinstance(why, str))
-        pairs = [(one.holds, other.holds) for name, one, other in judged if name == fault]
+        pairs = [(one["criteria"], other["criteria"]) for name, one, other in judged if name == fault]
         own = [(one[criterion], other[criterion]) for one, other in pairs]
-        found.append(
-            FaultFigures(
-                fault,
-                planted=len(own),
-                seen=sum(with_it is False for _, with_it in own),
-                alarms=sum(before_it is False for before_it, _ in own),
-                fell=own.count((True, False)),
-                rose=own.count((False, True)),
-                unread=sum(with_it is None for _, with_it in own),
-                noticed=sum(any(one[c] and other[c] is False for c in one) for one, other in pairs),
-                flagged={c: sum(other.get(c) is False for _, other in pairs) for c in CRITERIA},
-                not_planted=dict(left_out),
-            )
-        )
-    return found
+        n, seen = len(own), sum(with_it is False for _, with_it in own)
+        fell, rose = own.count((True, False)), own.count((False, True))
+        changed = fell + rose
+        p = sum(math.comb(changed, k) for k in range(fell, changed + 1)) / 2**changed
+        yield {
+            "fault": fault,
+            "planted": n,
+            "seen": seen,
+            "alarms": sum(before_it is False for before_it, _ in own),
+            "fell": fell,
+            "rose": rose,
+            "unread": sum(with_it is None for _, with_it in own),
+            "noticed": sum(any(one[c] and other[c] is False for c in one) for one, other in pairs),
+            "flagged": {c: sum(other.get(c) is False for _, other in pairs) for c in CRITERIA},
+            "not_planted": dict(left_out),
+            "accuracy": round(seen / n, 9) if n else None,
+            "p": round(p, 9),
+            "sees": p < LEVEL,
+        }
 
 
 RULES = "rules"
@@ -260,37 +227,24 @@ def read_labels(path: Path) -> Labels:
     return {key: {c: sum(v) / len(v) for c, v in labels.items()} for key, labels in told.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleFigures:
-    """A judge against people: labels compared (``cells``), ``mse``, and ``consistency`` over the ``decided``
-    ones, of which more annotators say one thing than the other. None where there is nothing to compare."""
-
-    cells: int
-    mse: float | None
-    decided: int
-    consistency: float | None
-
-    @classmethod
-    def of(cls, pairs: Sequence[tuple[bool | None, float]]) -> PeopleFigures:
-        """Of the judge's answers, and the shares of annotators who say that the criterion holds.
-
-        >>> PeopleFigures.of([(True, 1.0), (False, 1.0), (None, 0.0), (True, 0.5)])
-        PeopleFigures(cells=4, mse=0.5625, decided=3, consistency=0.333333333)
-        """
-        errors = [1.0 if own is None else (own - share) ** 2 for own, share in pairs]
-        equal = [own is not None and own == (share > 0.5) for own, share in pairs if share != 0.5]
-        return cls(len(errors), _mean(errors), len(equal), _mean(equal))
-
-
-def against_people(verdicts: Sequence[Verdict], labels: Labels) -> dict[str, PeopleFigures]:
-    """The figures of ``all`` criteria and of each, on the scripts that people labelled."""
-    pairs: dict[str, list[tuple[bool | None, float]]] = {name: [] for name in CRITERIA}
+def against_people(verdicts: Sequence[Json], labels: Labels) -> dict[str, Json]:
+    """A judge against people, over ``all`` criteria and by each, on the scripts that people labelled: labels
+    compared (``cells``), ``mse``, and ``consistency`` over the ``decided`` ones, of which more annotators say
+    one thing than the other. None where there is nothing to compare."""
+    pairs: dict[str, list[tuple[bool | None, float]]] = {name: [] for name in ("all", *CRITERIA)}
     for verdict in verdicts:
-        told = labels.get((verdict.script.id, verdict.script.system), {})
-        for name in verdict.holds.keys() & told.keys():
-            pairs[name].append((verdict.holds[name], told[name]))
-    every = [pair for those in pairs.values() for pair in those]
-    return {name: PeopleFigures.of(those) for name, those in {"all": every, **pairs}.items()}
+        told, holds = labels.get((verdict["id"], verdict["system"]), {}), verdict["criteria"]
+        for name in CRITERIA:
+            if name in holds and name in told:
+                pairs[name].append((holds[name], told[name]))
+    pairs["all"] = [pair for those in pairs.values() for pair in those]
+    found = {}
+    for name, those in pairs.items():
+        errors = [1.0 if own is None else (own - share) ** 2 for own, share in those]
+        equal = [own is not None and own == (share > 0.5) for own, share in those if share != 0.5]
+        figures = {"cells": len(errors), "mse": _mean(errors), "decided": len(equal)}
+        found[name] = {**figures, "consistency": _mean(equal)}
+    return found
 
 
 def _joined(labels: Labels, scripts: Sequence[StepScript]) -> tuple[Labels, tuple[str, ...]]:
@@ -313,113 +267,84 @@ def _joined(labels: Labels, scripts: Sequence[StepScript]) -> tuple[Labels, tupl
     return found, tuple(unknown)
 
 
-@dataclass(frozen=True, slots=True)
-class StepsReport:
-    """What one judge says. ``verdicts``, ``people`` and ``faults`` are by mechanism: ``agents``, and
-    ``single`` where the baseline was asked too. ``unknown`` scripts have labels and are not here."""
+def _scores(verdicts: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
+    """Of each system by each mechanism: the share of its scripts of which each criterion holds, and the mean
+    score."""
+    for system in dict.fromkeys(verdict["system"] for verdict in verdicts["agents"]):
+        for name, every in verdicts.items():
+            those = [verdict for verdict in every if verdict["system"] == system]
+            told = [verdict["criteria"] for verdict in those]
+            yield {
+                "system": system,
+                "by": name,
+                "scripts": len(those),
+                "without_steps": sum(not verdict["steps"] for verdict in those),
+                "unread": sum(bool(verdict["unread"]) for verdict in those),
+                "criteria": {c: _mean([holds[c] is True for holds in told if c in holds]) for c in CRITERIA},
+                "score": _mean([share_held(holds) for holds in told]),
+            }
 
-    judge: str
-    identity: Json
-    gold: GoldAnswers
-    verdicts: Mapping[str, Sequence[Verdict]]
-    people: Mapping[str, Mapping[str, PeopleFigures]]
-    unknown: tuple[str, ...]
-    faults: Mapping[str, Sequence[FaultFigures]]
 
-    @property
-    def unread(self) -> int:
-        """How many verdicts are not whole, because an answer could not be read."""
-        verdicts = sum(bool(verdict.unread) for those in self.verdicts.values() for verdict in those)
-        return verdicts + sum(one.unread for figures in self.faults.values() for one in figures)
+def steps_text(record: Json) -> str:
+    """What `evaluate_steps` found, for people."""
+    verdicts, judge = record["verdicts"], record["judge"]
+    ids = [verdict["id"] for verdict in verdicts["agents"]]
+    rows = []
+    for one in record["scores"]:
+        shares = map(_cell, (*one["criteria"].values(), one["score"]))
+        rows.append((one["system"], one["by"], str(one["scripts"]), *shares))
+    lines = [
+        f"{plural(len(ids), 'script')} of {plural(len(set(ids)), 'task')}, judged by {judge}.",
+        "",
+        *aligned(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)),
+        "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold.",
+    ]
+    for name, those in verdicts.items():
+        wrong = [f"{verdict['id']} ({verdict['system']})" for verdict in those if verdict["unread"]]
+        if wrong:
+            lines.append(f"Not all answered, counts as 0 ({name}): {len(wrong)}: {counted(wrong)}.")
+    if record["people"]:
+        lines += _people_text(record["people"], record["not_here"])
+    if record["faults"]:
+        lines += _faults_text(record["faults"])
+        identity = record["identity"]
+        lines.append(f"Faults planted by {identity['planted']}, seed {identity['seed']}.")
+    return "\n".join(lines)
 
-    @property
-    def text(self) -> str:
-        """All of it for people."""
-        ids = [verdict.script.id for verdict in self.verdicts["agents"]]
-        tasks = plural(len(set(ids)), "task")
-        lines = [f"{plural(len(ids), 'script')} of {tasks}, judged by {self.judge}.", "", *self._scores()]
-        for name, those in self.verdicts.items():
-            wrong = [f"{verdict.script.id} ({verdict.script.system})" for verdict in those if verdict.unread]
-            if wrong:
-                lines.append(f"Not all answered, counts as 0 ({name}): {len(wrong)}: {counted(wrong)}.")
-        people = self._people() if self.people else ()
-        return "\n".join([*lines, *people, *(self._faults() if self.faults else ())])
 
-    def scores(self) -> Iterator[Json]:
-        """Of each system by each mechanism: the share of its scripts of which each criterion holds, and the
-        mean score."""
-        for system in dict.fromkeys(verdict.script.system for verdict in self.verdicts["agents"]):
-            for name, every in self.verdicts.items():
-                those = [verdict for verdict in every if verdict.script.system == system]
-                held = {c: [v.holds[c] is True for v in those if c in v.holds] for c in CRITERIA}
-                yield {
-                    "system": system,
-                    "by": name,
-                    "scripts": len(those),
-                    "without_steps": sum(not verdict.script.steps for verdict in those),
-                    "unread": sum(bool(verdict.unread) for verdict in those),
-                    "criteria": {criterion: _mean(values) for criterion, values in held.items()},
-                    "score": _mean([verdict.score for verdict in those]),
-                }
+def _people_text(people: Mapping[str, Mapping[str, Json]], unknown: Sequence[str]) -> Iterator[str]:
+    rows = [
+        (title, name, *(_cell(one[key]) for one in figures.values()))
+        for title, key in (("Mean squared error", "mse"), ("Consistency", "consistency"))
+        for name, figures in people.items()
+    ]
+    yield ""
+    yield from aligned(("Against people", "By", "All", *_TITLES), rows, range(2, 10))
+    yield f"Labels compared: {people['agents']['all']['cells']:,}."
+    if unknown:
+        yield f"Labelled, and not here: {len(unknown)} ({counted(unknown)})."
+    yield "From the paper, Table 2, Qwen-110B-Chat: mean squared error 0.087 by agents, 0.257 by one judge."
 
-    def _scores(self) -> list[str]:
-        rows = []
-        for one in self.scores():
-            shares = map(_cell, (*one["criteria"].values(), one["score"]))
-            rows.append((one["system"], one["by"], str(one["scripts"]), *shares))
-        said = "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold."
-        return [*aligned(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)), said]
 
-    def _people(self) -> list[str]:
-        rows = [
-            (title, name, *(_cell(getattr(one, key)) for one in figures.values()))
-            for title, key in (("Mean squared error", "mse"), ("Consistency", "consistency"))
-            for name, figures in self.people.items()
-        ]
-        lines = ["", *aligned(("Against people", "By", "All", *_TITLES), rows, range(2, 10))]
-        lines.append(f"Labels compared: {self.people['agents']['all'].cells:,}.")
-        if self.unknown:
-            lines.append(f"Labelled, and not here: {len(self.unknown)} ({counted(self.unknown)}).")
-        paper = "Table 2, Qwen-110B-Chat: mean squared error 0.087 by agents, 0.257 by one judge."
-        return [*lines, f"From the paper, {paper}"]
-
-    def _faults(self) -> list[str]:
-        rows, left = [], []
-        for name, figures in self.faults.items():
-            for one in figures:
-                n = one.planted
-                shares = [_cell(k / n if n else None) for k in (one.seen, one.alarms, one.noticed)]
-                sees = (_cell(one.p), "yes" if one.sees else "not shown") if n else (NONE, NONE)
-                rows.append((one.fault, name, str(n), *shares, *sees, f"{PAPER_SEEN[one.fault]:.2f}"))
-        for one in self.faults["agents"]:
-            for reason, number in one.not_planted.items():
-                left.append(f"Not planted: {one.fault} in {plural(number, 'script')}: {reason}.")
-        heads = (
-            "Planted fault", "By", "Scripts", "Seen", "Without it", "Any fell", "p", "Sees it", "Paper seen",
-        )  # fmt: skip
-        return [
-            "",
-            *aligned(heads, rows, (2, 3, 4, 5, 6, 8)),
-            "Seen: the fault's criterion does not hold. Without it: it did not hold before either.",
-            "Any fell: some criterion held before, and does not now. Sees it: the fault's own criterion fell",
-            f"more often than it rose, p < {LEVEL} (McNemar's exact test). Paper: Table 4, Qwen-110B-Chat.",
-            *left,
-            f"Faults planted by {self.identity['planted']}, seed {self.identity['seed']}.",
-        ]
-
-    def record(self) -> Json:
-        """As JSON, one of the judges in ``steps.json``."""
-        people = {name: {key: asdict(one) for key, one in told.items()} for name, told in self.people.items()}
-        return {
-            "judge": self.judge,
-            "identity": self.identity,
-            "scores": list(self.scores()),
-            "people": people,
-            "not_here": list(self.unknown),
-            "faults": {name: [one.record() for one in found] for name, found in self.faults.items()},
-            "good_answers": {name: one.value or one.failure for name, one in self.gold.items()},
-            "verdicts": {name: [one.record() for one in found] for name, found in self.verdicts.items()},
-        }
+def _faults_text(faults: Mapping[str, Sequence[Json]]) -> Iterator[str]:
+    rows = []
+    for name, figures in faults.items():
+        for one in figures:
+            fault, n = one["fault"], one["planted"]
+            shares = [_cell(one[key] / n if n else None) for key in ("seen", "alarms", "noticed")]
+            sees = (_cell(one["p"]), "yes" if one["sees"] else "not shown") if n else (NONE, NONE)
+            rows.append((fault, name, str(n), *shares, *sees, f"{PAPER_SEEN[fault]:.2f}"))
+    heads = (
+        "Planted fault", "By", "Scripts", "Seen", "Without it", "Any fell", "p", "Sees it", "Paper seen",
+    )  # fmt: skip
+    yield ""
+    yield from aligned(heads, rows, (2, 3, 4, 5, 6, 8))
+    yield "Seen: the fault's criterion does not hold. Without it: it did not hold before either."
+    yield "Any fell: some criterion held before, and does not now. Sees it: the fault's own criterion fell"
+    yield f"more often than it rose, p < {LEVEL} (McNemar's exact test). Paper: Table 4, Qwen-110B-Chat."
+    for one in faults["agents"]:
+        for reason, number in one["not_planted"].items():
+            yield f"Not planted: {one['fault']} in {plural(number, 'script')}: {reason}."
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -438,10 +363,13 @@ def evaluate_steps(
     baseline: bool = False,
     planted: str = "",
     labels: Labels | None = None,
-) -> StepsReport:
+) -> Json:
     """What the judge of this name says of scripts: by ABSEval's agents, and by its ``baseline``; with faults
     ``planted`` by ``rules`` or the engine of that name; against people's ``labels``. Answers are kept in the
     context's store.
+
+    It is one of the judges in ``steps.json``. ``verdicts``, ``people`` and ``faults`` are by mechanism:
+    ``agents``, and ``single`` where the baseline was asked too. Scripts ``not_here`` have labels alone.
 
     Raises ShotadError for an engine that cannot judge and for labels that fit no script, before anything is
     asked, and what an engine raises to stop the run.
@@ -458,8 +386,16 @@ def evaluate_steps(
     faults = {}
     for key, who in mechanisms.items() if planted else ():
         after = judge_scripts(faulty, who, judge, gold, context)
-        faults[key] = fault_figures(plants, verdicts[key], after)
-    people = {key: against_people(those, known) for key, those in verdicts.items()} if known else {}
+        faults[key] = list(fault_figures(plants, verdicts[key], after))
     identity: Json = {"version": 1, "prompts": prompts, "judge": judge.identity}
     identity |= {"planted": planted or None, "writer": writer.identity if writer else None, "seed": seed}
-    return StepsReport(name, identity, gold, verdicts, people, unknown, faults)
+    return {
+        "judge": name,
+        "identity": identity,
+        "scores": list(_scores(verdicts)),
+        "people": {key: against_people(those, known) for key, those in verdicts.items()} if known else {},
+        "not_here": list(unknown),
+        "faults": faults,
+        "good_answers": {task: one.value or one.failure for task, one in gold.items()},
+        "verdicts": verdicts,
+    }

@@ -7,7 +7,7 @@ follows the steps, *commonsense* looks at each. The baseline is one judge who is
 at once, in the same words, without the good answer: the two differ in how the work is divided alone.
 
 A script without steps fails every criterion, unasked. What the judge fails to answer does not hold either,
-and is told apart (`Verdict.unread`). A task without a condition is not judged by it.
+and is told apart (``unread``). A task without a condition is not judged by it.
 """
 
 from __future__ import annotations
@@ -97,31 +97,26 @@ def read_steps(paths: Sequence[Path]) -> tuple[StepScript, ...]:
 
 
 def _of_file(path: Path, system: str) -> list[StepScript]:
-    table = _records(path)
+    """The scripts of a table of them, else of predictions, a track, or a script with times."""
+    kind, table = path.suffix.lower(), None
+    is_track = (
+        kind == ".json" and path.is_file() and path.read_bytes().lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{"
+    )
+    if kind in (".csv", ".tsv", ".jsonl", ".json") and not is_track:
+        table = read_records(path)
+        if {"start", "end", "text"} <= set(table.columns):
+            table = table if table.column((*NAMES["film"], *NAMES["reference"])) else None
     if table is None:
         scripts = list(_of_cues(path, system))
-    elif table.column(("goal", "steps")):
+    elif not table.column(("goal", "steps")):
+        scripts = list(_of_predictions(path, system))
+    else:
         table.needed(("goal",), "the goal")
         table.needed(("steps",), "the steps")
         scripts = [_of_row(table, row, system) for row in table.rows]
-    else:
-        scripts = list(_of_predictions(path, system))
     if not any(script.steps for script in scripts):
         raise EvaluationError(f"{path} holds no steps.", _HINT)
     return scripts
-
-
-def _records(path: Path) -> Table | None:
-    """The rows of a file of scripts or predictions; None of a track or a script with times."""
-    kind = path.suffix.lower()
-    if kind == ".json" and path.is_file() and path.read_bytes().lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{":
-        return None
-    if kind not in (".csv", ".tsv", ".jsonl", ".json"):
-        return None
-    table = read_records(path)
-    if {"start", "end", "text"} <= set(table.columns):
-        return table if table.column((*NAMES["film"], *NAMES["reference"])) else None
-    return table
 
 
 def _of_row(table: Table, row: TableRow, system: str) -> StepScript:
@@ -149,21 +144,19 @@ def _of_cues(path: Path, system: str) -> Iterator[StepScript]:
     except ScriptError as error:
         raise EvaluationError(error.what, error.hint or _HINT) from None
     for number, those in groupby(cues, lambda cue: int(cue.interval.start // PASSAGE)):
-        steps = _said(cue.text for cue in those)
-        if steps:
+        if steps := _said(cue.text for cue in those):
             yield _ad(f"minute {number * PASSAGE / 60:g}", system, steps)
 
 
 def _of_predictions(path: Path, system: str) -> Iterator[StepScript]:
     """A script for each twelve rows of a film, and one of the human ADs beside them. What failed says
     nothing."""
+    films: dict[str, list[PredictionRow]] = {}
     try:
-        found = read_predictions(path).rows
+        for row in read_predictions(path).rows:
+            films.setdefault(row.film, []).append(row)
     except EvaluationError as error:
         raise EvaluationError(error.what, _HINT) from None
-    films: dict[str, list[PredictionRow]] = {}
-    for row in found:
-        films.setdefault(row.film, []).append(row)
     for film, rows in films.items():
         if all(row.start is not None for row in rows):
             rows.sort(key=lambda row: row.start or 0.0)
@@ -171,8 +164,7 @@ def _of_predictions(path: Path, system: str) -> Iterator[StepScript]:
             ends = f"{group[0].id or group[0].where} to {group[-1].id or group[-1].where}"
             name = f"{film}, {ends}" if film else ends
             yield _ad(name, system, _said(row.text for row in group))
-            human = _said(row.reference for row in group)
-            if human:
+            if human := _said(row.reference for row in group):
                 yield _ad(name, HUMAN, human)
 
 
@@ -185,7 +177,7 @@ CRITERIA = ("no-missing", "no-redundant", "no-duplicate", "executable", "constra
 passes where the answer is no: nothing should be missing, and the goal should be reached."""
 
 Mechanism = Mapping[str, tuple[str, ...]]
-"""Which agent is asked for which criteria."""
+"""Which agent is asked for which criteria; each criterion has one."""
 CRITIC = "critic"
 AGENTS: Mechanism = {
     CRITIC: ("no-missing", "no-redundant", "no-duplicate"),
@@ -200,48 +192,28 @@ STEP_TOKENS = 48
 """Room for one step, a short sentence, in JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a judge says of a script.
-
-    ``holds`` has each criterion that applies: True, False, or None where the answer could not be read.
-    ``reasons`` are the agents' own words, ``unread`` says why an answer could not be read, by agent.
-    """
-
-    script: StepScript
-    holds: Mapping[str, bool | None]
-    reasons: Mapping[str, str]
-    unread: Mapping[str, str]
-
-    @property
-    def score(self) -> float:
-        """The share of the criteria that hold, 0 to 1 (the paper's Figure 9)."""
-        return sum(value is True for value in self.holds.values()) / len(self.holds)
-
-    def record(self) -> Json:
-        """As JSON."""
-        return {
-            "id": self.script.id,
-            "system": self.script.system,
-            "steps": len(self.script.steps),
-            "score": round(self.score, 9),
-            "criteria": dict(self.holds),
-            "reasons": dict(self.reasons),
-            "unread": dict(self.unread),
-        }
-
-
 GoldAnswers = Mapping[str, Answer[tuple[str, ...]]]
 """The good answer to each task by its id, or why there is none."""
 
 
 def synthesize(scripts: Sequence[StepScript], judge: Judge, context: MetricContext) -> GoldAnswers:
-    """A good answer to each task, learned from all its scripts, those that are judged by it included."""
+    """A good answer to each task, learned from all its scripts, those that are judged by it included: the
+    best list of steps, of at most eight, or twice the longest."""
     tasks: dict[str, list[StepScript]] = {}
     for script in scripts:
         if script.steps:
             tasks.setdefault(script.id, []).append(script)
-    asked = [alone(judge, synthesis_question(those)) for those in tasks.values()]
+    asked = []
+    for those in tasks.values():
+        shown = those[:EXAMPLES]
+        most = max(8, 2 * max(len(script.steps) for script in shown))
+        examples = [
+            render("steps/example", number=str(number), steps=numbered(script.steps))
+            for number, script in enumerate(shown, 1)
+        ]
+        texts = {"task": task_words(shown[0]), "scripts": "\n\n".join(examples), "most": str(most)}
+        names, parts = ("steps/synthesis-system", "steps/synthesis"), {"steps": listing(most)}
+        asked.append(alone(judge, question(*names, texts, parts, tokens=STEP_TOKENS * (most + 1))))
     return dict(zip(tasks, worked("Writing good answers", "tasks", asked, context), strict=True))
 
 
@@ -251,8 +223,14 @@ def judge_scripts(
     judge: Judge,
     gold: GoldAnswers,
     context: MetricContext,
-) -> list[Verdict]:
-    """The verdict on each script, in order. The critic among `AGENTS` compares with ``gold``."""
+) -> list[Json]:
+    """What the judge says of each script, in order, as JSON. The critic among `AGENTS` compares with
+    ``gold``.
+
+    ``criteria`` has each that applies: True, False, or None where the answer could not be read; ``score`` is
+    the share that hold, 0 to 1 (the paper's Figure 9). ``reasons`` are the agents' own words, ``unread`` says
+    why an answer could not be read, by agent.
+    """
     asked = [_verdict(script, mechanism, judge, gold) for script in scripts]
     return list(worked(f"Judging steps by {', '.join(mechanism)}", "scripts", asked, context))
 
@@ -261,27 +239,39 @@ Told = tuple[Mapping[str, bool], str]
 """Which criteria hold, and why."""
 
 
-def _verdict(script: StepScript, mechanism: Mechanism, judge: Judge, gold: GoldAnswers) -> Steps[Verdict]:
-    if not script.steps:
-        return Verdict(script, dict.fromkeys(_criteria(script, CRITERIA), False), {}, {})
-    agents = {agent: _criteria(script, names) for agent, names in mechanism.items()}
-    good, unread = gold[script.id], dict[str, str]()
-    if good.value is None and CRITIC in agents:
-        unread[CRITIC] = f"there is no good answer to compare with: {good.failure}"
-    asked = {
-        agent: agent_question(agent, names, script, (good.value or ()) if agent == CRITIC else ())
-        for agent, names in agents.items()
-        if agent not in unread
+def _verdict(script: StepScript, mechanism: Mechanism, judge: Judge, gold: GoldAnswers) -> Steps[Json]:
+    told, unread = dict[str, Told](), dict[str, str]()
+    holds: dict[str, bool | None] = dict.fromkeys(_criteria(script, CRITERIA), False)
+    if script.steps:
+        agents = {agent: _criteria(script, names) for agent, names in mechanism.items()}
+        good = gold[script.id]
+        if good.value is None and CRITIC in agents:
+            unread[CRITIC] = f"there is no good answer to compare with: {good.failure}"
+        asked = {
+            agent: agent_question(agent, names, script, (good.value or ()) if agent == CRITIC else ())
+            for agent, names in agents.items()
+            if agent not in unread
+        }
+        answers = yield judge, list(asked.values())
+        said = dict(zip(asked, answers, strict=True))
+        unread |= {agent: answer.failure for agent, answer in said.items() if answer.value is None}
+        told = {agent: one.value for agent, one in said.items() if one.value is not None}
+        found = {name: held for those, _ in told.values() for name, held in those.items()}
+        holds = {name: found.get(name) for name in holds}
+    return {
+        "id": script.id,
+        "system": script.system,
+        "steps": len(script.steps),
+        "score": round(share_held(holds), 9),
+        "criteria": holds,
+        "reasons": {agent: reason for agent, (_, reason) in told.items()},
+        "unread": unread,
     }
-    answers = yield judge, list(asked.values())
-    said = dict(zip(asked, answers, strict=True))
-    unread |= {agent: answer.failure for agent, answer in said.items() if answer.value is None}
-    told: dict[str, Told] = {agent: one.value for agent, one in said.items() if one.value is not None}
-    holds: dict[str, bool | None] = {name: None for names in agents.values() for name in names}
-    for those, _ in told.values():
-        holds |= those
-    ordered = {name: holds[name] for name in CRITERIA if name in holds}
-    return Verdict(script, ordered, {agent: reason for agent, (_, reason) in told.items()}, unread)
+
+
+def share_held(criteria: Mapping[str, bool | None]) -> float:
+    """The share of the criteria that hold, 0 to 1, not rounded."""
+    return sum(value is True for value in criteria.values()) / len(criteria)
 
 
 def _criteria(script: StepScript, names: Sequence[str]) -> list[str]:
@@ -293,19 +283,6 @@ def task_words(script: StepScript) -> str:
     if not script.constraint:
         return render("steps/task", goal=quoted(script.goal))
     return render("steps/task-constraint", goal=quoted(script.goal), constraint=quoted(script.constraint))
-
-
-def synthesis_question(scripts: Sequence[StepScript]) -> Question[tuple[str, ...]]:
-    """What is the best list of steps for the task of these scripts? At most eight, or twice the longest."""
-    shown = scripts[:EXAMPLES]
-    most = max(8, 2 * max(len(script.steps) for script in shown))
-    examples = [
-        render("steps/example", number=str(number), steps=numbered(script.steps))
-        for number, script in enumerate(shown, 1)
-    ]
-    texts = {"task": task_words(shown[0]), "scripts": "\n\n".join(examples), "most": str(most)}
-    names, parts = ("steps/synthesis-system", "steps/synthesis"), {"steps": listing(most)}
-    return question(*names, texts, parts, tokens=STEP_TOKENS * (most + 1))
 
 
 def agent_question(

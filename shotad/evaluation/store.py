@@ -77,18 +77,24 @@ class Store(AbstractContextManager["Store"]):
         self._path = path
         self._forget = forget
         self._known: set[str] = set()
-        self._base = _opened(path)
+        self._base: sqlite3.Connection | None = None
+        try:
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            self._mended(self._opened)
+        except (OSError, sqlite3.Error) as error:
+            what = f"{path} cannot keep what is computed: {error}."
+            raise EvaluationError(what, "Name another file by --cache.") from None
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Let go of the file."""
-        self._base.close()
+        if self._base is not None:
+            self._base.close()
 
-    def __del__(self) -> None:
-        if "_base" in vars(self):  # else it was never opened
-            self.close()
+    __del__ = close
 
     def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there, by key. A store that was told to forget finds only what this run put
@@ -120,75 +126,57 @@ class Store(AbstractContextManager["Store"]):
         return found
 
     def _done(self, what: str, hint: str, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
-        """What comes of ``sql`` with each of ``rows``; a file that turns out to be damaged is set aside, with
-        what SQLite keeps beside it, and started again."""
+        """What comes of ``sql`` with each of ``rows``."""
 
         def work() -> list[Any]:
-            with self._base as base:
+            with self._opened() as base:
                 return [found for row in rows for found in base.execute(sql, row)]
 
         try:
-            try:
-                return work()
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    raise
-                self._base.close()
-                if self._path is not None:
-                    _set_aside(self._path)
-                self._base = _opened(self._path)
-                return work()
+            return self._mended(work)
         except sqlite3.Error as error:
             what = f"{self._path} cannot be {what}: {error}."
             raise EvaluationError(what, f"{hint} another by --cache.") from None
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._base is None:
+            # One that is let go may be closed by the thread in which Python collects it.
+            base = sqlite3.connect(self._path or ":memory:", timeout=60, check_same_thread=False)
+            try:
+                if self._path is not None:
+                    base.execute("PRAGMA journal_mode = WAL")
+                    base.execute("PRAGMA synchronous = NORMAL")
+                with base:
+                    base.execute(
+                        "CREATE TABLE IF NOT EXISTS kept "
+                        "(space TEXT, key TEXT, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID"
+                    )
+            except sqlite3.Error:
+                base.close()
+                raise
+            self._base = base
+        return self._base
+
+    def _mended(self, work: Callable[[], T]) -> T:
+        """What ``work`` gives; a file that turns out to be damaged is renamed and started again. Its log
+        belongs to it and would damage the next."""
+        try:
+            return work()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            self.close()
+            self._base = None
+            if self._path is not None:
+                for part in ("-wal", "-shm"):
+                    self._path.with_name(self._path.name + part).unlink(missing_ok=True)
+                self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+            return work()
 
 
 def kept_file() -> Path:
     """The file that evaluations share, in the user's cache folder."""
     return cache_folder().parent / "evaluation.sqlite"
-
-
-def _opened(path: Path | None) -> sqlite3.Connection:
-    if path is None:
-        return _table(":memory:")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            return _table(path)
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            _set_aside(path)
-            return _table(path)
-    except (OSError, sqlite3.Error) as error:
-        raise EvaluationError(
-            f"{path} cannot keep what is computed: {error}.", "Name another file by --cache."
-        ) from None
-
-
-def _set_aside(path: Path) -> None:
-    """Rename a damaged file; its log belongs to it and would damage the next."""
-    for part in ("-wal", "-shm"):
-        path.with_name(path.name + part).unlink(missing_ok=True)
-    path.replace(path.with_name(path.name + ".damaged"))
-
-
-def _table(path: Path | str) -> sqlite3.Connection:
-    # One that is let go may be closed by the thread in which Python collects it.
-    base = sqlite3.connect(path, timeout=60, check_same_thread=False)
-    try:
-        if path != ":memory:":
-            base.execute("PRAGMA journal_mode = WAL")
-            base.execute("PRAGMA synchronous = NORMAL")
-        with base:
-            base.execute(
-                "CREATE TABLE IF NOT EXISTS kept "
-                "(space TEXT, key TEXT, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID"
-            )
-    except sqlite3.Error:
-        base.close()
-        raise
-    return base
 
 
 Json = dict[str, Any]

@@ -29,7 +29,7 @@ from shotad.evaluation import (
     score,
     store as room,
 )
-from shotad.evaluation.metrics import events, java as java_metrics, recall
+from shotad.evaluation.metrics import caption, events, recall
 from shotad.script import ParserModel
 from tests.evaluation.judges.judging import WORDS
 from tests.evaluation.standins import Overlap, Verbs, Words, coco_program
@@ -172,9 +172,8 @@ def benches(folder: Path) -> Iterator[MakeBench]:
         coco_files(folder, patch)
         (folder / "data.verb").touch()
         patch.setattr(events, "weights_file", lambda *_: folder / "data.verb")
-        patch.setattr(java_metrics, "java_program", lambda _: Path("java"))
-        patch.setattr(java_metrics, "java_version", lambda *_: 11)
-        patch.setattr(java_metrics, "_run", coco_program)
+        patch.setattr(caption, "java_of", lambda _: (Path("java"), 11))
+        patch.setattr(caption, "_run", coco_program)
         yield bench_of
 
 

@@ -56,11 +56,6 @@ class SpokenTurn:
     manner: str
     before: int
 
-    @property
-    def with_manner(self) -> str:
-        """The text, and behind it in brackets how it is spoken, as in the published code."""
-        return f"{self.text} ({self.manner})" if self.manner else self.text
-
 
 @dataclass(frozen=True, slots=True)
 class ScriptParts:

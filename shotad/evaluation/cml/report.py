@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -37,7 +39,7 @@ from shotad.evaluation.cml.features import (
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.asking import Pair, Steps, worked
-from shotad.evaluation.screenplay import ScriptForm, read_cml
+from shotad.evaluation.screenplay import read_cml
 from shotad.evaluation.store import MetricContext, vectors_of
 
 Needed = Literal["judge", "analyst", "embedding", "weights"]
@@ -94,16 +96,10 @@ _EVENT_WORDS = range(2, 25)
 """Limits of the published code: turns of a character, turns of a script, words of an event."""
 
 
-@dataclass(frozen=True, slots=True)
-class CmlScore:
-    """A figure, mostly from 0 to 1. Not defined it counts 0, as published, and ``reason`` says why."""
-
-    value: float
-    reason: str = ""
-
-
 Embed = Callable[[Sequence[str]], Rows]
 """A vector for each text: float[n, d]."""
+Scores = Iterator[tuple[str, float | None, str]]
+"""Metrics by name with their figures, mostly from 0 to 1, and why one that is None is not defined."""
 
 
 def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
@@ -119,66 +115,63 @@ def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
     return {**found, "weights": "λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"}
 
 
-def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[tuple[str, CmlScore]]:
+def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     turns, known = parts.turns, found.known_turns()
     spoken = embed([turn.text for turn in turns])
-    yield "dc1", _score(adjacent_similarity(spoken), "fewer than 2 turns")
-    yield "dc2", _score(topic_concentration([one.keywords for one in known.values()]), "no keywords")
-    yield "dc3", _score(creativity(embed(found.analyses["creative"])), "fewer than 2 creative features")
-    yield "cc1", _stability(parts, found)
+    yield "dc1", adjacent_similarity(spoken), "fewer than 2 turns"
+    yield "dc2", topic_concentration([one.keywords for one in known.values()]), "no keywords"
+    yield "dc3", creativity(embed(found.analyses["creative"])), "fewer than 2 creative features"
+    yield "cc1", _stability(parts, found), "no character with 2 turns"
     own = [mutual_similarity(spoken[parts.characters()[name]]) for name in found.voices]
     voices = originality(embed(list(found.voices.values())), [one for one in own if one is not None])
-    yield "cc2", _score(voices, f"fewer than 2 characters with {VOICE_TURNS} turns and a way of speaking")
+    yield "cc2", voices, f"fewer than 2 characters with {VOICE_TURNS} turns and a way of speaking"
     meant = [number for number, one in known.items() if one.intention]
     first = [turns[number].before for number in meant]
     kept = alignment(embed([turns[number].text for number in meant]), embed(parts.actions), first)
-    yield "cc3", _score(kept, "no intentions, or no actions")
-    yield "pr1", _score(adjacent_similarity(embed(parts.scenes)), "fewer than 2 scenes")
-    yield "pr2", _score(adjacent_similarity(embed(found.lists["events"])), "fewer than 2 events")
-    yield "pr3", _score(innovation(embed(found.analyses["pattern"])), "fewer than 2 narrative patterns")
+    yield "cc3", kept, "no intentions, or no actions"
+    yield "pr1", adjacent_similarity(embed(parts.scenes)), "fewer than 2 scenes"
+    yield "pr2", adjacent_similarity(embed(found.lists["events"])), "fewer than 2 events"
+    yield "pr3", innovation(embed(found.analyses["pattern"])), "fewer than 2 narrative patterns"
 
 
-def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Iterator[tuple[str, CmlScore]]:
-    texts = [turn.with_manner for turn in parts.turns]
+def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
+    # Behind a turn in brackets how it is spoken, as in the published code.
+    texts = [f"{turn.text} ({turn.manner})" if turn.manner else turn.text for turn in parts.turns]
     spoken, few = embed(texts), "fewer than 2 turns"
-    yield "dc1_adjacent_similarity", _score(adjacent_similarity(spoken, clipped=True), few)
+    yield "dc1_adjacent_similarity", adjacent_similarity(spoken, clipped=True), few
     known = found.known_turns()
     asked = [k for k in known if known[k].question and k + 1 in known and not known[k + 1].question]
     relevance = paired_similarity(spoken[asked], spoken[[k + 1 for k in asked]], clipped=True)
-    yield "dc2_qa_relevance", _score(relevance, "no question with an answer")
+    yield "dc2_qa_relevance", relevance, "no question with an answer"
     centred = central_similarity(spoken) if len(spoken) > 1 else None
-    yield "dc3_topic_concentration", _score(centred if centred is None else max(0.0, centred), few)
-    yield "cc1_emotional_stability", _stability(parts, found, _CODE_EMOTIONS)
+    yield "dc3_topic_concentration", centred if centred is None else max(0.0, centred), few
+    yield "cc1_emotional_stability", _stability(parts, found, _CODE_EMOTIONS), "no character with 2 turns"
     styles = [central_similarity(spoken[turns]) for turns in parts.characters(VOICE_TURNS).values()]
     style = _mean([max(0.0, one) for one in styles if one is not None])
-    yield "cc2_linguistic_consistency", _score(style, f"no character with {VOICE_TURNS} turns")
+    yield "cc2_linguistic_consistency", style, f"no character with {VOICE_TURNS} turns"
     meant = [number for number in known if number < _CODE_INTENTIONS and known[number].intention]
     actions = list(dict.fromkeys((*parts.headings, *parts.actions)))
     vectors = embed([texts[number] for number in meant])
     kept = alignment(vectors, embed(actions), [0] * len(meant), clipped=True)
-    yield "cc3_action_intention_alignment", _score(kept, "no intentions, or no actions")
+    yield "cc3_action_intention_alignment", kept, "no intentions, or no actions"
     scenes = adjacent_similarity(embed(parts.scenes), clipped=True)
-    yield "pr1_scene_similarity", _score(scenes, "fewer than 2 scenes")
+    yield "pr1_scene_similarity", scenes, "fewer than 2 scenes"
     events = [event for event in found.lists["code events"] if len(event.split()) in _EVENT_WORDS]
-    yield "pr2_event_coherence", _score(adjacent_similarity(embed(events)), "fewer than 2 events")
+    yield "pr2_event_coherence", adjacent_similarity(embed(events)), "fewer than 2 events"
 
 
-def _stability(parts: ScriptParts, found: ScriptFeatures, most: int | None = None) -> CmlScore:
+def _stability(parts: ScriptParts, found: ScriptFeatures, most: int | None = None) -> float | None:
     """The mean over characters with two turns whose emotion is known, of the first ``most`` turns of each."""
     known = found.known_turns()
     steady = [
         emotional_stability([known[k].emotion for k in numbers[:most] if k in known])
         for numbers in parts.characters(2).values()
     ]
-    return _score(_mean([one for one in steady if one is not None]), "no character with 2 turns")
+    return _mean([one for one in steady if one is not None])
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
-
-
-def _score(value: float | None, reason: str) -> CmlScore:
-    return CmlScore(0.0, reason) if value is None else CmlScore(value)
 
 
 _RECORDS, _TEXTS = (".json", ".jsonl"), (".xml", ".cml", ".txt")
@@ -244,128 +237,9 @@ def _scripts(path: Path) -> Iterator[ScriptText]:
         yield ScriptText(path.stem, path.stem, path.absolute().parent.name, content)
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptResult:
-    """What was found of one screenplay."""
-
-    script: ScriptText
-    form: ScriptForm
-    parts: ScriptParts
-    features: ScriptFeatures
-    scores: Mapping[str, CmlScore]
-
-    def record(self) -> Json:
-        """All of it as JSON, the features too, so that a figure can be looked into."""
-        counts = {name: len(getattr(self.parts, name)) for name in ("scenes", "turns", "actions")}
-        return {
-            **{name: getattr(self.script, name) for name in ("id", "title", "source")},
-            "read": self.form,
-            "n": {**counts, "characters": len(self.parts.characters())},
-            "scores": {name: asdict(score) for name, score in self.scores.items()},
-            "features": asdict(self.features),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class CmlReport:
-    """The results of all screenplays, and what made them."""
-
-    results: tuple[ScriptResult, ...]
-    models: Mapping[Needed, str]
-    identity: Json
-
-    @property
-    def failed(self) -> int:
-        """How many screenplays have an answer that failed."""
-        return sum(bool(result.features.failures) for result in self.results)
-
-    @property
-    def text(self) -> str:
-        """All of it for people: how many were read, a row for each source, what the figures depend on."""
-        count = len(self.results)
-        by = {form: sum(one.form == form for one in self.results) for form in ("tags", "text")}
-        read = by["tags"] + by["text"]
-        lines = [
-            f"CML-Bench of {plural(count, 'screenplay')}.",
-            f"Features by {self.models['judge']}, analyses by {self.models['analyst']}, "
-            f"vectors by {self.models['embedding']}.",
-            f"Read: {read} of {count} ({100 * read / count:.1f}%), {by['tags']} by their tags, "
-            f"{by['text']} as plain text.",
-        ]
-        for kind, head in (("paper", "By the paper's text"), ("code", "By the published code")):
-            lines += ["", *self._table(kind, head)]
-        odd = "; ".join(differences(self.models).values())
-        lines += ["", f"* Not comparable with the paper: {odd}. All questions are in our own words."]
-        for name, metric in CML_METRICS.items():
-            reasons = [one.scores[name].reason for one in self.results if one.scores[name].reason]
-            if reasons:
-                what = f"Counted as 0: {metric.title} ({metric.source}), {len(reasons)} of {count}"
-                lines.append(f"{what}: {'; '.join(dict.fromkeys(reasons)).rstrip('.')}.")
-        failures = [(one.script.id, *what) for one in self.results for what in one.features.failures.items()]
-        lines += [f"Engine failed: {name}, {what}: {why}" for name, what, why in failures[:_SHOWN]]
-        if failures:
-            more = f"{plural(self.failed, 'screenplay')} with answers that failed"
-            lines.append(f"{more}. Run the same command again: what is done is kept.")
-        return "\n".join(lines)
-
-    def record(self) -> Json:
-        """``cml.json``."""
-        return {
-            "schema": 1,
-            "shotad": __version__,
-            "made_by": self.identity,
-            "n": {"scripts": len(self.results), "failed": self.failed},
-            "metrics": [
-                {
-                    "name": name,
-                    "title": metric.title,
-                    "definition": metric.source,
-                    "comparable": not self._odd(name),
-                    "why_not": self._odd(name),
-                }
-                for name, metric in CML_METRICS.items()
-            ],
-            "sources": [
-                {
-                    "source": source,
-                    "scripts": len(those),
-                    "read": sum(one.form != "none" for one in those),
-                    "by_tags": sum(one.form == "tags" for one in those),
-                    "means": {name: _figure(those, name) for name in CML_METRICS},
-                }
-                for source, those in self._sources().items()
-            ],
-            "scripts": [result.record() for result in self.results],
-        }
-
-    def _sources(self) -> dict[str, list[ScriptResult]]:
-        found: dict[str, list[ScriptResult]] = {}
-        for result in self.results:
-            found.setdefault(result.script.source, []).append(result)
-        return found
-
-    def _odd(self, name: str) -> list[str]:
-        """Why a metric's figures are not comparable with the paper's; empty where they are."""
-        return [why for need, why in differences(self.models).items() if need in CML_METRICS[name].needs]
-
-    def _table(self, kind: str, head: str) -> list[str]:
-        names = [name for name, metric in CML_METRICS.items() if metric.source == kind]
-        heads = (f"{name[:3].upper()}{'*' if self._odd(name) else ''}" for name in names)
-        rows = [
-            (source, f"{len(those):,}", *(f"{_figure(those, name):.3f}" for name in names))
-            for source, those in self._sources().items()
-        ]
-        return aligned((head, "Scripts", *heads), rows, range(1, len(names) + 2))
-
-
-def _figure(results: Sequence[ScriptResult], name: str) -> float:
-    return math.fsum(one.scores[name].value for one in results) / len(results)
-
-
-def evaluate_cml(
-    scripts: Sequence[ScriptText], judge: str, analyst: str, context: MetricContext
-) -> CmlReport:
-    """CML-Bench of these screenplays.
+def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, context: MetricContext) -> Json:
+    """CML-Bench of these screenplays, as JSON (``cml.json``), the features too, so that a figure can be
+    looked into. A figure that is not defined is 0, as published, and has a ``reason``.
 
     ``judge`` finds features, ``analyst`` lists events and says what is special; both are engines by name
     (`shotad.evaluation.metrics.judge`). Answers and vectors are kept on the context as they come. Raises
@@ -375,20 +249,92 @@ def evaluate_cml(
     # A model that is not here is said before any engine is asked.
     made_by = {"judge": pair.actor.identity, "analyst": pair.judge.identity, "embedding": vectors.identity}
     asked = [_scored(script, pair, vectors.of) for script in scripts]
-    results = tuple(worked("Reading screenplays", "screenplays", asked, context))
-    names = {who: " ".join(filter(None, (of.get("engine"), of["model"]))) for who, of in made_by.items()}
-    models: dict[Needed, str] = {who: names[who] for who in ("judge", "analyst", "embedding")}
-    return CmlReport(results, models, {**made_by, "prompts": pair.identity["prompts"]})
+    results = list(worked("Reading screenplays", "screenplays", asked, context))
+    odd, metrics = differences(_models(made_by)), []
+    for name, metric in CML_METRICS.items():
+        why = [why for need, why in odd.items() if need in metric.needs]
+        told = {"name": name, "title": metric.title, "definition": metric.source}
+        metrics.append({**told, "comparable": not why, "why_not": why})
+    sources: dict[str, list[Json]] = {}
+    for result in results:
+        sources.setdefault(result["source"], []).append(result)
+    failed = sum(bool(result["features"]["failures"]) for result in results)
+    return {
+        "schema": 1,
+        "shotad": __version__,
+        "made_by": {**made_by, "prompts": pair.identity["prompts"]},
+        "n": {"scripts": len(results), "failed": failed},
+        "metrics": metrics,
+        "sources": [
+            {
+                "source": source,
+                "scripts": len(those),
+                "read": sum(one["read"] != "none" for one in those),
+                "by_tags": sum(one["read"] == "tags" for one in those),
+                "means": {
+                    name: _mean([one["scores"][name]["value"] for one in those]) for name in CML_METRICS
+                },
+            }
+            for source, those in sources.items()
+        ],
+        "scripts": results,
+    }
 
 
-def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[ScriptResult]:
+def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[Json]:
     read = read_cml(script.text, script.title)
     parts = ScriptParts.of(read.screenplay)
     found = yield from extract_features(parts, pair.actor, pair.judge)
-    # The score of each metric of `CML_METRICS`; one that an engine's failure left undefined says so
-    scores = {**dict(_paper(parts, found, embed)), **dict(_code(parts, found, embed))}
+    scores = {}
+    for name, value, undefined in chain(_paper(parts, found, embed), _code(parts, found, embed)):
+        failed = [found.failures[what] for what in CML_METRICS[name].asks if what in found.failures]
+        reason = f"engine: {failed[0]}" if failed else undefined
+        scores[name] = {"value": 0.0, "reason": reason} if value is None else {"value": value, "reason": ""}
+    counts = {name: len(getattr(parts, name)) for name in ("scenes", "turns", "actions")}
+    return {
+        **{name: getattr(script, name) for name in ("id", "title", "source")},
+        "read": read.form,
+        "n": {**counts, "characters": len(parts.characters())},
+        "scores": scores,
+        "features": asdict(found),
+    }
+
+
+def _models(made_by: Json) -> dict[Needed, str]:
+    who: tuple[Needed, ...] = ("judge", "analyst", "embedding")
+    return {one: " ".join(filter(None, (made_by[one].get("engine"), made_by[one]["model"]))) for one in who}
+
+
+def cml_text(record: Json) -> str:
+    """What `evaluate_cml` found, for people: how many were read, a row for each source, what the figures
+    depend on."""
+    scripts, models = record["scripts"], _models(record["made_by"])
+    count, forms = len(scripts), Counter(one["read"] for one in scripts)
+    read = forms["tags"] + forms["text"]
+    lines = [
+        f"CML-Bench of {plural(count, 'screenplay')}.",
+        f"Features by {models['judge']}, analyses by {models['analyst']}, vectors by {models['embedding']}.",
+        f"Read: {read} of {count} ({100 * read / count:.1f}%), {forms['tags']} by their tags, "
+        f"{forms['text']} as plain text.",
+    ]
+    for kind, head in (("paper", "By the paper's text"), ("code", "By the published code")):
+        metrics = [metric for metric in record["metrics"] if metric["definition"] == kind]
+        heads = [f"{one['name'][:3].upper()}{'*' if one['why_not'] else ''}" for one in metrics]
+        rows = []
+        for source in record["sources"]:
+            means = [f"{source['means'][metric['name']]:.3f}" for metric in metrics]
+            rows.append((source["source"], f"{source['scripts']:,}", *means))
+        lines += ["", *aligned((head, "Scripts", *heads), rows, range(1, len(metrics) + 2))]
+    odd = "; ".join(differences(models).values())
+    lines += ["", f"* Not comparable with the paper: {odd}. All questions are in our own words."]
     for name, metric in CML_METRICS.items():
-        failed = [found.failures[what] for what in metric.asks if what in found.failures]
-        if failed and scores[name].reason:
-            scores[name] = CmlScore(0.0, f"engine: {failed[0]}")
-    return ScriptResult(script, read.form, parts, found, scores)
+        reasons = [reason for one in scripts if (reason := one["scores"][name]["reason"])]
+        if reasons:
+            what = f"Counted as 0: {metric.title} ({metric.source}), {len(reasons)} of {count}"
+            lines.append(f"{what}: {'; '.join(dict.fromkeys(reasons)).rstrip('.')}.")
+    failures = [(one["id"], *what) for one in scripts for what in one["features"]["failures"].items()]
+    lines += [f"Engine failed: {name}, {what}: {why}" for name, what, why in failures[:_SHOWN]]
+    if failures:
+        more = f"{plural(record['n']['failed'], 'screenplay')} with answers that failed"
+        lines.append(f"{more}. Run the same command again: what is done is kept.")
+    return "\n".join(lines)

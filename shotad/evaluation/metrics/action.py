@@ -20,10 +20,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.core import ScriptError
 from shotad.description import parse_stage1
@@ -100,20 +98,13 @@ class Action(Metric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         items = [corpus.items[place] for place in places]
-        return [
-            {
-                "text": self._text(item),
-                "failure": self._failure(item),
-                "actions": None if item.actions is None else list(item.actions),
-            }
-            for item in items
-        ]
+        return [{"text": self._text(item), "actions": item.actions} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """Everything is taken apart and embedded at once; then a row for each place."""
         items = [corpus.items[place] for place in places]
-        said = dict.fromkeys(text for item in items if item.actions and (text := self._text(item)))
-        told = self._rules.told(list(said), self._parses, paragraphs=self._paragraphs)
+        texts = dict.fromkeys(text for item in items if item.actions and (text := self._text(item)))
+        told = self._rules.told(list(texts), self._parses, paragraphs=self._paragraphs)
         parses = self._parses.of(action for item in items for action in item.actions or ())
         deeds = {text: Phrase(text, self._rules.lemma(parse)) for text, parse in parses.items()}
         texts = dict.fromkeys(deeds)
@@ -121,7 +112,23 @@ class Action(Metric):
         table = VectorTable(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
         for item in items:
             actions = [deeds[text] for text in item.actions or ()]
-            yield self._row(item, actions, told.get(self._text(item) or "", PredictionTexts()), table)
+            said = told.get(self._text(item) or "", PredictionTexts())
+            unscored, score, found = "", 0.0, list[tuple[float, Json]]()
+            if not actions:
+                unscored = "no human actions are known"
+            elif not said.all and self._rules.skips:
+                unscored = "left out, as in the published code"
+            else:
+                found = matches(actions, said, table)
+                score = sum(one for one, _ in found) / len(found)
+                if score < 0.0 and self._rules.skips:
+                    unscored = "below 0, left out as in the published code"
+            if unscored:
+                yield Row(item.id, (0.0, 0.0), None, self._failure(item), {"unscored": unscored})
+            else:
+                notes = {"actions": [match for _, match in found]}
+                value = 100.0 * _SPREAD * (score - _CHANCE)
+                yield Row(item.id, (score, 1.0), value, self._failure(item), notes)
 
     def _text(self, item: Item) -> str | None:
         return item.description if self._paragraphs else item.prediction
@@ -130,23 +137,6 @@ class Action(Metric):
         if self._text(item) is not None:
             return ""
         return item.failure or ("no description" if self._paragraphs else "no prediction")
-
-    def _row(self, item: Item, actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable) -> Row:
-        failure = self._failure(item)
-        unscored, found, score = "", list[Match](), 0.0
-        if not actions:
-            unscored = "no human actions are known"
-        elif not told.all and self._rules.skips:
-            unscored = "left out, as in the published code"
-        else:
-            found = matches(actions, told, table)
-            score = sum(match.score for match in found) / len(found)
-            if score < 0.0 and self._rules.skips:
-                unscored = "below 0, left out as in the published code"
-        if unscored:
-            return Row(item.id, (0.0, 0.0), None, failure, {"unscored": unscored})
-        notes = {"actions": [match.to_json() for match in found]}
-        return Row(item.id, (score, 1.0), 100.0 * _SPREAD * (score - _CHANCE), failure, notes)
 
 
 PAPER_MODEL = "gte-Qwen2-7B-instruct"
@@ -166,26 +156,6 @@ _LEFT_OUT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """What was found of one action. ``similarity`` is the largest cosine over texts and phrases, that with
-    ``nearest``; ``verb`` the largest over phrases with the same lemma, with ``phrase`` (none: 0)."""
-
-    action: Phrase
-    score: float
-    similarity: float
-    nearest: str
-    verb: float
-    phrase: str | None
-
-    def to_json(self) -> dict[str, Any]:
-        """For people, rounded."""
-        found: dict[str, Any] = {"action": self.action.text, "lemma": self.action.lemma}
-        found |= {"score": round(self.score, 4), "nearest": self.nearest}
-        found |= {"similarity": round(self.similarity, 4), "verb": round(self.verb, 4)}
-        return found | ({} if self.phrase is None else {"phrase": self.phrase})
-
-
 class VectorTable:
     """Unit vectors of texts, by text."""
 
@@ -195,32 +165,36 @@ class VectorTable:
 
     def cosines(self, some: Sequence[str], others: Sequence[str]) -> Floats:
         """float64[len(some), len(others)] within [-1, 1]; exactly 1 for equal texts."""
-        rows, columns = self._of(some), self._of(others)
+        rows, columns = (
+            np.array([self._places[text] for text in texts], np.intp) for texts in (some, others)
+        )
         product = self._vectors[rows].astype(np.float64) @ self._vectors[columns].T.astype(np.float64)
         equal = rows[:, None] == columns[None, :]
         return np.asarray(np.where(equal, 1.0, np.clip(product, -1.0, 1.0)), np.float64)
 
-    def _of(self, texts: Sequence[str]) -> npt.NDArray[np.intp]:
-        return np.array([self._places[text] for text in texts], np.intp)
 
+def matches(actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable) -> list[tuple[float, Json]]:
+    """The score of each action (Shot-by-Shot, section 4.2), of its similarity and its verb, weighed by
+    `WEIGHT`, and what it matches, rounded, for people. 0 where nothing is told.
 
-def matches(actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable) -> list[Match]:
-    """The best matches of each action (Shot-by-Shot, section 4.2): ``score`` is similarity and verb, weighed
-    by `WEIGHT`; all 0 where nothing is told."""
-    texts = told.all
-    if not texts:
-        return [Match(action, 0.0, 0.0, "", 0.0, None) for action in actions]
-    found = []
-    for action, cosines in zip(actions, table.cosines([one.text for one in actions], texts), strict=True):
-        nearest, similarity = int(cosines.argmax()), float(cosines.max())
-        same = [action.lemma is not None and phrase.lemma == action.lemma for phrase in told.phrases]
-        verb, phrase = 0.0, None
+    ``similarity`` is the largest cosine over texts and phrases, that with ``nearest``; ``verb`` the largest
+    over phrases with the same lemma, with ``phrase`` (none: 0).
+    """
+    texts, found = told.all, []
+    rows = table.cosines([one.text for one in actions], texts)
+    for action, cosines in zip(actions, rows, strict=True):
+        nearest, similarity, verb, phrase = "", 0.0, 0.0, dict[str, str]()
+        if texts:
+            nearest, similarity = texts[int(cosines.argmax())], float(cosines.max())
+        same = [action.lemma is not None and one.lemma == action.lemma for one in told.phrases]
         if any(same):
             verbs = np.where(same, cosines[: len(same)], 0.0)
             best = int(verbs.argmax())
-            verb, phrase = float(verbs[best]), texts[best] if same[best] else None
+            verb, phrase = float(verbs[best]), {"phrase": texts[best]} if same[best] else {}
         score = WEIGHT * similarity + (1.0 - WEIGHT) * verb
-        found.append(Match(action, score, similarity, texts[nearest], verb, phrase))
+        match: Json = {"action": action.text, "lemma": action.lemma, "score": round(score, 4)}
+        match |= {"nearest": nearest, "similarity": round(similarity, 4), "verb": round(verb, 4)}
+        found.append((score, match | phrase))
     return found
 
 
@@ -286,7 +260,14 @@ class PaperRules:
     ) -> dict[str, PredictionTexts]:
         """Sentences and phrases of each text. A sentence is taken apart alone, so that what it tells does
         not depend on its neighbours."""
-        bodies = {text: _steps(text) if paragraphs else text for text in texts}
+        bodies = dict(zip(texts, texts, strict=True))
+        for text in texts if paragraphs else ():
+            # A description's steps but the first, without headings and what models write around them.
+            try:
+                steps = parse_stage1(text, _STEPS, "", "").steps
+            except ScriptError:
+                steps = {}
+            bodies[text] = " ".join(body for heading, body in steps.items() if heading != _UNTOLD)
         found = parses.of(bodies.values())
         sentences = {
             body: [text for one in parse.sentences() if (text := parse.text(one).strip())]
@@ -332,53 +313,30 @@ def _inflects(base: str, verb: Token) -> bool:
     return verb.tag not in ("VBD", "VBN") or word in pasts(base)
 
 
-def _steps(text: str) -> str:
-    """A description's steps but the first, without headings and what models write around them."""
-    try:
-        steps = parse_stage1(text, _STEPS, "", "").steps
-    except ScriptError:
-        return ""
-    return " ".join(body for heading, body in steps.items() if heading != _UNTOLD)
-
-
 def _own(parse: Parse, verb: int) -> list[int]:
     """The places of a verb's subtree without what is coordinated with it, and without the conjunction."""
-    apart: set[int] = set()
+    tokens, apart = parse.tokens, set[int]()
     for child in parse.children[verb]:
-        if parse.tokens[child].dep == "conj" or _goes_on(parse, verb, child):
+        # What the same subject does next: ``hesitates, then turns``, which spaCy's models take for a
+        # conjunction, or for anything else about as often.
+        follows = child > verb and tokens[child].tag in _FINITE
+        then = follows and any(one.text.lower() == _NEXT for one in tokens[verb + 1 : child][-_NEAR:])
+        goes_on = then and not {tokens[place].dep for place in parse.children[child]} & _OTHERWISE
+        if tokens[child].dep == "conj" or goes_on:
             apart.update(parse.subtree(child))
             # What stands between the two and joins them.
             for place in parse.children[verb]:
-                token = parse.tokens[place]
-                joins = token.dep in ("cc", "preconj", "punct") or token.text.lower() == _NEXT
+                joins = tokens[place].dep in ("cc", "preconj", "punct") or tokens[place].text.lower() == _NEXT
                 if joins and verb < place < child:
                     apart.add(place)
     return [place for place in parse.subtree(verb) if place not in apart]
 
 
-def _goes_on(parse: Parse, verb: int, child: int) -> bool:
-    """Whether the word here is what the same subject does next: ``hesitates, then turns``, which spaCy's
-    models take for a conjunction, or for anything else about as often."""
-    if child < verb or parse.tokens[child].tag not in _FINITE:
-        return False
-    before = parse.tokens[verb + 1 : child]
-    kept_apart = {parse.tokens[place].dep for place in parse.children[child]} & _OTHERWISE
-    return not kept_apart and any(token.text.lower() == _NEXT for token in before[-_NEAR:])
-
-
 def _ended(parse: Parse, places: Sequence[int]) -> str:
     """The words at ``places`` without signs around them, and a full stop; empty where there are none."""
     words = [place for place in places if not parse.tokens[place].text.isspace()]
-    while words and _is_sign(parse.tokens[words[-1]].text):
-        words.pop()
-    while words and _is_sign(parse.tokens[words[0]].text):
-        words.pop(0)
-    text = parse.text(words)
-    return f"{text}." if text else ""
-
-
-def _is_sign(word: str) -> bool:
-    return not any(letter.isalnum() for letter in word)
+    full = [at for at, place in enumerate(words) if any(map(str.isalnum, parse.tokens[place].text))]
+    return f"{parse.text(words[full[0] : full[-1] + 1])}." if full else ""
 
 
 _BEFORE_ACTIONS = ("1. Main characters: ", "1. Main characters:", "Main characters:", "1.")
@@ -417,8 +375,13 @@ class CodeRules:
         """Whole text, pieces and phrases of each text; nothing of one that is skipped."""
         whole, pieces = {}, {}
         for text in texts:
-            read = "" if text in _NOT_A_TEXT else text
-            body = _paragraph(read) if paragraphs else read
+            body = "" if text in _NOT_A_TEXT else text
+            if paragraphs:  # without most headings and without what stands before the actions
+                for heading in _BEFORE_ACTIONS:
+                    body = body.replace(heading, "")
+                body = body.split(_ACTIONS)[-1]
+                for heading in _OTHERS:
+                    body = body.replace(heading, "")
             pieces[text] = split(body, PIECE_ENDS)
             whole[text] = split(body, _SENTENCE_ENDS) if paragraphs else [body] if body else []
         parsed = parses.of(piece for row in pieces.values() for piece in row)
@@ -427,17 +390,12 @@ class CodeRules:
             for text, row in pieces.items()
         }
         again = parses.of(phrase for row in phrases.values() for phrase in row)
-        return {
-            text: PredictionTexts(
-                tuple(
-                    piece
-                    for piece in dict.fromkeys([*whole[text], *pieces[text]])
-                    if piece not in phrases[text]
-                ),
-                tuple(dict.fromkeys(Phrase(phrase, first_lemma(again[phrase])) for phrase in phrases[text])),
-            )
-            for text in texts
-        }
+        found = {}
+        for text in texts:
+            own = tuple(Phrase(phrase, first_lemma(again[phrase])) for phrase in dict.fromkeys(phrases[text]))
+            others = dict.fromkeys([*whole[text], *pieces[text]])
+            found[text] = PredictionTexts(tuple(one for one in others if one not in phrases[text]), own)
+        return found
 
     def lemma(self, action: Parse) -> str | None:
         """That of the first verb."""
@@ -466,16 +424,6 @@ def phrases_of(parse: Parse) -> Iterator[str]:
         if words and parse.tokens[words[-1]].dep in ("cc", "punct"):
             words.pop()
         yield " ".join(parse.tokens[part].text for part in words)
-
-
-def _paragraph(text: str) -> str:
-    """A description without most headings and without what stands before the actions."""
-    for heading in _BEFORE_ACTIONS:
-        text = text.replace(heading, "")
-    text = text.split(_ACTIONS)[-1]
-    for heading in _OTHERS:
-        text = text.replace(heading, "")
-    return text
 
 
 RULES: dict[str, type[PaperRules | CodeRules]] = {"paper": PaperRules, "code": CodeRules}

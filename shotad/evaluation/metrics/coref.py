@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -82,38 +83,84 @@ class FastCoref:
             "version": _VERSION,
             "library": importlib.metadata.version("fastcoref"),
             "model": self._model if not Path(self._model).is_dir() else Path(self._model).resolve().name,
-            "revision": self._revision(),
+            "revision": self._revision,
             "exact": self._settings.rules == "code",
         }
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
         """Whom each sentence of each film means."""
         model = self._context.once(f"coref/{self.name}/{self._model}", self._loaded)
-        return [self._resolved(document, model) for document in documents]
 
-    def _resolved(self, document: Document, model: Any) -> tuple[People, ...]:
-        pieces = parts(document, lambda text: _fits(model, text))
-        self._divided += len(pieces) > 1
-        names = None if self._settings.rules == "code" else named(document)
-        found = (meant(piece, _clusters(model, piece), document.cast, names) for piece in pieces)
-        return tuple(tuple(sorted(one)) for those in found for one in those)
+        def fits(text: str) -> bool:
+            """Whether the model reads so long a text: the library leaves out longer ones without a word."""
+            if model.max_doc_len is None:
+                return True
+            words = [token.text for token in model.nlp(text)]
+            pieces = model.tokenizer(words, is_split_into_words=True)["input_ids"]
+            return len(pieces) <= int(model.max_doc_len)
 
+        people: list[tuple[People, ...]] = []
+        for document in documents:
+            pieces = parts(document, fits)
+            self._divided += len(pieces) > 1
+            names = None if self._settings.rules == "code" else named(document)
+            found = (meant(piece, _clusters(model, piece), document.cast, names) for piece in pieces)
+            people.append(tuple(tuple(sorted(one)) for those in found for one in those))
+        return people
+
+    @cached_property
     def _folder(self) -> Path:
-        return self._context.once(f"coref-folder/{self._model}", lambda: _located(self._model))
+        """The folder of the model: as given, from the hub's cache, or from the hub."""
+        folder = Path(self._model).expanduser()
+        if folder.is_dir():
+            if not _whole(folder):
+                raise EvaluationError(
+                    f"{folder} holds no coreference model: config.json and {' or '.join(_WEIGHTS)}.",
+                    "Name a folder with all files of the model by measures.critic.model.",
+                )
+            return folder
+        hub = need("huggingface_hub", _PURPOSE, EXTRA)
+        said, failed = "its files are not all there", hub.errors.HfHubHTTPError
+        files = {"allow_patterns": list(_FILES)}
+        for local in (True, False):
+            try:
+                found = Path(hub.snapshot_download(self._model, local_files_only=local, **files))
+                if _whole(found):
+                    return found
+            except (OSError, ValueError, failed, *failed.__bases__) as error:
+                said = reason(error)
+        raise EvaluationError(
+            f"The coreference model {self._model} is not here and could not be fetched: {said}.",
+            f"{NETWORK}, name a folder with it by measures.critic.model, "
+            "or set measures.critic.resolver=plain.",
+        )
 
+    @cached_property
     def _revision(self) -> str:
-        folder = self._folder()
+        """The hub's, or 16 digits over the files that make the answers."""
+        folder = self._folder
         if folder.parent.name == "snapshots":
             return folder.name[:16]
-        return self._context.once(f"coref-hash/{self._model}", lambda: _hash(folder))
+        digest = hashlib.sha256()
+        for path in sorted(path for pattern in _FILES for path in folder.glob(pattern)):
+            with path.open("rb") as stream:
+                digest.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+        return digest.hexdigest()[:16]
 
     def _loaded(self) -> Any:
-        folder = self._folder()
+        folder = self._folder
         with _quiet():
             library = need("fastcoref", _PURPOSE, EXTRA)
             spacy = need("spacy", _PURPOSE, EXTRA)
             transformers = need("transformers", _PURPOSE, EXTRA)
-            _fit_transformers()
+            # What transformers asks of a model class since 4.46 (no fused attention in Longformer) and 5.
+            classes = "fastcoref.coref_models.modeling_"
+            fcoref = need(f"{classes}fcoref", _PURPOSE, EXTRA).FCorefModel
+            lingmess = need(f"{classes}lingmess", _PURPOSE, EXTRA).LingMessModel
+            for known in (fcoref, lingmess):
+                if not hasattr(known, "all_tied_weights_keys"):
+                    known.all_tied_weights_keys = {}
+            lingmess._supports_sdpa = False
             try:
                 with loading_quiet(transformers):
                     # Only spaCy's words are used, which its models have from the language.
@@ -146,66 +193,8 @@ class LingMess(FastCoref):
     published = False
 
 
-def _located(model: str) -> Path:
-    """The folder of a model: as given, from the hub's cache, or from the hub."""
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        if not _whole(folder):
-            raise EvaluationError(
-                f"{folder} holds no coreference model: config.json and {' or '.join(_WEIGHTS)}.",
-                "Name a folder with all files of the model by measures.critic.model.",
-            )
-        return folder
-    hub = need("huggingface_hub", _PURPOSE, EXTRA)
-    said = "its files are not all there"
-    for local in (True, False):
-        try:
-            found = Path(hub.snapshot_download(model, allow_patterns=list(_FILES), local_files_only=local))
-            if _whole(found):
-                return found
-        except (
-            OSError,
-            ValueError,
-            hub.errors.HfHubHTTPError,
-            *hub.errors.HfHubHTTPError.__bases__,
-        ) as error:
-            said = reason(error)
-    raise EvaluationError(
-        f"The coreference model {model} is not here and could not be fetched: {said}.",
-        f"{NETWORK}, name a folder with it by measures.critic.model, or set measures.critic.resolver=plain.",
-    )
-
-
 def _whole(folder: Path) -> bool:
     return (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHTS)
-
-
-def _hash(folder: Path) -> str:
-    """16 digits over the files that make the answers."""
-    digest = hashlib.sha256()
-    for path in sorted(path for pattern in _FILES for path in folder.glob(pattern)):
-        with path.open("rb") as stream:
-            digest.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
-    return digest.hexdigest()[:16]
-
-
-def _fit_transformers() -> None:
-    """What transformers asks of a model class since version 4.46 (no fused attention in Longformer) and 5."""
-    models = "fastcoref.coref_models.modeling_"
-    fcoref = need(f"{models}fcoref", _PURPOSE, EXTRA).FCorefModel
-    lingmess = need(f"{models}lingmess", _PURPOSE, EXTRA).LingMessModel
-    for model in (fcoref, lingmess):
-        if not hasattr(model, "all_tied_weights_keys"):
-            model.all_tied_weights_keys = {}
-    lingmess._supports_sdpa = False
-
-
-def _fits(model: Any, text: str) -> bool:
-    """Whether the model reads so long a text: the library leaves out longer ones without a word."""
-    if model.max_doc_len is None:
-        return True
-    words = [token.text for token in model.nlp(text)]
-    return len(model.tokenizer(words, is_split_into_words=True)["input_ids"]) <= int(model.max_doc_len)
 
 
 def _clusters(model: Any, piece: Layout) -> list[Cluster]:
@@ -281,13 +270,12 @@ def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
     """The document in one piece where it fits what the model reads, else in runs of whole sentences, each
     with the cast list, as few as can be and of about equal length."""
     sentences = document.sentences
-    count = 1
-    while True:
+    for count in range(1, max(1, len(sentences)) + 1):
         bounds = [round(len(sentences) * part / count) for part in range(count + 1)]
         pieces = [layout(sentences[start:end], document.cast, start) for start, end in pairwise(bounds)]
-        if count >= max(1, len(sentences)) or all(fits(piece.text) for piece in pieces):
-            return pieces
-        count += 1
+        if all(fits(piece.text) for piece in pieces):
+            break
+    return pieces
 
 
 def meant(

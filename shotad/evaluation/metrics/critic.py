@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from shotad.core import EvaluationError, key_of
-from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext
 
 RESOLVERS = {
@@ -112,12 +112,31 @@ class Critic(Metric):
         done: dict[int, Row] = {}
         for place in places:
             if place not in done:
-                documents = self._documents(corpus, films[place])
-                cast = bool(documents[0].cast)
-                human, predicted = self._resolved(documents) if cast else ([()] * len(films[place]),) * 2
-                for at, wanted, said in zip(films[place], human, predicted, strict=True):
-                    done[at] = _row(corpus.items[at], wanted, said, cast, self._rules == "all")
+                done.update(self._film(corpus, films[place]))
             yield done[place]
+
+    def _film(self, corpus: Corpus, film: Sequence[int]) -> Iterator[tuple[int, Row]]:
+        """A film's rows by place: IoU of the two sets of names; nothing where the human AD means nobody."""
+        documents = self._documents(corpus, film)
+
+        def read(new: list[Document]) -> list[dict[Document, bytes]]:
+            found = zip(new, self._resolver.resolve(new), strict=True)
+            return [{document: json.dumps(people).encode() for document, people in found}]
+
+        has_cast = bool(documents[0].cast)
+        # Whom the lines of each document mean, from the store where they were read before.
+        keys = {document: key_of(asdict(document)) for document in documents if has_cast}
+        known = self._context.store.filled(f"critic/{key_of(self._resolver.identity)}", keys, read)
+        nobody: list[list[str]] = [[]] * len(film)
+        human, predicted = (json.loads(known[one]) if has_cast else nobody for one in documents)
+        for place, wanted, said in zip(film, human, predicted, strict=True):
+            item = corpus.items[place]
+            notes = {"human": wanted, "predicted": said} if has_cast else {"why": NO_CAST}
+            if wanted or (said and self._rules == "all"):
+                overlap = len(set(wanted) & set(said)) / len(set(wanted) | set(said))
+                yield place, Row(item.id, (overlap, 1.0), 100.0 * overlap, item.missing, notes)
+            else:
+                yield place, Row(item.id, (0.0, 0.0), None, item.missing, notes)
 
     def _documents(self, corpus: Corpus, film: Sequence[int]) -> tuple[Document, Document]:
         """The human lines of a film, and the predicted ones."""
@@ -131,32 +150,11 @@ class Critic(Metric):
             predicted = tuple(text if text.strip() else "nan" for text in predicted)
         return Document(human, cast, starts), Document(predicted, cast, starts)
 
-    def _resolved(self, documents: Sequence[Document]) -> list[Sequence[People]]:
-        """Whom the lines of each document mean, from the store where they were read before."""
-
-        def read(new: list[Document]) -> list[dict[Document, bytes]]:
-            found = zip(new, self._resolver.resolve(new), strict=True)
-            return [{document: json.dumps(people).encode() for document, people in found}]
-
-        keys = {document: key_of(asdict(document)) for document in documents}
-        known = self._context.store.filled(f"critic/{key_of(self._resolver.identity)}", keys, read)
-        return [[tuple(people) for people in json.loads(known[document])] for document in documents]
-
 
 def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
     """The films of these places, each with all its places in order of time."""
     wanted = {corpus.items[place].film for place in places}
     return [film for name, film in corpus.films().items() if name in wanted]
-
-
-def _row(item: Item, wanted: People, said: People, has_cast: bool, everywhere: bool) -> Row:
-    """One AD: IoU of the two sets of names, 1 AD; nothing where the human AD means nobody."""
-    notes = {"human": list(wanted), "predicted": list(said)} if has_cast else {"why": NO_CAST}
-    failure = item.missing
-    if not wanted and not (everywhere and said):
-        return Row(item.id, (0.0, 0.0), None, failure, notes)
-    overlap = len(set(wanted) & set(said)) / len(set(wanted) | set(said))
-    return Row(item.id, (overlap, 1.0), 100.0 * overlap, failure, notes)
 
 
 People = tuple[str, ...]

@@ -8,11 +8,10 @@ events, a verb with its participants. People's names and pronouns are left out o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -115,21 +114,34 @@ class Events(Metric):
         table = VectorTable(sorted(words), self._vectors.of(sorted(words)))
         for item in items:
             told = events.get(item.prediction or "", ())
-            human = tuple(dict.fromkeys(event for text in _human(item) for event in events.get(text, ())))
-            yield self._row(item, human, told, table)
-
-    def _row(self, item: Item, human: Sequence[Event], told: Sequence[Event], table: VectorTable) -> Row:
-        found = _matches(human, told, table, self._verbs)
-        parts = {
-            "events": [match.score for match in found],
-            "event-verbs": [match.verb for match in found],
-            "event-participants": [match.participants for match in found if match.participants is not None],
-        }[self.name]
-        if not parts:
-            return Row(item.id, (0.0, 0.0), None, item.missing, {"unscored": "no such event is known"})
-        score = sum(parts) / len(parts) * (order_of(found) if self.name == "events" else 1.0)
-        notes = {"events": [match.to_json() for match in found]}
-        return Row(item.id, (score, 1.0), 100.0 * score, item.missing, notes)
+            human = dict.fromkeys(event for text in _human(item) for event in events.get(text, ()))
+            found = [_match(event, told, table, self._verbs) for event in human]
+            parts = {
+                "events": [match.score for match in found],
+                "event-verbs": [match.verb for match in found],
+                "event-participants": [one.participants for one in found if one.participants is not None],
+            }[self.name]
+            if not parts:
+                unscored = {"unscored": "no such event is known"}
+                yield Row(item.id, (0.0, 0.0), None, item.missing, unscored)
+                continue
+            score = sum(parts) / len(parts)
+            if self.name == "events":
+                # Pairs that are told by one event, or not at all, have no order.
+                told_at = [match.place for match in found if match.place is not None]
+                pairs = [(one, other) for one, other in combinations(told_at, 2) if one != other]
+                wrong = sum(first > second for first, second in pairs)
+                score *= 1.0 - _ORDER * wrong / len(pairs) if pairs else 1.0
+            notes = [
+                {
+                    "event": str(match.event),
+                    "nearest": None if match.nearest is None else str(match.nearest),
+                    "verb": round(match.verb, 4),
+                    "participants": None if match.participants is None else round(match.participants, 4),
+                }
+                for match in found
+            ]
+            yield Row(item.id, (score, 1.0), 100.0 * score, item.missing, {"events": notes})
 
 
 def _human(item: Item) -> list[str]:
@@ -194,39 +206,21 @@ class EventMatch:
             return self.verb
         return _VERB * self.verb + (1.0 - _VERB) * self.participants
 
-    def to_json(self) -> Mapping[str, Any]:
-        return {
-            "event": str(self.event),
-            "nearest": None if self.nearest is None else str(self.nearest),
-            "verb": round(self.verb, 4),
-            "participants": None if self.participants is None else round(self.participants, 4),
-        }
 
-
-def _matches(
-    human: Sequence[Event], told: Sequence[Event], table: VectorTable, verbs: _Verbs
-) -> list[EventMatch]:
-    """The best match of each human event among those told; the first of equals."""
-    return [
-        max(
-            (_match(event, other, place, table, verbs) for place, other in enumerate(told)),
-            key=lambda match: match.score,
-            default=EventMatch(event, 0.0, 0.0 if event.participants else None),
-        )
-        for event in human
-    ]
-
-
-def _match(event: Event, other: Event, place: int, table: VectorTable, verbs: _Verbs) -> EventMatch:
-    denied = event.denied != other.denied
-    near = float(_likeness(table.cosines([event.embedded], [other.embedded]))[0, 0])
-    verb = 0.0 if denied else max(near, verbs.likeness(event.verb, other.verb))
-    if not event.participants:
-        return EventMatch(event, verb, None, other, place)
-    taking = 0.0
-    if other.participants and not denied:
-        taking = float(_likeness(table.cosines(event.participants, other.participants)).max(axis=1).mean())
-    return EventMatch(event, verb, taking, other, place)
+def _match(event: Event, told: Sequence[Event], table: VectorTable, verbs: _Verbs) -> EventMatch:
+    """The best match of a human event among those told; the first of equals."""
+    found = []
+    for place, other in enumerate(told):
+        verb, taking = 0.0, 0.0 if event.participants else None
+        if event.denied == other.denied:
+            near = float(_likeness(table.cosines([event.embedded], [other.embedded]))[0, 0])
+            verb = max(near, verbs.likeness(event.verb, other.verb))
+            if event.participants and other.participants:
+                cosines = table.cosines(event.participants, other.participants)
+                taking = float(_likeness(cosines).max(axis=1).mean())
+        found.append(EventMatch(event, verb, taking, other, place))
+    none = EventMatch(event, 0.0, 0.0 if event.participants else None)
+    return max(found, key=lambda match: match.score, default=none)
 
 
 class _Verbs:
@@ -262,17 +256,3 @@ class _Verbs:
 
 def _likeness(cosines: Floats) -> Floats:
     return np.clip((cosines - _STRANGE) / (1.0 - _STRANGE), 0.0, 1.0)
-
-
-def order_of(found: Sequence[EventMatch]) -> float:
-    """1 where the events are told in the human AD's order, 0.8 where all pairs are the other way round.
-
-    Pairs that are told by one event, or not at all, have no order.
-    """
-    pairs = [
-        (one.place, other.place)
-        for one, other in combinations(found, 2)
-        if one.place is not None and other.place is not None and one.place != other.place
-    ]
-    wrong = sum(first > second for first, second in pairs)
-    return 1.0 - _ORDER * wrong / len(pairs) if pairs else 1.0

@@ -20,19 +20,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from shotad.core import (
-    Config,
     Engine,
     EvaluationError,
     Foreseeable,
-    JudgeSettings,
     Message,
     Preparing,
-    Progress,
-    Reply,
     Request,
     SamplingSettings,
     Stage2Settings,
@@ -41,7 +37,6 @@ from shotad.core import (
 from shotad.description import (
     EngineCall,
     Inquiry,
-    Named,
     converse,
     identity_record,
     refuses,
@@ -105,7 +100,7 @@ class Judge:
         self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
         # Two servers may call different models by the same name ("default").
         self._server = JudgeName.of(name).base_url or ""
-        self._engine: Engine = context.once(self._key, lambda: _made(name, context, self._sampling))
+        self._engine: Engine = context.once(self._key, self._make)
 
     @property
     def model(self) -> str:
@@ -135,27 +130,58 @@ class Judge:
         Raises what an engine raises to stop the run (EngineError); whatever was answered until then is kept.
         """
         self._get_ready()
+        who, store = self._engine.identity, self._context.store
+        space = f"answers/{who.engine}/{who.model}/{self._server}"
+        attempts = ATTEMPTS if self._engine.abilities.converses else 1
         for first in range(0, len(questions), _GROUP):
-            yield from self._group(questions[first : first + _GROUP])
+            group = questions[first : first + _GROUP]
+            requests = [self._request(question) for question in group]
+            keys = [key_of(request_record(request, who)) for request in requests]
+            asked = dict(zip(keys, zip(group, requests, strict=True), strict=True))
+            found: dict[str, Answer[T]] = {}
+            for key, value in store.get(space, keys).items():
+                answer = _read(asked[key][0], json.loads(value)["said"][-1])
+                if not answer.failure:
+                    found[key] = answer
+            left = [(key, _inquiry(*one, attempts)) for key, one in asked.items() if key not in found]
+            coming = converse(left, {"writes": self._engine})
+            for key in keys:
+                while key not in found:
+                    name, record = next(coming)
+                    if record["failure"]:
+                        found[name] = Answer(None, record["failure"])
+                    else:
+                        store.put(space, {name: json.dumps(record).encode()})
+                        found[name] = _read(asked[name][0], record["said"][-1])
+                yield found[key]
+
+    def _make(self) -> Engine:
+        judge, context = JudgeName.of(self.name), self._context
+        engine_class(judge.engine)
+        # Nothing of the settings of Stage II itself goes along: the judge is not the one who wrote the lines.
+        stage2 = Stage2Settings(**asdict(judge), sampling=self._sampling)
+        engine = make_engine(judge.engine, context.config.model_copy(update={"stage2": stage2}), "stage2")
+        if not engine.abilities.converses and engine.identity.engine != "fake":
+            raise EvaluationError(
+                f"The engine {judge.engine} reads no questions, and cannot judge.",
+                "Name one with a language model: openai:MODEL, llama3:MODEL.",
+            )
+        if isinstance(engine, Foreseeable):
+            engine.ready_if_here()
+        elif isinstance(engine, Preparing):
+            engine.get_ready(context.progress)
+        return engine
 
     def _get_ready(self) -> None:
-        self._context.once(f"{self._key}/ready", lambda: _ready(self._engine, self._context.progress))
+        def ready() -> bool:
+            if isinstance(self._engine, Preparing):
+                self._engine.get_ready(self._context.progress)
+            if self.sends_to:
+                note = f"Texts leave this machine: they are sent to {self.sends_to}."
+                self._context.progress.note(note)
+            return True
 
-    def _group(self, questions: Sequence[Question[T]]) -> Iterator[Answer[T]]:
-        requests = [self._request(question) for question in questions]
-        keys = [key_of(request_record(request, self._engine.identity)) for request in requests]
-        asked = dict(zip(keys, zip(questions, requests, strict=True), strict=True))
-        found: dict[str, Answer[T]] = {}
-        for key, value in self._context.store.get(self._space, keys).items():
-            answer = _read(asked[key][0], json.loads(value)["said"][-1])
-            if not answer.failure:
-                found[key] = answer
-        coming = self._asked({key: one for key, one in asked.items() if key not in found})
-        for key in keys:
-            while key not in found:
-                name, answer = next(coming)
-                found[name] = answer
-            yield found[key]
+        self._context.once(f"{self._key}/ready", ready)
 
     def _request(self, question: Question[T]) -> Request:
         name = key_of([[message.role, message.text] for message in question.messages])
@@ -166,47 +192,6 @@ class Judge:
         seed = slot_seed(self._context.config.seed, name)
         return Request(name, question.messages, sampling=sampling, seed=seed, schema=question.schema)
 
-    def _asked(self, questions: Mapping[str, tuple[Question[T], Request]]) -> Iterator[tuple[str, Answer[T]]]:
-        attempts = ATTEMPTS if self._engine.abilities.converses else 1
-        inquiries: Iterator[Named] = (
-            (key, _inquiry(question, request, attempts)) for key, (question, request) in questions.items()
-        )
-        for key, record in converse(inquiries, {"writes": self._engine}):
-            question, _ = questions[key]
-            answer = _read(question, record["said"][-1]) if not record["failure"] else None
-            if answer is not None:
-                self._context.store.put(self._space, {key: json.dumps(record).encode()})
-            yield key, answer or Answer(None, record["failure"])
-
-    @property
-    def _space(self) -> str:
-        who = self._engine.identity
-        return f"answers/{who.engine}/{who.model}/{self._server}"
-
-
-def _made(name: str, context: MetricContext, sampling: SamplingSettings) -> Engine:
-    judge = JudgeName.of(name)
-    engine_class(judge.engine)
-    engine = make_engine(judge.engine, judge.config(context.config, sampling), "stage2")
-    if not engine.abilities.converses and engine.identity.engine != "fake":
-        raise EvaluationError(
-            f"The engine {judge.engine} reads no questions, and cannot judge.",
-            "Name one with a language model: openai:MODEL, llama3:MODEL.",
-        )
-    if isinstance(engine, Foreseeable):
-        engine.ready_if_here()
-    elif isinstance(engine, Preparing):
-        engine.get_ready(context.progress)
-    return engine
-
-
-def _ready(engine: Engine, progress: Progress) -> bool:
-    if isinstance(engine, Preparing):
-        engine.get_ready(progress)
-    if engine.abilities.sends_to:
-        progress.note(f"Texts leave this machine: they are sent to {engine.abilities.sends_to}.")
-    return True
-
 
 def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
     """Asks until the answer can be read. The record: what was said each time, and why the last is of no use.
@@ -215,28 +200,32 @@ def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
     """
     said: list[str] = []
     failure = ""
+    *before, last = question.messages
     for _ in range(attempts):
         (reply,) = yield (EngineCall("writes", request),)
         if reply.error is not None:
             return {"said": [*said, reply.text], "failure": reply.error}
         said.append(reply.text)
-        wrong = _wrong(question, reply)
-        if wrong is None:
-            return {"said": said, "failure": ""}
-        failure = str(wrong)
-        request = replace(request, messages=_again(question, reply.text, wrong))
+        wrong: Unreadable = Refused("The answer is a refusal.")
+        if reply.finish != "refused":
+            try:
+                question.read(reply.text)
+                return {"said": said, "failure": ""}
+            except Unreadable as error:
+                wrong = error
+        refused, failure = isinstance(wrong, Refused), str(wrong)
+        if reply.finish == "length" and not refused:
+            failure = "The answer is too long, and was cut off."
+        # The question with what was wrong with the last answer alone, so that it does not grow.
+        if refused:
+            told = render("judge/again-refused", template=question.template)
+            messages = (*before, replace(last, text=f"{last.text}\n\n{told}"))
+        else:
+            told = render("judge/again", complaint=failure, template=question.template)
+            answered = Message("assistant", reply.text[:_LONGEST] or "…")
+            messages = (*before, last, answered, Message("user", told))
+        request = replace(request, messages=messages)
     return {"said": said, "failure": failure}
-
-
-def _wrong(question: Question[T], reply: Reply) -> Unreadable | None:
-    if reply.finish == "refused":
-        return Refused("The answer is a refusal.")
-    try:
-        question.read(reply.text)
-    except Unreadable as error:
-        cut = reply.finish == "length" and not isinstance(error, Refused)
-        return Unreadable("The answer is too long, and was cut off.") if cut else error
-    return None
 
 
 def _read(question: Question[T], text: str) -> Answer[T]:
@@ -244,16 +233,6 @@ def _read(question: Question[T], text: str) -> Answer[T]:
         return Answer(question.read(text))
     except Unreadable as error:
         return Answer(None, str(error))
-
-
-def _again(question: Question[T], said: str, wrong: Unreadable) -> tuple[Message, ...]:
-    """The question with what was wrong with the last answer alone, so that it does not grow."""
-    *before, last = question.messages
-    if isinstance(wrong, Refused):
-        told = render("judge/again-refused", template=question.template)
-        return (*before, replace(last, text=f"{last.text}\n\n{told}"))
-    told = render("judge/again", complaint=str(wrong), template=question.template)
-    return (*before, last, Message("assistant", said[:_LONGEST] or "…"), Message("user", told))
 
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -286,19 +265,8 @@ def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
         if refuses(text):
             raise Refused("The answer is a refusal.")
         raise Unreadable("The answer does not begin with the JSON object.")
-    record = _parsed(text)
-    missing = [key for key in keys if key not in record]
-    if missing:
-        raise Unreadable(f"The JSON object has no {_listed(missing)}.")
-    others = [key for key in record if key not in keys]
-    if others:
-        raise Unreadable(f"The JSON object has {_listed(others)}, which was not asked for.")
-    return record
-
-
-def _parsed(text: str) -> dict[str, Any]:
     try:
-        value, end = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number).raw_decode(text)
+        record, end = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number).raw_decode(text)
     except Unreadable:
         raise
     except (ValueError, RecursionError) as error:
@@ -306,8 +274,14 @@ def _parsed(text: str) -> dict[str, Any]:
         raise Unreadable(f"The answer is not valid JSON{where}.") from None
     if text[end:].strip():
         raise Unreadable("There is text after the JSON object.")
-    assert isinstance(value, dict), "text that begins with a brace is an object, or no JSON"
-    return value
+    assert isinstance(record, dict), "text that begins with a brace is an object, or no JSON"
+    missing = [key for key in keys if key not in record]
+    if missing:
+        raise Unreadable(f"The JSON object has no {_listed(missing)}.")
+    others = [key for key in record if key not in keys]
+    if others:
+        raise Unreadable(f"The JSON object has {_listed(others)}, which was not asked for.")
+    return record
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -409,23 +383,6 @@ class JudgeName:
         if revised is not None:
             return cls(engine, revised["model"], revised["revision"])
         return cls(engine, model or None)
-
-    def config(self, config: Config, sampling: SamplingSettings) -> Config:
-        """The settings with which the engine is made, as that of Stage II. Nothing of the settings of Stage
-        II itself goes along, for the judge is not the one who wrote the lines."""
-        named = {name: getattr(self, name) for name in ("engine", "model", "revision", "base_url")}
-        return config.model_copy(update={"stage2": Stage2Settings(**named, sampling=sampling)})
-
-
-def judge_names(name: str, settings: JudgeSettings) -> list[str]:
-    """The metric ``name`` by each judge of the settings; a name that has its judge already stands alone.
-
-    >>> judge_names("llm-action", JudgeSettings(engines=("fake", "openai:gpt-4o")))
-    ['llm-action@fake', 'llm-action@openai:gpt-4o']
-    """
-    if "@" in name:
-        return [name]
-    return [f"{name}@{engine}" for engine in dict.fromkeys(settings.engines)]
 
 
 def judge_of(name: str, engines: Iterable[str]) -> str:

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from shotad.description import render
@@ -56,8 +55,6 @@ from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")
 
-AD_HIGHEST = 5
-ACTION_HIGHEST = 3
 CONVEYED = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 """What a run of lines gets for each event of the human run."""
 
@@ -110,10 +107,11 @@ class JudgedMetric(Metric):
     def _each(
         self, corpus: Corpus, places: Sequence[int], asked: Callable[[Item], Sequence[Question[T]]]
     ) -> Iterator[tuple[Item, list[Answer[T]]]]:
-        """The item of each place, in order, with the answers to what is ``asked`` about it."""
+        """The item of each place, in order, with the answers to what is ``asked`` about it; none where its
+        prediction says nothing."""
         for group in in_groups(places):
             items = [corpus.items[place] for place in group]
-            questions = [asked(item) for item in items]
+            questions = [asked(item) if says_something(item.prediction) else () for item in items]
             answers = self._judge.answers([one for those in questions for one in those])
             for item, those in zip(items, questions, strict=True):
                 yield item, [next(answers) for _ in those]
@@ -133,19 +131,8 @@ STORY_LINES = 12
 """Lines of human AD that are one piece of the story: about two minutes of a film."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Consecutive human lines and what was predicted for them; ``predicted`` has "" for each missing line."""
-
-    human: tuple[str, ...]
-    predicted: tuple[str, ...]
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        """The predicted lines that say something."""
-        return tuple(line for line in self.predicted if says_something(line))
-
-
+Passage = tuple[tuple[str, ...], tuple[str, ...]]
+"""Consecutive human lines and what was predicted for them, "" for each missing line."""
 Judged = tuple[float, int, str, Mapping[str, Any]]
 """What was found of a passage: points, events (where they are not known, one for each line), what failed, and
 notes."""
@@ -161,14 +148,12 @@ class StoryRecall(JudgedMetric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         passages = self._passages(corpus)
-        return [
-            {
-                "human": passages[place].human,
-                "predicted": passages[place].predicted,
-                "missing": corpus.items[place].prediction is None,
-            }
-            for place in places
-        ]
+        found = []
+        for place in places:
+            human, predicted = passages[place]
+            missing = corpus.items[place].prediction is None
+            found.append({"human": human, "predicted": predicted, "missing": missing})
+        return found
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """One row for each place, in order; equal passages are asked about once."""
@@ -179,7 +164,7 @@ class StoryRecall(JudgedMetric):
             judged.update(zip(group, together(map(self._judged, group)), strict=True))
             while waiting and passages[waiting[0]] in judged:
                 place = waiting.pop(0)
-                item, lines = corpus.items[place], len(passages[place].human)
+                item, lines = corpus.items[place], len(passages[place][0])
                 points, events, failure, notes = judged[passages[place]]
                 sums = points / lines, events / lines
                 value, failure = 100.0 * points / events, failure or item.missing
@@ -191,16 +176,17 @@ class StoryRecall(JudgedMetric):
             for places in in_groups(film, STORY_LINES):
                 items = [corpus.items[place] for place in places]
                 human = tuple(item.reference for item in items)
-                passage = Passage(human, tuple(item.prediction or "" for item in items))
+                passage = human, tuple(item.prediction or "" for item in items)
                 found.update(dict.fromkeys(places, passage))
         return found
 
     def _judged(self, passage: Passage) -> Steps[Judged]:
-        (listed,) = yield self._judge, [events_question(passage.human)]
+        human, predicted = passage
+        (listed,) = yield self._judge, [events_question(human)]
         if listed.value is None:
-            return 0.0, len(passage.human), by_judge([listed]), {"events": []}
+            return 0.0, len(human), by_judge([listed]), {"events": []}
         said = [("no", "")] * len(listed.value)  # where nothing was predicted at all, nothing is asked
-        told, failure = passage.told, ""
+        told, failure = [line for line in predicted if says_something(line)], ""
         if told:
             verdicts = yield self._judge, [conveyed_question(event, told) for event in listed.value]
             said = [one.value or ("", one.failure) for one in verdicts]
@@ -218,10 +204,10 @@ class StoryRecall(JudgedMetric):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        shared = (
+        what = (
             "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
         )
-        return (*super().remarks, shared)
+        return (*super().remarks, what)
 
 
 class LlmAdEval(JudgedMetric):
@@ -240,14 +226,12 @@ class LlmAdEval(JudgedMetric):
         return [{"reference": item.reference, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        for item, answers in self._each(corpus, places, self._questions):
+        def asked(item: Item) -> list[Question[int]]:
+            return [ad_question(item.reference, item.prediction or "", self._lowest)]
+
+        for item, answers in self._each(corpus, places, asked):
             score = float(answers[0].value or 0) if answers else 0.0
             yield Row(item.id, (score, 1.0), score, by_judge(answers)) if answers else unasked(item)
-
-    def _questions(self, item: Item) -> list[Question[int]]:
-        if not says_something(item.prediction):
-            return []
-        return [ad_question(item.reference, item.prediction or "", self._lowest)]
 
     @property
     def identity(self) -> Json:
@@ -270,7 +254,10 @@ class LlmAction(JudgedMetric):
         return [{"actions": item.actions or None, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        for item, answers in self._each(corpus, places, self._questions):
+        def asked(item: Item) -> list[Question[tuple[int, str]]]:
+            return [action_question(action, item.prediction or "") for action in item.actions or ()]
+
+        for item, answers in self._each(corpus, places, asked):
             if not item.actions:
                 yield Row(item.id, (0.0, 0.0), None)
             elif not answers:
@@ -284,23 +271,18 @@ class LlmAction(JudgedMetric):
                 ]
                 yield Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": told})
 
-    def _questions(self, item: Item) -> list[Question[tuple[int, str]]]:
-        if not says_something(item.prediction):
-            return []
-        return [action_question(action, item.prediction or "") for action in item.actions or ()]
-
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
     """How well does a line tell what the human line tells, from ``lowest`` (0 or 1) to 5?"""
     scale = render(f"judge/ad-scale-{lowest}")
     texts = {"scale": scale, "reference": quoted(reference), "prediction": quoted(prediction)}
-    return question("judge/ad-system", "judge/ad", texts, {"score": points(lowest, AD_HIGHEST)})
+    return question("judge/ad-system", "judge/ad", texts, {"score": points(lowest, 5)})
 
 
 def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
     """Does a text tell of an action, from 0 to 3? The answer is the score, and a reason in one sentence."""
     texts = {"action": quoted(action), "prediction": quoted(prediction)}
-    parts = {"reason": SENTENCE, "score": points(0, ACTION_HIGHEST)}
+    parts = {"reason": SENTENCE, "score": points(0, 3)}
     return question("judge/action-system", "judge/action", texts, parts, lambda why, score: (score, why))
 
 
@@ -314,8 +296,6 @@ def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
     texts = {"lines": numbered(lines), "event": quoted(event)}
-    parts = {
-        "reason": SENTENCE,
-        "conveyed": word(dict(zip(CONVEYED, CONVEYED, strict=True)), '<"yes", "partly" or "no">'),
-    }
+    known = word({name: name for name in CONVEYED}, '<"yes", "partly" or "no">')
+    parts = {"reason": SENTENCE, "conveyed": known}
     return question("judge/conveyed-system", "judge/conveyed", texts, parts, lambda why, said: (said, why))

@@ -136,47 +136,41 @@ _LAST_MARK = 0x0ECD
 """Marks of later scripts are not known to be part of words."""
 
 
-class Kinds(dict[int, str]):
-    """A table for `str.translate` that finds the stand-in of a character when it is first met."""
-
-    def __missing__(self, code: int) -> str:
-        self[code] = found = _kind(code)
-        return found
-
-
 def image(text: str) -> str:
     """The text with each character beyond ASCII replaced by the stand-in of its kind."""
     return text if text.isascii() and text.isprintable() else text.translate(_KINDS)
 
 
-def _kind(code: int) -> str:
-    character = chr(code)
-    if code < 0x80:
+class _Kinds(dict[int, str]):
+    """A table for `str.translate` that finds the stand-in of a character when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
         if character in "\x0b\x0c":
-            return ODD_NEWLINE
-        return character if character.isprintable() or character in "\t\n\r" else DROPPED
-    if character in _AS_THEY_ARE:
-        return character
-    return _ONE_BY_ONE.get(character) or _by_category(code) or _by_range(code)
-
-
-def _by_category(code: int) -> str:
-    category = unicodedata.category(chr(code))
-    if code > _LAST:
-        return DROPPED
-    if category[0] == "L":
-        return CAPITAL if category == "Lu" else LETTER
-    if category == "Nd":
-        return DIGIT
-    return MARK if category in {"Mn", "Mc", "Sk"} and code <= _LAST_MARK else ""
-
-
-def _by_range(code: int) -> str:
-    return next((kind for kind, first, last in _RANGES if first <= code <= last), DROPPED)
+            found = ODD_NEWLINE
+        elif code < 0x80:
+            found = character if character.isprintable() or character in "\t\n\r" else DROPPED
+        elif character in _AS_THEY_ARE:
+            found = character
+        elif character in _ONE_BY_ONE:
+            found = _ONE_BY_ONE[character]
+        elif code > _LAST:
+            found = DROPPED
+        elif category[0] == "L":
+            found = CAPITAL if category == "Lu" else LETTER
+        elif category == "Nd":
+            found = DIGIT
+        elif category in {"Mn", "Mc", "Sk"} and code <= _LAST_MARK:
+            found = MARK
+        else:
+            found = next((kind for kind, first, last in _RANGES if first <= code <= last), DROPPED)
+        self[code] = found
+        return found
 
 
 _ONE_BY_ONE = {member: kind for kind, members in _SINGLE.items() for member in members}
-_KINDS = Kinds()
+_KINDS = _Kinds()
 
 
 def _any(*lines: str) -> str:
@@ -238,32 +232,26 @@ FACE = (
 """Faces made of signs, read upright."""
 
 
-def with_apostrophes(apostrophe: str, inner: str, letters: str) -> str:
-    """Words that an apostrophe is part of."""
-    a = apostrophe
-    return (
-        f"{a}(?i:n){a}?|(?i:Dunkin|somethin|ol){a}|{a}(?i:em)"
-        f"|[A-HJ-XZn]{inner}[{letters}]{{2}}[{letters}]*|{a}[2-9]0(?i:s)|{a}(?i:till?)"
-        f"|[{letters}]+[aeiouyAEIOUY]{inner}[aeiouA-Z][{letters}]*|{a}(?i:cause)|(?i:o){inner}(?i:o)"
-        rf"|[lLdDjJ]{a}|(?i:cont'd\.?|nor'easter|c'mon|e'er|s'mores|ev'ry|li'l|nat'l)"
-    )
-
-
-def special(apostrophe: str, ampersand: str) -> str:
-    """Single ones that no rule makes."""
-    return (
-        f"-(?i:[LR][RCS]B)-|(?i:C\\.D\\.s|pro-|anti-)|(?i:S){ampersand}(?i:P-500|Ls)"
-        f"|(?i:cap){apostrophe}(?i:n)|(?i:c){apostrophe}(?i:est)"
-    )
-
-
 _LETTER = f"A-Za-z{LETTER}{CAPITAL}"
 _DIGIT = f"0-9{DIGIT}"
 _APOSTROPHE = f"(?:['{CLOSING}]|(?i:&apos;))"
 _INNER_APOSTROPHE = f"(?:['{CLOSING}{OPENING}`]|(?i:&apos;))"
+_WITH_APOSTROPHES = (
+    f"{_APOSTROPHE}(?i:n){_APOSTROPHE}?|(?i:Dunkin|somethin|ol){_APOSTROPHE}|{_APOSTROPHE}(?i:em)"
+    f"|[A-HJ-XZn]{_INNER_APOSTROPHE}[{_LETTER}]{{2}}[{_LETTER}]*|{_APOSTROPHE}[2-9]0(?i:s)"
+    f"|{_APOSTROPHE}(?i:till?)|[{_LETTER}]+[aeiouyAEIOUY]{_INNER_APOSTROPHE}[aeiouA-Z][{_LETTER}]*"
+    f"|{_APOSTROPHE}(?i:cause)|(?i:o){_INNER_APOSTROPHE}(?i:o)|[lLdDjJ]{_APOSTROPHE}"
+    r"|(?i:cont'd\.?|nor'easter|c'mon|e'er|s'mores|ev'ry|li'l|nat'l)"
+)
+"""Words that an apostrophe is part of."""
 _BLANK = f"[ \t\xa0{BLANK}]"
 _GAP = f"[ \t\xa0\n{BLANK}]"
 _AMPERSAND = "(?:&|(?i:&amp;))"
+_SPECIAL = (
+    f"-(?i:[LR][RCS]B)-|(?i:C\\.D\\.s|pro-|anti-)|(?i:S){_AMPERSAND}(?i:P-500|Ls)"
+    f"|(?i:cap){_APOSTROPHE}(?i:n)|(?i:c){_APOSTROPHE}(?i:est)"
+)
+"""Single ones that no rule makes."""
 _WORD_LETTER = f"(?:[{_LETTER}{MARK}\xad]|&[aeiouAEIOU](?i:acute|grave|uml);)"
 _WORD_PART = f"{_WORD_LETTER}(?:{_WORD_LETTER}|[{_DIGIT}])*"
 _STEM = f"(?:{_WORD_LETTER}|[{_DIGIT}])+"
@@ -298,8 +286,7 @@ Write = Callable[[str], str]
 """Makes of a token, as it stands in the text, the one of the Treebank."""
 
 
-def _as_it_is(token: str) -> str:
-    return token
+_as_it_is = str
 
 
 def _always(written: str) -> Write:
@@ -320,28 +307,18 @@ def _with_ampersand(token: str) -> str:
     return re.sub("(?i)&amp;", "&", token)
 
 
-def _hyphens(token: str) -> str:
-    return "--" if 3 <= len(token) <= 4 else token
-
-
 _CURLY = (("\x91‘‛‹", "`"), ("\x92’›", "'"), ("\x93“«", "``"), ("\x94”»", "''"))
-_curly_opening = _mapped(("'", "`"), ('"', "``"), *_CURLY)
-_curly_closing = _mapped(('"', "''"), *_CURLY)
 
 
-def _opening(token: str) -> str:
-    return _curly_opening(token.replace("&apos;", "'").replace("&quot;", '"'))
+def _quotes(*straight: tuple[str, str]) -> Write:
+    mapped = _mapped(*straight, *_CURLY)
+    return lambda token: mapped(token.replace("&apos;", "'").replace("&quot;", '"'))
 
 
-def _closing(token: str) -> str:
-    return _curly_closing(token.replace("&apos;", "'").replace("&quot;", '"'))
-
-
+_opening = _quotes(("'", "`"), ('"', "``"))
+_closing = _quotes(('"', "''"))
 _in_one = _mapped((" ", "\xa0"))
 _brackets = _mapped(("(", "-LRB-"), (")", "-RRB-"))
-_telephone = _mapped((" ", "\xa0"), ("(", "-LRB-"), (")", "-RRB-"))
-_currency = _mapped(("¢", "cents"), ("£", "#"), ("\x80¤₠€", "$"))
-_vulgar = _mapped(("¼", "1/4"), ("½", "1/2"), ("¾", "3/4"), ("⅓", "1/3"), ("⅔", "2/3"))
 
 _TABLE: tuple[tuple[str, str, Write], ...] = (
     # What must be parted within one word.
@@ -361,7 +338,7 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (_WORD, _ENDING, _without_soft_hyphens),
     ("[A-Za-z\xad]*[A-MO-Za-mo-z]\xad*", _NEGATION, _without_soft_hyphens),
     (_WORD, "", _without_soft_hyphens),
-    (with_apostrophes(_APOSTROPHE, _INNER_APOSTROPHE, _LETTER), "", _as_it_is),
+    (_WITH_APOSTROPHES, "", _as_it_is),
     (f"(?i:y){_APOSTROPHE}", f"[{_LETTER}]", _as_it_is),
     (rf"(?i:https?)://[^{_NOT_URL}]+{_URL_END}", "", _as_it_is),
     (rf"{_SITE}(?:/[^{_NOT_URL}]+{_URL_END})?", "", _as_it_is),
@@ -373,11 +350,11 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (f"[+-]?{_NUMBER}", "", _without_soft_hyphens),
     (rf"[\u207a\u207b\u208a\u208b]?(?:{HIGH}+|{LOW}+)", "", _as_it_is),
     (_FRACTION, "", _in_one),
-    (FRACTION, "", _vulgar),
-    (special(_APOSTROPHE, _AMPERSAND), "", _with_ampersand),
+    (FRACTION, "", _mapped(("¼", "1/4"), ("½", "1/2"), ("¾", "3/4"), ("⅓", "1/3"), ("⅔", "2/3"))),
+    (_SPECIAL, "", _with_ampersand),
     (_SLASHED, "", _as_it_is),
     (r"[A-Z]*\$|#", "", _as_it_is),
-    (CURRENCY, "", _currency),
+    (CURRENCY, "", _mapped(("¢", "cents"), ("£", "#"), ("\x80¤₠€", "$"))),
     # Abbreviations.
     (r"[A-Za-z]", rf"\.{_GAP}+(?:{SENTENCE_BEGINS}|{_TAG}){_GAP}", _as_it_is),
     (rf"{_SEVERAL_INITIALS}\.", rf"{_GAP}+(?:{SENTENCE_BEGINS}|{_TAG}){_GAP}", _as_it_is),
@@ -390,7 +367,7 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (f"{_APOSTROPHE}[0-9][0-9]", _GAP, _as_it_is),
     (rf"{_STEM}(?:\.{_STEM})*\.(?i:{FILE_ENDINGS})", f"{_GAP}|[.?!,]", _as_it_is),
     (rf"{_WORD}\.", "[,;:、]", _without_soft_hyphens),
-    (TELEPHONE, "", _telephone),
+    (TELEPHONE, "", _mapped((" ", "\xa0"), ("(", "-LRB-"), (")", "-RRB-"))),
     # Signs.
     (r"\"|(?i:&quot;)", "[A-Za-z0-9$]", _opening),
     (r"\"|(?i:&quot;)", "", _closing),
@@ -404,7 +381,7 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (r"\]", "", _always("-RSB-")),
     (r"\(", "", _always("-LRB-")),
     (r"\)", "", _always("-RRB-")),
-    ("-+", "", _hyphens),
+    ("-+", "", lambda token: "--" if 3 <= len(token) <= 4 else token),
     (r"\.{3,5}|(?:\.[ \xa0]){2,4}\.|…", "", _always("...")),
     (r"@+|#+|_+|\*+|(?:\\\*){1,3}", "", _as_it_is),
     (r"[,;:、]|[?!]+|[.=/]|<<|>>", "", _as_it_is),

@@ -15,21 +15,18 @@ once.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
-
-Rule = Literal["all", "full"]
 
 TIE = 1e-6
 """Similarities that differ by less are equal: what float32 leaves open of one sentence in two batches."""
@@ -37,34 +34,6 @@ TIE = 1e-6
 
 Window = tuple[int, int]
 """Neighbours ``[start, end)`` along a film, by their number in it."""
-
-
-def windows_of(count: int, size: int, rule: Rule) -> tuple[Window, ...]:
-    """The windows of a film of ``count`` ADs, in order.
-
-    ``full``: windows of ``size`` with a step of ``size // 2``, as long as they fit in. ``all``: also one
-    that ends with the film where the last does not, and the whole film where it is shorter than ``size``.
-
-    >>> windows_of(8, 5, "all")
-    ((0, 5), (2, 7), (3, 8))
-    """
-    found = [(start, start + size) for start in range(0, count - size + 1, max(size // 2, 1))]
-    if rule == "all" and count and (not found or found[-1][1] < count):
-        found.append((max(count - size, 0), count))
-    return tuple(found)
-
-
-def rank_of(similarities: Sequence[float] | npt.NDArray[np.float64], own: int) -> int:
-    """The own AD's place among the candidates, from 1.
-
-    Counted are only those that are more similar: of equals the own one comes first, since a prediction that
-    is like two ADs of the same words has found its own. So no order of items decides.
-
-    >>> rank_of([0.5, 0.9, 0.9], 2), rank_of([0.5, 0.9, 0.9], 0)
-    (1, 3)
-    """
-    scores = np.asarray(similarities, np.float64)
-    return 1 + int(np.count_nonzero(scores > scores[own] + TIE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +44,6 @@ class Neighbours:
     places: tuple[int, ...]
     own: int
     windows: tuple[Window, ...]
-
-
-def neighbours_of(corpus: Corpus, size: int, rule: Rule, above: int) -> list[Neighbours]:
-    """For each item of the corpus its neighbours, in windows of more than ``above`` ADs.
-
-    In a window of at most k ADs whatever is predicted is among the first k, which tests nothing.
-    """
-    found: list[Neighbours] = [Neighbours((i,), 0, ()) for i in range(len(corpus.items))]
-    for places in corpus.films().values():
-        windows = [(a, b) for a, b in windows_of(len(places), size, rule) if b - a > above]
-        for i, place in enumerate(places):
-            own = [(a, b) for a, b in windows if a <= i < b]
-            if own:
-                first, last = min(a for a, _ in own), max(b for _, b in own)
-                within = tuple((a - first, b - first) for a, b in own)
-                found[place] = Neighbours(tuple(places[first:last]), i - first, within)
-    return found
 
 
 _PAPER = "roberta-large"
@@ -122,7 +74,7 @@ class Recall(Metric):
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        self._rule: Rule = "full" if context.settings.rules == "code" else "all"
+        self._rule = "full" if context.settings.rules == "code" else "all"
         self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
         _ = self._pairs.identity  # a model that cannot be had is said now
         self._corpus: Corpus | None = None
@@ -161,17 +113,15 @@ class Recall(Metric):
         if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
             found.append("The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval.")
         items = self._corpus.items if self._corpus else ()
-        without = {items[i].film: 0 for i, those in enumerate(self._neighbours) if not those.windows}
+        without = Counter(items[i].film for i, those in enumerate(self._neighbours) if not those.windows)
         twins = 0
         for place, those in enumerate(self._neighbours):
-            if not those.windows:
-                without[items[place].film] += 1
             shared = {p for a, b in those.windows for p in those.places[a:b]} - {place}
             twins += any(items[p].reference == items[place].reference for p in shared)
         if without:
             full = self._rule == "full"
             why = f"no full window of {wanted.neighbours}" if full else f"no window of more than {wanted.k}"
-            ads = f"{sum(without.values())} ADs of {len(without)} films"
+            ads = f"{without.total()} ADs of {len(without)} films"
             found.append(f"{ads} stand in {why} and are not asked about.")
         if twins:
             same = f"{twins} ADs share a window with another of the same words"
@@ -204,16 +154,40 @@ class Recall(Metric):
         around = self._around(corpus)
         for first in range(0, len(places), _CHUNK):
             chunk = places[first : first + _CHUNK]
-            scores = self._pairs.of(pair for place in chunk for pair in _pairs(corpus, place, around[place]))
+            pairs: list[Pair] = []
+            for place in chunk:
+                prediction, those = corpus.items[place].prediction, around[place]
+                if prediction is not None and _has_words(prediction) and those.windows:
+                    near = (reference for p in those.places for reference in corpus.items[p].references)
+                    pairs += [(prediction, reference) for reference in near]
+            scores = self._pairs.of(pairs)
             for place in chunk:
                 yield self._row(corpus, place, around[place], scores)
 
     def _around(self, corpus: Corpus) -> list[Neighbours]:
-        if self._corpus is not corpus:
-            wanted = self._settings
-            self._neighbours = neighbours_of(corpus, wanted.neighbours, self._rule, wanted.k)
-            self._corpus = corpus
-        return self._neighbours
+        """For each item of the corpus its neighbours, in windows of more than k ADs: in one of at most k
+        whatever is predicted is among the first k, which tests nothing.
+
+        Windows have a step of half their size, as long as they fit in. Not in the published code: one more
+        ends with the film where the last does not, and is the whole film where it is shorter.
+        """
+        if self._corpus is corpus:
+            return self._neighbours
+        size, above = self._settings.neighbours, self._settings.k
+        found = [Neighbours((i,), 0, ()) for i in range(len(corpus.items))]
+        for places in corpus.films().values():
+            count = len(places)
+            windows = [(start, start + size) for start in range(0, count - size + 1, max(size // 2, 1))]
+            if self._rule == "all" and (not windows or windows[-1][1] < count):
+                windows.append((max(count - size, 0), count))
+            for i, place in enumerate(places):
+                own = [(a, b) for a, b in windows if a <= i < b and b - a > above]
+                if own:
+                    first, last = min(a for a, _ in own), max(b for _, b in own)
+                    within = tuple((a - first, b - first) for a, b in own)
+                    found[place] = Neighbours(tuple(places[first:last]), i - first, within)
+        self._neighbours, self._corpus = found, corpus
+        return found
 
     def _row(self, corpus: Corpus, place: int, those: Neighbours, scores: dict[Pair, float]) -> Row:
         item = corpus.items[place]
@@ -224,10 +198,12 @@ class Recall(Metric):
             return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
         said = item.prediction or ""
         alike = [max(scores[said, text] for text in corpus.items[p].references) for p in those.places]
-        ranks = [rank_of(alike[a:b], those.own - a) for a, b in those.windows]
+        own, zero = alike[those.own], self._baseline
+        # Of equals the own one comes first: a prediction that is like two ADs of the same words has found its
+        # own. So no order of items decides.
+        ranks = [1 + sum(score > own + TIE for score in alike[a:b]) for a, b in those.windows]
         found = sum(rank <= self._settings.k for rank in ranks)
         # On the scale where unrelated sentences have 0; no ranks change by it.
-        own, zero = alike[those.own], self._baseline
         similarity = own if zero is None else (own - zero) / (1 - zero)
         notes: Json = {"ranks": ranks, "similarity": round(similarity, 4)}
         if min(ranks) > 1:
@@ -238,14 +214,6 @@ class Recall(Metric):
 
 def _has_words(text: str | None) -> bool:
     return text is not None and any(char.isalnum() for char in text)
-
-
-def _pairs(corpus: Corpus, place: int, those: Neighbours) -> Iterator[Pair]:
-    prediction = corpus.items[place].prediction
-    if prediction is not None and _has_words(prediction) and those.windows:
-        for neighbour in those.places:
-            for reference in corpus.items[neighbour].references:
-                yield prediction, reference
 
 
 Pair = tuple[str, str]
@@ -302,19 +270,15 @@ class PairScores:
         found = self._context.store.filled(
             f"bertscore/{key_of(self.identity)}",
             keys,
-            lambda new: [{pair: struct.pack("<d", f) for pair, f in self._matched(new).items()}],
+            lambda new: [self._matched(new)],
         )
         return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
 
-    def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
-        self._encode(text for pair in pairs for text in pair)
-        found = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
-        self._make_room()
-        return found
-
-    def _encode(self, texts: Iterable[str]) -> None:
-        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        missing.sort(key=lambda text: (len(text), text))
+    def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, bytes]:
+        texts = dict.fromkeys(text for pair in pairs for text in pair)
+        missing = sorted(
+            (text for text in texts if text not in self._vectors), key=lambda text: (len(text), text)
+        )
         size = AT_ONCE * _BATCHES
         with reported(self._context.progress, "Comparing words", len(missing), "texts") as task:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
@@ -323,14 +287,14 @@ class PairScores:
                     self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
                 self._vectors.update(zip(group, self._encoder.of(group), strict=True))
                 task.advance(len(group))
-
-    def _make_room(self) -> None:
-        """Forget the texts that came first, until the others take no more than `_ROOM`."""
-        size = sum(text.vectors.nbytes for text in self._vectors.values())
-        for key in list(self._vectors):
-            if size <= _ROOM:
-                return
-            size -= self._vectors.pop(key).vectors.nbytes
+        found = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
+        # Those that came first are forgotten, until the others take no more than `_ROOM`.
+        room = sum(text.vectors.nbytes for text in self._vectors.values())
+        for text in list(self._vectors):
+            if room <= _ROOM:
+                break
+            room -= self._vectors.pop(text).vectors.nbytes
+        return {pair: struct.pack("<d", score) for pair, score in found.items()}
 
 
 def source_of(model: str) -> str:

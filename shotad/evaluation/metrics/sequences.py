@@ -11,12 +11,10 @@ whose is read as for CRITIC (`shotad.script.line_mentions`), from the film's cas
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from shotad.evaluation.metric import Corpus, Item, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 from shotad.script import TITLES, book_of, listed, members, mentions, tokens_of
 
@@ -28,6 +26,12 @@ _CHUNK = 1024
 """Lines whose vectors are asked for together."""
 
 
+Lines = Sequence[str | None]
+"""What is read along a film: the predictions, or the human ADs."""
+Figures = Iterator[tuple[tuple[float, float], Json]]
+"""Sums and notes."""
+
+
 class _Along(Metric):
     """What the measures share. Of the item itself a row needs the prediction, and of the film what was heard
     before it."""
@@ -37,12 +41,19 @@ class _Along(Metric):
     def __init__(self, name: str, context: MetricContext) -> None:
         super().__init__(name, context)
         self._corpus: Corpus | None = None
-        self._human: tuple[Corpus, float | None] | None = None
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         self._corpus = corpus
-        before = before_of(corpus, predicted)
+        before = before_of(corpus, _predicted(corpus))
         return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        """A line says nothing (None) where the second of its sums is 0."""
+        found = self._figures(corpus, _predicted(corpus), places)
+        for place, (sums, notes) in zip(places, found, strict=True):
+            item = corpus.items[place]
+            value = 100 * sums[0] / sums[1] if sums[1] else None
+            yield Row(item.id, sums, value, item.missing, notes)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -50,21 +61,17 @@ class _Along(Metric):
         return () if self._corpus is None else tuple(self._remarks(self._corpus))
 
     def _remarks(self, corpus: Corpus) -> Iterator[str]:
-        if self._human is None or self._human[0] is not corpus:
-            self._human = corpus, self._share_of_human(corpus)
-        if self._human[1] is not None:
-            yield f"The human ADs' own: {100 * self._human[1]:.1f}."
+        lines = [item.reference for item in corpus.items]
+        sums = [found for found, _ in self._figures(corpus, lines, range(len(lines)))]
+        if total := sum(of for _, of in sums):
+            yield f"The human ADs' own: {100 * (sum(some for some, _ in sums) / total):.1f}."
         silent = sum(not words_of(item.prediction) for item in corpus.items)
         if silent:
             yield f"{silent} ADs with nothing said are left out; silence repeats and renames nothing."
 
-    def _share_of_human(self, corpus: Corpus) -> float | None:
+    def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
+        """Those of each place, where these are the lines of the corpus."""
         raise NotImplementedError
-
-    def _row(self, item: Item, sums: tuple[float, float], notes: Json) -> Row:
-        """The row of a line; it says nothing (None) where the second of ``sums`` is 0."""
-        value = 100 * sums[0] / sums[1] if sums[1] else None
-        return Row(item.id, sums, value, item.missing, notes)
 
 
 class Repetition(_Along):
@@ -77,19 +84,12 @@ class Repetition(_Along):
     def identity(self) -> Json:
         return {"metric": "repetition 1", "reach": REACH, "order": ORDER}
 
-    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        before = before_of(corpus, predicted)
+    def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
+        before = before_of(corpus, lines)
         for place in places:
-            item = corpus.items[place]
-            runs, total = repeated(item.prediction or "", before[place])
+            runs, total = repeated(lines[place] or "", before[place])
             sums = (float(len(runs)), float(total)) if before[place] else (0.0, 0.0)
-            yield self._row(item, sums, {"repeated": list(runs)} if runs else {})
-
-    def _share_of_human(self, corpus: Corpus) -> float | None:
-        lines = zip(corpus.items, before_of(corpus, human), strict=True)
-        said = [repeated(item.reference, heard) for item, heard in lines if heard]
-        total = sum(count for _, count in said)
-        return sum(len(runs) for runs, _ in said) / total if total else None
+            yield sums, {"repeated": list(runs)} if runs else {}
 
 
 class RepetitionOfMeaning(_Along):
@@ -106,32 +106,18 @@ class RepetitionOfMeaning(_Along):
     def identity(self) -> Json:
         return {"metric": "repetition-meaning 1", "reach": REACH, **self._vectors.identity}
 
-    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        before = before_of(corpus, predicted)
+    def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
+        before = before_of(corpus, lines)
         for first in range(0, len(places), _CHUNK):
-            chunk = places[first : first + _CHUNK]
-            lines = [(corpus.items[p].prediction or "", before[p]) for p in chunk]
-            for place, found in zip(chunk, self._nearest(lines), strict=True):
-                sums, notes = ((0.0, 0.0), {}) if found is None else ((found[0], 1.0), {"like": found[1]})
-                yield self._row(corpus.items[place], sums, notes)
-
-    def _nearest(self, lines: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[float, str] | None]:
-        """Of each line the one before that is most like it (of equals the latest), and its cosine; None where
-        there is none."""
-        asked = [(line, before) if words_of(line) else (line, ()) for line, before in lines]
-        texts = list(dict.fromkeys(text for line, before in asked if before for text in (line, *before)))
-        vectors = dict(zip(texts, self._vectors.of(texts), strict=True))
-        found: list[tuple[float, str] | None] = []
-        for line, before in asked:
-            cosines = ((float(vectors[line] @ vectors[text]), text) for text in reversed(before))
-            found.append(max(cosines, key=lambda one: one[0], default=None))
-        return found
-
-    def _share_of_human(self, corpus: Corpus) -> float | None:
-        before = before_of(corpus, human)
-        lines = [(item.reference, those) for item, those in zip(corpus.items, before, strict=True)]
-        cosines = [found[0] for found in self._nearest(lines) if found is not None]
-        return float(np.mean(cosines)) if cosines else None
+            asked = [(lines[p] or "", before[p]) for p in places[first : first + _CHUNK]]
+            asked = [(line, heard if words_of(line) else ()) for line, heard in asked]
+            texts = list(dict.fromkeys(text for line, heard in asked if heard for text in (line, *heard)))
+            vectors = dict(zip(texts, self._vectors.of(texts), strict=True))
+            for line, heard in asked:
+                # Of equals the latest.
+                cosines = ((float(vectors[line] @ vectors[text]), text) for text in reversed(heard))
+                nearest = max(cosines, key=lambda one: one[0], default=None)
+                yield ((nearest[0], 1.0), {"like": nearest[1]}) if nearest else ((0.0, 0.0), {})
 
 
 class NamesKept(_Along):
@@ -144,17 +130,14 @@ class NamesKept(_Along):
     columns = ("kept", "named again")
     higher_is_better = True
 
-    def __init__(self, name: str, context: MetricContext) -> None:
-        super().__init__(name, context)
-        self._found: list[tuple[Naming, ...]] = []
-
     @property
     def identity(self) -> Json:
         return {"metric": "names-kept 1"}
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """What was read of names, which says all."""
-        found = self._predicted(corpus)
+        self._corpus = corpus
+        found = _namings(corpus, _predicted(corpus))
         return [
             {
                 "missing": corpus.items[p].prediction is None,
@@ -163,18 +146,13 @@ class NamesKept(_Along):
             for p in places
         ]
 
-    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        found = self._predicted(corpus)
+    def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
+        found = _namings(corpus, lines)
         for place in places:
             again = [naming for naming in found[place] if naming.last is not None]
             changed = [f"{n.last} → {n.label}" for n in again if not n.kept]
             sums = (float(len(again) - len(changed)), float(len(again)))
-            yield self._row(corpus.items[place], sums, {"changed": changed} if changed else {})
-
-    def _predicted(self, corpus: Corpus) -> list[tuple[Naming, ...]]:
-        if self._corpus is not corpus:
-            self._found, self._corpus = _namings(corpus, predicted), corpus
-        return self._found
+            yield sums, {"changed": changed} if changed else {}
 
     def _remarks(self, corpus: Corpus) -> Iterator[str]:
         yield from super()._remarks(corpus)
@@ -182,37 +160,22 @@ class NamesKept(_Along):
         if without:
             yield f"{len(without)} films have no cast list, and no names are read in them."
 
-    def _share_of_human(self, corpus: Corpus) -> float | None:
-        again = [n for line in _namings(corpus, human) for n in line if n.last is not None]
-        return sum(naming.kept for naming in again) / len(again) if again else None
+
+def _predicted(corpus: Corpus) -> list[str | None]:
+    return [item.prediction for item in corpus.items]
 
 
-def _namings(corpus: Corpus, said: Said) -> list[tuple[Naming, ...]]:
-    """For each item who is named in it."""
+def _namings(corpus: Corpus, lines: Lines) -> list[tuple[Naming, ...]]:
+    """For each item who is named in its line."""
     found: list[tuple[Naming, ...]] = [()] * len(corpus.items)
     for film, places in corpus.films().items():
         if cast := corpus.casts.get(film):
-            lines = namings([said(corpus.items[p]) for p in places], cast)
-            for place, line in zip(places, lines, strict=True):
+            for place, line in zip(places, namings([lines[p] for p in places], cast), strict=True):
                 found[place] = line
     return found
 
 
-Said = Callable[[Item], str | None]
-"""What is read along the film: the predictions, or the human ADs."""
-
-
-def predicted(item: Item) -> str | None:
-    """The line that a system says here."""
-    return item.prediction
-
-
-def human(item: Item) -> str | None:
-    """The line of the dataset's own AD."""
-    return item.reference
-
-
-def before_of(corpus: Corpus, said: Said) -> list[tuple[str, ...]]:
+def before_of(corpus: Corpus, lines: Lines) -> list[tuple[str, ...]]:
     """For each item the last `REACH` lines of its film before it, oldest first.
 
     Lines without words are none: nobody hears them, and a system that falls silent is held against what it
@@ -223,7 +186,7 @@ def before_of(corpus: Corpus, said: Said) -> list[tuple[str, ...]]:
         heard: list[str] = []
         for place in places:
             found[place] = tuple(heard[-REACH:])
-            line = said(corpus.items[place])
+            line = lines[place]
             if line is not None and words_of(line):
                 heard.append(line)
     return found

@@ -219,7 +219,7 @@ def test_each_verb_gets_a_sentence(context: MetricContext, text: str, actions: t
     ],
 )
 def test_an_actions_score_by_hand(told: PredictionTexts, action: Phrase, score: float) -> None:
-    assert matches([action], told, TABLE)[0].score == pytest.approx(score)
+    assert matches([action], told, TABLE)[0][0] == pytest.approx(score)
 
 
 def test_what_says_nothing_is_0_in_the_paper_and_left_out_in_the_published_code(

@@ -15,6 +15,7 @@ import pytest
 
 from shotad.core import Config, EvaluationError, Interval
 from shotad.evaluation import Corpus, Item, MetricContext, Store, make_metric, score
+from shotad.evaluation.metrics.ptb import tokens
 from tests.evaluation.allmetrics import CORENLP, coco_files
 from tests.evaluation.caption.cocotools import coco_scores, made_predictions, need_cmdad, need_coco, need_java
 from tests.evaluation.measuring import corpus_of
@@ -123,9 +124,8 @@ def test_cmdads_lines_have_the_meteor_of_the_coco_tool() -> None:
     )
     at = bench()
     metric = make_metric("meteor", at)
-    tokenizer = metric._tokenizer  # type: ignore[attr-defined]
-    said = {i.id: [" ".join(t)] for i, t in zip(items, tokenizer.predictions(items), strict=True)}
-    human = {i.id: [" ".join(t) for t in g] for i, g in zip(items, tokenizer.references(items), strict=True)}
+    said = {item.id: [" ".join(tokens(item.prediction or ""))] for item in items}
+    human = {item.id: [" ".join(tokens(text)) for text in item.references] for item in items}
     result = score(metric, Corpus(items), at)
     value, each = coco_scores("Meteor", said, human)
     assert result.value == pytest.approx(100 * value, abs=1e-9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ import pytest
 from shotad.core import EngineError, EvaluationError
 from shotad.evaluation import (
     CML_METRICS,
-    CmlReport,
     ScriptText,
     Store,
     cml_instruction,
+    cml_text,
     evaluate_cml,
     read_cml,
     read_scripts,
@@ -43,14 +44,14 @@ def word_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def scored(
     *texts: str, judge: str = READER, analyst: str = "", store: Store | None = None, words: str = ""
-) -> CmlReport:
+) -> dict[str, Any]:
     scripts = [ScriptText(f"tt{k}", "Light", "films", text) for k, text in enumerate(texts)]
     bench = bench_of(*([words] if words else []), store=store)
     return evaluate_cml(scripts, judge, analyst or judge, bench)
 
 
-def values(report: CmlReport) -> dict[str, float]:
-    return {name: score.value for name, score in report.results[0].scores.items()}
+def values(report: dict[str, Any]) -> dict[str, float]:
+    return {name: score["value"] for name, score in report["scripts"][0]["scores"].items()}
 
 
 def cosine(one: str, other: str) -> float:
@@ -98,15 +99,15 @@ def test_the_papers_metrics_are_its_equations() -> None:
 
 def test_what_cannot_be_counted_is_0_and_says_why() -> None:
     report = scored("Nobody speaks here, and no tag stands anywhere.", "")
-    (plain, nothing) = report.results
-    assert (plain.form, nothing.form) == ("text", "none")
-    for result in report.results:
-        assert {score.value for score in result.scores.values()} == {0.0}
-        assert all(score.reason for score in result.scores.values())
-    assert plain.scores["dc1"].reason == "fewer than 2 turns"
-    assert report.failed == 0
-    assert "Read: 1 of 2 (50.0%), 0 by their tags, 1 as plain text." in report.text
-    assert report.record()["sources"][0]["read"] == 1
+    (plain, nothing) = report["scripts"]
+    assert (plain["read"], nothing["read"]) == ("text", "none")
+    for result in report["scripts"]:
+        assert {score["value"] for score in result["scores"].values()} == {0.0}
+        assert all(score["reason"] for score in result["scores"].values())
+    assert plain["scores"]["dc1"]["reason"] == "fewer than 2 turns"
+    assert report["n"]["failed"] == 0
+    assert "Read: 1 of 2 (50.0%), 0 by their tags, 1 as plain text." in cml_text(report)
+    assert report["sources"][0]["read"] == 1
 
 
 def test_a_run_that_stopped_goes_on() -> None:
@@ -127,28 +128,29 @@ def test_a_run_that_stopped_goes_on() -> None:
 
 def test_an_engine_that_fails_is_told_and_not_passed_over() -> None:
     report = scored(SCRIPT, judge=MUTE, analyst=READER)
-    (result,) = report.results
-    assert report.failed == 1
-    assert result.features.failures["turns"].startswith("6 of 6 answers: The answer does not begin")
-    assert result.scores["cc1"].value == 0
-    assert result.scores["cc1"].reason.startswith("engine: 6 of 6")
-    assert result.scores["dc1"].value > 0 < result.scores["pr2"].value
-    assert "Engine failed: tt0, turns: 6 of 6" in report.text
+    (result,) = report["scripts"]
+    scores = result["scores"]
+    assert report["n"]["failed"] == 1
+    assert result["features"]["failures"]["turns"].startswith("6 of 6 answers: The answer does not begin")
+    assert scores["cc1"]["value"] == 0
+    assert scores["cc1"]["reason"].startswith("engine: 6 of 6")
+    assert scores["dc1"]["value"] > 0 < scores["pr2"]["value"]
+    assert "Engine failed: tt0, turns: 6 of 6" in cml_text(report)
 
 
 def test_figures_are_comparable_only_with_the_papers_models() -> None:
     mine = scored(SCRIPT)
-    assert not any(one["comparable"] for one in mine.record()["metrics"])
-    assert "CC2*" in mine.text
-    assert "judge reader r1, the paper's is gemma-2-2b-it" in mine.text
+    assert not any(one["comparable"] for one in mine["metrics"])
+    assert "CC2*" in cml_text(mine)
+    assert "judge reader r1, the paper's is gemma-2-2b-it" in cml_text(mine)
     theirs = scored(SCRIPT, judge=GEMMA, analyst=QWQ, words="measures.embedding.model=google/gemma-2-2b-it")
-    odd = {one["name"]: one["why_not"] for one in theirs.record()["metrics"] if not one["comparable"]}
+    odd = {one["name"]: one["why_not"] for one in theirs["metrics"] if not one["comparable"]}
     assert list(odd) == ["cc2", "pr3"]
     assert odd["pr3"] == ["λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"]
 
 
 def test_the_record_has_what_the_figures_come_from() -> None:
-    record = json.loads(json.dumps(scored(SCRIPT).record()))
+    record = json.loads(json.dumps(scored(SCRIPT)))
     assert [one["name"] for one in record["metrics"]] == list(CML_METRICS)
     (script,) = record["scripts"]
     assert script["n"] == {"scenes": 3, "turns": 6, "actions": 5, "characters": 2}

@@ -62,7 +62,7 @@ def judged(
     **wanted: Any,
 ) -> dict[str, Any]:
     context = MetricContext(load_config(None, ()), store or Store())
-    return evaluate_steps(scripts, f"{HERE}:{engine}", context, **wanted).record()
+    return evaluate_steps(scripts, f"{HERE}:{engine}", context, **wanted)
 
 
 def score_of(found: dict[str, Any], system: str, by: str = "agents") -> dict[str, Any]:
