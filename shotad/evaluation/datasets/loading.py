@@ -101,8 +101,7 @@ def load_dataset(
         roots = os.environ.get(ROOTS)
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
-    named = {"annotation": annotation, "actions": actions, "casts": casts, "shots": shots}
-    files = _found(described, root, named)
+    files = _found(described, root, {"annotation": annotation, "actions": actions})
     told = ActionTable()
     path = files["annotation"]
     if "actions" in files:
@@ -123,7 +122,9 @@ def load_dataset(
     if not read.ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
     films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
+    files |= _found(described, root, {"casts": casts})
     found_casts, about_casts = _casts(described, files.get("casts"), films)
+    files |= _found(described, root, {"shots": shots})
     found_shots, about_shots = _shots(described, files.get("shots"), read.ads)
     lost = [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
     odd = (*_order(read.ads), *_edition(described, read), *_completeness(described, read.ads))

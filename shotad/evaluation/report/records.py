@@ -70,11 +70,11 @@ def surroundings(metrics: Iterable[str]) -> dict[str, Any]:
         git = {"commit": commit.strip(), "dirty": None if changed is None else bool(changed.strip())}
     needs_java = any(base_name(metric) in _JAVA_METRICS for metric in metrics)
     named = ((each.metadata["Name"] or "", each.version) for each in importlib.metadata.distributions())
-    used = {
-        name.lower().replace("_", "-"): version
+    used = sorted(
+        (name.lower().replace("_", "-"), version)
         for name, version in named
         if name.lower() in LIBRARIES or _SPACY_MODEL.fullmatch(name.lower())
-    }
+    )
     java = next(iter((_said(["java", "-version"]) or "").strip().splitlines()), None) if needs_java else None
     return {
         "shotad": __version__,
@@ -82,7 +82,7 @@ def surroundings(metrics: Iterable[str]) -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         **({"java": java} if needs_java else {}),
-        "libraries": dict(sorted(used.items())),
+        "libraries": dict(used),
     }
 
 

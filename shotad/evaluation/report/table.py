@@ -61,7 +61,8 @@ def clock(interval: Interval) -> str:
 
 
 def counts_words(run: ReportInput) -> list[str]:
-    """How many ADs the report speaks of, and what became of the others, a sentence each."""
+    """How many ADs the report speaks of, what became of the others, and what each metric could not score
+    although there was a prediction, a sentence each."""
     here, there = len(run.items), len(run.corpus.items)
     missing, failed, skipped = len(run.missing), len(run.failed), len(run.skipped)
     lines = [f"{run.dataset} has {plural(there, 'AD')}; this report speaks of {here:,} of them."]
@@ -80,17 +81,11 @@ def counts_words(run: ReportInput) -> list[str]:
         lines.append(f"{plural(run.extra, 'prediction')} {_were(run.extra)} of no AD of it.")
     if run.doubled:
         lines.append(f"{plural(run.doubled, 'id')} came more than once in the predictions.")
-    return lines
-
-
-def failures_words(run: ReportInput) -> list[str]:
-    """What each metric could not score although there was a prediction, where there is anything."""
     silent = {item.id for item in (*run.missing, *run.failed)}
-    lines = []
     for result in run.results:
-        failed = sum(bool(row.failure) and row.id not in silent for row in result.rows)
-        if failed:
-            told = f"{plural(failed, 'prediction')} could not be scored and {_counts(failed)} as 0"
+        unscored = sum(bool(row.failure) and row.id not in silent for row in result.rows)
+        if unscored:
+            told = f"{plural(unscored, 'prediction')} could not be scored and {_counts(unscored)} as 0"
             lines.append(f"{result.title}: {told}.")
     return lines
 

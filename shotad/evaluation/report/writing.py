@@ -37,7 +37,6 @@ from shotad.evaluation.report.table import (
     clock,
     counted_as_0,
     counts_words,
-    failures_words,
     footnotes,
     number,
     paper_notes,
@@ -60,7 +59,7 @@ def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Conten
     return {
         "title": f"{run.predictions.called} on {run.dataset}",
         "lead": basis_words(intervals.values(), run.config.measures.report.unit),
-        "counts": (*counts_words(run), *failures_words(run), *run.notes),
+        "counts": (*counts_words(run), *run.notes),
         "heads": ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better"),
         "metrics": [
             (
