@@ -134,12 +134,6 @@ def line_key(
     return key_of(terms, ad.id, ad.clip, fingerprint, times, given, cast, others)
 
 
-def leans_on_others(config: Config, engines: Engines, *, cast: bool) -> bool:
-    """Whether a clip's lines depend on which of its slots are described: by the lines before them, by the
-    choice among candidates along the film, or by faces that the film lends to the cast."""
-    return cast or config.stage2.candidates > 1 or engines.in_turn(config)
-
-
 def _hash(file: Path) -> str:
     try:
         return file_sha256(file)

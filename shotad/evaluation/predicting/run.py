@@ -56,7 +56,6 @@ from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, describe_
 from shotad.evaluation.predicting.lines import (
     Predicted,
     PredictedLine,
-    leans_on_others,
     line_key,
     line_of,
     terms_of,
@@ -206,7 +205,10 @@ def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
 class _Run:
     def __init__(self, job: Job, place: WorkFolder, ledger: Ledger, terms: str) -> None:
         self._job, self._place, self._ledger, self._terms = job, place, ledger, terms
-        self._leans = leans_on_others(job.config, job.engines, cast=job.bank is not None)
+        # Whether a clip's lines depend on which of its slots are described: by the lines before them, by the
+        # choice among candidates along the film, or by faces that the film lends to the cast.
+        several = job.config.stage2.candidates > 1
+        self._leans = job.bank is not None or several or job.engines.in_turn(job.config)
         self._said: set[str] = set()
         self._begun = False
         self._readers: GrammarReaders | None = None

@@ -333,7 +333,17 @@ def read_report(path: Path) -> Report:
     try:
         with (folder / ITEMS).open(encoding="utf-8") as file:
             lines = [json.loads(line) for line in file if line.strip()]
-        items = tuple(_item(line) for line in lines)
+        names = ("id", "film", "clip", "prediction", "failure", "scale", "threaded")
+        items = tuple(
+            Item(
+                interval=Interval(line["start"], line["end"]),
+                references=tuple(line["references"]),
+                description=line.get("description"),
+                actions=None if line.get("actions") is None else tuple(line["actions"]),
+                **{name: line[name] for name in names},
+            )
+            for line in lines
+        )
         results = tuple(_result(metric, lines, speeds.get(metric["name"], {})) for metric in head["metrics"])
     except OSError as error:
         raise EvaluationError(f"{folder / ITEMS} cannot be read: {error.strerror}.", "Score again.") from None
@@ -356,16 +366,6 @@ def _json(path: Path) -> Json:
     if not isinstance(value, dict):
         raise EvaluationError(f"{path} is no report.", "Name a folder that shotad evaluate ad has written.")
     return value
-
-
-def _item(line: Json) -> Item:
-    return Item(
-        interval=Interval(line["start"], line["end"]),
-        references=tuple(line["references"]),
-        description=line.get("description"),
-        actions=None if line.get("actions") is None else tuple(line["actions"]),
-        **{key: line[key] for key in ("id", "film", "clip", "prediction", "failure", "scale", "threaded")},
-    )
 
 
 def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]) -> Result:
