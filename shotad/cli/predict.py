@@ -76,12 +76,9 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     if data.description is None:
         what = f"{dataset} is a plain file of human ADs, which does not say where videos are."
         raise UsageError(what, "Name a dataset, or a file that describes one, as in configs/datasets.")
-    from shotad.evaluation import Selection
-
     films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
     ids = _ids(options["ids"]) if options["ids"] is not None else None
-    wanted = Selection(ids, frozenset(films) if films else None, options["limit"])
-    tasks = choose(data, wanted, shard)
+    tasks = choose(data, shard, ids=ids, films=set(films) or None, limit=options["limit"])
     job = _job(data, _settings(data, options), options, console)
     for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)

@@ -55,7 +55,6 @@ from .metric import (
 )
 from .predicting.choosing import (
     Bank as Bank,
-    Selection as Selection,
     Shard as Shard,
     choose as choose,
     read_bank_of_films as read_bank_of_films,
@@ -96,7 +95,6 @@ from .screenplay import (
     write_cml as write_cml,
 )
 from .screenplay_files import (
-    SCREENPLAY_FORMATS as SCREENPLAY_FORMATS,
     read_screenplay as read_screenplay,
     write_screenplay as write_screenplay,
 )

@@ -230,7 +230,14 @@ def render(done: Assisted, called: str = "") -> str:
         single = ", one line" if row.protocol == "single" else ""
         named = f"{row.method}{single} ({PAPER_MARK}, {row.table})"
         rows.append([named, *(paper_cell(row, result) for result in results)])
-    lines = [*_opening(done, called), "", *aligned(rows[0], rows[1:], range(1, len(heads) + 1)), ""]
+    most, whose = max(done.sizes, default=0), f"{called}: " if called else ""
+    lines = [f"{whose}{plural(len(done.choices), 'AD')} with up to {plural(most, 'candidate')}."]
+    if fewer := [f"{ads:,} have {size}" for size, ads in done.sizes.items() if 0 < size < most]:
+        lines.append(f"Fewer candidates: {', '.join(fewer)}; the choice is among those.")
+    if done.sizes.get(0):
+        lines.append(f"{plural(done.sizes[0], 'AD')} without any count as 0.")
+    lines.append(f"The expert takes the one with the highest mean of {expert_words(done)}.")
+    lines += ["", *aligned(rows[0], rows[1:], range(1, len(heads) + 1)), ""]
     if shown:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
     lines += map(" ".join, notes.values())
@@ -269,20 +276,6 @@ def as_json(done: Assisted) -> Json:
 def expert_words(done: Assisted) -> str:
     """What the expert goes by: ``CIDEr and Action score``."""
     return " and ".join(done.expert.values())
-
-
-def _opening(done: Assisted, called: str) -> list[str]:
-    most = max(done.sizes, default=0)
-    whose = f"{called}: " if called else ""
-    lines = [f"{whose}{plural(len(done.choices), 'AD')} with up to {plural(most, 'candidate')}."]
-    fewer = [(size, ads) for size, ads in done.sizes.items() if 0 < size < most]
-    if fewer:
-        told = ", ".join(f"{ads:,} have {size}" for size, ads in fewer)
-        lines.append(f"Fewer candidates: {told}; the choice is among those.")
-    if done.sizes.get(0):
-        lines.append(f"{plural(done.sizes[0], 'AD')} without any count as 0.")
-    lines.append(f"The expert takes the one with the highest mean of {expert_words(done)}.")
-    return lines
 
 
 def _paper(done: Assisted) -> list[PaperRow]:

@@ -48,17 +48,11 @@ class AgreementReport:
             (title, f"{found.n:,}", *map(_cell, (found.pearson, found.spearman, found.kendall)))
             for _, title, found in all_of_them
         ]
-        lines = [*self._opening(), "", *aligned(heads, rows, range(1, 5))]
-        lines += [f"{title}: not defined, {one.reason}." for _, title, one in self.metrics if one.reason]
-        basis = basis_words([found.pearson.interval for *_, found in all_of_them], self.settings.unit)
-        return "\n".join([*lines, *([basis] if basis else []), "", *paper_lines()])
-
-    def _opening(self) -> list[str]:
-        scores = self.scores
+        scores, several = self.scores, len(self.scores.columns) > 1
         lines = [
             f"{self.system} against human scores of {plural(len(scores.scores), 'AD')}.",
-            f"Scores stand in {'the column' if len(scores.columns) == 1 else 'the columns'} "
-            f"{', '.join(scores.columns)}{', and are averaged' if len(scores.columns) > 1 else ''}.",
+            f"Scores stand in the column{'s' * several} {', '.join(scores.columns)}"
+            f"{', and are averaged' * several}.",
         ]
         if self.unknown:
             shown = ", ".join(self.unknown[:10]) + (", …" if len(self.unknown) > 10 else "")
@@ -67,7 +61,18 @@ class AgreementReport:
             lines.append(f"{plural(scores.empty, 'line')} without a score.")
         if scores.ignored:
             lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
-        return lines
+        lines += ["", *aligned(heads, rows, range(1, 5))]
+        lines += [f"{title}: not defined, {one.reason}." for _, title, one in self.metrics if one.reason]
+        basis = basis_words([found.pearson.interval for *_, found in all_of_them], self.settings.unit)
+        lines += [basis, ""] if basis else [""]
+        kinds = ("Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
+        cells = []
+        for row in AGREEMENT:
+            numbers = (*row["paragraphs"].values(), *row["sentences"].values())
+            cells.append((row["called"], *(f"{number:.3f}" for number in numbers)))
+        lines += aligned(("From the paper, Table 3", *kinds), cells, range(1, 5))
+        told = "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500"
+        return "\n".join([*lines, f"{told} with sentences."])
 
     def record(self) -> Json:
         """``agreement.json``."""
@@ -212,20 +217,6 @@ def _cell(estimate: Estimate) -> str:
     interval = estimate.interval
     told = f" ({interval.low:.3f} to {interval.high:.3f})" if interval else ""
     return f"{estimate.value:.3f}{told}".replace("-", "−")
-
-
-def paper_lines() -> list[str]:
-    """Table 3 of the paper."""
-    heads = ("From the paper, Table 3", "Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
-    rows = []
-    for row in AGREEMENT:
-        numbers = (*row["paragraphs"].values(), *row["sentences"].values())
-        rows.append((row["called"], *(f"{number:.3f}" for number in numbers)))
-    return [
-        *aligned(heads, rows, range(1, 5)),
-        "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500 with "
-        "sentences.",
-    ]
 
 
 ID_COLUMNS = ("id", "anno_idx", "tvad_index")

@@ -181,7 +181,6 @@ def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric]
 
 
 RATER_COLUMNS = ("rater", "version", "annotator", "describer")
-RATER_COLUMNS = ("rater", "version", "annotator", "describer")
 FILM_COLUMNS = ("film", "imdbid", "movie")
 _HINT = "Columns: film, rater (two of them), start, end, text."
 
@@ -276,7 +275,12 @@ def interrater_text(found: InterRater) -> str:
     basis = basis_words([span for one in found.directions for span in one.intervals.values()], "film")
     lines += [*remarks, *([basis] if basis else [])]
     lines += [f"Not counted: {left.metric}. {left.reason}" for left in found.left_out]
-    return "\n".join([*lines, "", *_paper()])
+    rows = []
+    for row in CEILINGS:
+        told = (" | ".join(number(name, value) for value in row["values"].get(name, ())) for name in _PAPER)
+        rows.append((f"{row['tiou']:g}", f"{row['pairs']:,}", f"{row['films']}", *(c or NONE for c in told)))
+    heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
+    return "\n".join([*lines, "", *aligned(heads, rows, range(7))])
 
 
 def interrater_record(found: InterRater) -> Json:
@@ -304,13 +308,3 @@ def interrater_record(found: InterRater) -> Json:
             for pair in found.pairs
         ],
     }
-
-
-def _paper() -> list[str]:
-    rows = []
-    for one in CEILINGS:
-        told = (" | ".join(number(name, value) for value in one["values"].get(name, ())) for name in _PAPER)
-        cells = (cell or NONE for cell in told)
-        rows.append((f"{one['tiou']:g}", f"{one['pairs']:,}", f"{one['films']}", *cells))
-    heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
-    return aligned(heads, rows, range(7))

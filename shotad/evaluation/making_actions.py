@@ -66,15 +66,6 @@ class MadeActions:
         return sum(len(one.actions or ()) for one in self.made)
 
     @property
-    def csv(self) -> str:
-        """The published format: a row for each AD, actions as Python writes a list."""
-        rows = []
-        for ad, one in zip(self.ads, self.made, strict=True):
-            actions = UNKNOWN if one.actions is None else repr(list(one.actions))
-            rows.append((ad.id, ad.film, ad.text, one.without_names, actions, self.made_by))
-        return csv_text(COLUMNS, rows)
-
-    @property
     def text(self) -> str:
         """What came of it, for people."""
         known = len(self.ads) - len(self.failed)
@@ -114,10 +105,15 @@ def make_actions(ads: Sequence[AdText], maker: Maker, progress: Progress | None 
 
 
 def write_actions(made: MadeActions, out: Path) -> tuple[Path, ...]:
-    """Write the CSV file, and beside it who made it how, and what failed. Both paths."""
+    """Write the CSV file (a row for each AD, actions as Python writes a list), and beside it who made it how,
+    and what failed. Both paths."""
     about = out.with_suffix(".about.json")
     write_text(about, readable_json(made.record()))
-    write_text(out, made.csv)
+    rows = []
+    for ad, one in zip(made.ads, made.made, strict=True):
+        actions = UNKNOWN if one.actions is None else repr(list(one.actions))
+        rows.append((ad.id, ad.film, ad.text, one.without_names, actions, made.made_by))
+    write_text(out, csv_text(COLUMNS, rows))
     return out, about
 
 

@@ -125,7 +125,15 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
             f"{has} Name the right one by --text-column.",
         )
     rows = tuple(_row(records, row, columns, numbered) for row in records.rows)
-    findings = [*records.findings, *_findings(records, rows, columns)]
+    findings = list(records.findings)
+    values = [row.values.get(columns.get("text", "")) for row in records.rows]
+    lists = sum(isinstance(value, list) or _held(value) is not None for value in values)
+    if lists or ("text" not in columns and rows):
+        what = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
+        findings.append(Finding(NOTE, path.name, what))
+    without = [row for row in rows if not row.id]
+    if without and len(without) < len(rows):
+        findings.append(Finding(MALFORMED, without[0].where, f"rows without an id: {len(without)}."))
     return Predictions((path,), rows, columns, tuple(findings))
 
 
@@ -133,7 +141,21 @@ def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Seque
     def text(key: str) -> str:
         return (records.text(row, columns.get(key)) or "").strip()
 
-    said, candidates = _said(records, row, columns, numbered)
+    candidates = records.list(row, columns.get("candidates")) or ()
+    if not candidates:
+        told = (records.text(row, name) for name in numbered)
+        candidates = tuple(one.strip() for one in told if one and one.strip())
+    name = columns.get("text")
+    value = row.values.get(name) if name else None
+    # A cell may hold the list of candidates (published assistant mode).
+    held = records.list(row, name) if isinstance(value, list) else _held(value)
+    if held is not None:
+        candidates = candidates or held
+        said = held[0] if held else None
+    elif name is None:
+        said = candidates[0] if candidates else None
+    else:
+        said = None if value is None else text("text")
     return PredictionRow(
         records.where(row),
         plain_id(text("id")),
@@ -151,25 +173,6 @@ def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Seque
     )
 
 
-def _said(
-    records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]
-) -> tuple[str | None, tuple[str, ...]]:
-    """The text and the candidates: a cell may hold the list of them (published assistant mode)."""
-    candidates = records.list(row, columns.get("candidates")) or ()
-    if not candidates:
-        said = (records.text(row, name) for name in numbered)
-        candidates = tuple(one.strip() for one in said if one and one.strip())
-    name = columns.get("text")
-    value = row.values.get(name) if name else None
-    held = records.list(row, name) if isinstance(value, list) else _held(value)
-    if held is not None:
-        return (held[0] if held else None), candidates or held
-    if name is None:
-        return (candidates[0] if candidates else None), candidates
-    said_text = records.text(row, name)
-    return (None if said_text is None else said_text.strip()), candidates
-
-
 def _held(value: object) -> tuple[str, ...] | None:
     """The texts of a list that is written into a cell: ``"['He runs.', 'He is off.']"``."""
     if not isinstance(value, str) or not re.match(r"\s*\[\s*(['\"]|\])", value):
@@ -178,19 +181,6 @@ def _held(value: object) -> tuple[str, ...] | None:
         return texts(value)
     except ValueError:
         return None
-
-
-def _findings(records: Table, rows: Sequence[PredictionRow], columns: dict[str, str]) -> list[Finding]:
-    found = []
-    values = [row.values.get(columns.get("text", "")) for row in records.rows]
-    lists = sum(isinstance(value, list) or _held(value) is not None for value in values)
-    if lists or ("text" not in columns and rows):
-        what = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
-        found.append(Finding(NOTE, records.path.name, what))
-    without = [row for row in rows if not row.id]
-    if without and len(without) < len(rows):
-        found.append(Finding(MALFORMED, without[0].where, f"rows without an id: {len(without)}."))
-    return found
 
 
 _SHOWN = 10

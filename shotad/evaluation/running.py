@@ -15,7 +15,6 @@ from shotad.evaluation.metric import ENGINE_METRICS, METRICS, Corpus, Metric, Re
 from shotad.evaluation.predicting.choosing import Shard
 from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
 from shotad.evaluation.report.inputs import (
-    Joined as Counts,
     LeftOut,
     Predictions,
     Protocol,
@@ -187,7 +186,8 @@ def report_input(
         results=measured.results,
         config=inputs.config,
         predictions=Predictions.of(*inputs.predictions, system=inputs.system),
-        joined=Counts(len(joined.extra), len(joined.doubled)),
+        extra=len(joined.extra),
+        doubled=len(joined.doubled),
         left_out=measured.left_out,
         configs=inputs.configs,
         assignments=inputs.assignments,

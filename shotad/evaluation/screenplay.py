@@ -136,44 +136,35 @@ def borders_of(elements: Sequence[Element], speech: Sequence[Interval], signs: F
     where threads are not known, at the first cut of a pause of `LONG_PAUSE`. Without shots it ends where
     nothing is said or described for `LONG_PAUSE`. No scene is shorter than `SHORTEST`.
     """
-    found: list[float] = []
     told = [one.interval for one in elements if one.interval]
-    begin = told[0].start if told else 0.0
-    for second in _candidates(told, speech, signs):
-        if second - (found[-1] if found else begin) >= SHORTEST:
-            found.append(second)
-    return found
-
-
-def _candidates(told: Sequence[Interval], speech: Sequence[Interval], signs: FilmSigns) -> Iterator[float]:
+    candidates: list[float] = []
     if not signs.shots:
-        end = told[0].end if told else 0.0
-        for one in told:
-            if one.start - end >= LONG_PAUSE:
-                yield one.start
-            end = max(end, one.end)
-        return
+        ends = accumulate((one.end for one in told), max)
+        candidates = [
+            one.start for one, end in zip(told[1:], ends, strict=False) if one.start - end >= LONG_PAUSE
+        ]
     starts = [span.start for span in sorted(speech)]
-    ends = list(accumulate((span.end for span in sorted(speech)), max))
+    ends_of_speech = list(accumulate((span.end for span in sorted(speech)), max))
     last_pause = -1.0
     for before, after in pairwise(signs.shots):
         cut = after.interval.start
         place = bisect_left(starts, cut)
-        begin = ends[place - 1] if place else float("-inf")
+        begin = ends_of_speech[place - 1] if place else float("-inf")
         end = starts[place] if place < len(starts) else float("inf")
         known = before.index in signs.threads and after.index in signs.threads
         if begin > cut or end - begin < (PAUSE if known else LONG_PAUSE):
             continue
-        if (known and not _joined(before.index, signs.threads)) or (not known and begin != last_pause):
-            yield cut
+        # Not a cut that a thread joins, with shots on both sides of it and not far away.
+        near = range(before.index - REACH + 1, before.index + REACH + 1)
+        left, right = ({signs.threads.get(shot) for shot in those} for those in (near[:REACH], near[REACH:]))
+        if not left & right - {None} if known else begin != last_pause:
+            candidates.append(cut)
         last_pause = begin
-
-
-def _joined(shot: int, threads: Mapping[int, str | None]) -> bool:
-    """Whether one thread has shots on both sides of the cut after this shot, not far from it."""
-    left = {threads.get(index) for index in range(shot - REACH + 1, shot + 1)}
-    right = {threads.get(index) for index in range(shot + 1, shot + REACH + 1)}
-    return bool((left & right) - {None})
+    found: list[float] = []
+    for second in candidates:
+        if second - (found[-1] if found else told[0].start if told else 0.0) >= SHORTEST:
+            found.append(second)
+    return found
 
 
 def described_elements(track: Track) -> list[Element]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -41,19 +41,17 @@ def write_fountain(play: Screenplay) -> str:
     for number, scene in enumerate(play.scenes, 1):
         heading = _shown(scene.heading) or f"SCENE {number}"
         blocks.append(heading if _HEADING.match(heading) else "." + _begun(heading))
-        blocks += [_block(one) for one in scene.elements if one.text.strip()]
+        for one in (one for one in scene.elements if one.text.strip()):
+            text, name = _shown(one.text), _shown(one.character)
+            if one.kind == "action":
+                plain = re.match(r"[^\W_]", text) and not _reads_otherwise(text)
+                blocks.append(text if plain else f"!{text}")
+                continue
+            plain = not name or (name == name.upper() and name[0].isalpha() and not _reads_otherwise(name))
+            cue = (name or NOBODY) if plain and name != NOBODY else f"@{name}"
+            manner = [f"({_shown(one.manner)})"] if one.manner.strip() else []
+            blocks.append("\n".join([cue, *manner, _begun(text)]))
     return "\n\n".join(blocks) + "\n"
-
-
-def _block(element: Element) -> str:
-    text = _shown(element.text)
-    if element.kind == "action":
-        return text if re.match(r"[^\W_]", text) and not _reads_otherwise(text) else f"!{text}"
-    name = _shown(element.character)
-    plain = not name or (name == name.upper() and name[0].isalpha() and not _reads_otherwise(name))
-    cue = (name or NOBODY) if plain and name != NOBODY else f"@{name}"
-    manner = [f"({_shown(element.manner)})"] if element.manner.strip() else []
-    return "\n".join([cue, *manner, _begun(text)])
 
 
 def _reads_otherwise(text: str) -> bool:
@@ -115,13 +113,6 @@ def _without(text: str, opens: str, closes: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _unnumbered(heading: str) -> str:
-    """A heading without the number of its scene: ``INT. HALL #12A#``."""
-    rest, sign, number = heading.rstrip().removesuffix("#").rpartition("#")
-    is_number = heading.rstrip().endswith("#") and sign and "\\" not in rest[-1:] + number
-    return rest if is_number else heading
-
-
 def without_extension(name: str) -> str:
     """A speaker's name without what stands behind it: ``ANN (V.O.)``; also without the sign of dialogues that
     are spoken at once, ``^``."""
@@ -146,41 +137,32 @@ def _head(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _heading(line: str) -> str | None:
-    """The heading on a line, without scene number; None where there is none."""
-    if _HEADING.match(line):
-        return _meant(_unnumbered(line))
-    if line.startswith(".") and not line.startswith("..") and len(line) > 1:
-        return _meant(_unnumbered(line[1:]))
-    return None
+    """The heading on a line, without its scene's number: ``INT. HALL #12A#``; None where there is none."""
+    if not _HEADING.match(line):
+        if not line.startswith(".") or line.startswith("..") or len(line) == 1:
+            return None
+        line = line[1:]
+    rest, sign, number = line.rstrip().removesuffix("#").rpartition("#")
+    is_number = line.rstrip().endswith("#") and sign and "\\" not in rest[-1:] + number
+    return _meant(rest if is_number else line)
 
 
 def _elements(lines: Sequence[str]) -> Iterator[Element]:
-    """The elements of a block that has no heading."""
-    first = lines[0]
-    if len(lines) > 1 and _is_cue(first):
-        yield from _dialogue(first, lines[1:])
-    else:
-        sign = first[0] if first[0] in "!>~" else ""
-        text = " ".join([first[len(sign) :], *lines[1:]])
-        said = _meant(text.removesuffix("<") if sign == ">" else text)
-        if said:
-            yield Element("action", said)
-
-
-def _is_cue(line: str) -> bool:
-    if line.startswith("@"):
-        return True
-    name = without_extension(line)
-    is_plain = name == name.upper() and any(sign.isalpha() for sign in name)
-    return is_plain and line[0] not in "!>~" and not _is_transition(line)
-
-
-def _dialogue(cue: str, lines: Sequence[str]) -> Iterator[Element]:
-    """What is said under a cue: an element for each manner that it is said in."""
-    name = without_extension(cue.removeprefix("@"))
+    """The elements of a block that has no heading: an action, or what is said under a cue, one for each
+    manner that it is said in."""
+    cue, name = lines[0], without_extension(lines[0].removeprefix("@"))
+    is_name = name == name.upper() and any(sign.isalpha() for sign in name)
+    is_cue = cue.startswith("@") or (is_name and cue[0] not in "!>~" and not _is_transition(cue))
+    if len(lines) == 1 or not is_cue:
+        sign = cue[0] if cue[0] in "!>~" else ""
+        text = " ".join([cue[len(sign) :], *lines[1:]])
+        told = _meant(text.removesuffix("<") if sign == ">" else text)
+        if told:
+            yield Element("action", told)
+        return
     character = "" if cue == NOBODY else _meant(name)
     manner, said = "", list[str]()
-    for line in [*lines, "()"]:
+    for line in [*lines[1:], "()"]:
         if not (line.startswith("(") and line.endswith(")")):
             said.append(line.removeprefix("~"))
             continue
@@ -193,22 +175,12 @@ def _dialogue(cue: str, lines: Sequence[str]) -> Iterator[Element]:
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenplayFormat:
-    """How a format is written and read; None where that is not possible. ``read`` raises ValueError with what
-    is wrong, and where."""
-
-    write: Callable[[Screenplay], str] | None = None
-    read: Callable[[str], Screenplay] | None = None
-
-
 def write_screenplay(play: Screenplay, name: str) -> str:
     """The screenplay in the format of that name. Raises EvaluationError for one that cannot be written."""
-    write = {key: form.write for key, form in SCREENPLAY_FORMATS.items() if form.write}
-    if name not in write:
+    if name not in WRITTEN:
         what = f"No screenplay is written as {name!r}."
-        raise EvaluationError(what, f"Choose {', '.join(write)}.", usage=True)
-    return write[name](play)
+        raise EvaluationError(what, f"Choose {', '.join(WRITTEN)}.", usage=True)
+    return WRITTEN[name](play)
 
 
 def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
@@ -221,13 +193,12 @@ def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise EvaluationError(f"The screenplay {path} cannot be read: {error}.", _HINT) from None
-    read = {key: form.read for key, form in SCREENPLAY_FORMATS.items() if form.read}
     name = name or {"{": "json", "[": "stage", "<": "cml"}.get(text.lstrip()[:1], "fountain")
-    if name not in read:
+    if name not in READ:
         what = f"No screenplay is read as {name!r}."
-        raise EvaluationError(what, f"Choose {', '.join(read)}.", usage=True)
+        raise EvaluationError(what, f"Choose {', '.join(READ)}.", usage=True)
     try:
-        play = read[name](text)
+        play = READ[name](text)
     except (ValueError, RecursionError) as error:
         raise EvaluationError(f"The screenplay {path} is damaged: {error}.", _HINT) from None
     if not play.scenes:
@@ -316,7 +287,11 @@ def read_stage(text: str) -> Screenplay:
     ):
         raise ValueError("it is no list of scenes with content")
     contents = [[line.strip() for line in str(one["content"] or "").split("\n")] for one in scenes]
-    width = _width([line for lines in contents for line in lines if line])
+    # Characters of a line of dialogue; 0 where each paragraph is one line, however long.
+    told = pairwise(line for lines in contents for line in lines if line)
+    under = [len(line) for name, line in told if _is_name(name) and not _MANNER.fullmatch(line)]
+    wider = [sum(size > width for size in under) > _MANY * len(under) for width in _WIDTHS]
+    width = 0 if wider[2] else _WIDTHS[1] if wider[0] else _WIDTHS[0]
     found = []
     for number, (row, lines) in enumerate(zip(scenes, contents, strict=True), 1):
         title = _NUMBER.sub("", str(row.get("title") or "").strip())
@@ -326,13 +301,6 @@ def read_stage(text: str) -> Screenplay:
         elements = (replace(one, text=" ".join(each.text for each in those)) for one, those in typed)
         found.append(Scene(heading or f"SCENE {number}", tuple(elements)))
     return Screenplay("", tuple(found))
-
-
-def _width(lines: Sequence[str]) -> int:
-    """Characters of a line of dialogue; 0 where each paragraph is one line, however long."""
-    under = [len(line) for name, line in pairwise(lines) if _is_name(name) and not _MANNER.fullmatch(line)]
-    wider = [sum(size > width for size in under) > _MANY * len(under) for width in _WIDTHS]
-    return 0 if wider[2] else _WIDTHS[1] if wider[0] else _WIDTHS[0]
 
 
 def _typed(lines: Iterable[str], width: int) -> Iterator[Element]:
@@ -362,11 +330,17 @@ def _is_name(line: str) -> bool:
     return is_capital and len(line) <= _WIDTHS[0] and not _NO_NAME.search(line)
 
 
-SCREENPLAY_FORMATS: Mapping[str, ScreenplayFormat] = {
-    "fountain": ScreenplayFormat(write_fountain, read_fountain),
-    "json": ScreenplayFormat(write_json, read_json),
-    "text": ScreenplayFormat(write_plain),
-    "cml": ScreenplayFormat(write_cml, lambda text: read_cml(text).screenplay),
-    "stage": ScreenplayFormat(read=read_stage),
+WRITTEN: Mapping[str, Callable[[Screenplay], str]] = {
+    "fountain": write_fountain,
+    "json": write_json,
+    "text": write_plain,
+    "cml": write_cml,
 }
-"""Name → how it is written and read. A further format is a further row."""
+READ: Mapping[str, Callable[[str], Screenplay]] = {
+    "fountain": read_fountain,
+    "json": read_json,
+    "cml": lambda text: read_cml(text).screenplay,
+    "stage": read_stage,
+}
+"""How a screenplay is written and read, by the format's name. A reader raises ValueError with what is wrong,
+and where."""

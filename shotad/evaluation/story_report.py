@@ -6,7 +6,6 @@ each there is the moment of the film that answers it, and whether a line could h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,8 +16,7 @@ from shotad.evaluation.datasets.tables import csv_text
 from shotad.evaluation.metric import Json
 from shotad.evaluation.report.intervals import FEWEST
 from shotad.evaluation.report.table import percent, signed, span_words
-from shotad.evaluation.screenplay import Element
-from shotad.evaluation.story import Answered, Story
+from shotad.evaluation.story import Story
 from shotad.evaluation.story_questions import CONDITIONS, StoryFilm, StoryQuestion
 from shotad.script import timecode
 
@@ -45,12 +43,21 @@ def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
 def story_record(story: Story) -> Json:
     """``story.json``: figures, the examination of the questions, every answer, and what was lost."""
     (told, why), answers = story.verdict, story.answers.items()
+    conditions: Json = {}
+    for name, each in answers:
+        found: Json = {"given": CONDITIONS[name]}
+        results = (story.accuracy(name), story.passed(name), story.gain(name))
+        for key, result in zip(("accuracy", f"pass@{story.tries}", "gain"), results, strict=True):
+            span = story.span(result)
+            found |= {key: result.value, f"{key}_interval": None if span is None else asdict(span)}
+        failed = sum(bool(one.failure) for answered in each for one in answered.tries)
+        conditions[name] = {**found, "failed": failed}
     return {
         "schema": 1,
         "shotad": __version__,
         "identity": story.identity,
         "examination": {**asdict(story.examination), "faults": story.examination.faults},
-        "conditions": {name: _condition(story, name) for name in story.answers},
+        "conditions": conditions,
         "left_out": dict(story.left_out),
         "tells_good_from_bad": {"answer": told, "why": why},
         "missing": [one.record() for one in lost_questions(story)],
@@ -67,15 +74,6 @@ def story_record(story: Story) -> Json:
     }
 
 
-def _condition(story: Story, name: str) -> Json:
-    found: Json = {"given": CONDITIONS[name]}
-    results = (story.accuracy(name), story.passed(name), story.gain(name))
-    for key, result in zip(("accuracy", f"pass@{story.tries}", "gain"), results, strict=True):
-        span = story.span(result)
-        found |= {key: result.value, f"{key}_interval": None if span is None else asdict(span)}
-    return {**found, "failed": sum(bool(one.failure) for each in story.answers[name] for one in each.tries)}
-
-
 def story_text(story: Story) -> str:
     """The figures for people, with what was found of the questions above them."""
     rows = []
@@ -86,12 +84,28 @@ def story_text(story: Story) -> str:
         passed = f"{story.passed(name).value or 0:.1f}"
         rows.append((CONDITIONS[name], average, passed, "" if name in ("nothing", "dialogue") else worth))
     heads = ("Given", "Average accuracy", f"Pass@{story.tries}", "Gain over dialogue")
-    lines = [*_opening(story), "", *aligned(heads, rows, [2]), "", *_verdict(story)]
+    told, why = story.verdict
+    answer = {True: "Yes.", False: "No, it cannot.", None: "Not known."}[told]
+    span = story.span(story.accuracy("nothing"))
+    if span is None:
+        basis = "There are too few questions or films for intervals."
+    elif span.unit == "film":
+        few = " Of so few films they are wide, and rough." if span.units < FEWEST else ""
+        basis = f"Intervals (95 %) are over {span.units} films, each left out once with its questions.{few}"
+    else:
+        basis = "Intervals (95 %) are over the questions of one film, and say nothing of other films."
+    lines = [*_opening(story), "", *aligned(heads, rows, [2]), ""]
+    lines += [f"Does this set tell a good description from a bad one? {answer} {why}", basis]
     lines += [f"Not asked: {CONDITIONS[name]}, {why}." for name, why in story.left_out.items()]
     tries = (one for each in story.answers.values() for answered in each for one in answered.tries)
     if failures := [one.failure for one in tries if one.failure]:
         lines.append(f"{plural(len(failures), 'answer')} could not be had, and count as wrong: {failures[0]}")
-    return "\n".join([*lines, *_missing(story)])
+    lost = lost_questions(story)
+    lines += ["", f"Missing in this AD: {plural(len(lost), 'question')} lost."] if lost else []
+    for one in lost[:_SHOWN]:
+        at = f"{one.question.film} {one.time[:8] or 'at an unknown time'}"
+        lines.append(f"- {at}, {one.room}: {one.question.text} {one.question.answer}")
+    return "\n".join([*lines, *([f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else [])])
 
 
 def _opening(story: Story) -> list[str]:
@@ -110,29 +124,6 @@ def _opening(story: Story) -> list[str]:
             f"- the right option is number {which} questions; they are shuffled before each try",
         ]
     return [*lines, *(f"- FAULT: {fault}" for fault in found.faults)]
-
-
-def _verdict(story: Story) -> list[str]:
-    told, why = story.verdict
-    answer = {True: "Yes.", False: "No, it cannot.", None: "Not known."}[told]
-    span = story.span(story.accuracy("nothing"))
-    if span is None:
-        basis = "There are too few questions or films for intervals."
-    elif span.unit == "film":
-        few = " Of so few films they are wide, and rough." if span.units < FEWEST else ""
-        basis = f"Intervals (95 %) are over {span.units} films, each left out once with its questions.{few}"
-    else:
-        basis = "Intervals (95 %) are over the questions of one film, and say nothing of other films."
-    return [f"Does this set tell a good description from a bad one? {answer} {why}", basis]
-
-
-def _missing(story: Story) -> list[str]:
-    lost = lost_questions(story)
-    lines = ["", f"Missing in this AD: {plural(len(lost), 'question')} lost."] if lost else []
-    for one in lost[:_SHOWN]:
-        at = f"{one.question.film} {one.time[:8] or 'at an unknown time'}"
-        lines.append(f"- {at}, {one.room}: {one.question.text} {one.question.answer}")
-    return [*lines, *([f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else [])]
 
 
 COLUMNS = (
@@ -229,25 +220,16 @@ def lost_questions(story: Story) -> tuple[Lost, ...]:
     known_by, found = _known_by(story), []
     for film in story.films if known_by else ():
         elements = film.human if known_by == "human" else film.script
-        those = [
-            Lost(
-                known.question,
-                known_by,
-                next(one.said or one.failure for one in own.tries if not one.right),
-                known.question.evidence or _moment(known, elements),
-                film,
-            )
-            for known, own in zip(story.answers[known_by], story.answers["ad"], strict=True)
-            if known.question.film == film.name and known.share >= MOST > own.share
-        ]
+        those = []
+        for known, own in zip(story.answers[known_by], story.answers["ad"], strict=True):
+            if known.question.film != film.name or not known.share >= MOST > own.share:
+                continue
+            moment = known.question.evidence
+            for one in known.tries:  # from the first to the last line that a right answer names
+                times = [each.interval for each in elements if each.cue in one.rests_on and each.interval]
+                if moment is None and one.right and times:
+                    moment = Interval(min(time.start for time in times), max(time.end for time in times))
+            said = next(one.said or one.failure for one in own.tries if not one.right)
+            those.append(Lost(known.question, known_by, said, moment, film))
         found += sorted(those, key=lambda one: one.time or "~")
     return tuple(found)
-
-
-def _moment(known: Answered, elements: Sequence[Element]) -> Interval | None:
-    """From the first to the last line that a right answer names, where it names any."""
-    for one in known.tries:
-        times = [each.interval for each in elements if each.cue in one.rests_on and each.interval]
-        if one.right and times:
-            return Interval(min(time.start for time in times), max(time.end for time in times))
-    return None

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, get_args
+from dataclasses import asdict, astuple, dataclass, fields
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -70,15 +70,6 @@ class Figures:
         """The figures that follow from counts; AP comes from the scores themselves."""
         return cls(ap, counts.precision, counts.recall, counts.wcp)
 
-    @classmethod
-    def mean(cls, rows: Sequence[Figures]) -> tuple[Figures, Json]:
-        """The mean of each figure over the rows that have it, and over how many that is."""
-        kept = {
-            one.name: [v for row in rows if (v := getattr(row, one.name)) is not None] for one in fields(cls)
-        }
-        means = {name: sum(values) / len(values) if values else None for name, values in kept.items()}
-        return cls(**means), {name: len(values) for name, values in kept.items()}
-
 
 @dataclass(frozen=True, slots=True)
 class ClipRow:
@@ -115,7 +106,8 @@ class SetupResult:
     rows: tuple[ClipRow, ...]
     ap: float | None
     """Pooled over all pairs."""
-    best: BestThreshold | None = None
+    best: tuple[float, float] | None = None
+    """As `best_threshold`."""
     tuned: bool = False
     """True where ``threshold`` is the best one, found by looking at the labels."""
 
@@ -130,7 +122,12 @@ class SetupResult:
 
     @property
     def mean(self) -> tuple[Figures, Json]:
-        return Figures.mean([row.figures for row in self.rows])
+        """The mean of each figure over the clips that have it, and over how many that is."""
+        rows = [row.figures for row in self.rows]
+        names = [one.name for one in fields(Figures)]
+        kept = {name: [v for row in rows if (v := getattr(row, name)) is not None] for name in names}
+        means = {name: sum(values) / len(values) if values else None for name, values in kept.items()}
+        return Figures(**means), {name: len(values) for name, values in kept.items()}
 
     def record(self) -> Json:
         """One line of ``threads.json``."""
@@ -140,7 +137,7 @@ class SetupResult:
             "match": self.setup.match,
             "threshold": self.threshold if np.isfinite(self.threshold) else None,
             "tuned": self.tuned,
-            "best": asdict(self.best) if self.best else None,
+            "best": {"threshold": self.best[0], "f1": self.best[1]} if self.best else None,
             "pooled": asdict(self.pooled),
             "mean": asdict(mean),
             "mean_over": over,
@@ -164,30 +161,23 @@ def setup_result(
     together = np.concatenate([np.zeros(0, bool), *(pairs for _, pairs in scored)])
     missed = sum(int(np.count_nonzero(pairs)) for pairs in truths) - int(np.count_nonzero(together))
     best = best_threshold(scores, together, missed)
-    chosen = threshold if threshold is not None else best.threshold if best else float("inf")
-    rows = tuple(_row(clip, pairs, chosen, threads) for clip, pairs in zip(clips, truths, strict=True))
+    chosen = threshold if threshold is not None else best[0] if best else float("inf")
+    rows = []
+    for found, pairs in zip(clips, truths, strict=True):
+        shots, values = len(found.clip.shots), found.scores
+        components: Iterable[Sequence[int]] = ()
+        if values is not None:
+            matrix = np.eye(shots)
+            i, j = np.triu_indices(shots, 1)
+            matrix[i, j] = matrix[j, i] = values
+            components = threads(matrix, chosen)
+        counts = count_clip(values, chosen, components, found.clip.clusters, shots)
+        ap = 0.0 if counts.together else None
+        if values is not None:
+            ap = average_precision(values, pairs)
+        rows.append(ClipRow(found.clip, counts, ap, found.failure))
     pooled = average_precision(scores, together, missed)
-    return SetupResult(setup, chosen, rows, pooled, best, tuned=threshold is None)
-
-
-def _row(found: ClipScores, together: Bools, threshold: float, threads: Threads) -> ClipRow:
-    clip, n = found.clip, len(found.clip.shots)
-    components: Iterable[Sequence[int]] = ()
-    if found.scores is not None:
-        components = threads(matrix_of(found.scores, n), threshold)
-    counts = count_clip(found.scores, threshold, components, clip.clusters, n)
-    precision = 0.0 if counts.together else None
-    if found.scores is not None:
-        precision = average_precision(found.scores, together)
-    return ClipRow(clip, counts, precision, found.failure)
-
-
-def matrix_of(scores: Floats, shots: int) -> Floats:
-    """Scores of pairs ``[n (n - 1) / 2]`` as a symmetric ``[n, n]`` with 1 on the diagonal."""
-    matrix = np.eye(shots)
-    i, j = np.triu_indices(shots, 1)
-    matrix[i, j] = matrix[j, i] = scores
-    return matrix
+    return SetupResult(setup, chosen, tuple(rows), pooled, best, tuned=threshold is None)
 
 
 Floats = npt.NDArray[np.float64]
@@ -195,18 +185,22 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class PairCounts:
-    """Pairs of shots that were joined rightly, joined wrongly, and missed."""
+class ClipCounts:
+    """Raw counts of one clip or of many: they add up.
+
+    Pairs of shots are joined where their own score is above the threshold: rightly, or wrongly; others are
+    missed. ``pure`` is the number of shots that belong to the largest true share of their predicted cluster.
+    """
 
     right: int = 0
     wrong: int = 0
     missed: int = 0
-
-    @classmethod
-    def of(cls, joined: Bools, together: Bools) -> Self:
-        """Count ``bool[n]`` predictions against ``bool[n]`` truths."""
-        right = int(np.count_nonzero(joined & together))
-        return cls(right, int(np.count_nonzero(joined)) - right, int(np.count_nonzero(together)) - right)
+    shots: int = 0
+    pairs: int = 0
+    together: int = 0
+    pure: int = 0
+    clusters: int = 0
+    true_clusters: int = 0
 
     @property
     def precision(self) -> float | None:
@@ -218,25 +212,6 @@ class PairCounts:
         """Share of the pairs that belong together that were joined; None where there are none."""
         return share(self.right, self.right + self.missed)
 
-    def __add__(self, other: Self) -> Self:
-        return type(self)(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
-
-
-@dataclass(frozen=True, slots=True)
-class ClipCounts(PairCounts):
-    """Raw counts of one clip or of many: they add up.
-
-    Pairs are joined where their own score is above the threshold. ``pure`` is the number of shots that belong
-    to the largest true share of their predicted cluster.
-    """
-
-    shots: int = 0
-    pairs: int = 0
-    together: int = 0
-    pure: int = 0
-    clusters: int = 0
-    true_clusters: int = 0
-
     @property
     def wcp(self) -> float | None:
         """Weighted clustering purity: predicted clusters' purities, weighted by their sizes.
@@ -246,6 +221,9 @@ class ClipCounts(PairCounts):
         a person agnostic clustering method for broadcast videos, ICVGIP 2014.)
         """
         return share(self.pure, self.shots)
+
+    def __add__(self, other: ClipCounts) -> ClipCounts:
+        return ClipCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
 
 def share(part: int, whole: int) -> float | None:
@@ -268,16 +246,9 @@ def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> flo
     return float(np.sum(found / taken * np.diff(found, prepend=0)) / positives)
 
 
-@dataclass(frozen=True, slots=True)
-class BestThreshold:
-    """Where F1, the harmonic mean of precision and recall, is greatest."""
-
-    threshold: float
-    f1: float
-
-
-def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> BestThreshold | None:
-    """The threshold with the greatest F1 over these pairs, half-way between two scores; of equals the top.
+def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> tuple[float, float] | None:
+    """The threshold with the greatest F1 (harmonic mean of precision and recall) over these pairs, half-way
+    between two scores, of equals the top; and that F1.
 
     It is chosen by looking at the truth, so figures at it are those of a tuned threshold. None where no
     scored pair belongs together.
@@ -289,7 +260,7 @@ def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> BestTh
     f1 = 2 * found / (taken + positives)
     best = int(np.argmax(f1))
     below = levels[best + 1] if best + 1 < len(levels) else levels[best] - 1
-    return BestThreshold(float(levels[best] + below) / 2, float(f1[best]))
+    return float(levels[best] + below) / 2, float(f1[best])
 
 
 def _steps(scores: Floats, together: Bools) -> tuple[Floats, Floats, Floats]:
@@ -352,16 +323,17 @@ def count_clip(
     truth = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
-    missed = int(np.count_nonzero(together))
-    counts = ClipCounts(
-        0, 0, missed, shots, pairs=len(i), together=missed, true_clusters=len(np.unique(truth))
-    )
+    count = int(np.count_nonzero(together))
+    what = {"shots": shots, "pairs": len(i), "together": count, "true_clusters": len(np.unique(truth))}
     if scores is None:
-        return counts
-    predicted = labels_of(threads, shots)
-    return replace(
-        counts,
-        **asdict(PairCounts.of(scores > threshold, together)),
+        return ClipCounts(missed=count, **what)
+    predicted, joined = labels_of(threads, shots), scores > threshold
+    right = int(np.count_nonzero(joined & together))
+    return ClipCounts(
+        right,
+        int(np.count_nonzero(joined)) - right,
+        count - right,
         pure=pure_shots(predicted.tolist(), truth.tolist()),
         clusters=len(np.unique(predicted)),
+        **what,
     )

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -70,7 +69,18 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
     clips: list[LabelledClip] = []
     ignored: list[str] = []
     mistakes: list[str] = []
-    for path in _json_files(folder, outside):
+    shut = outside.resolve() if outside else None
+    files: list[Path] = []
+    for here, folders, names in os.walk(folder):
+        at = Path(here)
+        folders[:] = [
+            f
+            for f in folders
+            if not f.startswith(".") and not f.endswith(".shotad") and (at / f).resolve() != shut
+        ]
+        if at.resolve() != shut:
+            files += [at / n for n in names if n.lower().endswith(".json") and not n.startswith(".")]
+    for path in sorted(files, key=lambda p: p.relative_to(folder).parts):
         name = path.relative_to(folder).as_posix()
         try:
             records = _records(path, name)
@@ -98,21 +108,6 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
 
 class _Mistake(Exception):  # noqa: N818  not yet an error: it is collected
     """One thing that is wrong with one record."""
-
-
-def _json_files(folder: Path, outside: Path | None) -> Iterator[Path]:
-    """JSON files below ``folder``, sorted by their paths' parts."""
-    shut = outside.resolve() if outside else None
-    found: list[Path] = []
-    for here, folders, names in os.walk(folder):
-        folders[:] = [
-            f
-            for f in folders
-            if not f.startswith(".") and not f.endswith(".shotad") and (Path(here) / f).resolve() != shut
-        ]
-        if Path(here).resolve() != shut:
-            found += [Path(here) / n for n in names if n.lower().endswith(".json") and not n.startswith(".")]
-    yield from sorted(found, key=lambda p: p.relative_to(folder).parts)
 
 
 def _records(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:

@@ -9,9 +9,9 @@ and one that was not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from shotad.core import (
     FilmError,
     NoProgress,
     Progress,
-    RecordLog,
     Seconds,
-    ThreadSettings,
     UsageError,
     WorkFolder,
     aligned,
@@ -56,7 +54,6 @@ SCHEMA = 1
 class ThreadEvaluation:
     """The figures of each set-up, and what they were made from."""
 
-    labels: ThreadLabels
     results: tuple[SetupResult, ...]
     features: str
     config: Config
@@ -68,19 +65,48 @@ class ThreadEvaluation:
 
     @property
     def text(self) -> str:
-        """All of it for people."""
-        return table(self.results, self.features)
+        """Each set-up pooled and as mean of clips, the paper's rows, clips one by one, and a legend."""
+        first, rows = self.results[0], []
+        for result in self.results:
+            how = ", tuned" if result.tuned else ""
+            rows.append(_row(result.setup, f"pooled, > {result.threshold:.3g}{how}", result.pooled))
+            rows.append(_row(result.setup, "mean of clips", result.mean[0]))
+        papers = [_row(setup, f"paper: {features}", figures) for features, setup, figures in PAPER]
+        listed = aligned(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
+        counts, more = first.counts, "  … the others stand in threads.json."
+        lines = [
+            f"Clips: {len(first.rows)}. Shots: {counts.shots}. Pairs of shots: {counts.pairs}, from one "
+            f"camera set-up: {counts.together}. Features: {self.features}."
+        ]
+        if failed := [f"  {row.clip.name}: {row.failure}" for row in first.rows if row.failure]:
+            what = "clips failed; in all figures they count as nothing found:"
+            lines += [f"{len(failed)} of {len(first.rows)} {what}", *failed[:LISTED]]
+            lines += [more] if len(failed) > LISTED else []
+        lines += ["", *listed[: -len(papers)], ""]
+        lines += ["For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
+        lines += listed[-len(papers) :]
+        if len(self.results) == 1:
+            lines += ["", f"By clip, {first.setup}:"]
+            for row in first.rows[:LISTED]:
+                if not row.failure:
+                    ap, precision, recall, wcp = map(shown, astuple(row.figures))
+                    lines.append(
+                        f"  {row.clip.name}: AP {ap}, P {precision}, R {recall}, WCP {wcp}; "
+                        f"{row.counts.shots} shots, {row.counts.clusters} threads for "
+                        f"{row.counts.true_clusters}."
+                    )
+            lines += [more] if len(first.rows) > LISTED else []
+        return "\n".join([*lines, "", *LEGEND, *([TUNED] if any(r.tuned for r in self.results) else [])])
 
     def record(self) -> Json:
         """All of it as it stands in ``threads.json``."""
-        settings = self.config.threads
         rows = self.results[0].rows
         return {
             "version": SCHEMA,
             "shotad": __version__,
             "features": self.features,
             "settings": {
-                "both_ways": settings.by_rules.both_ways,
+                "both_ways": self.config.threads.by_rules.both_ways,
                 "mend_flat": False,
                 "reader": self.config.film.reader,
             },
@@ -104,22 +130,21 @@ def evaluate_threads(
     maker: FeatureMaker,
     progress: Progress | None = None,
 ) -> ThreadEvaluation:
-    """Score all clips and write ``threads.json`` into ``folder``; see `score_clips` for what is kept."""
+    """Score all clips and write ``threads.json`` into ``folder``; see `score_clips` for what is kept.
+
+    The threshold is the one that was set for this kind of match, else that of the features.
+    """
     from shotad.grammar import threads_of
 
-    context = ThreadContext(
-        maker,
-        config.threads,
-        folder,
-        reader=config.film.reader,
-        batch=config.compute.batch,
-        progress=progress or NoProgress(),
-    )
-    scores = score_clips(labels.clips, setups, context)
-    results = tuple(
-        setup_result(setup, scores[setup], _threshold(setup, config, maker), threads_of) for setup in setups
-    )
-    evaluation = ThreadEvaluation(labels, results, maker.identity, config)
+    scores = score_clips(labels.clips, setups, config, folder, maker, progress or NoProgress())
+    results = []
+    for setup in setups:
+        # For whole frames the paper names none, and cosines of whole frames mean other things than scores.
+        threshold = maker.threshold if setup.match == "patches" else None
+        if setup.match == config.threads.match and config.threads.threshold is not None:
+            threshold = config.threads.threshold
+        results.append(setup_result(setup, scores[setup], threshold, threads_of))
+    evaluation = ThreadEvaluation(tuple(results), maker.identity, config)
     folder.write_json("threads.json", evaluation.record())
     return evaluation
 
@@ -132,16 +157,6 @@ def feature_maker(config: Config, progress: Progress) -> FeatureMaker:
     if maker is None:
         raise UsageError("threads.features = none makes no threads.", "Name features, such as grid.")
     return maker
-
-
-def _threshold(setup: Setup, config: Config, maker: FeatureMaker) -> float | None:
-    """The threshold that was set for this kind of match, else that of the features; None: none is known.
-
-    For whole frames the paper names none, and cosines of whole frames mean other things than scores.
-    """
-    if setup.match == config.threads.match and config.threads.threshold is not None:
-        return config.threads.threshold
-    return maker.threshold if setup.match == "patches" else None
 
 
 PAPER = (
@@ -160,35 +175,6 @@ LISTED = 20
 _HEADS = ("frames", "match", "what", "AP", "P", "R", "WCP")
 
 
-def table(results: Sequence[SetupResult], features: str) -> str:
-    """All of it: each set-up pooled and as mean of clips, the paper's rows, clips one by one, a legend."""
-    first, rows = results[0], []
-    for result in results:
-        how = ", tuned" if result.tuned else ""
-        rows.append(_row(result.setup, f"pooled, > {result.threshold:.3g}{how}", result.pooled))
-        rows.append(_row(result.setup, "mean of clips", result.mean[0]))
-    papers = [_row(setup, f"paper: {features}", figures) for features, setup, figures in PAPER]
-    listed = aligned(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
-    lines = [*_opening(first, features), "", *listed[: -len(papers)]]
-    lines += ["", "For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
-    lines += listed[-len(papers) :]
-    if len(results) == 1:
-        lines += ["", f"By clip, {first.setup}:"]
-        for row in first.rows[:LISTED]:
-            if not row.failure:
-                ap, precision, recall, wcp = map(shown, astuple(row.figures))
-                counts = row.counts
-                lines.append(
-                    f"  {row.clip.name}: AP {ap}, P {precision}, R {recall}, WCP {wcp}; "
-                    f"{counts.shots} shots, {counts.clusters} threads for {counts.true_clusters}."
-                )
-        lines += ["  … the others stand in threads.json."] if len(first.rows) > LISTED else []
-    lines += ["", *LEGEND]
-    if any(result.tuned for result in results):
-        lines.append(TUNED)
-    return "\n".join(lines)
-
-
 def _row(setup: Setup, what: str, figures: Figures) -> tuple[str, ...]:
     return (setup.frames, setup.match, what, *map(shown, astuple(figures)))
 
@@ -202,23 +188,6 @@ TUNED = (
     "Tuned: no threshold is known for whole frames, so the one with the best F1 on these very labels "
     "is taken; only AP is a fair figure there."
 )
-
-
-def _opening(result: SetupResult, features: str) -> list[str]:
-    counts = result.counts
-    failed = [row for row in result.rows if row.failure]
-    lines = [
-        f"Clips: {len(result.rows)}. Shots: {counts.shots}. Pairs of shots: {counts.pairs}, from one camera "
-        f"set-up: {counts.together}. Features: {features}."
-    ]
-    if failed:
-        lines.append(
-            f"{len(failed)} of {len(result.rows)} clips failed; in all figures they count as nothing found:"
-        )
-        lines += [f"  {row.clip.name}: {row.failure}" for row in failed[:LISTED]]
-        if len(failed) > LISTED:
-            lines.append("  … the others stand in threads.json.")
-    return lines
 
 
 def shown(value: float | None) -> str:
@@ -239,60 +208,51 @@ USUAL_RATE = Fraction(25)
 """Frames a second where a film gives none: only how far from its borders a shot is looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadContext:
-    """What scoring needs beside the clips: who makes features, how they are matched, where results go.
-
-    ``reader`` and ``batch`` are the settings ``film.reader`` and ``compute.batch``.
-    """
-
-    maker: FeatureMaker
-    settings: ThreadSettings
-    folder: WorkFolder
-    reader: str = "pyav"
-    batch: int = 8
-    progress: Progress = field(default_factory=NoProgress)
-
-
 def score_clips(
-    clips: Sequence[LabelledClip], setups: Sequence[Setup], context: ThreadContext
+    clips: Sequence[LabelledClip],
+    setups: Sequence[Setup],
+    config: Config,
+    folder: WorkFolder,
+    maker: FeatureMaker,
+    progress: Progress,
 ) -> dict[Setup, list[ClipScores]]:
-    """The scores of all pairs of each clip, in order, for each set-up.
+    """The scores of all pairs of each clip, in order, for each set-up, kept or made.
 
     A film that cannot be read is a failed clip, told at once and tried again by the next run; everything
     else that goes wrong (no weights, a full disk) ends the run, whose results so far are kept.
     """
-    log = context.folder.log_of_records("threads")
+    log, reader = folder.log_of_records("threads"), config.film.reader
     found: dict[Setup, list[ClipScores]] = {setup: [] for setup in setups}
-    with reported(context.progress, "Scoring clips", len(clips), "clips") as task:
+    with reported(progress, "Scoring clips", len(clips), "clips") as task:
         for clip in clips:
+            shots = [[shot.start, shot.end] for shot in clip.shots]
+            rate = str(clip.frame_rate) if clip.frame_rate else None
+            by_patches = [RADIUS, TEMPERATURE, config.threads.by_rules.both_ways]
+            keys: dict[Setup, str] = {}
+            made: dict[Setup, Floats] = {}
             try:
-                scores = _score_clip(clip, setups, context, log)
+                with _opened(clip, reader) as film:
+                    of = ("threads", SCORES, film.info.fingerprint, rate, reader, shots, maker.identity)
+                    for setup in setups:
+                        how = by_patches if setup.match == "patches" else []
+                        keys[setup] = key_of(*of, [setup.frames, setup.match, *how])
+                    if lacking := [setup for setup in setups if log.get(keys[setup]) is None]:
+                        made = _made(clip, lacking, film, maker, config)
             except FilmError as error:
-                context.progress.note(f"{clip.name}: {error}")
-                scores = {}
+                progress.note(f"{clip.name}: {error}")
                 for setup in setups:
                     found[setup].append(ClipScores(clip, None, str(error)))
-            for setup, values in scores.items():
-                found[setup].append(ClipScores(clip, values))
+            else:
+                for setup, scores in made.items():
+                    if not np.isfinite(scores).all():
+                        raise ValueError(f"{maker.identity} gives scores of {clip.name} that are not numbers")
+                    place = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
+                    log.add(keys[setup], {**place, "scores": [round(float(s), DECIMALS) for s in scores]})
+                for setup in setups:
+                    values = np.asarray(log.record(keys[setup])["scores"], np.float64)
+                    found[setup].append(ClipScores(clip, values))
             task.advance()
     return found
-
-
-def _score_clip(
-    clip: LabelledClip, setups: Sequence[Setup], context: ThreadContext, log: RecordLog
-) -> dict[Setup, Floats]:
-    """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up, kept or made."""
-    with _opened(clip, context.reader) as film:
-        keys = {setup: _key(clip, film.info.fingerprint, setup, context) for setup in setups}
-        lacking = [setup for setup in setups if log.get(keys[setup]) is None]
-        made = _made(clip, lacking, film, context) if lacking else {}
-    for setup, scores in made.items():
-        if not np.isfinite(scores).all():
-            raise ValueError(f"{context.maker.identity} gives scores of {clip.name} that are not numbers")
-        place = {"labels": clip.name, "clip": clip.clip, "frames": setup.frames, "match": setup.match}
-        log.add(keys[setup], {**place, "scores": [round(float(s), DECIMALS) for s in scores]})
-    return {setup: np.asarray(log.record(keys[setup])["scores"], np.float64) for setup in setups}
 
 
 def _opened(clip: LabelledClip, reader: str) -> Film:
@@ -311,19 +271,10 @@ def _opened(clip: LabelledClip, reader: str) -> Film:
         raise FilmError(what, 'Add its "frame_rate" to the labels.') from None
 
 
-def _key(clip: LabelledClip, fingerprint: str, setup: Setup, context: ThreadContext) -> str:
-    settings = context.settings
-    how: list[Any] = [setup.frames, setup.match]
-    if setup.match == "patches":
-        how += [RADIUS, TEMPERATURE, settings.by_rules.both_ways]
-    shots = [[shot.start, shot.end] for shot in clip.shots]
-    rate = str(clip.frame_rate) if clip.frame_rate else None
-    return key_of("threads", SCORES, fingerprint, rate, context.reader, shots, context.maker.identity, how)
-
-
 def _made(
-    clip: LabelledClip, setups: Sequence[Setup], film: Film, context: ThreadContext
+    clip: LabelledClip, setups: Sequence[Setup], film: Film, maker: FeatureMaker, config: Config
 ) -> dict[Setup, Floats]:
+    """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up."""
     from shotad.grammar import matching_of, places, shot_scores, whole_scores
 
     n = len(clip.shots)
@@ -336,14 +287,14 @@ def _made(
             raise _outside(clip, number, f"which is {length:.2f} s long")
     moments = [found for shot in clip.shots if (found := moments_of(shot, rate)) is not None]
     asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
-    kinds = _features(clip, film, asked, context)
+    kinds = _features(clip, film, asked, maker, config.compute.batch)
     grid = next(iter(kinds.values())).grid
     done: dict[Setup, Floats] = {}
     for setup in setups:
         if setup.match == "whole":
             scores = whole_scores(kinds, setup.frames)
         else:
-            matching = matching_of(context.maker, grid, context.settings.by_rules.both_ways)
+            matching = matching_of(maker, grid, config.threads.by_rules.both_ways)
             scores = shot_scores(kinds, matching, setup.frames)
         done[setup] = np.asarray(scores[np.triu_indices(n, 1)], np.float64)
     return done
@@ -357,10 +308,10 @@ def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
 
 
 def _features(
-    clip: LabelledClip, film: Film, asked: dict[Place, Seconds], context: ThreadContext
+    clip: LabelledClip, film: Film, asked: dict[Place, Seconds], maker: FeatureMaker, size: int
 ) -> dict[Place, Features]:
-    """Features of the frames of each place, made batch by batch; a frame that several moments mean is made
-    into features once. Raises FilmError where a shot has no picture of its own."""
+    """Features of the frames of each place, made ``size`` at a time; a frame that several moments mean is
+    made into features once. Raises FilmError where a shot has no picture of its own."""
     from array_api_compat import array_namespace
 
     step = float(1 / (film.info.frame_rate or USUAL_RATE))
@@ -375,7 +326,7 @@ def _features(
     batch: dict[float, Image] = {}
 
     def make() -> None:
-        features = context.maker.of(list(batch.values()))
+        features = maker.of(list(batch.values()))
         made.update((second, (features, place)) for place, second in enumerate(batch))
         batch.clear()
 
@@ -386,7 +337,7 @@ def _features(
         shown[picture.wanted] = picture.seconds
         if picture.seconds not in made:
             batch[picture.seconds] = picture.image
-        if len(batch) == context.batch:
+        if len(batch) == size:
             make()
     if len(shown) < len(begins):
         first = min(second for second in begins if second not in shown)

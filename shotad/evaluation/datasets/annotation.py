@@ -138,8 +138,23 @@ class _RowReader:
         interval = Interval(self.number(row, "start"), self.number(row, "end"))
         slot = self._slot(row, interval)
         told = self.told.told.get(name)
-        text = self._text(row, told)
-        actions = self._actions(row, text, told)
+        # The annotation's text; the other file's where the row has none, or was not UTF-8.
+        text, other = self.cell(row, "text"), told.text if told else ""
+        if "text" not in self.columns:
+            text = other
+        elif row.mended:
+            found = alike(text, other)
+            self.notes["mended from the file of actions" if found else "mended"].append(row)
+            text = other if found else text
+        if not text:
+            raise ValueError("the text is empty" if "text" in self.columns else "no text is known of this id")
+        actions = told.actions if told else None
+        if told is None and self.told.table:
+            self.notes["untold"].append(row)
+        elif other and not same_text(other, text):
+            same = alike(other, text)
+            self.notes["reworded" if same else "strange"].append(row)
+            actions = actions if same else None  # else they are another AD's
         return Ad(name, film, clip, interval, slot, text, actions, file=self.cell(row, "file"))
 
     def _slot(self, row: TableRow, interval: Interval) -> Interval:
@@ -162,33 +177,6 @@ class _RowReader:
             raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
         rate = self.described.videos.frames_per_second
         return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
-
-    def _text(self, row: TableRow, told: ActionRow | None) -> str:
-        """The annotation's text; the other file's where the row has none, or was not UTF-8."""
-        text = self.cell(row, "text")
-        other = told.text if told else ""
-        if "text" not in self.columns:
-            text = other
-        elif row.mended:
-            found = alike(text, other)
-            self.notes["mended from the file of actions" if found else "mended"].append(row)
-            text = other if found else text
-        if not text:
-            raise ValueError("the text is empty" if "text" in self.columns else "no text is known of this id")
-        return text
-
-    def _actions(self, row: TableRow, text: str, told: ActionRow | None) -> tuple[str, ...] | None:
-        """The AD's actions, unless they are another AD's."""
-        if told is None:
-            if self.told.table:
-                self.notes["untold"].append(row)
-            return None
-        if told.text and not same_text(told.text, text):
-            same = alike(told.text, text)
-            self.notes["reworded" if same else "strange"].append(row)
-            if not same:
-                return None
-        return told.actions
 
 
 _NOTES = {

@@ -42,9 +42,20 @@ class Check:
     @property
     def text(self) -> str:
         """It in plain lines."""
-        lines = [f"{self.dataset.title} in {self.dataset.root}", ""]
-        lines += [f"{what}: {path}" for what, path in self.dataset.files.items()]
-        lines += ["", *_count_lines(self.counts)]
+        n = self.counts
+        lines = [
+            f"{self.dataset.title} in {self.dataset.root}",
+            "",
+            *(f"{what}: {path}" for what, path in self.dataset.files.items()),
+            "",
+            f"{n['ads']:,} ADs of {n['words']:,} words in {n['clips']:,} clips of {n['films']:,} films or "
+            f"episodes, {n['seconds'] / n['ads']:.2f} s each on average",
+            f"{n['actions']:,} actions; {plural(int(n['without_actions']), 'AD')} without",
+            f"{n['names']:,} names of {n['films_with_cast']:,} films or episodes",
+            f"{n['shots']:,} shots of {n['clips_with_shots']:,} clips, of which "
+            f"{n['clips_without_cut']:,} without a cut ({plural(int(n['ads_without_cut']), 'AD')})",
+            f"videos of {n['videos']:,} clips, and of {n['videos_missing']:,} none",
+        ]
         for level, heading in ((MISSING, "Missing"), (MALFORMED, "Malformed"), (NOTE, "Notes")):
             found = [finding for finding in self.findings if finding.level == level]
             if found:
@@ -112,19 +123,6 @@ def _counts(dataset: Dataset, videos: int) -> dict[str, float]:
     }
 
 
-def _count_lines(n: Mapping[str, float]) -> list[str]:
-    mean = n["seconds"] / n["ads"]
-    return [
-        f"{n['ads']:,} ADs of {n['words']:,} words in {n['clips']:,} clips of {n['films']:,} films or "
-        f"episodes, {mean:.2f} s each on average",
-        f"{n['actions']:,} actions; {plural(int(n['without_actions']), 'AD')} without",
-        f"{n['names']:,} names of {n['films_with_cast']:,} films or episodes",
-        f"{n['shots']:,} shots of {n['clips_with_shots']:,} clips, of which "
-        f"{n['clips_without_cut']:,} without a cut ({plural(int(n['ads_without_cut']), 'AD')})",
-        f"videos of {n['videos']:,} clips, and of {n['videos_missing']:,} none",
-    ]
-
-
 _SLACK = 1.0
 """Seconds that an AD may end after its video: padded and rounded times do."""
 
@@ -168,25 +166,18 @@ def video_places(dataset: Dataset, ad: Ad, root: Path | None = None) -> list[Pat
 
 
 def _candidates(dataset: Dataset, ad: Ad, root: Path | None) -> Iterator[Video]:
+    """The places with names filled in: none with an empty name, none outside the root."""
     places = dataset.description.videos if dataset.description else VideoPlaces()
-    base = root or dataset.root
     names = {"clip": ad.clip, "film": ad.film, "title": dataset.films.get(ad.film, ""), "file": ad.file}
-    for path in _filled(places.films, names, base, places.suffixes):
-        yield Video(path)
-    for path in _filled(places.frames, names, base, ("",)):
-        yield Video(path, places.frames_per_second)
-    for path in _filled(places.pieces, names, base, places.suffixes):
-        yield Video(path, begins=ad.slot.start, piece=True)
-
-
-def _filled(
-    patterns: tuple[str, ...], names: dict[str, str], base: Path, suffixes: tuple[str, ...]
-) -> Iterator[Path]:
-    """The places with names filled in: none with an empty name, none outside ``base``."""
-    for pattern in patterns:
-        used = [name for name in names if f"{{{name}}}" in pattern]
-        if all(names[name] and ".." not in Path(names[name]).parts for name in used):
+    own: dict[str, Any] = {"begins": ad.slot.start, "piece": True}
+    for patterns, suffixes, what in (
+        (places.films, places.suffixes, {}),
+        (places.frames, ("",), {"frames_per_second": places.frames_per_second}),
+        (places.pieces, places.suffixes, own),
+    ):
+        for pattern in patterns:
+            used = [name for name in names if f"{{{name}}}" in pattern]
             filled = pattern.format_map(names)
-            for suffix in suffixes:
-                if not Path(filled).is_absolute():
-                    yield base / f"{filled}{suffix}"
+            whole = all(names[name] and ".." not in Path(names[name]).parts for name in used)
+            for suffix in suffixes if whole and not Path(filled).is_absolute() else ():
+                yield Video((root or dataset.root) / f"{filled}{suffix}", **what)

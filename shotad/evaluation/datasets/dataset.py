@@ -218,16 +218,10 @@ def read_description(name_or_file: str) -> Description:
             f"The description {path} is not a mapping of keys to values.", "See configs/datasets/cmd-ad.yaml."
         )
     described = build_settings(Description, {"name": path.stem, **tree})
-    _check(described, path)
-    return described
-
-
-def _check(described: Description, path: Path) -> None:
     if not described.annotation.files:
         raise DatasetError(f"{path} names no annotation.files.", "Say what the table of ADs is called.")
     slot = described.slot
-    columns = {"own": (), "centred": ("start", "end"), "frames": ("frames",)}[slot.kind]
-    for key in columns:
+    for key in {"own": (), "centred": ("start", "end"), "frames": ("frames",)}[slot.kind]:
         if not getattr(slot, key):
             raise DatasetError(f"{path}: slot.kind = {slot.kind} needs slot.{key}.", "Name its column.")
     known = {"clip", "film", "title", "file"}
@@ -239,3 +233,4 @@ def _check(described: Description, path: Path) -> None:
                 f"{path}: the place {pattern!r} cannot be filled in: {error}.",
                 f"Use {', '.join(f'{{{name}}}' for name in sorted(known))}.",
             ) from None
+    return described

@@ -12,7 +12,6 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
@@ -44,25 +43,27 @@ ROOTS = "SHOTAD_DATASETS"
 _PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """Where a dataset's files are looked for, and ``found``, by what they hold."""
-
-    described: Description
-    root: Path
-    found: dict[str, Path] = field(default_factory=dict)
-
-    def find(self, what: str, names: Sequence[str], given: Path | None) -> Path | None:
-        """The file that is given, or the first that is there. Raises DatasetError for a given one that is
-        not."""
+def _found(described: Description, root: Path, named: Mapping[str, Path | None]) -> dict[str, Path]:
+    """By what they hold, the files that are named, or the first that are there."""
+    files: dict[str, Path] = {}
+    for what, given in named.items():
         if given is not None and not given.is_file():
-            named = "ADs" if what == "annotation" else what
-            raise DatasetError(f"{given}, the file of {named}, is not there.")
-        places = (self.root / folder / name for folder in self.described.folders for name in names)
-        path = given or next((path for path in places if path.is_file()), None)
-        if path is not None:
-            self.found[what] = path
-        return path
+            called = "ADs" if what == "annotation" else what
+            raise DatasetError(f"{given}, the file of {called}, is not there.")
+        names = getattr(described, what).files
+        places = (root / folder / name for folder in described.folders for name in names)
+        if path := given or next((path for path in places if path.is_file()), None):
+            files[what] = path
+        elif what == "annotation" and not root.is_dir():
+            raise DatasetError(f"{root} is no folder.", "Give the dataset's folder by --root.")
+        elif what == "annotation":
+            below = ", ".join(folder for folder in described.folders if folder != ".")
+            raise DatasetError(
+                f"{described.name} has no annotation: {' or '.join(names)} is not in {root}, "
+                f"nor below it in {below}.",
+                "Copy it there from the published repository, or name it by --annotation.",
+            )
+    return files
 
 
 def _missing(what: str, names: Sequence[str], why: str, level: str = MISSING) -> list[Finding]:
@@ -100,14 +101,11 @@ def load_dataset(
         roots = os.environ.get(ROOTS)
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
-    files = _Files(described, root)
-    path = files.find("annotation", described.annotation.files, annotation)
-    if path is None:
-        raise _no_annotation(described, root)
+    files = _found(described, root, {"annotation": annotation, "actions": actions})
     told = ActionTable()
-    given = files.find("actions", described.actions.files, actions)
-    if given is not None:
-        told = read_actions(given, described.actions)
+    path = files["annotation"]
+    if "actions" in files:
+        told = read_actions(files["actions"], described.actions)
         findings = list(told.findings)
     else:
         why = "the action score cannot be counted; shotad evaluate actions makes one"
@@ -124,8 +122,10 @@ def load_dataset(
     if not read.ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
     films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
-    found_casts, about_casts = _casts(files, casts, films)
-    found_shots, about_shots = _shots(files, shots, read.ads)
+    files |= _found(described, root, {"casts": casts})
+    found_casts, about_casts = _casts(described, files.get("casts"), films)
+    files |= _found(described, root, {"shots": shots})
+    found_shots, about_shots = _shots(described, files.get("shots"), read.ads)
     lost = [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
     odd = (*_order(read.ads), *_edition(described, read), *_completeness(described, read.ads))
     return Dataset(
@@ -139,38 +139,25 @@ def load_dataset(
         config=described.config,
         films=read.films,
         description=described,
-        files=files.found,
+        files=files,
     )
 
 
-def _no_annotation(described: Description, root: Path) -> DatasetError:
-    if not root.is_dir():
-        return DatasetError(f"{root} is no folder.", "Give the dataset's folder by --root.")
-    return DatasetError(
-        f"{described.name} has no annotation: {' or '.join(described.annotation.files)} is not in {root}, "
-        f"nor below it in {', '.join(f for f in described.folders if f != '.')}.",
-        "Copy it there from the published repository, or name it by --annotation.",
-    )
-
-
-def _casts(files: _Files, given: Path | None, films: dict[str, str]) -> tuple[Casts, list[Finding]]:
-    wanted = files.described.casts
-    path = files.find("casts", wanted.files, given)
+def _casts(described: Description, path: Path | None, films: dict[str, str]) -> tuple[Casts, list[Finding]]:
     if path is None:
-        why = "CRITIC cannot be counted; name one by --casts"
-        return {}, _missing("casts", wanted.files, why, MISSING if wanted.needed else NOTE)
+        why, level = "CRITIC cannot be counted; name one by --casts", MISSING
+        return {}, _missing("casts", described.casts.files, why, level if described.casts.needed else NOTE)
     casts = casts_of(films, read_casts(path))
     without = [film for film in films if film not in casts]
     what = f"films without names, of {len(films):,}"
     return casts, [Finding(MISSING, path.name, tally(what, without))] if without else []
 
 
-def _shots(files: _Files, given: Path | None, ads: Sequence[Ad]) -> tuple[ShotsByClip, list[Finding]]:
-    names = files.described.shots.files
-    path = files.find("shots", names, given)
+def _shots(described: Description, path: Path | None, ads: Sequence[Ad]) -> tuple[ShotsByClip, list[Finding]]:
     if path is None:
-        return {}, _missing("shots", names, "shots are found again, which needs the videos", NOTE)
-    shots, findings = _read_shots(path, files.described)
+        why = "shots are found again, which needs the videos"
+        return {}, _missing("shots", described.shots.files, why, NOTE)
+    shots, findings = _read_shots(path, described)
     clips = dict.fromkeys(ad.clip for ad in ads)
     without = [clip for clip in clips if clip not in shots]
     uncut = [ad.id for ad in ads if ad.clip in shots and not shots[ad.clip]]
@@ -405,6 +392,7 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
     table = read_table(path)
     clips = table.needed(described.shots.clip, "the clip")
     lists = table.needed(described.shots.list, "the list of shots")
+    rate = described.videos.frames_per_second
     found: ShotsByClip = {}
     findings: list[Finding] = []
     for row in table.rows:
@@ -414,7 +402,13 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
                 raise ValueError(row.wrong or "the clip is empty")
             if clip in found:
                 raise ValueError(f"the clip {clip!r} stands twice")
-            shots = _intervals(pairs(row.values[lists]), described)
+            spans = pairs(row.values[lists])
+            if described.shots.unit == "frames":  # (9, 14) at 3 a second is [2.667, 4.667)
+                spans = tuple(((a - FIRST_FRAME) / rate, (b - FIRST_FRAME + 1) / rate) for a, b in spans)
+            shots = tuple(Interval(a, b) for a, b in spans)
+            for one, other in pairwise(shots):
+                if other.start < one.end - _MS:
+                    raise ValueError(f"the shot {other} begins before {one} ends")
         except ValueError as error:
             findings.append(Finding(MALFORMED, table.where(row), f"no shots can be read: {error}."))
             continue
@@ -423,19 +417,6 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
             what = f"{clip} has an empty list: no cut was found, it is one shot."
             findings.append(Finding(NOTE, table.where(row), what))
     return found, findings
-
-
-def _intervals(published: Sequence[tuple[float, float]], described: Description) -> tuple[Interval, ...]:
-    """``(9, 14)`` frames at 3 a second → ``[2.667, 4.667)``."""
-    if described.shots.unit == "frames":
-        rate = described.videos.frames_per_second
-        shots = tuple(Interval((a - FIRST_FRAME) / rate, (b - FIRST_FRAME + 1) / rate) for a, b in published)
-    else:
-        shots = tuple(Interval(a, b) for a, b in published)
-    for one, other in pairwise(shots):
-        if other.start < one.end - _MS:
-            raise ValueError(f"the shot {other} begins before {one} ends")
-    return shots
 
 
 def touching(shots: Sequence[Interval], gap: float, end: float | None = None) -> tuple[Interval, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,30 +65,25 @@ class Shard:
         return f"{self.number}/{self.of}"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is asked for: these ids, of these films (None: all), and of what is left the first ``limit``."""
+def choose(
+    dataset: Dataset,
+    shard: Shard | None = None,
+    *,
+    ids: Set[str] | None = None,
+    films: Set[str] | None = None,
+    limit: int | None = None,
+) -> tuple[ClipTask, ...]:
+    """The clips of the shard, with those of their ADs that are wanted, in the dataset's order: with these
+    ``ids``, of these ``films`` (None: all), and of what is left the first ``limit``.
 
-    ids: frozenset[str] | None = None
-    films: frozenset[str] | None = None
-    limit: int | None = None
-
-
-def choose(dataset: Dataset, wanted: Selection, shard: Shard | None = None) -> tuple[ClipTask, ...]:
-    """The clips of the shard, with those of their ADs that are wanted, in the dataset's order.
-
-    Clips are whole: the shards of the same ``wanted`` have no clip in common, and together all of them.
+    Clips are whole: the shards of what is wanted have no clip in common, and together all of them.
     Raises UsageError for ids and films that the dataset has not.
     """
-    _check("ids", wanted.ids, (ad.id for ad in dataset.ads), dataset)
-    _check("films", wanted.films, (ad.film for ad in dataset.ads), dataset)
-    ads = [
-        ad
-        for ad in dataset.ads
-        if (wanted.ids is None or ad.id in wanted.ids) and (wanted.films is None or ad.film in wanted.films)
-    ]
+    _check("ids", ids, (ad.id for ad in dataset.ads), dataset)
+    _check("films", films, (ad.film for ad in dataset.ads), dataset)
+    ads = [ad for ad in dataset.ads if (ids is None or ad.id in ids) and (films is None or ad.film in films)]
     clips: dict[str, list[Ad]] = {}
-    for ad in ads[: wanted.limit]:
+    for ad in ads[:limit]:
         clips.setdefault(ad.clip, []).append(ad)
     tasks = [ClipTask(clip, own[0].film, tuple(own)) for clip, own in clips.items()]
     if shard is None:
@@ -97,7 +92,7 @@ def choose(dataset: Dataset, wanted: Selection, shard: Shard | None = None) -> t
     return tuple(task for task in tasks if task.clip in mine)
 
 
-def _check(what: str, asked: frozenset[str] | None, there: Iterable[str], dataset: Dataset) -> None:
+def _check(what: str, asked: Set[str] | None, there: Iterable[str], dataset: Dataset) -> None:
     unknown = sorted((asked or frozenset()) - set(there))
     if unknown:
         some = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -36,15 +36,6 @@ _SMALL = 1 << 12
 """Pixels of a frame that nobody looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """The line of each AD of a clip, in the task's order; what the engines took, and what is to be told."""
-
-    lines: tuple[PredictedLine, ...]
-    used: Used | None = None
-    warnings: tuple[str, ...] = ()
-
-
 def describe_clip(
     asked: ClipRequest,
     film: Film,
@@ -55,7 +46,8 @@ def describe_clip(
     progress: Progress,
     *,
     scripts: bool = False,
-) -> Described:
+) -> tuple[tuple[PredictedLine, ...], Used | None, tuple[str, ...]]:
+    """The line of each AD of a clip, in the task's order; what the engines took; and what is to be told."""
     end, promised = _picture_end(film), film.info.duration
     short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
     warnings = (short,) if end != promised else ()
@@ -78,8 +70,14 @@ def describe_clip(
         spent = used(written.seen, written.lines, engines.terms(config), written.other)
         lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
         told = (*warnings, *prepared.warnings, *understood.warnings)
-    every = (lines.get(ad.id) or _outside(asked, ad, end, warnings) for ad in asked.task.ads)
-    return Described(tuple(every), spent, told)
+    every = []
+    for ad in asked.task.ads:
+        line = lines.get(ad.id)
+        if line is None:  # nothing of its slot can be seen
+            outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
+            line = asked.line(ad, None, "failed", failure=next(iter(warnings), outside))
+        every.append(line)
+    return tuple(every), spent, told
 
 
 def _picture_end(film: Film) -> float:
@@ -99,12 +97,15 @@ def _lines(
     asked: ClipRequest, folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]
 ) -> dict[str, PredictedLine]:
     """What the run says of each AD that was asked for, by id: the slots carry the ids as labels."""
-    looks = {row["slot"]: row for row in _rows(folder, "stage1")}
-    written = {row["slot"]: row for row in _rows(folder, "stage2")}
+    records = {}
+    for name in ("stage1", "stage2"):
+        path = folder.path / f"{name}.jsonl"
+        rows = map(json.loads, path.read_bytes().splitlines() if path.is_file() else ())
+        records[name] = {row["slot"]: row for row in rows}
     ads = {ad.id: ad for ad in asked.task.ads}
     found = {}
     for slot in prepared.slots:
-        cue, look, line = cues[slot.id], looks[slot.id], written.get(slot.id)
+        cue, look, line = cues[slot.id], records["stage1"][slot.id], records["stage2"].get(slot.id)
         engines = {"stage1": look["maker"], **({} if line is None else {"stage2": line["maker"]})}
         known = {
             "words": slot.max_words,
@@ -123,19 +124,6 @@ def _lines(
             said = asked.line(ads[slot.label], text, cue.status.value, reason=cue.reason, **known)
             found[slot.label] = said
     return found
-
-
-def _outside(asked: ClipRequest, ad: Ad, end: float, warnings: Sequence[str]) -> PredictedLine:
-    """The failed line of an AD of whose slot nothing can be seen."""
-    outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
-    return asked.line(ad, None, "failed", failure=next(iter(warnings), outside))
-
-
-def _rows(folder: WorkFolder, name: str) -> Iterator[dict[str, Any]]:
-    """The records of ``NAME.jsonl``."""
-    path = folder.path / f"{name}.jsonl"
-    for line in path.read_bytes().splitlines() if path.is_file() else ():
-        yield json.loads(line)
 
 
 SHORTEST = 0.001
@@ -197,10 +185,8 @@ class ClipRequest:
 
 def _times(interval: Interval) -> dict[str, str]:
     """To the last digit: it decides whether a slot overlaps a shot or touches it."""
-    return {
-        "start": f"{Decimal(repr(max(interval.start, 0.0))):f}",
-        "end": f"{Decimal(repr(interval.end)):f}",
-    }
+    ends = {"start": max(interval.start, 0.0), "end": interval.end}
+    return {name: f"{Decimal(repr(second)):f}" for name, second in ends.items()}
 
 
 def _written(folder: WorkFolder, name: str, rows: Iterable[Mapping[str, str]]) -> Path:

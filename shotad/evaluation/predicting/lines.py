@@ -134,12 +134,6 @@ def line_key(
     return key_of(terms, ad.id, ad.clip, fingerprint, times, given, cast, others)
 
 
-def leans_on_others(config: Config, engines: Engines, *, cast: bool) -> bool:
-    """Whether a clip's lines depend on which of its slots are described: by the lines before them, by the
-    choice among candidates along the film, or by faces that the film lends to the cast."""
-    return cast or config.stage2.candidates > 1 or engines.in_turn(config)
-
-
 def _hash(file: Path) -> str:
     try:
         return file_sha256(file)
@@ -171,16 +165,6 @@ class Predicted:
         """Lines of earlier runs."""
         return sum(line.text is not None and line.id not in self.made for line in self.lines)
 
-    @property
-    def statuses(self) -> Mapping[str, int]:
-        """How many lines there are of each status."""
-        return Counter(line.status for line in self.lines)
-
-    @property
-    def used(self) -> Used:
-        """What the engines of this run took."""
-        return Used(self.stages)
-
     def add(self, spent: Used | None) -> None:
         """Count what a clip took."""
         for stage, more in spent.stages.items() if spent is not None else ():
@@ -199,7 +183,7 @@ class Predicted:
 
 def prediction_text(done: Predicted, out: str) -> str:
     """Plain lines for people."""
-    statuses = done.statuses
+    statuses = Counter(line.status for line in done.lines)
     heard = statuses.get("placed", 0) + statuses.get("shortened", 0)
     lines = [f"{heard:,} of {len(done.lines):,} ADs in {plural(done.clips, 'clip')} have a line."]
     if done.kept:
@@ -212,7 +196,7 @@ def prediction_text(done: Predicted, out: str) -> str:
     if len(failures) > LISTED:
         lines.append("  … the others stand in the file.")
     if done.stages:
-        lines += usage_lines(done.used)
+        lines += usage_lines(Used(done.stages))
     return "\n".join([*lines, f"Predictions: {out}"])
 
 
@@ -232,9 +216,9 @@ def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
         "kept": done.kept,
         "made": len(done.made),
         "failed": done.failed,
-        "statuses": dict(sorted(done.statuses.items())),
+        "statuses": dict(sorted(Counter(line.status for line in done.lines).items())),
         "failures": [
             {"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()
         ],
-        "used": usage_as_json(done.used) if done.stages else None,
+        "used": usage_as_json(Used(done.stages)) if done.stages else None,
     }

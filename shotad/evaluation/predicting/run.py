@@ -56,7 +56,6 @@ from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, describe_
 from shotad.evaluation.predicting.lines import (
     Predicted,
     PredictedLine,
-    leans_on_others,
     line_key,
     line_of,
     terms_of,
@@ -118,13 +117,13 @@ class Ledger:
 
     def tidy(self) -> None:
         """Put the lines into the dataset's order."""
-        self._log.keep([line.key for line in self.lines], _spare)
 
+        def spare(record: Mapping[str, Any]) -> object:
+            """What another run's line is kept by, aside; None for one that would be made again."""
+            line = _line(record)
+            return None if line is None or line.again else (line.id, line.terms)
 
-def _spare(record: Mapping[str, Any]) -> object:
-    """What a line that is not of this run is kept by, aside; None for one that would be made again."""
-    line = _line(record)
-    return None if line is None or line.again else (line.id, line.terms)
+        self._log.keep([line.key for line in self.lines], spare)
 
 
 def _line(record: Any) -> PredictedLine | None:
@@ -206,7 +205,10 @@ def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
 class _Run:
     def __init__(self, job: Job, place: WorkFolder, ledger: Ledger, terms: str) -> None:
         self._job, self._place, self._ledger, self._terms = job, place, ledger, terms
-        self._leans = leans_on_others(job.config, job.engines, cast=job.bank is not None)
+        # Whether a clip's lines depend on which of its slots are described: by the lines before them, by the
+        # choice among candidates along the film, or by faces that the film lends to the cast.
+        several = job.config.stage2.candidates > 1
+        self._leans = job.bank is not None or several or job.engines.in_turn(job.config)
         self._said: set[str] = set()
         self._begun = False
         self._readers: GrammarReaders | None = None
@@ -290,24 +292,21 @@ class _Run:
         except UsageError as error:
             raise FilmError(error.what, error.hint) from None
         with film:
-            yield film, self._asked(task, film, video.begins)
-
-    def _asked(self, task: ClipTask, film: Film, begins: float) -> ClipRequest:
-        job, info = self._job, film.info
-        given: GivenShots = (None, "found")
-        if job.published:
-            gaps = job.config.context.by_rules.inclusive
-            given = published_shots(job.dataset, task.clip, info.duration, begins, gaps=gaps)
-        shots, origin = given
-        cast, known = None, None
-        if job.bank is not None:
-            cast, known = job.bank.cast_of(task.film), job.bank.known_of(task.film)
-        beside = task.ads if self._leans else ()
-        keys = {
-            ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)
-            for ad in task.ads
-        }
-        return ClipRequest(task, shots, origin, cast, self._terms, keys, begins)
+            job, info = self._job, film.info
+            given: GivenShots = (None, "found")
+            if job.published:
+                gaps = job.config.context.by_rules.inclusive
+                given = published_shots(job.dataset, task.clip, info.duration, video.begins, gaps=gaps)
+            shots, origin = given
+            cast, known = None, None
+            if job.bank is not None:
+                cast, known = job.bank.cast_of(task.film), job.bank.known_of(task.film)
+            beside = task.ads if self._leans else ()
+            keys = {
+                ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)
+                for ad in task.ads
+            }
+            yield film, ClipRequest(task, shots, origin, cast, self._terms, keys, video.begins)
 
     def _through(self, film: Film, asked: ClipRequest, engines: Engines) -> list[PredictedLine]:
         """The clip's lines by the pipeline, in its work folder."""
@@ -321,18 +320,18 @@ class _Run:
         # The readers of grammar are made for the first clip that is described, and kept for the others.
         self._readers = self._readers or make_readers(self._job.config, progress)
         with WorkFolder(path) as folder:
-            done = describe_clip(
+            lines, spent, warnings = describe_clip(
                 asked, film, folder, self._job.config, engines, self._readers, progress, scripts=kept
             )
-        self._done.made |= {line.id for line in done.lines}
-        self._done.add(done.used)
-        for warning in done.warnings:  # each is told once, with the first clip that it came from
+        self._done.made |= {line.id for line in lines}
+        self._done.add(spent)
+        for warning in warnings:  # each is told once, with the first clip that it came from
             if warning not in self._said:
                 self._said.add(warning)
                 self._job.progress.note(f"{asked.task.clip}: {warning}")
-        if not kept and not any(line.again for line in done.lines):
+        if not kept and not any(line.again for line in lines):
             shutil.rmtree(path, ignore_errors=True)
-        return list(done.lines)
+        return list(lines)
 
 
 AHEAD = 32

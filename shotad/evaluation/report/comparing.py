@@ -92,16 +92,6 @@ class Changed:
         """B's number less A's."""
         return self.value_b - self.value_a
 
-    def record(self) -> Json:
-        """As JSON."""
-        item = {"id": self.item.id, "film": self.item.film, "start": self.item.interval.start}
-        return {
-            **item,
-            "reference": self.item.reference,
-            "a": {"prediction": self.prediction_a, "value": self.value_a},
-            "b": {"prediction": self.prediction_b, "value": self.value_b},
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
@@ -125,28 +115,6 @@ class MetricComparison:
             return "open"
         return "B" if (difference > 0) == self.higher_is_better else "A"
 
-    def record(self) -> Json:
-        """As JSON."""
-        figures = self.figures
-        return {
-            "name": self.name,
-            "title": self.title,
-            "higher_is_better": self.higher_is_better,
-            "n": figures.n,
-            "a": figures.a,
-            "b": figures.b,
-            "difference": figures.difference,
-            "interval": asdict(figures.interval) if figures.interval else None,
-            "p_two_sided": figures.p,
-            "better": self.verdict,
-            "lines": {
-                "better_in_b": self.n_better,
-                "worse_in_b": self.n_worse,
-                "gained_most": [line.record() for line in self.better],
-                "lost_most": [line.record() for line in self.worse],
-            },
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -165,6 +133,18 @@ class Comparison:
 
     def record(self) -> Json:
         """``compare.json``."""
+
+        def line(one: Changed) -> Json:
+            item = one.item
+            told = {
+                "id": item.id,
+                "film": item.film,
+                "start": item.interval.start,
+                "reference": item.reference,
+            }
+            a = {"prediction": one.prediction_a, "value": one.value_a}
+            return {**told, "a": a, "b": {"prediction": one.prediction_b, "value": one.value_b}}
+
         return {
             "schema": 2,
             "a": self.a,
@@ -174,7 +154,27 @@ class Comparison:
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
             "intervals": {"unit": self.settings.unit, "level": LEVEL},
-            "metrics": [metric.record() for metric in self.metrics],
+            "metrics": [
+                {
+                    "name": metric.name,
+                    "title": metric.title,
+                    "higher_is_better": metric.higher_is_better,
+                    "n": metric.figures.n,
+                    "a": metric.figures.a,
+                    "b": metric.figures.b,
+                    "difference": metric.figures.difference,
+                    "interval": asdict(metric.figures.interval) if metric.figures.interval else None,
+                    "p_two_sided": metric.figures.p,
+                    "better": metric.verdict,
+                    "lines": {
+                        "better_in_b": metric.n_better,
+                        "worse_in_b": metric.n_worse,
+                        "gained_most": [line(one) for one in metric.better],
+                        "lost_most": [line(one) for one in metric.worse],
+                    },
+                }
+                for metric in self.metrics
+            ],
             "not_compared": [{"title": title, "reason": reason} for title, reason in self.not_compared],
         }
 
@@ -186,14 +186,14 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
     """
     items_a, items_b = _scored(a), _scored(b)
     common = [name for name in items_a if name in items_b]
-    _same_texts(a.name, b.name, [(items_a[name], items_b[name]) for name in common])
+    pairs = [(items_a[name], items_b[name]) for name in common]
+    _same_texts(a.name, b.name, pairs)
     titles = {**b.head["films"], **a.head["films"]}
     metrics: list[MetricComparison] = []
     refused: list[tuple[str, str]] = []
     for result in a.results:
         other = b.result(result.name)
-        reason = "only A has it" if other is None else _difference(result, other)
-        reason = reason or _truths(result, a, b, [(items_a[name], items_b[name]) for name in common])
+        reason = "only A has it" if other is None else _difference(result, other, a, b, pairs)
         if other is None or reason:
             refused.append((result.title, reason))
         else:
@@ -234,8 +234,9 @@ def _same_texts(a: str, b: str, pairs: Sequence[tuple[Item, Item]]) -> None:
         raise EvaluationError(what, "Score both with the same annotation.")
 
 
-def _difference(a: Result, b: Result) -> str:
-    """Why the numbers of both do not mean the same; empty where they do."""
+def _difference(a: Result, b: Result, one: Report, two: Report, pairs: Sequence[tuple[Item, Item]]) -> str:
+    """Why the numbers of both do not mean the same, or which other truth than the human text they were scored
+    by; empty where they do, and it was the same."""
     odd = sorted(key for key in {*a.identity, *b.identity} if a.identity.get(key) != b.identity.get(key))
     if odd:
         told = "; ".join(f"{key}: {a.identity.get(key)!r} in A, {b.identity.get(key)!r} in B" for key in odd)
@@ -244,16 +245,11 @@ def _difference(a: Result, b: Result) -> str:
         return "they were counted by different versions of shotad"
     if a.basis != b.basis:
         return "they rest on different texts of the whole dataset (frequencies of words)"
-    return ""
-
-
-def _truths(result: Result, a: Report, b: Report, pairs: Sequence[tuple[Item, Item]]) -> str:
-    """Which other truth than the human text the two were scored by; empty where it was the same."""
-    name = base_name(result.name)
-    if name in _BY_ACTIONS and any(one.actions != other.actions for one, other in pairs):
+    name = base_name(a.name)
+    if name in _BY_ACTIONS and any(item.actions != other.actions for item, other in pairs):
         return "the human ADs' actions are others"
-    films = {one.film for one, _ in pairs}
-    if name in _BY_CASTS and any(a.casts.get(film) != b.casts.get(film) for film in films):
+    films = {item.film for item, _ in pairs}
+    if name in _BY_CASTS and any(one.casts.get(film) != two.casts.get(film) for film in films):
         return "the characters' names are others"
     return ""
 
@@ -302,13 +298,39 @@ def content_of(comparison: Comparison) -> Content:
         ):
             heading = f"{metric.title}: {what} most ({plural(n, 'line')} {which} in B)"
             if lines:
-                lists.append((heading, [_line(metric.name, line) for line in lines]))
+                rows = [
+                    (
+                        line.item.id,
+                        number(metric.name, line.value_a),
+                        number(metric.name, line.value_b),
+                        signed(metric.name, line.gain),
+                        line.item.reference,
+                        line.prediction_a or "nothing",
+                        line.prediction_b or "nothing",
+                        line.film,
+                        clock(line.item.interval),
+                    )
+                    for line in lines
+                ]
+                lists.append((heading, rows))
     interval = f"{percent(LEVEL)} interval"
     return {
         "title": f"{comparison.b} (B) against {comparison.a} (A)",
         "opening": _opening(comparison),
         "heads": ("Metric", "A", "B", "B − A", interval, "p, two-sided", "ADs", "Better"),
-        "rows": [_row(metric) for metric in comparison.metrics],
+        "rows": [
+            (
+                one.title if one.higher_is_better else f"{one.title} (lower is better)",
+                number(one.name, one.figures.a),
+                number(one.name, one.figures.b),
+                signed(one.name, one.figures.difference),
+                span_words(one.name, one.figures.interval),
+                chance_words(one.figures.p),
+                f"{one.figures.n:,}",
+                one.verdict,
+            )
+            for one in comparison.metrics
+        ],
         "explanation": _explanation(comparison),
         "line_heads": LINE_HEADS,
         "lists": lists,
@@ -352,20 +374,6 @@ def _opening(comparison: Comparison) -> list[str]:
     return lines
 
 
-def _row(metric: MetricComparison) -> tuple[str, ...]:
-    figures, name = metric.figures, metric.name
-    return (
-        metric.title if metric.higher_is_better else f"{metric.title} (lower is better)",
-        number(name, figures.a),
-        number(name, figures.b),
-        signed(name, figures.difference),
-        span_words(name, figures.interval),
-        chance_words(figures.p),
-        f"{figures.n:,}",
-        metric.verdict,
-    )
-
-
 def _explanation(comparison: Comparison) -> list[str]:
     basis = basis_words([metric.figures.interval for metric in comparison.metrics], comparison.settings.unit)
     lines = [f"Not compared: {title}, because {reason}." for title, reason in comparison.not_compared]
@@ -378,17 +386,3 @@ def _explanation(comparison: Comparison) -> list[str]:
         "where none is. Of many metrics one may come out so by chance.",
         *lines,
     ]
-
-
-def _line(metric: str, line: Changed) -> tuple[str, ...]:
-    return (
-        line.item.id,
-        number(metric, line.value_a),
-        number(metric, line.value_b),
-        signed(metric, line.gain),
-        line.item.reference,
-        line.prediction_a or "nothing",
-        line.prediction_b or "nothing",
-        line.film,
-        clock(line.item.interval),
-    )

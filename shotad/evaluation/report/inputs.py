@@ -47,15 +47,6 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """What of the predictions' file met no AD, or one that was met already: ``extra`` predictions are of no
-    AD, ``doubled`` ids came more than once. What has no prediction stands in the items themselves."""
-
-    extra: int = 0
-    doubled: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class LeftOut:
     """A metric that was asked for and could not be counted, and why."""
 
@@ -68,6 +59,7 @@ class ReportInput:
     """All that a report speaks of.
 
     ``corpus`` is the whole dataset with its predictions; the results' rows may be those of a shard of it.
+    Of the predictions ``extra`` are of no AD, ``doubled`` ids came more than once.
     ``configs`` and ``assignments`` are what the user named by ``--config`` and ``--set``. ``title`` is the
     dataset's, ``films`` the titles of films by `Item.film`, where they are known.
     """
@@ -76,7 +68,8 @@ class ReportInput:
     results: tuple[Result, ...]
     config: Config
     predictions: Predictions
-    joined: Joined = Joined()
+    extra: int = 0
+    doubled: int = 0
     left_out: tuple[LeftOut, ...] = ()
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()

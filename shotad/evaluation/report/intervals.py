@@ -233,30 +233,27 @@ def thread_label(item: Item) -> str | None:
 
 
 def grouped(
-    run: ReportInput, results: Sequence[Result], label: Label, order: Sequence[str] | None = None
-) -> dict[str, tuple[Group, ...]]:
-    """The parts of each result, by its name, in this order (None: by name), those without ADs left out."""
+    run: ReportInput, label: Label, order: Sequence[str] | None = None
+) -> list[tuple[Result, tuple[Group, ...]]]:
+    """Each main result on the parts of the ADs, in this order (None: by name), those without ADs left out;
+    nothing where there are fewer than two parts."""
     parts: dict[str, list[str]] = {}
     for item in run.items:
         found = label(item)
         if found is not None:
             parts.setdefault(found, []).append(item.id)
     names = [name for name in (sorted(parts) if order is None else order) if name in parts]
+    if len(names) < 2:
+        return []
     films = {item.id: item.film for item in run.items}
-    unit = run.config.measures.report.unit
-    grouped: dict[str, tuple[Group, ...]] = {}
-    for result in results:
+    main = {result.name for result in main_results(run)}
+    grouped = []
+    for result in (result for result in run.results if result.name in main):
         there, groups = {row.id for row in result.rows}, []
         for name in names:
             part = only(result, [one for one in parts[name] if one in there])
             value = part.value if part.scored else None
-            groups.append(Group(name, part.scored, value, span_of(part, films, unit=unit)))
-        grouped[result.name] = tuple(groups)
+            span = span_of(part, films, unit=run.config.measures.report.unit)
+            groups.append(Group(name, part.scored, value, span))
+        grouped.append((result, tuple(groups)))
     return grouped
-
-
-def sorted_films(result: Result, groups: Sequence[Group]) -> list[Group]:
-    """The films that have a number, the worst first."""
-    told = [group for group in groups if group.value is not None]
-    sign = 1 if result.higher_is_better else -1
-    return sorted(told, key=lambda group: (sign * (group.value or 0.0), group.label))

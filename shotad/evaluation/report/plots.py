@@ -28,9 +28,7 @@ from shotad.evaluation.report.intervals import (
     Group,
     duration_label,
     grouped,
-    main_results,
     scale_label,
-    sorted_films,
     thread_label,
 )
 from shotad.evaluation.report.table import number, percent, span_words
@@ -92,13 +90,18 @@ def _distributions(run: ReportInput) -> Plot | None:
 
 
 def _by_film(run: ReportInput) -> Plot | None:
-    parts = _parts(run, lambda item: run.film_called(item.film))
+    parts = grouped(run, lambda item: run.film_called(item.film))
     if not parts:
         return None
     films = len(parts[0][1])
-    ranked = [(result, sorted_films(result, groups)) for result, groups in parts]
-    rows = []
-    for result, ordered in ranked:
+    ranked, rows = [], []
+    for result, groups in parts:
+        told = [group for group in groups if group.value is not None]
+        sign = 1 if result.higher_is_better else -1
+        ordered = sorted(
+            told, key=lambda group: (sign * (group.value or 0.0), group.label)
+        )  # the worst first
+        ranked.append((result, ordered))
         for place, group in enumerate(ordered, 1):
             if min(place, len(ordered) + 1 - place) <= EXTREME_FILMS:
                 rows.append((result.title, f"{place}", group.label, f"{group.n:,}", *_numbers(result, group)))
@@ -129,7 +132,7 @@ def _by_part(
     run: ReportInput, part: tuple[str, str, str, Callable[[Item], str | None], Sequence[str]]
 ) -> Plot | None:
     name, title, what, label, order = part
-    parts = _parts(run, label, order)
+    parts = grouped(run, label, order)
     if not parts:
         return None
     told, rows = [], []
@@ -149,19 +152,6 @@ def _by_part(
         2,
         _drawn(parts, 3.1, partial(_dots, what)),
     )
-
-
-Part = tuple[Result, Sequence[Group]]
-"""One metric on each part of the ADs."""
-
-
-def _parts(
-    run: ReportInput, label: Callable[[Item], str | None], order: Sequence[str] | None = None
-) -> list[Part]:
-    """Each main result on the parts of the ADs; none where there are fewer than two."""
-    groups = grouped(run, main_results(run), label, order)
-    found: list[Part] = [(r, groups[r.name]) for r in run.results if groups.get(r.name)]
-    return found if found and len(found[0][1]) > 1 else []
 
 
 def _numbers(result: Result, group: Group) -> tuple[str, str]:

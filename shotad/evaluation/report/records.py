@@ -31,7 +31,6 @@ from shotad.core import Config, EvaluationError, Interval, MeasureSettings
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
 from shotad.evaluation.report.inputs import (
     AND,
-    Joined,
     LeftOut,
     Predictions,
     ReportInput,
@@ -56,33 +55,35 @@ _SPACY_MODEL = re.compile(r"[a-z]{2,3}[-_](core|dep|ent|sent)[-_]\w+[-_](sm|md|l
 
 def surroundings(metrics: Iterable[str]) -> dict[str, Any]:
     """Versions and git state as JSON. Imports no library; asks for Java only where a metric used it."""
+    # Commit of the checkout that shotad runs from; none where it is installed, or git is not there.
+    root = Path(shotad.__file__).resolve().parent.parent
+    top, commit, changed = (
+        _said(["git", "-C", str(root), *words])
+        for words in (
+            ("rev-parse", "--show-toplevel"),
+            ("rev-parse", "HEAD"),
+            ("status", "--porcelain", "--untracked-files=no"),
+        )
+    )
+    git = None
+    if top is not None and commit is not None and Path(top.strip()).resolve() == root:
+        git = {"commit": commit.strip(), "dirty": None if changed is None else bool(changed.strip())}
     needs_java = any(base_name(metric) in _JAVA_METRICS for metric in metrics)
+    named = ((each.metadata["Name"] or "", each.version) for each in importlib.metadata.distributions())
+    used = sorted(
+        (name.lower().replace("_", "-"), version)
+        for name, version in named
+        if name.lower() in LIBRARIES or _SPACY_MODEL.fullmatch(name.lower())
+    )
     java = next(iter((_said(["java", "-version"]) or "").strip().splitlines()), None) if needs_java else None
     return {
         "shotad": __version__,
-        "git": _git(Path(shotad.__file__).resolve().parent.parent),
+        "git": git,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         **({"java": java} if needs_java else {}),
-        "libraries": dict(sorted(_versions())),
+        "libraries": dict(used),
     }
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    for distribution in importlib.metadata.distributions():
-        name = (distribution.metadata["Name"] or "").lower()
-        if name in LIBRARIES or _SPACY_MODEL.fullmatch(name):
-            yield name.replace("_", "-"), distribution.version
-
-
-def _git(root: Path) -> dict[str, Any] | None:
-    """Commit of the checkout that shotad runs from; None where it is installed, or git is not there."""
-    top = _said(["git", "-C", str(root), "rev-parse", "--show-toplevel"])
-    commit = _said(["git", "-C", str(root), "rev-parse", "HEAD"])
-    if top is None or commit is None or Path(top.strip()).resolve() != root:
-        return None
-    changed = _said(["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"])
-    return {"commit": commit.strip(), "dirty": None if changed is None else bool(changed.strip())}
 
 
 def _said(words: list[str]) -> str | None:
@@ -137,8 +138,8 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
             "missing": len(run.missing),
             "failed": len(run.failed),
             "skipped": len(run.skipped),
-            "extra": run.joined.extra,
-            "doubled": run.joined.doubled,
+            "extra": run.extra,
+            "doubled": run.doubled,
         },
         "config": {
             "named": list(run.configs),
@@ -303,7 +304,8 @@ class Report:
             results=self.results,
             config=Config(seed=head["config"]["seed"], measures=measures),
             predictions=Predictions(**head["predictions"]),
-            joined=Joined(head["n"]["extra"], head["n"]["doubled"]),
+            extra=head["n"]["extra"],
+            doubled=head["n"]["doubled"],
             left_out=tuple(LeftOut(**left) for left in head["left_out"]),
             configs=tuple(head["config"]["named"]),
             assignments=tuple(head["config"]["set"]),
@@ -331,7 +333,17 @@ def read_report(path: Path) -> Report:
     try:
         with (folder / ITEMS).open(encoding="utf-8") as file:
             lines = [json.loads(line) for line in file if line.strip()]
-        items = tuple(_item(line) for line in lines)
+        names = ("id", "film", "clip", "prediction", "failure", "scale", "threaded")
+        items = tuple(
+            Item(
+                interval=Interval(line["start"], line["end"]),
+                references=tuple(line["references"]),
+                description=line.get("description"),
+                actions=None if line.get("actions") is None else tuple(line["actions"]),
+                **{name: line[name] for name in names},
+            )
+            for line in lines
+        )
         results = tuple(_result(metric, lines, speeds.get(metric["name"], {})) for metric in head["metrics"])
     except OSError as error:
         raise EvaluationError(f"{folder / ITEMS} cannot be read: {error.strerror}.", "Score again.") from None
@@ -354,16 +366,6 @@ def _json(path: Path) -> Json:
     if not isinstance(value, dict):
         raise EvaluationError(f"{path} is no report.", "Name a folder that shotad evaluate ad has written.")
     return value
-
-
-def _item(line: Json) -> Item:
-    return Item(
-        interval=Interval(line["start"], line["end"]),
-        references=tuple(line["references"]),
-        description=line.get("description"),
-        actions=None if line.get("actions") is None else tuple(line["actions"]),
-        **{key: line[key] for key in ("id", "film", "clip", "prediction", "failure", "scale", "threaded")},
-    )
 
 
 def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]) -> Result:
@@ -411,13 +413,14 @@ def merge(reports: Sequence[Report]) -> ReportInput:
         # In the dataset's order, however the shards came: sums are then the same to the last bit.
         results.append(only(whole, sorted((row.id for row in whole.rows), key=place.__getitem__)))
     # Counts of a file that all shards have read stand once; those of several files add up.
-    joined = {(run.predictions.name, run.predictions.sha256): run.joined for run in inputs}.values()
+    joined = {(run.predictions.name, run.predictions.sha256): run for run in inputs}.values()
     return replace(
         inputs[0],
         corpus=replace(inputs[0].corpus, items=tuple(items.values())),
         results=tuple(results),
         predictions=_predictions(inputs),
-        joined=Joined(sum(one.extra for one in joined), sum(one.doubled for one in joined)),
+        extra=sum(one.extra for one in joined),
+        doubled=sum(one.doubled for one in joined),
         left_out=tuple(dict.fromkeys(left for run in inputs for left in run.left_out)),
         films={name: title for run in inputs for name, title in run.films.items()},
         notes=tuple(dict.fromkeys(note for run in inputs for note in run.notes)),

@@ -61,7 +61,8 @@ def clock(interval: Interval) -> str:
 
 
 def counts_words(run: ReportInput) -> list[str]:
-    """How many ADs the report speaks of, and what became of the others, a sentence each."""
+    """How many ADs the report speaks of, what became of the others, and what each metric could not score
+    although there was a prediction, a sentence each."""
     here, there = len(run.items), len(run.corpus.items)
     missing, failed, skipped = len(run.missing), len(run.failed), len(run.skipped)
     lines = [f"{run.dataset} has {plural(there, 'AD')}; this report speaks of {here:,} of them."]
@@ -76,21 +77,15 @@ def counts_words(run: ReportInput) -> list[str]:
         )
     if here and not (missing or failed or skipped):
         lines.append("Every one had a prediction.")
-    if run.joined.extra:
-        lines.append(f"{plural(run.joined.extra, 'prediction')} {_were(run.joined.extra)} of no AD of it.")
-    if run.joined.doubled:
-        lines.append(f"{plural(run.joined.doubled, 'id')} came more than once in the predictions.")
-    return lines
-
-
-def failures_words(run: ReportInput) -> list[str]:
-    """What each metric could not score although there was a prediction, where there is anything."""
+    if run.extra:
+        lines.append(f"{plural(run.extra, 'prediction')} {_were(run.extra)} of no AD of it.")
+    if run.doubled:
+        lines.append(f"{plural(run.doubled, 'id')} came more than once in the predictions.")
     silent = {item.id for item in (*run.missing, *run.failed)}
-    lines = []
     for result in run.results:
-        failed = sum(bool(row.failure) and row.id not in silent for row in result.rows)
-        if failed:
-            told = f"{plural(failed, 'prediction')} could not be scored and {_counts(failed)} as 0"
+        unscored = sum(bool(row.failure) and row.id not in silent for row in result.rows)
+        if unscored:
+            told = f"{plural(unscored, 'prediction')} could not be scored and {_counts(unscored)} as 0"
             lines.append(f"{result.title}: {told}.")
     return lines
 
@@ -135,7 +130,9 @@ def footnotes(results: Sequence[Result]) -> dict[str, tuple[str, str]]:
             zero = number(result.name, result.figure.factor * result.figure.shift)
             said.append(f"The score 0, as of what is missing, stands at {zero} on this scale.")
         if said:
-            notes[result.name] = _mark(len(notes)), f"{result.title}: {_sentence(said)}"
+            text = ". ".join(part.strip().rstrip(".") for part in said)
+            text = f"{text[:1].lower()}{text[1:]}" if text[1:2].islower() else text
+            notes[result.name] = _mark(len(notes)), f"{result.title}: {text}."
     return notes
 
 
@@ -158,9 +155,14 @@ def beside_paper(
     for r in columns:
         span = intervals.get(r.name)
         own.append(number(r.name, r.value) + (f" ({span_words(r.name, span)})" if span else ""))
-    told = [row for row in rows if any(paper_values(row, result) for result in columns)]
     lines = [("own", run.predictions.called, "", "measured here", *own)]
-    return with_marks(columns, notes), [*lines, *(_paper_line(row, columns) for row in told)]
+    for row in (row for row in rows if any(paper_values(row, result) for result in columns)):
+        extra = ["trained on human AD"] if row.trained else []
+        extra += [row.note] if row.note and not row.ceiling else []
+        system = f"{row.method} ({'; '.join(extra)})" if extra else row.method
+        kind, source = "ceiling" if row.ceiling else "paper", f"{PAPER_MARK}, {row.table}"
+        lines.append((kind, system, row.models, source, *(paper_cell(row, result) for result in columns)))
+    return with_marks(columns, notes), lines
 
 
 def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
@@ -193,14 +195,6 @@ def _in_paper(run: ReportInput, result: Result) -> bool:
     return any(paper_values(row, result) for row in paper_rows(run.corpus.dataset, run.protocol))
 
 
-def _paper_line(row: PaperRow, columns: Sequence[Result]) -> tuple[str, ...]:
-    extra = ["trained on human AD"] if row.trained else []
-    extra += [row.note] if row.note and not row.ceiling else []
-    system = f"{row.method} ({'; '.join(extra)})" if extra else row.method
-    kind, source = "ceiling" if row.ceiling else "paper", f"{PAPER_MARK}, {row.table}"
-    return (kind, system, row.models, source, *(paper_cell(row, result) for result in columns))
-
-
 def paper_cell(row: PaperRow, result: Result) -> str:
     """What the paper's row has for a metric: a number, one for each of two judges, or a dash."""
     return " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
@@ -214,11 +208,6 @@ def _mark(place: int) -> str:
         place = place // 26 - 1
         if place < 0:
             return f"[{letters}]"
-
-
-def _sentence(parts: Sequence[str]) -> str:
-    text = ". ".join(part.strip().rstrip(".") for part in parts)
-    return f"{text[:1].lower()}{text[1:]}." if text[1:2].islower() else f"{text}."
 
 
 Values = tuple[float, ...]

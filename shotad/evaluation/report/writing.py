@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import ShotadError, WorkFolderError, aligned, plural, readable_json, write_bytes, write_text
-from shotad.evaluation.metric import Item, Json, Result, Row
+from shotad.evaluation.metric import Item, Json, Row
 from shotad.evaluation.report.inputs import AND, ReportInput, base_name
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, main_results, spans
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
@@ -37,7 +37,6 @@ from shotad.evaluation.report.table import (
     clock,
     counted_as_0,
     counts_words,
-    failures_words,
     footnotes,
     number,
     paper_notes,
@@ -60,7 +59,7 @@ def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Conten
     return {
         "title": f"{run.predictions.called} on {run.dataset}",
         "lead": basis_words(intervals.values(), run.config.measures.report.unit),
-        "counts": (*counts_words(run), *failures_words(run), *run.notes),
+        "counts": (*counts_words(run), *run.notes),
         "heads": ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better"),
         "metrics": [
             (
@@ -96,6 +95,13 @@ def whole_content(
     except ShotadError as error:
         no_plots = f"There are no plots. {error}"
     told = content_of(run, intervals)
+    made, git = record["made_with"], record["made_with"]["git"]
+    state = f", commit {git['commit'][:12]}{', changed since' if git['dirty'] else ''}" if git else ""
+    libraries = ", ".join(f"{name} {version}" for name, version in made["libraries"].items())
+    dataset, predictions = record["dataset"], record["predictions"]
+    parts = [f"{what} {dataset[what][:12]}" for what in ("texts", "actions", "casts") if dataset[what]]
+    hashes = " + ".join(digest[:12] for digest in predictions["sha256"].split(AND))
+    settings = [*(f"--config {name}" for name in run.configs), *(f"--set {said}" for said in run.assignments)]
     return {
         **told,
         "lead": told["lead"] or "There are too few ADs for intervals.",
@@ -103,26 +109,16 @@ def whole_content(
         "listings": listings(run),
         "plots": drawn,
         "no_plots": no_plots,
-        "made": tuple(_made(run, record)),
+        "made": (
+            ("Program", f"shotad {made['shotad']}{state}; Python {made['python']} on {made['system']}"),
+            *([("Java", made["java"])] if made.get("java") else []),
+            ("Libraries", libraries or "none"),
+            ("Dataset", f"{run.dataset}: {plural(dataset['ads'], 'AD')}; SHA-256 of {', '.join(parts)}"),
+            ("Predictions", f"{predictions['name']}{f', {hashes} (SHA-256)' if hashes else ''}"),
+            ("Settings", f"{', '.join(settings) or 'all as they come'}; seed {run.config.seed}"),
+            *((metric["title"], identity_words(metric["identity"])) for metric in record["metrics"]),
+        ),
     }
-
-
-def _made(run: ReportInput, record: Json) -> Iterator[tuple[str, str]]:
-    made, git = record["made_with"], record["made_with"]["git"]
-    state = f", commit {git['commit'][:12]}{', changed since' if git['dirty'] else ''}" if git else ""
-    yield "Program", f"shotad {made['shotad']}{state}; Python {made['python']} on {made['system']}"
-    if made.get("java"):
-        yield "Java", made["java"]
-    yield "Libraries", ", ".join(f"{name} {version}" for name, version in made["libraries"].items()) or "none"
-    dataset, predictions = record["dataset"], record["predictions"]
-    parts = [f"{what} {dataset[what][:12]}" for what in ("texts", "actions", "casts") if dataset[what]]
-    yield "Dataset", f"{run.dataset}: {plural(dataset['ads'], 'AD')}; SHA-256 of {', '.join(parts)}"
-    hashes = " + ".join(digest[:12] for digest in predictions["sha256"].split(AND))
-    yield "Predictions", f"{predictions['name']}{f', {hashes} (SHA-256)' if hashes else ''}"
-    settings = [*(f"--config {name}" for name in run.configs), *(f"--set {said}" for said in run.assignments)]
-    yield "Settings", f"{', '.join(settings) or 'all as they come'}; seed {run.config.seed}"
-    for metric in record["metrics"]:
-        yield metric["title"], identity_words(metric["identity"])
 
 
 def identity_words(identity: Json) -> str:
@@ -159,7 +155,6 @@ class Listing:
     """The lines of one metric, the worst first and the best first. ``silent`` have no word predicted
     for them and are not listed."""
 
-    metric: str
     title: str
     worst: tuple[Line, ...]
     best: tuple[Line, ...]
@@ -172,35 +167,31 @@ def listings(run: ReportInput) -> tuple[Listing, ...]:
     No line stands in both lists of a metric.
     """
     results = main_results(run)
-    listed = [r for r in results if base_name(r.name) in _LISTED] or list(results[:1])
     items = {item.id: item for item in run.items}
-    return tuple(_listing(run, result, items) for result in listed)
-
-
-def _listing(run: ReportInput, result: Result, items: Mapping[str, Item]) -> Listing:
-    spoken = [row for row in result.rows if row.value is not None and items[row.id].prediction]
-    sign = 1.0 if result.higher_is_better else -1.0
-    spoken.sort(key=lambda row: (sign * (row.value or 0.0), row.id))
-    n = min(LISTED, len(spoken) // 2)
-    worst, best = (
-        tuple(_line(run, result.name, row, items[row.id]) for row in rows)
-        for rows in (spoken[:n], spoken[::-1][:n])
-    )
-    silent = sum(not items[row.id].prediction for row in result.rows)
-    return Listing(result.name, result.title, worst, best, silent)
+    found = []
+    for result in [r for r in results if base_name(r.name) in _LISTED] or list(results[:1]):
+        spoken = [row for row in result.rows if row.value is not None and items[row.id].prediction]
+        sign = 1.0 if result.higher_is_better else -1.0
+        spoken = sorted(spoken, key=lambda row: (sign * (row.value or 0.0), row.id))
+        n = min(LISTED, len(spoken) // 2)
+        worst, best = (
+            tuple(_line(run, result.name, row, items[row.id]) for row in rows)
+            for rows in (spoken[:n], spoken[::-1][:n])
+        )
+        silent = sum(not items[row.id].prediction for row in result.rows)
+        found.append(Listing(result.title, worst, best, silent))
+    return tuple(found)
 
 
 def _line(run: ReportInput, metric: str, row: Row, item: Item) -> Line:
-    texts = (item.reference, item.prediction or "", run.film_called(item.film))
-    return (item.id, number(metric, row.value), *texts, clock(item.interval), _notes_words(row))
-
-
-def _notes_words(row: Row) -> str:
-    """What the metric notes on a line, in one line: ``wanted: Ann, Ben; found: Ann``."""
+    """With what the metric notes on it in one line: ``wanted: Ann, Ben; found: Ann``."""
     told = {name: value for name, value in row.notes.items() if value not in (None, "", [], {})}
-    parts = [row.failure, *(f"{name}: {_plain(value)}" for name, value in told.items())]
-    text = "; ".join(filter(None, parts))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    notes = "; ".join(
+        filter(None, [row.failure, *(f"{name}: {_plain(value)}" for name, value in told.items())])
+    )
+    notes = notes if len(notes) <= _LONGEST else f"{notes[: _LONGEST - 1]}…"
+    texts = (item.reference, item.prediction or "", run.film_called(item.film))
+    return (item.id, number(metric, row.value), *texts, clock(item.interval), notes)
 
 
 def _plain(value: object) -> str:

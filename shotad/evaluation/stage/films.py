@@ -229,22 +229,22 @@ def read_stage(folder: Path) -> tuple[StageFilm, ...]:
             f"There is no film of STAGE in {folder}: no script.json there, or one or two folders below.",
             "Name a film's folder, English, Chinese, or the folder that holds both.",
         )
-    return tuple(_film(path.parent) for path in sorted({path.resolve() for path in scripts}))
-
-
-def _film(folder: Path) -> StageFilm:
-    timelines, roles = folder / "task_1_character_timelines.json", "task_3_in_script_character_role_play"
-    return StageFilm(
-        folder.name,
-        str(_content(timelines, "language")),
-        _listed(folder / "script.json", "", StageScene),
-        _listed(timelines, "focal_character_timelines", StageTimeline),
-        _listed(folder / "task_1_cross_scene_arcs.json", "cross_scene_arcs", StageArc),
-        tuple(questions_in(folder / "task_2_question_answering.csv")),
-        _listed(folder / "task_3_role_assets.json", "roles", StageRole),
-        _listed(folder / f"{roles}_single_turn.json", "instances", StageInterview)
-        + _listed(folder / f"{roles}_multi_turn.json", "episodes", StageInterview),
-    )
+    films = []
+    for place in (path.parent for path in sorted({path.resolve() for path in scripts})):
+        timelines, roles = place / "task_1_character_timelines.json", "task_3_in_script_character_role_play"
+        film = StageFilm(
+            place.name,
+            str(_content(timelines, "language")),
+            _listed(place / "script.json", "", StageScene),
+            _listed(timelines, "focal_character_timelines", StageTimeline),
+            _listed(place / "task_1_cross_scene_arcs.json", "cross_scene_arcs", StageArc),
+            tuple(questions_in(place / "task_2_question_answering.csv")),
+            _listed(place / "task_3_role_assets.json", "roles", StageRole),
+            _listed(place / f"{roles}_single_turn.json", "instances", StageInterview)
+            + _listed(place / f"{roles}_multi_turn.json", "episodes", StageInterview),
+        )
+        films.append(film)
+    return tuple(films)
 
 
 _HINT = "Get the file again from STAGE's release."

@@ -93,10 +93,22 @@ def evaluate_timelines(
 
 def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: VectorService) -> Steps[Json]:
     """What is found of a character; ``figures`` has a tally of each figure."""
-    ours, arcs, failed = yield from _written(film, gold, pair)
+    (told,) = yield pair.actor, [drawn(timeline_question(film, gold), TOKENS)]
+    ours: StageTimeline = told.value or StageTimeline(character=gold.character, nodes=())
+    arcs: tuple[StageArc, ...] = ()
+    failed = told.failure
+    if len(ours.nodes) > 1:
+        (joined,) = yield pair.actor, [drawn(arcs_question(film, ours), TOKENS)]
+        arcs, failed = joined.value or (), joined.failure
     recall = yield from _covered(film, gold, ours, pair)
     precision = yield from _covered(film, ours, gold, pair)
-    follows = yield pair.judge, [_follows(film, gold.character, *two) for two in pairwise(ours.nodes)]
+    after = []  # can one development come after another?
+    for two in pairwise(ours.nodes):
+        before, then = (lines_of(film.scenes[film.places[one.scene]].content[:EXCERPT]) for one in two)
+        earlier, later = (_node_text(film, one) for one in two)
+        says = {"character": quoted(gold.character), "earlier": earlier, "later": later}
+        after.append(verdict("stage/follows", {**says, "before": before, "after": then}))
+    follows = yield pair.judge, after
     theirs = [arc for arc in film.arcs if arc.character == gold.character]
     nearest = _nearest(theirs, gold, arcs, ours, vectors)
     texts = [
@@ -133,17 +145,6 @@ Tally = tuple[int, int, str]
 
 def _tally(answers: Sequence[Answer[bool]], of: int, failure: str = "") -> Tally:
     return sum(answer.value is True for answer in answers), of, failure or by_judge(answers)
-
-
-def _written(
-    film: StageFilm, gold: StageTimeline, pair: Pair
-) -> Steps[tuple[StageTimeline, tuple[StageArc, ...], str]]:
-    (told,) = yield pair.actor, [drawn(timeline_question(film, gold), TOKENS)]
-    timeline = told.value or StageTimeline(character=gold.character, nodes=())
-    if len(timeline.nodes) < 2:
-        return timeline, (), told.failure
-    (arcs,) = yield pair.actor, [drawn(arcs_question(film, timeline), TOKENS)]
-    return timeline, arcs.value or (), arcs.failure
 
 
 def _covered(film: StageFilm, one: StageTimeline, other: StageTimeline, pair: Pair) -> Steps[Tally]:
@@ -260,19 +261,6 @@ def _node_text(film: StageFilm, node: StageNode) -> str:
     return render(
         "stage/node", node=quoted(node.id), scene=quoted(node.scene), heading=quoted(heading), **texts
     )
-
-
-def _follows(film: StageFilm, character: str, earlier: StageNode, later: StageNode) -> Question[bool]:
-    """Can one development come after another?"""
-    scenes = [film.scenes[film.places[node.scene]].content[:EXCERPT] for node in (earlier, later)]
-    texts = {
-        "character": quoted(character),
-        "earlier": _node_text(film, earlier),
-        "later": _node_text(film, later),
-        "before": lines_of(scenes[0]),
-        "after": lines_of(scenes[1]),
-    }
-    return verdict("stage/follows", texts)
 
 
 def _arc_text(film: StageFilm, arc: StageArc, timeline: StageTimeline) -> str:

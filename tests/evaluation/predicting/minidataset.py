@@ -14,7 +14,7 @@ from typing import Any
 from shotad.core import Config, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
-from shotad.evaluation import Dataset, Job, Selection, Shard, choose, load_dataset, predict
+from shotad.evaluation import Dataset, Job, Shard, choose, load_dataset, predict
 from shotad.evaluation.predicting.lines import Predicted
 from tests.media import FilmSpec, make_film, make_stills
 from tests.shotad_process import PLAIN
@@ -39,7 +39,6 @@ reaches beyond the video and one that lies beyond it; a clip without a video and
 SHOTS = {"2001/one": [(0.01, 2.39), (2.41, 5.19), (5.21, 7.99), (8.01, 11.99)], "2002/two": []}
 """Published lists, ending 10 ms early as those do; an empty one is a clip without cuts."""
 
-EVERYTHING = Selection()
 
 INSIDE = 8
 """ADs that can be described; the others are beyond their video, or have none."""
@@ -109,13 +108,11 @@ class Runs:
     def dataset(self) -> Dataset:
         return load_dataset(self.name, self.root)
 
-    def run(
-        self, *settings: str, wanted: Selection = EVERYTHING, shard: str | None = None, **job: Any
-    ) -> Predicted:
+    def run(self, *settings: str, shard: str | None = None, **job: Any) -> Predicted:
         """One run; ``settings`` are those of the config, ``job`` fields of `Job`."""
         data = self.dataset
         config: Config = load_config(data.config, ("engine=fake", "threads.features=grid", *PLAIN, *settings))
-        tasks = choose(data, wanted, Shard.parse(shard) if shard else None)
+        tasks = choose(data, Shard.parse(shard) if shard else None)
         return predict(Job(data, config, Engines(self.looks, self.writes), self.out, **job), tasks)
 
     @property

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from shotad.core import ConfigError, Interval, UsageError, WorkFolderError, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
-from shotad.evaluation import Dataset, Selection, Shard, ahead_of, choose
+from shotad.evaluation import Dataset, Shard, ahead_of, choose
 from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.lines import PredictedLine, line_key, terms_of
@@ -36,18 +36,18 @@ def ids(tasks: tuple[ClipTask, ...]) -> list[str]:
 
 def test_ids_films_and_a_limit() -> None:
     data = dataset([2, 3, 1])
-    assert ids(choose(data, Selection(ids=frozenset({"1", "4"})))) == ["1", "4"]
-    assert ids(choose(data, Selection(films=frozenset({"film1"})))) == ["5"]
-    assert ids(choose(data, Selection(limit=3))) == ["0", "1", "2"]
-    assert ids(choose(data, Selection(ids=frozenset({"1", "4", "5"}), limit=2))) == ["1", "4"]
+    assert ids(choose(data, ids=frozenset({"1", "4"}))) == ["1", "4"]
+    assert ids(choose(data, films=frozenset({"film1"}))) == ["5"]
+    assert ids(choose(data, limit=3)) == ["0", "1", "2"]
+    assert ids(choose(data, ids=frozenset({"1", "4", "5"}), limit=2)) == ["1", "4"]
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 9))
 def test_shards_are_the_whole_and_even(sizes: list[int], of: int) -> None:
     data = dataset(sizes)
-    shards = [choose(data, Selection(), Shard(number, of)) for number in range(1, of + 1)]
+    shards = [choose(data, Shard(number, of)) for number in range(1, of + 1)]
     together = [name for shard in shards for name in ids(shard)]
-    assert sorted(together, key=int) == ids(choose(data, Selection()))
+    assert sorted(together, key=int) == ids(choose(data))
     loads = [len(ids(shard)) for shard in shards]
     assert max(loads) - min(loads) <= max(sizes)
 

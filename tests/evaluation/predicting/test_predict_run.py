@@ -12,9 +12,8 @@ import pytest
 from shotad.core import ConfigError, EngineError, Request, ShotadError, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.evaluation import Job, Selection, choose, predict, read_bank_of_films
+from shotad.evaluation import Job, choose, predict, read_bank_of_films
 from shotad.evaluation.predicting import run
-from shotad.evaluation.predicting.clip import Described
 from shotad.grammar import vit_features as dinov2
 from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_tv
 from tests.shotad_process import PLAIN
@@ -185,7 +184,7 @@ def test_an_engine_that_is_gone_ends_the_run_and_the_next_goes_on(runs: Runs) ->
 def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     real = run.describe_clip
 
-    def describe_clip(asked: Any, *more: Any, **told: Any) -> Described:
+    def describe_clip(asked: Any, *more: Any, **told: Any) -> Any:
         if asked.task.clip == "2001/one":
             raise IndexError("no such frame")
         return real(asked, *more, **told)
@@ -296,7 +295,7 @@ def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: 
         loads.append(f"{ahead} ahead")
         out = tmp_path / f"{ahead}.jsonl"
         job = Job(runs.dataset, config, Engines.of(config), out, ahead=ahead)
-        done = predict(job, choose(runs.dataset, Selection()))
+        done = predict(job, choose(runs.dataset))
         assert sum(line.description is not None for line in done.lines) > 0
         files.append(out.read_bytes())
     CACHE.clear()

@@ -20,7 +20,7 @@ from shotad.evaluation import (
     write_report,
 )
 from shotad.evaluation.report.comparing import Comparison
-from shotad.evaluation.report.inputs import Joined, Predictions
+from shotad.evaluation.report.inputs import Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
@@ -98,7 +98,7 @@ FILES = ("report.json", "report.html", "report.md", "items.csv", "items.jsonl")
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
 def test_shards_make_the_report_of_the_whole_to_the_byte(tmp_path: Path, order: tuple[int, ...]) -> None:
     items = tuple(replace(i, prediction=None) if i.id in ("7", "50") else i for i in made_corpus(60).items)
-    run = made_run(Corpus(items, dataset="cmd-ad"), joined=Joined(3, 1))
+    run = made_run(Corpus(items, dataset="cmd-ad"), extra=3, doubled=1)
     kept(tmp_path / "whole", run)
     parts = [
         kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 10), (10, 11), (11, 60)])
@@ -110,7 +110,7 @@ def test_shards_make_the_report_of_the_whole_to_the_byte(tmp_path: Path, order: 
 
 def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
     """Each machine has its own file, in which the other's ADs are missing."""
-    whole = made_run(joined=Joined(1, 0))
+    whole = made_run(extra=1)
     parts = []
     for k, ends in enumerate([(0, 20), (20, 60)]):
         part = shard(whole, *ends)
@@ -122,7 +122,7 @@ def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
     merged = merge(parts)
     assert merged.corpus.items == whole.corpus.items
     assert merged.predictions == Predictions("p0.jsonl + p1.jsonl", f"{'0' * 64} + {'1' * 64}", "Test system")
-    assert merged.joined == Joined(2, 0)
+    assert (merged.extra, merged.doubled) == (2, 0)
     assert not merged.missing
 
 

@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 
 from shotad.core import EvaluationError, Interval, Shot
 from shotad.evaluation import (
-    SCREENPLAY_FORMATS,
     Element,
     FilmSigns,
     Scene,
@@ -21,6 +20,7 @@ from shotad.evaluation import (
     read_screenplay,
     write_screenplay,
 )
+from shotad.evaluation.screenplay_files import READ
 
 TEXTS = st.one_of(
     st.text(max_size=12),
@@ -40,9 +40,7 @@ PLAYS = st.builds(
 
 
 def back(play: Screenplay, name: str) -> Screenplay:
-    form = SCREENPLAY_FORMATS[name]
-    assert form.read is not None
-    return form.read(write_screenplay(play, name))
+    return READ[name](write_screenplay(play, name))
 
 
 @given(PLAYS)

@@ -90,11 +90,10 @@ def test_the_best_threshold_by_hand() -> None:
     # From the top: F1 is 2/3 (1 of 1, 1 of 2), 1/2, 4/5 (2 of 3, 2 of 2), 2/3.
     found = best_threshold(np.array([0.9, 0.7, 0.5, 0.1]), np.array([1, 0, 1, 0], bool))
     assert found is not None
-    assert found.threshold == pytest.approx(0.3)
-    assert found.f1 == pytest.approx(0.8)
+    assert found == pytest.approx((0.3, 0.8))
     last = best_threshold(np.array([0.4, 0.4]), np.array([1, 1], bool), unscored=2)
     assert last is not None
-    assert last.threshold < 0.4
-    assert last.f1 == pytest.approx(2 / 3)
+    assert last[0] < 0.4
+    assert last[1] == pytest.approx(2 / 3)
     assert best_threshold(np.array([0.4]), np.array([0], bool)) is None
     assert best_threshold(np.zeros(0), np.zeros(0, bool), unscored=2) is None

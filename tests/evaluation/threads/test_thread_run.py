@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Config, Image, Interval, WorkFolder, load_config
+from shotad.core import Config, Image, Interval, NoProgress, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
 from shotad.evaluation.thread_figures import ClipScores, SetupResult, setup_result
 from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_run import ThreadContext, ThreadEvaluation, score_clips, table
+from shotad.evaluation.thread_run import ThreadEvaluation, score_clips
 from shotad.grammar import Features, threads_of
 from tests.media import FilmSpec, make_film, read_number
 
@@ -79,8 +79,9 @@ def run(
     clips: Sequence[LabelledClip], setups: Sequence[Setup], maker: FakeMaker, out: Path, **settings: Any
 ) -> dict[Setup, list[ClipScores]]:
     with WorkFolder(out) as folder:
-        bench = ThreadContext(maker, Config().threads.model_copy(update=settings), folder, batch=3)
-        return score_clips(clips, setups, bench)
+        named = {f"threads__{name}": value for name, value in settings.items()}
+        config = load_config(None, (), compute__batch=3, **named)
+        return score_clips(clips, setups, config, folder, maker, NoProgress())
 
 
 def alike(found: ClipScores, threshold: float = 0.3) -> list[bool]:
@@ -288,7 +289,8 @@ GOOD = np.array([0.9, 0.1, 0.2])
 
 
 def test_what_is_not_defined_is_a_dash() -> None:
-    text = table([result([ClipScores(clip("a", ()), GOOD)], threshold=0.95)], "grid 1")
+    told = result([ClipScores(clip("a", ()), GOOD)], threshold=0.95)
+    text = ThreadEvaluation((told,), "grid 1", Config()).text
     assert "a: AP –, P –, R –, WCP 1.000" in text
 
 
