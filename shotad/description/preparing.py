@@ -161,7 +161,7 @@ def slots_step(context: RunContext, ground: Ground, hand: HandSlots | None = Non
         if given is not None:
             fixed = fixed_slots(slot_cues(given), film, settings)
             slots, told = fixed.slots, list(fixed.warnings)
-            failed = [{"id": slot.id, "reason": slot.reason} for slot in fixed.failed]
+            failed = [{"id": name, "reason": reason} for name, reason in fixed.failed]
         else:
             slots = plan_slots(ground.gaps, ground.shots, settings, credits=ground.credits, film=film)
             gaps = {"gaps": interval_rows(ground.gaps)}

@@ -171,12 +171,24 @@ class Runs:
 
     def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[Piece]:
         """What can be given after one more frame."""
+        from av import AudioResampler
+
         kind = frame.sample_rate, frame.layout.name, frame.format.name
         expected = self._begin + self._given / frame.sample_rate
         jumps = seconds is not None and abs(seconds - expected) > self._slack
         if self._kind != kind or jumps:
             yield from self.flush()
-            self._start(expected if seconds is None else seconds, frame, kind)
+            self._kind, self._given = kind, 0
+            self._begin = expected if seconds is None else seconds
+            self._position = round(self._begin * self._rate)
+            self._first = self._first or frame.layout
+            layout: str | AudioLayout = self._first if self._layout == "native" else frame.layout
+            layout = "stereo" if self._layout == "stereo" else layout
+            # Interleaved: of eight planes and more PyAV 18.1 reads one too many, and crashes.
+            # Large frames out: each costs Python's time.
+            size = max(1, self._rate // 4)
+            self._resampler = AudioResampler(format="flt", layout=layout, rate=self._rate, frame_size=size)
+            self._weights = mono_weights(_channel_names(frame)) if self._layout == "mono" else None
         self._given += frame.samples
         frame.pts = None
         yield from self._resample(frame)
@@ -186,20 +198,6 @@ class Runs:
         if self._kind is not None:
             yield from self._resample(None)
         self._kind = None
-
-    def _start(self, seconds: float, frame: AudioFrame, kind: tuple[int, str, str]) -> None:
-        from av import AudioResampler
-
-        self._kind, self._begin, self._given = kind, seconds, 0
-        self._position = round(seconds * self._rate)
-        self._first = self._first or frame.layout
-        layout: str | AudioLayout = self._first if self._layout == "native" else frame.layout
-        layout = "stereo" if self._layout == "stereo" else layout
-        # Interleaved: of eight planes and more PyAV 18.1 reads one too many, and crashes.
-        # Large frames out: each costs Python's time.
-        size = max(1, self._rate // 4)
-        self._resampler = AudioResampler(format="flt", layout=layout, rate=self._rate, frame_size=size)
-        self._weights = mono_weights(_channel_names(frame)) if self._layout == "mono" else None
 
     def _resample(self, frame: AudioFrame | None) -> Iterator[Piece]:
         for out in self._resampler.resample(frame):

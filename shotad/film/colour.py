@@ -219,21 +219,18 @@ def _display_table(light: Light) -> npt.NDArray[np.uint8]:
     """8-bit codes by the square root of light, times `_STEPS`; BT.1886's display gamma."""
     top = 1.0 if light == "wide" else PEAK / WHITE
     root = np.arange(round(_STEPS * top**0.5) + 1) / _STEPS
-    shown = root**2 if light == "wide" else _roll_off(root**2)
+    shown = root**2
+    if light != "wide":
+        # BT.2390's curve from `PEAK` to `WHITE`: shadows and mid-tones stay, highlights bend.
+        peak = _to_pq(np.array(PEAK))
+        code = np.minimum(_to_pq(shown * WHITE) / peak, 1)
+        end = float(_to_pq(np.array(WHITE)) / peak)
+        knee = 1.5 * end - 0.5
+        t = np.clip((code - knee) / (1 - knee), 0, 1)
+        bent = (2 * t**3 - 3 * t**2 + 1) * knee + (t**3 - 2 * t**2 + t) * (1 - knee)
+        bent += (-2 * t**3 + 3 * t**2) * end
+        shown = _from_pq(np.where(code < knee, code, bent) * peak) / WHITE
     return np.round(255 * np.clip(shown, 0, 1) ** (1 / 2.4)).astype(np.uint8)
-
-
-def _roll_off(light: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """BT.2390's curve from `PEAK` to `WHITE`: shadows and mid-tones stay, highlights bend."""
-    peak = _to_pq(np.array(PEAK))
-    code = np.minimum(_to_pq(light * WHITE) / peak, 1)
-    top = float(_to_pq(np.array(WHITE)) / peak)
-    knee = 1.5 * top - 0.5
-    t = np.clip((code - knee) / (1 - knee), 0, 1)
-    bent = (
-        (2 * t**3 - 3 * t**2 + 1) * knee + (t**3 - 2 * t**2 + t) * (1 - knee) + (-2 * t**3 + 3 * t**2) * top
-    )
-    return _from_pq(np.where(code < knee, code, bent) * peak) / WHITE
 
 
 def _to_pq(nits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

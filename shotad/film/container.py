@@ -66,7 +66,17 @@ class Media:
             )
             return container
         except (av.error.FFmpegError, UnicodeError, ValueError) as error:
-            raise self._refusal(error) from None
+            if _is_text(self.read_at(0, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")):
+                raise FilmError(
+                    f"{self.name} is a text file, not a film.",
+                    "Give the film itself. A playlist can point to other files and addresses, and is not "
+                    "opened.",
+                ) from None
+            why = str(getattr(error, "strerror", None) or error).split(";")[0].strip()
+            raise FilmError(
+                f"{self.name} cannot be read as a film ({why}).",
+                "It may be damaged, incomplete, or of a kind that is not supported.",
+            ) from None
 
     def read_at(self, offset: int, count: int) -> bytes:
         """Up to ``count`` bytes from ``offset``."""
@@ -78,18 +88,6 @@ class Media:
         """What names this content; see `shotad.core.types.file_fingerprint`."""
         return file_fingerprint(self.size, self.read_at)
 
-    def _refusal(self, error: Exception) -> FilmError:
-        head = self.read_at(0, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-        if _is_text(head):
-            return FilmError(
-                f"{self.name} is a text file, not a film.",
-                "Give the film itself. A playlist can point to other files and addresses, and is not opened.",
-            )
-        return FilmError(
-            f"{self.name} cannot be read as a film ({_plain(error)}).",
-            "It may be damaged, incomplete, or of a kind that is not supported.",
-        )
-
 
 def find_media(source: str | os.PathLike[str]) -> Media:
     """A film file that exists, can be read and is not empty. Raises FilmError."""
@@ -100,19 +98,17 @@ def find_media(source: str | os.PathLike[str]) -> Media:
             raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FilmError(f"There is no film {path}.", "Check the path.") from None
+    except PermissionError:
+        what = f"The film {path} may not be read: no permission."
+        raise FilmError(what, "Change its permissions.") from None
     except OSError as error:
-        raise _unreadable(path, error) from None
+        what = f"The film {path} cannot be read: {error.strerror or error}."
+        raise FilmError(what, "Check the path.") from None
     if size == 0:
         raise FilmError(f"{path.name} is empty.", "Give a film with at least one frame.")
     return Media(path, size)
-
-
-def _unreadable(path: Path, error: OSError) -> FilmError:
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return FilmError(f"There is no film {path}.", "Check the path.")
-    if isinstance(error, PermissionError):
-        return FilmError(f"The film {path} may not be read: no permission.", "Change its permissions.")
-    return FilmError(f"The film {path} cannot be read: {error.strerror or error}.", "Check the path.")
 
 
 def exact_start(container: InputContainer) -> Fraction:
@@ -192,10 +188,6 @@ def _is_text(head: bytes) -> bool:
     return all(letter.isprintable() or letter in "\t\r\n\f" for letter in text)
 
 
-def _plain(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error).split(";")[0].strip()
-
-
 TEXT_CODECS = frozenset({"subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text"})
 """ffmpeg's names of the codecs of subtitles in text that are read, and converted into each other."""
 
@@ -225,54 +217,36 @@ def probe(media: Media) -> Probed:
     try:
         number, stream = _picture(container, media.name)
         frame = _first_frame(container, stream, media.name)
-        turn = turn_of(frame)
-        info = _info(media, container, stream, frame, turn)
-        base = frame.time_base or stream.time_base
-        first = 0.0 if frame.pts is None or not base else float(frame.pts * base - info.start)
-        return Probed(
-            info,
-            number,
-            turn,
-            light_of(frame),
-            _picture_end(stream, info.start),
-            container.format.name,
-            first,
+        turn, light, start = turn_of(frame), light_of(frame), exact_start(container)
+        # What is square but for a muxer's rounding counts as square.
+        aspect = exact(stream.sample_aspect_ratio) or Fraction(1)
+        aspect = aspect if abs(aspect - 1) > Fraction(1, 100) else Fraction(1)
+        width, height = max(1, round(frame.width * aspect)), frame.height
+        info = FilmInfo(
+            name=media.name,
+            path=media.path,
+            fingerprint=media.fingerprint(),
+            duration=_duration(media, container, start),
+            width=height if turn.transpose else width,
+            height=width if turn.transpose else height,
+            frame_rate=exact(stream.average_rate) or exact(stream.guessed_rate),
+            frame_count_hint=stream.frames or None,
+            video_codec=stream.codec_context.name,
+            start=start,
+            rotation=turn.degrees,
+            pixel_aspect=aspect,
+            hdr=light in ("pq", "hlg"),
+            interlaced=frame.interlaced_frame,
+            audio=tuple(_audio(i, track) for i, track in enumerate(container.streams.audio)),
+            subtitles=tuple(_subtitles(i, track) for i, track in enumerate(container.streams.subtitles)),
         )
+        end, base = None, frame.time_base or stream.time_base
+        if stream.duration and stream.time_base:
+            end = float(((stream.start_time or 0) + stream.duration) * stream.time_base - start)
+        first = 0.0 if frame.pts is None or not base else float(frame.pts * base - start)
+        return Probed(info, number, turn, light, end, container.format.name, first)
     finally:
         container.close()
-
-
-def _info(
-    media: Media, container: InputContainer, stream: VideoStream, frame: VideoFrame, turn: Orientation
-) -> FilmInfo:
-    start, aspect = exact_start(container), _pixel_aspect(stream)
-    width, height = max(1, round(frame.width * aspect)), frame.height
-    if turn.transpose:
-        width, height = height, width
-    return FilmInfo(
-        name=media.name,
-        path=media.path,
-        fingerprint=media.fingerprint(),
-        duration=_duration(media, container, start),
-        width=width,
-        height=height,
-        frame_rate=exact(stream.average_rate) or exact(stream.guessed_rate),
-        frame_count_hint=stream.frames or None,
-        video_codec=stream.codec_context.name,
-        start=start,
-        rotation=turn.degrees,
-        pixel_aspect=aspect,
-        hdr=light_of(frame) in ("pq", "hlg"),
-        interlaced=frame.interlaced_frame,
-        audio=tuple(_audio(i, track) for i, track in enumerate(container.streams.audio)),
-        subtitles=tuple(_subtitles(i, track) for i, track in enumerate(container.streams.subtitles)),
-    )
-
-
-def _pixel_aspect(stream: VideoStream) -> Fraction:
-    """Width to height of a pixel; what is square but for a muxer's rounding counts as square."""
-    aspect = exact(stream.sample_aspect_ratio) or Fraction(1)
-    return aspect if abs(aspect - 1) > Fraction(1, 100) else Fraction(1)
 
 
 def _picture(container: InputContainer, name: str) -> tuple[int, VideoStream]:
@@ -349,8 +323,11 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
         if near is not None:
             container.seek(max(0, round((near - 10) * 1_000_000)))
         streams = [s for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
-        for count, packet in enumerate(packets_of(container, *streams)):
-            end = max(end, _end_of(packet, count, start))
+        for count, packet in enumerate(packets_of(container, *streams), 1):
+            if packet.pts is not None and packet.time_base:
+                end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base - start))
+            elif packet.size and (rate := getattr(packet.stream, "guessed_rate", None)):
+                end = max(end, float(count / rate))
     except (av.error.FFmpegError, OSError):
         pass
     finally:
@@ -358,28 +335,15 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
     return end
 
 
-def _end_of(packet: Any, count: int, start: Fraction) -> float:
-    if packet.pts is not None and packet.time_base:
-        return float((packet.pts + (packet.duration or 0)) * packet.time_base - start)
-    rate = getattr(packet.stream, "guessed_rate", None)
-    return float((count + 1) / rate) if packet.size and rate else 0.0
-
-
-def _picture_end(stream: VideoStream, start: Fraction) -> float | None:
-    if stream.duration and stream.time_base:
-        return float(((stream.start_time or 0) + stream.duration) * stream.time_base - start)
-    return None
-
-
 def _audio(number: int, stream: Any) -> AudioTrack:
     from av.stream import Disposition
 
     context, flags = stream.codec_context, stream.disposition
-    title = _title(stream)
+    language, title = _language_and_title(stream)
     told = (title or "").lower()
     return AudioTrack(
         number=number,
-        language=_language(stream),
+        language=language,
         title=title,
         codec=context.name if context else "unknown",
         channels=context.layout.nb_channels if context else 0,
@@ -398,10 +362,11 @@ def _subtitles(number: int, stream: Any) -> SubtitleTrack:
 
     codec = stream.codec_context.name if stream.codec_context else "unknown"
     flags = stream.disposition
+    language, title = _language_and_title(stream)
     return SubtitleTrack(
         number=number,
-        language=_language(stream),
-        title=_title(stream),
+        language=language,
+        title=title,
         codec=codec,
         is_text=codec in TEXT_CODECS,
         default=bool(flags & Disposition.default),
@@ -410,12 +375,8 @@ def _subtitles(number: int, stream: Any) -> SubtitleTrack:
     )
 
 
-def _title(stream: Any) -> str | None:
-    """A track's title, which MP4 and MOV call its name."""
+def _language_and_title(stream: Any) -> tuple[str | None, str | None]:
+    """Of a track, its title as MP4 and MOV call it too: its name."""
     told = legible(stream.metadata)
-    return told.get("title") or told.get("name") or None
-
-
-def _language(stream: Any) -> str | None:
-    language = legible(stream.metadata).get("language")
-    return None if language in (None, "", "und") else language
+    language = told.get("language") or "und"
+    return None if language == "und" else language, told.get("title") or told.get("name") or None

@@ -58,9 +58,8 @@ class CutNet:
         try:
             blocks, self._head = _read(path)
         except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise WeightsError(
-                f"The weights {path} cannot be read: {error}.", "Fetch them again with `shotad models pull`."
-            ) from None
+            what = f"The weights {path} cannot be read: {error}."
+            raise WeightsError(what, "Fetch them again with `shotad models pull`.") from None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
         options.log_severity_level = 4

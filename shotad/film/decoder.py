@@ -116,14 +116,22 @@ class Decoder:
     def _decode(self) -> Generator[tuple[float, VideoFrame], None, None]:
         self._last = last = -math.inf
         for frame in self._raw_frames():
-            seconds = self._seconds(frame, last)
+            if frame.pts is not None:
+                seconds = (frame.pts * self._up - self._zero) / self._down
+            else:
+                self.seekable = False
+                step = float(1 / self._rate) if self._rate else 0.04
+                seconds = last + step if math.isfinite(last) else 0.0
             if seconds <= last:
                 # Frames twice in the stream, or clocks that step back for a moment.
                 if last - seconds > 1.0:
                     self.stopped = "its clock jumps back"
                     return
                 continue
-            self._learn(frame, seconds)
+            if frame.key_frame:
+                if self._last_key is not None and seconds > self._last_key:
+                    self.key_distance = max(self.key_distance, seconds - self._last_key)
+                self._last_key = seconds
             if frame.is_corrupt:
                 self.errors.append(seconds)
             last = self._last = seconds
@@ -148,20 +156,6 @@ class Decoder:
                 self.errors.append(self._last)
             if packet is None or packet.size == 0:
                 return
-
-    def _seconds(self, frame: VideoFrame, last: float) -> float:
-        pts = frame.pts
-        if pts is not None:
-            return (pts * self._up - self._zero) / self._down
-        self.seekable = False
-        step = float(1 / self._rate) if self._rate else 0.04
-        return last + step if math.isfinite(last) else 0.0
-
-    def _learn(self, frame: VideoFrame, seconds: float) -> None:
-        if frame.key_frame:
-            if self._last_key is not None and seconds > self._last_key:
-                self.key_distance = max(self.key_distance, seconds - self._last_key)
-            self._last_key = seconds
 
     def worth_seeking(self, now: float, wanted: float) -> bool:
         """Whether seeking from ``now`` to ``wanted`` costs less than decoding what lies between.

@@ -16,9 +16,9 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shotad.core import Interval, span
 from shotad.film.grid import Grid, Keeper, Kept
@@ -35,8 +35,7 @@ _LAST = float("inf")
 """The moment of the record that closes a whole pack."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameEntry:
+class FrameEntry(NamedTuple):
     """Where a frame lies in the pack, the second at which it comes up, and what is told of it."""
 
     seconds: float
@@ -66,7 +65,22 @@ class Pack:
         self._last: FrameEntry | None = None
         self._whole: int | None = None
         """Bytes of the index that are whole; None where the files are of something else, or none."""
-        self._load()
+        try:
+            with self._index.open("rb") as file:
+                if file.readline() != self._head:
+                    return
+                data = file.read()
+            room = self._pack.stat().st_size
+        except OSError:
+            return
+        whole = len(data) - len(data) % _RECORD.size
+        self._whole, self._written = len(self._head) + whole, room
+        for moment, *told, full in _RECORD.iter_unpack(data[:whole]):
+            place = FrameEntry._make((*told, bool(full)))
+            if moment == _LAST:
+                self.complete = True
+            elif place.offset + place.length <= room:
+                self.places[moment] = place
 
     @property
     def size(self) -> int:
@@ -83,7 +97,7 @@ class Pack:
             check = zlib.crc32(data)
             place = FrameEntry(seconds, self._written, len(data), check, kept.matrix, kept.full_range)
         # The pack always before the index that points into it.
-        if self._append(data, _row(moment, place)):
+        if self._append(data, _RECORD.pack(moment, *place)):
             self._written += len(data)
             self._last = self.places[moment] = place
 
@@ -107,7 +121,7 @@ class Pack:
     def finish(self) -> None:
         """Write that this is all."""
         if self.stopped is None:
-            self.complete = self._append(b"", _row(_LAST, FrameEntry(0.0, 0, 0, 0, 0, full_range=False)))
+            self.complete = self._append(b"", _RECORD.pack(_LAST, 0.0, 0, 0, 0, 0, False))
 
     def _append(self, data: bytes, rows: bytes) -> bool:
         try:
@@ -145,29 +159,6 @@ class Pack:
         for path in (self._index, self._pack):
             path.unlink(missing_ok=True)
 
-    def _load(self) -> None:
-        try:
-            with self._index.open("rb") as file:
-                if file.readline() != self._head:
-                    return
-                data = file.read()
-            room = self._pack.stat().st_size
-        except OSError:
-            return
-        whole = len(data) - len(data) % _RECORD.size
-        self._whole, self._written = len(self._head) + whole, room
-        for moment, seconds, offset, length, check, matrix, full in _RECORD.iter_unpack(data[:whole]):
-            if moment == _LAST:
-                self.complete = True
-            elif offset + length <= room:
-                self.places[moment] = FrameEntry(seconds, offset, length, check, matrix, bool(full))
-
-
-def _row(moment: float, place: FrameEntry) -> bytes:
-    return _RECORD.pack(
-        moment, place.seconds, place.offset, place.length, place.check, place.matrix, place.full_range
-    )
-
 
 def _add(path: Path, data: bytes) -> None:
     with path.open("ab") as file:
@@ -198,9 +189,9 @@ class FrameStore(Pack):
         A store that is whole already keeps nothing more. Where the disk fails, the frames go on and
         ``stopped`` says why nothing is kept.
         """
-        return frames if self.complete else self._fill(frames)
-
-    def _fill(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        if self.complete:
+            yield from frames
+            return
         keeper = Keeper(self._film.info, self.grid)
         self.begin()
         before: Frame | None = None
@@ -215,21 +206,18 @@ class FrameStore(Pack):
 
     def _keep(self, keeper: Keeper, frame: Frame, until: float | None) -> None:
         """Keep ``frame`` for the ticks at which it is shown: until ``until`` s, or (None) the film's end."""
-        ticks = self._ticks(frame, until)
+        start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
+        if until is None:
+            after = max(self.grid.tick(self._film.info.duration), start) + 2
+        else:
+            after = self._first_tick_from(until)
+        ticks = [tick for tick in range(start, after) if self._wanted is None or tick in self._wanted]
         if not ticks:
             return
         with span("keep"):
             kept = keeper.keep(frame)
             for tick in ticks:
                 self.put(tick, frame.seconds, kept)
-
-    def _ticks(self, frame: Frame, until: float | None) -> list[int]:
-        start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
-        if until is None:
-            after = max(self.grid.tick(self._film.info.duration), start) + 2
-        else:
-            after = self._first_tick_from(until)
-        return [tick for tick in range(start, after) if self._wanted is None or tick in self._wanted]
 
     def _first_tick_from(self, seconds: float) -> int:
         """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""

@@ -180,32 +180,28 @@ class OnePass:
         with self._lock:
             own = {place for place in places if not self._wanted[place]}
             self._wanted.update(own)
+        last: Picture | None = None
+        at: float | None = None
         try:
-            yield from self._looked(moments, places, self._new_keeper(), own)
+            keeper = self._new_keeper()
+            for moment, place in zip(moments, places, strict=True):
+                if last is None or place != at:
+                    found = self._found(place, keeper, own)
+                    if found is None:
+                        return
+                    seconds, image = found
+                    # A frame that is shown at both places is the same picture.
+                    same = last.image if last and last.seconds == seconds else image()
+                    last, at = Picture(seconds, moment, same), place
+                else:
+                    last = Picture(last.seconds, moment, last.image)
+                yield last
         finally:
             with self._lock:
                 self._wanted.subtract(own)
                 self._wanted = +self._wanted
                 if not self._plan:
                     self._stop()
-
-    def _looked(
-        self, moments: list[float], places: list[float], keeper: Keeper | LosslessKeeper, own: set[float]
-    ) -> Iterator[Picture]:
-        last: Picture | None = None
-        at: float | None = None
-        for moment, place in zip(moments, places, strict=True):
-            if last is None or place != at:
-                found = self._found(place, keeper, own)
-                if found is None:
-                    return
-                seconds, image = found
-                # A frame that is shown at both places is the same picture.
-                last = Picture(seconds, moment, last.image if last and last.seconds == seconds else image())
-                at = place
-            else:
-                last = Picture(last.seconds, moment, last.image)
-            yield last
 
     def _found(
         self, place: float, keeper: Keeper | LosslessKeeper, own: set[float]
@@ -230,7 +226,16 @@ class OnePass:
     def _drive(self, place: float) -> tuple[Frame, Kept | None] | None:
         """Go on to ``place``, putting by what others want; the frame there, and what is kept of it."""
         if place not in self._planned:
-            self._begin(place)
+            # A pass over all that is wanted from there on.
+            self._stop()
+            later = {one for one, count in self._wanted.items() if count > 0 and one >= place}
+            store = self._store
+            kept_before = {one for one in later if one in self._pack.places or (store and store.has(one))}
+            self._plan = deque(sorted({place, *(later - kept_before)}))
+            self._planned = set(self._plan)
+            self._frames = self._film.frames_at(tuple(self._plan))
+            # Frames are counted again in every pass, and an encoder wants them to ascend.
+            self._keeper = self._new_keeper()
         while self._frames is not None:
             frame = next(self._frames, None)
             if frame is None or not self._plan:
@@ -244,17 +249,6 @@ class OnePass:
             if passed == place:
                 return frame, kept
         return None
-
-    def _begin(self, place: float) -> None:
-        """A pass over all that is wanted from ``place`` on."""
-        self._stop()
-        later = {one for one, count in self._wanted.items() if count > 0 and one >= place}
-        kept = {one for one in later if one in self._pack.places or (self._store and self._store.has(one))}
-        self._plan = deque(sorted({place, *(later - kept)}))
-        self._planned = set(self._plan)
-        self._frames = self._film.frames_at(tuple(self._plan))
-        # Frames are counted again in every pass, and an encoder wants them to ascend.
-        self._keeper = self._new_keeper()
 
     def _stop(self) -> None:
         if self._frames is not None:

@@ -72,7 +72,10 @@ class Keeper:
     def keep(self, frame: Frame) -> Kept:
         """The frame, shrunk and compressed."""
         planes, matrix, full = self._planes(frame)
-        encoder = self._encoder or self._new_encoder()
+        if (encoder := self._encoder) is None:
+            encoder = self._encoder = _encoder("mjpeg", self.size, "yuv420p")
+            encoder.color_range, encoder.qmin, encoder.qmax = _FULL, self._quality, self._quality
+            encoder.options = {"huffman": "default"}
         planes.pts, planes.time_base, planes.color_range = frame.index, Fraction(1, 1000), _FULL
         return Kept(b"".join(bytes(packet) for packet in encoder.encode(planes)), matrix, full)
 
@@ -104,7 +107,19 @@ class Keeper:
 
         raw = frame.raw
         self._shrink = self._shrink or VideoReformatter()
-        if raw is not None and self._is_upright(raw) and _plain(raw):
+        if self._upright is None and raw is not None:
+            # Whether the film is shown as it is stored, which its first frame shows for all: asking every
+            # frame would keep it alive until the collector of cycles comes by (PyAV 18.1: ``side_data``
+            # refers back to its frame), 700 MB at 1080p.
+            self._upright = turn_of(raw) == Orientation()
+        # Planes may need nothing but shrinking to be the picture.
+        if (
+            raw is not None
+            and self._upright
+            and raw.format.name.startswith(("yuv", "nv12", "nv21"))
+            and not (raw.format.is_rgb or raw.interlaced_frame)
+            and light_of(raw) == "sdr"
+        ):
             full = raw.color_range == _FULL or raw.format.name.startswith("yuvj")
             small = self._shrink.reformat(
                 raw,
@@ -122,28 +137,6 @@ class Keeper:
             painted, format="yuv420p", dst_colorspace=_BT709, dst_color_range=_FULL, threads=1
         )
         return small, _BT709, True
-
-    def _is_upright(self, raw: VideoFrame) -> bool:
-        """Whether the film is shown as it is stored, which its first frame shows for all.
-
-        Asking every frame would keep it alive until the collector of cycles comes by (PyAV 18.1:
-        ``side_data`` refers back to its frame), 700 MB at 1080p.
-        """
-        if self._upright is None:
-            self._upright = turn_of(raw) == Orientation()
-        return self._upright
-
-    def _new_encoder(self) -> Any:
-        encoder = self._encoder = _encoder("mjpeg", self.size, "yuv420p")
-        encoder.color_range, encoder.qmin, encoder.qmax = _FULL, self._quality, self._quality
-        encoder.options = {"huffman": "default"}
-        return encoder
-
-
-def _plain(raw: VideoFrame) -> bool:
-    """Whether the planes need nothing but shrinking to be the picture."""
-    yuv = raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
-    return yuv and light_of(raw) == "sdr" and not raw.interlaced_frame
 
 
 class LosslessKeeper:

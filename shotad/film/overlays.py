@@ -121,36 +121,43 @@ def _people(
     inner = image[edge : height - edge, edge : width - edge]
     if not here or inner.size == 0:
         return
-    moved = [replace(s, box=box) for s in here if (box := _inside(s.box, edge / width, edge / height))]
+    # Boxes as fractions of the picture without its edge; what lies in the edge is left out.
+    across, down = edge / width, edge / height
+    moved: list[Sighting] = []
+    for sighting in here:
+        box = sighting.box
+        left, right = (min(max((x - across) / (1 - 2 * across), 0.0), 1.0) for x in (box.left, box.right))
+        top, bottom = (min(max((y - down) / (1 - 2 * down), 0.0), 1.0) for y in (box.top, box.bottom))
+        if left < right and top < bottom:
+            moved.append(replace(sighting, box=Box(left, top, right, bottom)))
     taken = Window(0, 0, label.shape[1], label.shape[0])
     inner[:] = paint_people(inner, moved, marks, shape, taken=[taken])
 
 
-def _inside(box: Box, across: float, down: float) -> Box | None:
-    """The box as fractions of the picture without such an edge, or None: it lies in the edge."""
-    left, right = ((x - across) / (1 - 2 * across) for x in (box.left, box.right))
-    top, bottom = ((y - down) / (1 - 2 * down) for y in (box.top, box.bottom))
-    left, top, right, bottom = max(left, 0.0), max(top, 0.0), min(right, 1.0), min(bottom, 1.0)
-    return Box(left, top, right, bottom) if left < right and top < bottom else None
-
-
-@lru_cache(maxsize=256)
 def shot_label(number: int, width: int, height: int) -> Image:
     """The label for a frame of ``width`` x ``height`` pixels: black on white, ``uint8[h, w, 3]``, read-only.
 
     Never larger than the frame.
     """
-    text, mean_side = f"Shot {number}", math.sqrt(width * height)
-    size = max(SMALLEST_TEXT, round(TEXT_SIZE * mean_side))
+    size = max(SMALLEST_TEXT, round(TEXT_SIZE * math.sqrt(width * height)))
+    return _plate(f"Shot {number}", size, max(2, round(size / 5)), PAPER, width, height)
+
+
+@lru_cache(maxsize=512)
+def _plate(
+    text: str, size: int, padding: int, colour: Colour, width: int, height: int, *, framed: bool = False
+) -> Image:
+    """A text on a colour, for a picture of ``width`` x ``height``: ``uint8[h, w, 3]``, read-only, never
+    larger; a line at its bottom and right, or (``framed``) around it."""
     font = ImageFont.load_default(size)
-    padding = max(2, round(size / 5))
     left, top, right, bottom = (round(side) for side in font.getbbox(text))
-    box = (right - left + 2 * padding, bottom - top + 2 * padding)
-    label = Pillow.new("RGB", box, "white")
-    draw = ImageDraw.Draw(label)
-    draw.text((padding - left, padding - top), text, fill="black", font=font)
-    draw.line([(0, box[1] - 1), (box[0] - 1, box[1] - 1), (box[0] - 1, 0)], fill="black")
-    pixels = np.asarray(label, dtype=np.uint8)[:height, :width].copy()
+    plate = Pillow.new("RGB", (right - left + 2 * padding, bottom - top + 2 * padding), colour)
+    draw, ink = ImageDraw.Draw(plate), ink_on(colour)
+    far_x, far_y = plate.width - 1, plate.height - 1
+    draw.text((padding - left, padding - top), text, fill=ink, font=font)
+    corners = [(0, far_y), (far_x, far_y), (far_x, 0)]
+    draw.line([*corners, (0, 0), (0, far_y)] if framed else corners, fill=ink)
+    pixels = np.asarray(plate, dtype=np.uint8)[:height, :width].copy()
     pixels.flags.writeable = False
     return pixels
 
@@ -181,35 +188,28 @@ def paint_tags(
     """
     painted = image.copy()
     height, width = image.shape[:2]
-    faces = [_window(box, width, height) for box, _, _ in tags]
-    marked = [_grown(face, width, height) for face in faces]
+    faces: list[Window] = []
     there: list[Window] = list(taken)
+    for box, _, _ in tags:
+        left, right = math.floor(box.left * width), math.ceil(box.right * width)
+        top, bottom = math.floor(box.top * height), math.ceil(box.bottom * height)
+        faces.append(Window(left, top, right, bottom))
+        # With what is drawn around it.
+        x, y = (round((_ROOM - 1) / 2 * side) for side in (right - left, bottom - top))
+        left, top, right, bottom = left - x, top - y, right + x, bottom + y
+        there.append(Window(max(left, 0), max(top, 0), min(right, width), min(bottom, height)))
+    size = max(SMALLEST_TAG, round(TAG_TEXT * math.sqrt(width * height)))
     for face, (_, text, colour) in zip(faces, tags, strict=True):
         if not text:
             continue
-        tag = _tag(text, colour, width, height)
+        tag = _plate(text, size, 3, colour, width, height, framed=True)
         at = min(
             _places(face, tag.shape[1], tag.shape[0], width, height),
-            key=lambda place: sum(place.shared(other) for other in (*there, *marked)),
+            key=lambda place: sum(place.shared(other) for other in there),
         )
         at.of(painted)[:] = tag
         there.append(at)
     return painted
-
-
-@lru_cache(maxsize=256)
-def _tag(text: str, colour: Colour, width: int, height: int) -> Image:
-    """The tag for a picture of ``width`` x ``height``: ``uint8[h, w, 3]``, read-only, never larger."""
-    font = ImageFont.load_default(max(SMALLEST_TAG, round(TAG_TEXT * math.sqrt(width * height))))
-    left, top, right, bottom = (round(side) for side in font.getbbox(text))
-    size = (right - left + 6, bottom - top + 6)
-    tag = Pillow.new("RGB", size, colour)
-    draw = ImageDraw.Draw(tag)
-    draw.rectangle((0, 0, size[0] - 1, size[1] - 1), outline=ink_on(colour))
-    draw.text((3 - left, 3 - top), text, fill=ink_on(colour), font=font)
-    pixels = np.asarray(tag, dtype=np.uint8)[:height, :width].copy()
-    pixels.flags.writeable = False
-    return pixels
 
 
 _ROOM = 1.35
@@ -227,28 +227,6 @@ def _places(face: Window, wide: int, high: int, width: int, height: int) -> Iter
         left = min(max(round(x + right * out_x - wide / 2), 0), width - wide)
         top = min(max(round(y + down * out_y - high / 2), 0), height - high)
         yield Window(left, top, left + wide, top + high)
-
-
-def _window(box: Box, width: int, height: int) -> Window:
-    return Window(
-        math.floor(box.left * width),
-        math.floor(box.top * height),
-        math.ceil(box.right * width),
-        math.ceil(box.bottom * height),
-    )
-
-
-def _grown(face: Window, width: int, height: int) -> Window:
-    """A face with what is drawn around it."""
-    more_x, more_y = (
-        round((_ROOM - 1) / 2 * side) for side in (face.right - face.left, face.bottom - face.top)
-    )
-    return Window(
-        max(face.left - more_x, 0),
-        max(face.top - more_y, 0),
-        min(face.right + more_x, width),
-        min(face.bottom + more_y, height),
-    )
 
 
 Style = Literal["solid", "dashed", "double"]
@@ -335,16 +313,14 @@ def line_width(width: int) -> int:
     return max(THINNEST, int(LINE * width))
 
 
-def stroke_of(style: Style, line: int) -> Stroke:
-    """How a style is drawn, with lines ``line`` pixels wide."""
+def _bands(style: Style, line: int) -> tuple[tuple[float, float], ...]:
+    """The lines of a style, each from and to a distance from the outline, ``line`` pixels wide."""
     half = line / 2
-    if style == "dashed":
-        return Stroke(((-half, half),), dash=2.6 * line, gap=1.4 * line + 2 * RIM)
-    if style == "double":
-        thin = max(THINNEST, round(0.7 * line))
-        outer = -half + thin + 2 * RIM + thin
-        return Stroke(((-half, -half + thin), (outer, outer + thin)))
-    return Stroke(((-half, half),))
+    if style != "double":
+        return ((-half, half),)
+    thin = max(THINNEST, round(0.7 * line))
+    outer = -half + thin + 2 * RIM + thin
+    return ((-half, -half + thin), (outer, outer + thin))
 
 
 Picture = npt.NDArray[np.float64]
@@ -355,9 +331,11 @@ def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequen
     """Draws one mark; not over the ``others``' faces, unless little of it would be left."""
     height, width = painted.shape[:2]
     line = line_width(width)
-    stroke = stroke_of(mark.style, line)
     draw = ellipse if shape == "ellipses" else rectangle
-    oval = _around(face, shape, line, width, height)
+    # Around the face, never so near that the line covers a small one.
+    oval, room = _oval(face, width, height), ROUND_FACE if shape == "ellipses" else BOX_ROOM
+    across, down = (max(half * room, half + line / 2 + RIM) for half in (oval.across, oval.down))
+    oval = replace(oval, across=across, down=down)
     if _share_seen(draw, oval, line, width, height) < LEAST_SEEN:
         # As much of it as fits into the picture, a line's width from its edge
         edge = 1.5 * line + RIM
@@ -365,28 +343,21 @@ def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequen
         top, bottom = max(oval.y - oval.down, edge), min(oval.y + oval.down, height - edge)
         across, down = max((right - left) / 2, 1.0), max((bottom - top) / 2, 1.0)
         oval = Oval((left + right) / 2, (top + bottom) / 2, across, down)
-    window = oval.window(stroke.reach + RIM + 1, width, height)
+    reach = max(abs(end) for band in _bands(mark.style, line) for end in band)
+    window = oval.window(reach + RIM + 1, width, height)
     if window is None:
         return
     outline = draw(oval, window)
-    covered = cover(outline, stroke)
+    covered = cover(outline, mark.style, line)
     free = _free(others, window, width, height)
     if (covered * free).sum() < LEAST_SEEN * covered.sum():
         free = np.ones_like(free)
-    rim = cover(outline, stroke, RIM) - covered
+    rim = cover(outline, mark.style, line, RIM) - covered
     colour = COLOURS[mark.colour]
     beside = PAPER if colour == COLOURS["blue"] else BLACK
     for part, ink in ((rim, beside), (covered, colour)):
         share = (OPACITY * part * free)[..., None]
         window.of(painted)[:] += share * (np.array(ink, dtype=np.float64) - window.of(painted))
-
-
-def _around(face: Box, shape: Shape, line: int, width: int, height: int) -> Oval:
-    """Around a face; never so near that the line covers a small one."""
-    oval = _oval(face, width, height)
-    room = ROUND_FACE if shape == "ellipses" else BOX_ROOM
-    across, down = (max(half * room, half + line / 2 + RIM) for half in (oval.across, oval.down))
-    return Oval(oval.x, oval.y, across, down)
 
 
 def _share_seen(
@@ -397,7 +368,7 @@ def _share_seen(
     if window is None:
         return 0.0
     outline = draw(oval, window)
-    return float(cover(outline, stroke_of("solid", line)).sum()) / (outline.length * line)
+    return float(cover(outline, "solid", line).sum()) / (outline.length * line)
 
 
 def _oval(box: Box, width: int, height: int) -> Oval:
@@ -472,20 +443,6 @@ class Outline:
     length: float
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
-    """``bands`` are the lines, each from and to a distance in pixels; without ``dash`` they are whole."""
-
-    bands: tuple[tuple[float, float], ...]
-    dash: float = 0.0
-    gap: float = 0.0
-
-    @property
-    def reach(self) -> float:
-        """The largest distance that is painted, in pixels."""
-        return max(abs(end) for band in self.bands for end in band)
-
-
 def ellipse(oval: Oval, window: Window) -> Outline:
     """The ellipse; its distances are of first order, good near it."""
     x, y = _offsets(oval, window)
@@ -516,29 +473,26 @@ def rectangle(oval: Oval, window: Window) -> Outline:
     return Outline(distance, along, 4 * (a + b))
 
 
-def cover(outline: Outline, stroke: Stroke, wider: float = 0.0) -> Plane:
-    """How much of each pixel the stroke covers, 0 to 1; ``wider`` by so many pixels on every side."""
-    covered = np.zeros_like(outline.distance)
-    for start, end in stroke.bands:
-        depth = np.minimum(outline.distance - start, end - outline.distance) + wider
-        covered = np.maximum(covered, np.clip(depth + 0.5, 0, 1))
-    if stroke.dash:
-        covered *= _dashes(outline, stroke, wider)
-    return covered
-
-
 _FEWEST_DASHES = 4
 """Fewer no longer look like dashes."""
 
 
-def _dashes(outline: Outline, stroke: Stroke, wider: float) -> Plane:
-    """Whole dashes all round, the gaps as long as asked, or shorter where the outline is short."""
-    number = max(_FEWEST_DASHES, round(outline.length / (stroke.dash + stroke.gap)))
-    period = outline.length / number
-    dash = period * stroke.dash / (stroke.dash + stroke.gap)
-    place = outline.along % period
-    from_middle = np.minimum(place, period - place)
-    return np.clip(dash / 2 + wider - from_middle + 0.5, 0, 1)
+def cover(outline: Outline, style: Style, line: int, wider: float = 0.0) -> Plane:
+    """How much of each pixel a line covers, 0 to 1; ``wider`` by so many pixels on every side."""
+    covered = np.zeros_like(outline.distance)
+    for start, end in _bands(style, line):
+        depth = np.minimum(outline.distance - start, end - outline.distance) + wider
+        covered = np.maximum(covered, np.clip(depth + 0.5, 0, 1))
+    if style == "dashed":
+        # Whole dashes all round, the gaps as long as asked, or shorter where the outline is short.
+        dash, gap = 2.6 * line, 1.4 * line + 2 * RIM
+        number = max(_FEWEST_DASHES, round(outline.length / (dash + gap)))
+        period = outline.length / number
+        dash = period * dash / (dash + gap)
+        place = outline.along % period
+        from_middle = np.minimum(place, period - place)
+        covered *= np.clip(dash / 2 + wider - from_middle + 0.5, 0, 1)
+    return covered
 
 
 def _offsets(oval: Oval, window: Window) -> tuple[Plane, Plane]:

@@ -103,9 +103,25 @@ class PyavFilm(Film):
         self.damage = self._damage(end, decoder.errors, decoder.stopped)
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
-        painter = self.painter()
-        for index, (shown, raw) in enumerate(_showing(self.decoder(), moments)):
-            yield Frame(shown, index, raw, partial(painter, raw))
+        painter, decoder = self.painter(), self.decoder()
+        try:
+            shown: tuple[float, VideoFrame] | None = None
+            ahead: tuple[float, VideoFrame] | None = None
+            begun = False
+            for index, moment in enumerate(moments):
+                worth = decoder.worth_seeking(shown[0] if shown else 0.0, moment)
+                if worth and not (begun and ahead is None):
+                    shown = decoder.land(moment)
+                    ahead, begun = next(decoder, None), True
+                elif not begun:
+                    shown, ahead, begun = next(decoder, None), next(decoder, None), True
+                while ahead is not None and ahead[0] <= moment + TOLERANCE:
+                    shown, ahead = ahead, next(decoder, None)
+                if shown is None:
+                    return
+                yield Frame(shown[0], index, shown[1], partial(painter, shown[1]))
+        finally:
+            decoder.close()
 
     def painter(self) -> Painter:
         """What makes pictures of its frames; one for each thread."""
@@ -158,27 +174,3 @@ def _sound(decoder: Decoder) -> Iterator[tuple[float, VideoFrame]]:
             yield held.popleft()
     if not decoder.errors:
         yield from held
-
-
-def _showing(decoder: Decoder, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
-    """For each of the ascending moments ``(seconds, frame)`` of the frame shown then.
-
-    Closes the decoder at the end. Gives nothing where no frame can be decoded.
-    """
-    try:
-        shown: tuple[float, VideoFrame] | None = None
-        ahead: tuple[float, VideoFrame] | None = None
-        begun = False
-        for moment in moments:
-            if decoder.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
-                shown = decoder.land(moment)
-                ahead, begun = next(decoder, None), True
-            elif not begun:
-                shown, ahead, begun = next(decoder, None), next(decoder, None), True
-            while ahead is not None and ahead[0] <= moment + TOLERANCE:
-                shown, ahead = ahead, next(decoder, None)
-            if shown is None:
-                return
-            yield shown
-    finally:
-        decoder.close()

@@ -21,7 +21,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -66,12 +66,12 @@ def context_shots(
     if first >= end:
         index = shots[-1].index + 1 if shots else 0
         return (ContextShot(Shot(index, slot), Role.CURRENT, slot),)
-    near, wide = _around(slot, CURRENT_REACH), _around(slot, CONTEXT_REACH)
-    past = [_piece(s, Role.PAST, wide) for s in shots[max(first - settings.past, 0) : first]]
-    current = [_piece(s, Role.CURRENT, near) for s in shots[first:end]]
-    future = [_piece(s, Role.FUTURE, wide) for s in shots[end : end + settings.future]]
-    shown = _long(current, 0.0 if settings.by_rules.keep_current else SHORTEST) or _long(current, 0.0)
-    return (*_long(past, SHORTEST), *shown, *_long(future, SHORTEST))
+    past = _shown(slot, shots[max(first - settings.past, 0) : first], Role.PAST, CONTEXT_REACH)
+    current = _shown(slot, shots[first:end], Role.CURRENT, CURRENT_REACH)
+    future = _shown(slot, shots[end : end + settings.future], Role.FUTURE, CONTEXT_REACH)
+    if not settings.by_rules.keep_current:
+        current = _long(current) or current
+    return (*_long(past), *current, *_long(future))
 
 
 def _overlapping(slot: Interval, shots: Sequence[Shot], inclusive: bool) -> tuple[int, int]:
@@ -95,19 +95,15 @@ def _borders(shots: Sequence[Shot], place: int, moment: float) -> tuple[bool, bo
     return ends, place < len(shots) and shots[place].interval.start == moment
 
 
-def _around(slot: Interval, reach: float) -> Interval:
-    return Interval(slot.start - reach, slot.end + reach)
+def _shown(slot: Interval, shots: Sequence[Shot], role: Role, reach: float) -> list[ContextShot]:
+    """The shots, each cut to what lies within ``reach`` seconds of the slot."""
+    wide = Interval(slot.start - reach, slot.end + reach)
+    pieces = ((shot, shot.interval.clip(wide)) for shot in shots)
+    return [ContextShot(shot, role, piece) for shot, piece in pieces if piece is not None]
 
 
-def _piece(shot: Shot, role: Role, reach: Interval) -> ContextShot | None:
-    """The shot cut to what is in reach, or None where nothing of it is."""
-    clipped = shot.interval.clip(reach)
-    return ContextShot(shot, role, clipped) if clipped else None
-
-
-def _long(pieces: Sequence[ContextShot | None], seconds: float) -> list[ContextShot]:
-    """The pieces that are longer than ``seconds``."""
-    return [piece for piece in pieces if piece is not None and piece.clipped.duration > seconds]
+def _long(pieces: Sequence[ContextShot]) -> list[ContextShot]:
+    return [piece for piece in pieces if piece.clipped.duration > SHORTEST]
 
 
 POSITIONS = 32
@@ -161,14 +157,21 @@ def reference_moments(slot: Interval, context: Sequence[ContextShot], half: int)
     n_left = round(n_margin * left / (left + right + HAIR))
     past = [c.clipped for c in context if c.role is Role.PAST]
     future = [c.clipped for c in context if c.role is Role.FUTURE]
-    n_past, n_future = _context_shares(past, future, half - n_margin)
+    # By the time from the first start to the last end, holes included. Where the code's rounding leaves a
+    # moment for a side without shots, the other side gets it.
+    n_past, n_outer = 0, half - n_margin
+    if past and future:
+        before, after = (pieces[-1].end - pieces[0].start for pieces in (past, future))
+        n_past = int(n_outer * before / (before + after))
+    elif past:
+        n_past = n_outer
     return np.concatenate(
         [
             _even(past[0].start, past[-1].end, n_past) if past else np.empty(0),
             _even(first, inner.start, n_left),
             _even(inner.start, inner.end, half),
             _even(inner.end, last, n_margin - n_left),
-            _even(future[0].start, future[-1].end, n_future) if future else np.empty(0),
+            _even(future[0].start, future[-1].end, n_outer - n_past) if future else np.empty(0),
         ]
     )
 
@@ -176,18 +179,6 @@ def reference_moments(slot: Interval, context: Sequence[ContextShot], half: int)
 def margin_share(left: float, right: float, duration: float, half: int) -> int:
     """How many of the outer moments fall into current shots: half the slot's density, even, at most half."""
     return min(2 * round((left + right) / (2 * duration + HAIR) * half // 2), half // 2)
-
-
-def _context_shares(past: Sequence[Interval], future: Sequence[Interval], n: int) -> tuple[int, int]:
-    """Shares of past and future by the time from the first start to the last end, holes included.
-
-    Where the code's rounding leaves a moment for a side without shots, the other side gets it.
-    """
-    if not past or not future:
-        return (n, 0) if past else (0, n if future else 0)
-    before, after = (pieces[-1].end - pieces[0].start for pieces in (past, future))
-    n_past = int(n * before / (before + after))
-    return n_past, n - n_past
 
 
 def _even(start: float, end: float, n: int) -> Seconds:
@@ -254,11 +245,6 @@ class _Stretch:
     moments: Seconds
     lengths: Seconds
 
-    def standing_still(self) -> _Stretch:
-        """The same where no frame starts: what is on the screen half-way."""
-        middle, length = np.array([self.interval.middle]), np.array([self.interval.duration])
-        return _Stretch(self.position, self.role, self.interval, self.inside, middle, length)
-
 
 Picks = list[tuple[int, Seconds]]
 """Moments by the place of their shot in the context."""
@@ -292,7 +278,12 @@ def plan_frames(
         picks = snapped_moments(slot, context, settings.inside)
     else:
         stretches = _stretches(slot, context, settings, frame_rate, stamps)
-        picks = _SAMPLERS[settings.sampling](stretches, settings)
+        if settings.sampling == "uniform":
+            # Evenly over the time shown, wherever the slot lies.
+            current = {s.position for s in stretches if s.role is Role.CURRENT}
+            picks = _evenly(stretches, settings.inside + settings.outside, required=current)
+        else:
+            picks = _in_slot_and_around(stretches, settings)
     by_shot = [[m for position, m in picks if position == i and len(m)] for i in range(len(context))]
     shown = [(c.role, np.sort(np.concatenate(m))) for c, m in zip(context, by_shot, strict=True) if m]
     return tuple(FramePlan(number, role, moments) for number, (role, moments) in enumerate(shown))
@@ -314,8 +305,12 @@ def _stretches(
         near, grid = _stamps_near(shot, frame_rate, stamps), float(1 / frame_rate)
         for interval, inside in _cut(shot.clipped, slot):
             if inside or settings.outside:
-                moments, lengths = _frames_in(interval, near, grid)
-                found.append(_Stretch(position, shot.role, interval, inside, moments, lengths))
+                # The frames that belong to this part, and how long each is shown in it.
+                moments = _moments(near, grid)
+                belongs = (near >= interval.start - TOLERANCE) & (moments < interval.end)
+                gaps = np.diff(near, append=near[-1:] + grid)
+                lengths = np.minimum(gaps, interval.end - near)[belongs]
+                found.append(_Stretch(position, shot.role, interval, inside, moments[belongs], lengths))
     bare = {s.position for s in found} - {s.position for s in found if len(s.moments)}
     slot_is_bare = not any(len(s.moments) for s in found if s.inside)
     for position in sorted(bare):
@@ -326,9 +321,12 @@ def _stretches(
 
 
 def _let_longest_stand(stretches: list[_Stretch], places: list[int]) -> None:
+    """Show of the longest, in which no frame starts, what is on the screen half-way."""
     if places:
         longest = max(places, key=lambda i: (stretches[i].inside, stretches[i].interval.duration))
-        stretches[longest] = stretches[longest].standing_still()
+        chosen = stretches[longest]
+        middle, length = np.array([chosen.interval.middle]), np.array([chosen.interval.duration])
+        stretches[longest] = replace(chosen, moments=middle, lengths=length)
 
 
 def _cut(piece: Interval, slot: Interval) -> Iterator[tuple[Interval, bool]]:
@@ -353,14 +351,6 @@ def _stamps_near(shot: ContextShot, frame_rate: Fraction, stamps: Seconds | None
     return np.asarray(origin + np.arange(low, high + 1) * step, dtype=np.float64)
 
 
-def _frames_in(interval: Interval, stamps: Seconds, grid: float) -> tuple[Seconds, Seconds]:
-    """Moments and lengths of the frames that belong to ``interval``; ``grid`` is the usual distance."""
-    gaps, moments = np.diff(stamps, append=stamps[-1:] + grid), _moments(stamps, grid)
-    belongs = (stamps >= interval.start - TOLERANCE) & (moments < interval.end)
-    lengths = np.minimum(gaps, interval.end - stamps)
-    return moments[belongs], lengths[belongs]
-
-
 def _moments(stamps: Seconds, grid: float) -> Seconds:
     """When the frames are asked for; ``grid`` is their usual distance."""
     return np.asarray(stamps + LAG * np.minimum(np.diff(stamps, append=stamps[-1:] + grid), grid))
@@ -369,33 +359,15 @@ def _moments(stamps: Seconds, grid: float) -> Seconds:
 def _in_slot_and_around(stretches: Sequence[_Stretch], settings: FrameSettings) -> Picks:
     """``inside`` frames evenly over the slot, ``outside`` over the rest, current shots denser."""
     inner, outer = [s for s in stretches if s.inside], [s for s in stretches if not s.inside]
-    n_inner, n_outer = _split(inner, outer, settings)
-    beside = {s.position for s in outer}
-    picks = _evenly(inner, n_inner, required={s.position for s in inner} - beside) if inner else []
+    only_inside = {s.position for s in inner} - {s.position for s in outer}
+    total = settings.inside + settings.outside
+    within, beyond = (sum(len(s.moments) for s in part) for part in (inner, outer))
+    n_outer = min(settings.outside, beyond, max(total - len(only_inside), 0)) if within else total
+    picks = _evenly(inner, total - n_outer, required=only_inside) if inner else []
     seen = {position for position, moments in picks if len(moments)}
     weights = [s.interval.duration * (MARGIN_WEIGHT if s.role is Role.CURRENT else 1) for s in outer]
     required = [s.role is not Role.CURRENT or s.position not in seen for s in outer]
     return picks + _shared_out(outer, n_outer, weights, required)
-
-
-def _split(inner: Sequence[_Stretch], outer: Sequence[_Stretch], settings: FrameSettings) -> tuple[int, int]:
-    """How many moments go inside the slot and how many outside it."""
-    total = settings.inside + settings.outside
-    within, beyond = _count(inner), _count(outer)
-    if not within or not beyond:
-        return (total, 0) if within else (0, total)
-    only_inside = {s.position for s in inner} - {s.position for s in outer}
-    n_outer = min(settings.outside, beyond, max(total - len(only_inside), 0))
-    return total - n_outer, n_outer
-
-
-def _all_alike(stretches: Sequence[_Stretch], settings: FrameSettings) -> Picks:
-    """All frames evenly over the time shown, wherever the slot lies."""
-    current = {s.position for s in stretches if s.role is Role.CURRENT}
-    return _evenly(stretches, settings.inside + settings.outside, required=current)
-
-
-_SAMPLERS = {"slot": _in_slot_and_around, "uniform": _all_alike}
 
 
 def _evenly(stretches: Sequence[_Stretch], n: int, required: Collection[int]) -> Picks:
@@ -418,10 +390,6 @@ def _shared_out(
         for s, k in zip(stretches, shares, strict=True)
         if k
     ]
-
-
-def _count(stretches: Sequence[_Stretch]) -> int:
-    return sum(len(s.moments) for s in stretches)
 
 
 def apportion(
@@ -536,13 +504,6 @@ class ClipPlan:
             raise ValueError(f"the clip of slot {self.slot_id} must want at least one frame, got none")
 
 
-@dataclass(slots=True)
-class _Pending:
-    plan: ClipPlan
-    missing: int
-    pictures: dict[float, Picture] = field(default_factory=dict)
-
-
 def clips(plans: Iterable[ClipPlan], pictures: Pictures) -> Iterator[tuple[str, Clip]]:
     """The clips of ``plans``, in their order, each as soon as its last frame has been read.
 
@@ -550,37 +511,35 @@ def clips(plans: Iterable[ClipPlan], pictures: Pictures) -> Iterator[tuple[str, 
     that has been handed out is let go. A plan of which no frame can be had any more (the film ends
     early) is left out.
     """
-    waiting = deque(_Pending(plan, len(_wanted(plan))) for plan in plans)
-    wanted_by: dict[float, list[_Pending]] = defaultdict(list)
-    for pending in waiting:
-        for moment in _wanted(pending.plan):
-            wanted_by[moment].append(pending)
+    # Each plan with its pictures by second: None until they are read.
+    waiting: deque[tuple[ClipPlan, dict[float, Picture | None]]] = deque()
+    wanted_by: dict[float, list[dict[float, Picture | None]]] = defaultdict(list)
+    for plan in plans:
+        read = dict.fromkeys(float(second) for frames in plan.frames for second in frames.seconds)
+        waiting.append((plan, read))
+        for moment in read:
+            wanted_by[moment].append(read)
     for picture in pictures(sorted(wanted_by)):
-        for pending in wanted_by.pop(picture.wanted):
-            pending.pictures[picture.wanted] = picture
-            pending.missing -= 1
-        while waiting and waiting[0].missing == 0:
-            yield from _finished(waiting.popleft())
-    for pending in waiting:
-        yield from _finished(pending)
+        for read in wanted_by.pop(picture.wanted):
+            read[picture.wanted] = picture
+        while waiting and None not in waiting[0][1].values():
+            yield from _finished(*waiting.popleft())
+    for plan, read in waiting:
+        yield from _finished(plan, read)
 
 
-def _wanted(plan: ClipPlan) -> list[float]:
-    return sorted({float(second) for frames in plan.frames for second in frames.seconds})
-
-
-def _finished(pending: _Pending) -> Iterator[tuple[str, Clip]]:
+def _finished(plan: ClipPlan, read: dict[float, Picture | None]) -> Iterator[tuple[str, Clip]]:
     had = [
-        (frames.number, pending.pictures[second])
-        for frames in pending.plan.frames
-        for second in map(float, frames.seconds)
-        if second in pending.pictures
+        (frames.number, picture)
+        for frames in plan.frames
+        for second in frames.seconds
+        if (picture := read[float(second)]) is not None
     ]
-    pending.pictures.clear()
+    read.clear()
     if had:
         numbers = np.array([number for number, _ in had], dtype=np.int64)
         seconds = np.array([picture.seconds for _, picture in had], dtype=np.float64)
         images = np.empty((len(had), *had[0][1].image.shape), np.uint8)
         for k in reversed(range(len(had))):  # each is let go once it is copied
             images[k] = had.pop()[1].image
-        yield pending.plan.slot_id, Clip(images, seconds, numbers)
+        yield plan.slot_id, Clip(images, seconds, numbers)

@@ -126,20 +126,29 @@ class ContentScore:
         """
         hsv = cast("Image", cv2.cvtColor(self._reduced(frame), cv2.COLOR_BGR2HSV))
         last, self._last = self._last, hsv
-        return 0.0 if last is None else _mean_difference(hsv, last)
+        if last is None:
+            return 0.0
+        # Sums per channel and in this order, so that the result equals the library's to the last bit.
+        hue, saturation, value, _ = cv2.sumElems(cv2.absdiff(hsv, last))
+        pixels = hsv.shape[0] * hsv.shape[1]
+        return float((hue / pixels + saturation / pixels + value / pixels) / 3.0)
 
     def _reduced(self, frame: Frame) -> Image:
         """The frame as BGR at working size."""
         if frame.raw is None:
             return self._reduce(cv2.cvtColor(frame.rgb(), cv2.COLOR_RGB2BGR))
-        width, height = frame.raw.width, frame.raw.height
-        if not self._exact and width * height > PLANES_PAY_ABOVE and _has_planes(frame.raw):
-            return self._reduce_planes(frame.raw)
+        raw = frame.raw
+        # 10 bit, 4:4:4 and the rarer layouts go through swscale's filters, not pixel by pixel, with another
+        # rounding: near grey that decides the hue, and scores differ by as much as 15. Bottom-up frames have
+        # negative rows.
+        plain = raw.format.name in _FAST_FORMATS and all(plane.line_size > 0 for plane in raw.planes)
+        if not self._exact and raw.width * raw.height > PLANES_PAY_ABOVE and plain:
+            return self._reduce_planes(raw)
         # BICUBIC is what OpenCV's own film reader asks of swscale; it shows where chroma is interpolated.
         bgr = self._to_bgr.reformat(
-            frame.raw,
+            raw,
             format="bgr24",
-            src_colorspace=_known_matrix(frame.raw),
+            src_colorspace=_known_matrix(raw),
             interpolation=Interpolation.BICUBIC,
             threads=1,
         )
@@ -303,22 +312,6 @@ def _is_mixed(*pictures: npt.NDArray[np.float32]) -> bool:
     whole = float(np.square(change).sum())
     share = float((way * change).sum()) / whole
     return 0.2 < share < 0.8 and float(np.square(way - share * change).sum()) < MIXED * whole
-
-
-def _mean_difference(one: Image, other: Image) -> float:
-    # Sums per channel and in this order, so that the result equals the library's to the last bit.
-    hue, saturation, value, _ = cv2.sumElems(cv2.absdiff(one, other))
-    pixels = one.shape[0] * one.shape[1]
-    return float((hue / pixels + saturation / pixels + value / pixels) / 3.0)
-
-
-def _has_planes(raw: av.VideoFrame) -> bool:
-    """True where swscale converts pixel by pixel, and so can be followed on planes that were reduced.
-
-    10 bit, 4:4:4 and the rarer layouts go through its filters, with another rounding: near grey that
-    decides the hue, and scores differ by as much as 15. Bottom-up frames have negative rows.
-    """
-    return raw.format.name in _FAST_FORMATS and all(plane.line_size > 0 for plane in raw.planes)
 
 
 def _plane(raw: av.VideoFrame, number: int) -> _Plane:

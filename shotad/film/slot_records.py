@@ -8,7 +8,7 @@ the film with a person's in them, so that whoever reads that file needs to know 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,7 +161,11 @@ def new_slot(
     ``free`` is where nobody speaks (None: not known); ``lines`` are those that are heard and belong to no
     slot, by id and time; ``film`` is the film's end. Raises ReviewError where there is no room, and says why.
     """
-    time = _within_film(start, end, film)
+    first, last = round(max(start, EARLIEST) * 1000), int(min(end, film) * 1000 + 1e-6)
+    if not first < last:
+        what = f"A slot cannot reach from {start:.2f} to {end:.2f} s."
+        raise ReviewError(what, f"It begins at {EARLIEST:g} s at the earliest and ends with the film.")
+    time = Interval(first / 1000, last / 1000)
     if time.duration < SHORTEST:
         what = f"A slot of {time.duration:.2f} s is too short for a line."
         raise ReviewError(what, f"Make it {SHORTEST:g} s or longer.")
@@ -169,8 +173,14 @@ def new_slot(
     if taken is not None:
         what = f"There is a slot already, {_told(taken.interval)}."
         raise ReviewError(what, "Take a time before or after it, or remove that slot first.")
-    if free is not None:
-        _check_free(time, free)
+    free = [time] if free is None else free
+    if not any(gap.start - 0.001 <= time.start and time.end <= gap.end + 0.001 for gap in free):
+        parts = [part for gap in free if (part := gap.clip(time)) is not None]
+        room = max(parts, key=lambda part: part.duration, default=None)
+        hint = "Take a time where nobody speaks."
+        if room is not None and room.duration >= SHORTEST:
+            hint = f"Nobody does {_told(room)}: take that time."
+        raise ReviewError(f"Somebody speaks {_told(time)}.", hint)
     spoken = next((name for name, when in lines if when.overlaps(time)), None)
     if spoken is not None:
         what = f"The line {spoken}, which a person added, is heard at that time."
@@ -178,32 +188,10 @@ def new_slot(
     return hand_slot(time, settings)
 
 
-def _within_film(start: float, end: float, film: float) -> Interval:
-    first, last = round(max(start, EARLIEST) * 1000), int(min(end, film) * 1000 + 1e-6)
-    if not first < last:
-        what = f"A slot cannot reach from {start:.2f} to {end:.2f} s."
-        raise ReviewError(what, f"It begins at {EARLIEST:g} s at the earliest and ends with the film.")
-    return Interval(first / 1000, last / 1000)
-
-
-def _check_free(time: Interval, free: Sequence[Interval]) -> None:
-    """Raises ReviewError where somebody speaks in ``time``."""
-    within = next((g for g in free if g.start - 0.001 <= time.start and time.end <= g.end + 0.001), None)
-    if within is not None:
-        return
-    parts = [part for gap in free if (part := gap.clip(time)) is not None]
-    room = max(parts, key=lambda part: part.duration, default=None)
-    what = f"Somebody speaks {_told(time)}."
-    if room is None or room.duration < SHORTEST:
-        raise ReviewError(what, "Take a time where nobody speaks.")
-    raise ReviewError(what, f"Nobody does {_told(room)}: take that time.")
-
-
 def _is_same(slot: Slot, removed: Slot) -> bool:
-    if slot.id == removed.id:
-        return True
     shared = slot.interval.clip(removed.interval)
-    return shared is not None and shared.duration * 2 >= slot.interval.duration
+    half = shared is not None and shared.duration * 2 >= slot.interval.duration
+    return slot.id == removed.id or half
 
 
 def _told(time: Interval) -> str:
@@ -249,20 +237,21 @@ def change_slots(folder: Path, change: SlotChange) -> HandSlots:
     Raises WorkFolderError where the records are missing or damaged.
     """
     hand = apply_change(read_hand_slots(folder), change)
-    _slots_record(folder / "slots.json")
+    changed = _changed_record(folder, change)
     if hand:
         write_text(folder / FILE, readable_json({"schema_version": SCHEMA, **hand_row(hand)}))
     else:
         (folder / FILE).unlink(missing_ok=True)
-    _change_record(folder, change)
+    write_text(folder / "slots.json", changed)
     return hand
 
 
-def _change_record(folder: Path, change: SlotChange) -> None:
-    path = folder / "slots.json"
-    record = _slots_record(path)
+def _changed_record(folder: Path, change: SlotChange) -> str:
+    record = read_record(folder / "slots.json")
+    if record is None:
+        raise WorkFolderError(f"{folder / 'slots.json'} is missing.", _RUN)
     slots = changed_slots(slots_of(record["slots"]), change)
-    write_text(path, readable_json({**record, "slots": slot_rows(slots)}))
+    return readable_json({**record, "slots": slot_rows(slots)})
 
 
 def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
@@ -271,15 +260,8 @@ def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> Slo
     hand = read_hand_slots(folder)
     late = change_between(known, hand, settings)
     if late != SlotChange():
-        _change_record(folder, late)
+        write_text(folder / "slots.json", _changed_record(folder, late))
     return late
-
-
-def _slots_record(path: Path) -> Mapping[str, Any]:
-    record = read_record(path)
-    if record is None:
-        raise WorkFolderError(f"{path} is missing.", _RUN)
-    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +276,7 @@ class Prepared:
     slots: tuple[Slot, ...]
     failed: tuple[tuple[str, str], ...] = ()
     """Slots asked for that cannot be: id and reason."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     hand: HandSlots = field(default_factory=HandSlots)
     """What a person did to the slots."""
 
@@ -310,9 +292,8 @@ def film_of(folder: Path, run: RunSettings, name: str) -> Path:
     for path in (run.film, beside):
         if path is not None and path.exists():
             return path
-    raise FilmError(
-        f"The film of {folder} is neither at {run.film} nor at {beside}.", "Say where it is: --film FILM."
-    )
+    what = f"The film of {folder} is neither at {run.film} nor at {beside}."
+    raise FilmError(what, "Say where it is: --film FILM.")
 
 
 def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: bool = True) -> Prepared:

@@ -53,21 +53,13 @@ _CUT_WEIGHT = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class FailedSlot:
-    """A given slot that cannot be described, and why."""
-
-    id: str
-    interval: Interval
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class FixedSlots:
-    """Slots that were given, sorted by start; sentences on those changed; those that failed."""
+    """Slots that were given, sorted by start; sentences on those changed; ids of those that cannot be
+    described, and why."""
 
     slots: tuple[Slot, ...]
     warnings: tuple[str, ...]
-    failed: tuple[FailedSlot, ...]
+    failed: tuple[tuple[str, str], ...]
 
 
 def plan_slots(
@@ -118,16 +110,19 @@ def fixed_slots(
     """
     slots: list[Slot] = []
     warnings: list[str] = []
-    failed: list[FailedSlot] = []
+    failed: list[tuple[str, str]] = []
     taken: set[str] = set()
     for given, interval in sorted(cues, key=lambda cue: cue[1]):
         inside = interval.clip(film)
         label = given or ""
         if inside is None:
             name = label or slot_id(max(interval.start, 0.0))
-            failed.append(FailedSlot(name, interval, f"{interval} lies outside the film {film}"))
+            failed.append((name, f"{interval} lies outside the film {film}"))
             continue
-        name = _unused(inside.start, taken)
+        number = round(inside.start * 1000)
+        while (name := slot_id(number / 1000)) in taken:
+            number += 1
+        taken.add(name)
         if inside != interval:
             warnings.append(
                 f"Slot {label or name} {interval} reaches outside the film and is cut to {inside}."
@@ -160,15 +155,6 @@ def why_few(
     if settings.detail != "rich":
         more = f"--detail rich takes gaps from {RICH_MINIMUM:g} s on. {more}"
     return f"{what} in {part.duration:.0f} s: {why}. {more}"
-
-
-def _unused(start: float, taken: set[str]) -> str:
-    """The slot id of ``start`` or of the first later millisecond that nobody has."""
-    number = round(start * 1000)
-    while (name := slot_id(number / 1000)) in taken:
-        number += 1
-    taken.add(name)
-    return name
 
 
 def _ceil_ms(second: float) -> int:
@@ -209,36 +195,6 @@ def _credit_slot(
     return []
 
 
-@dataclass(frozen=True, slots=True)
-class _Lengths:
-    """The settings in whole milliseconds. ``minimum`` is that of a slot inside a longer gap."""
-
-    minimum: int
-    preferred: int
-    maximum: int
-    breath: int
-    snap: int
-
-    @classmethod
-    def of(cls, settings: SlotSettings) -> _Lengths:
-        minimum = _ceil_ms(max(settings.minimum, HARD_MINIMUM))
-        maximum = max(_floor_ms(MAXIMUM), minimum)
-        preferred = min(max(round(PREFERRED * 1000), minimum), maximum)
-        return cls(minimum, preferred, maximum, _ceil_ms(BREATH), _ceil_ms(SNAP))
-
-    def cost(self, length: int) -> float:
-        return ((length - self.preferred) / self.preferred) ** 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Course:
-    """One gap: the moments at which a slot may start, whether a shot starts there, and the gap's end."""
-
-    starts: list[int]
-    at_cut: list[bool]
-    end: int
-
-
 def _lay_out(
     gap: Interval, opening: float, cuts: Sequence[int], settings: SlotSettings
 ) -> list[tuple[int, int]]:
@@ -251,23 +207,35 @@ def _lay_out(
     enough = end - _ceil_ms(gap.start) >= _ceil_ms(_shortest(settings))
     if not enough or end - first < _ceil_ms(HARD_MINIMUM):
         return []
-    lengths = _Lengths.of(settings)
-    if end - first < lengths.minimum:
+    least = _ceil_ms(max(settings.minimum, HARD_MINIMUM))  # of a slot inside a longer gap
+    if end - first < least:
         return [(first, end)]
-    starts = _moments(first, end - lengths.minimum, cuts)
-    course = _Course(starts, _starts_with_shot(starts, cuts), end)
-    best: list[tuple[float, int]] = [(0.0, -1)] * len(starts)
-    for i in range(len(starts) - 1, -1, -1):
-        best[i] = _cheapest(i, course, best, lengths)
-    firsts = [k for k in range(bisect_right(starts, first + lengths.snap)) if k == 0 or course.at_cut[k]]
-    late = {k: _WASTE_COST * (starts[k] - first) / lengths.preferred for k in firsts}
-    return _walk(min(firsts, key=lambda k: best[k][0] + late[k]), course, best, lengths)
-
-
-def _moments(first: int, last: int, cuts: Sequence[int]) -> list[int]:
-    """All moments at which a slot may start: the gap's start, the cuts, and a grid between."""
-    inside = cuts[bisect_left(cuts, first) : bisect_right(cuts, last)]
-    return sorted({*range(first, last + 1, GRID), *inside, last})
+    most, breath = max(_floor_ms(MAXIMUM), least), _ceil_ms(BREATH)
+    preferred = min(max(round(PREFERRED * 1000), least), most)
+    # A slot may start with the gap, at a cut, and on a grid between.
+    inside = cuts[bisect_left(cuts, first) : bisect_right(cuts, end - least)]
+    starts = sorted({*range(first, end - least + 1, GRID), *inside, end - least})
+    at_cut = _starts_with_shot(starts, cuts)
+    # The cheapest way from each start on: its cost, where its slot ends, and the next start (-1: none).
+    best: list[tuple[float, int, int]] = [(0.0, end, -1)] * len(starts)
+    for i, start in reversed(list(enumerate(starts))):
+        final = min(end, start + most)
+        last = ((final - start - preferred) / preferred) ** 2 + _WASTE_COST * (end - final) / preferred
+        ways = [(last, final, -1)]
+        low = bisect_left(starts, start + least + breath)
+        for j in range(low, bisect_right(starts, start + most + breath)):
+            stop = starts[j] - breath
+            ways.append((((stop - start - preferred) / preferred) ** 2 + best[j][0], stop, j))
+        cost, stop, following = min(ways, key=lambda way: way[0])
+        best[i] = cost + (0.0 if at_cut[i] else _NO_CUT_COST), stop, following
+    firsts = [k for k in range(bisect_right(starts, first + _ceil_ms(SNAP))) if k == 0 or at_cut[k]]
+    at = min(firsts, key=lambda k: best[k][0] + _WASTE_COST * (starts[k] - first) / preferred)
+    spans: list[tuple[int, int]] = []
+    while at >= 0:
+        _, stop, following = best[at]
+        spans.append((starts[at], stop))
+        at = following
+    return spans
 
 
 def _starts_with_shot(starts: Sequence[int], cuts: Sequence[int]) -> list[bool]:
@@ -277,34 +245,6 @@ def _starts_with_shot(starts: Sequence[int], cuts: Sequence[int]) -> list[bool]:
     flags = [start in exact for start in starts]
     flags[0] = latest > 0 and starts[0] - cuts[latest - 1] < GRID
     return flags
-
-
-def _cheapest(
-    i: int, course: _Course, best: Sequence[tuple[float, int]], lengths: _Lengths
-) -> tuple[float, int]:
-    """(cost, next) for a slot at start ``i``; next is -1 where it is the gap's last."""
-    starts, start = course.starts, course.starts[i]
-    final = min(course.end, start + lengths.maximum)
-    choice = lengths.cost(final - start) + _WASTE_COST * (course.end - final) / lengths.preferred, -1
-    low = bisect_left(starts, start + lengths.minimum + lengths.breath)
-    high = bisect_right(starts, start + lengths.maximum + lengths.breath)
-    for j in range(low, high):
-        cost = lengths.cost(starts[j] - lengths.breath - start) + best[j][0]
-        if cost < choice[0]:
-            choice = cost, j
-    return choice[0] + (0.0 if course.at_cut[i] else _NO_CUT_COST), choice[1]
-
-
-def _walk(
-    i: int, course: _Course, best: Sequence[tuple[float, int]], lengths: _Lengths
-) -> list[tuple[int, int]]:
-    spans = []
-    while i >= 0:
-        start, j = course.starts[i], best[i][1]
-        stop = course.starts[j] - lengths.breath if j >= 0 else min(course.end, start + lengths.maximum)
-        spans.append((start, stop))
-        i = j
-    return spans
 
 
 def _keep(spans: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSettings) -> list[tuple[int, int]]:

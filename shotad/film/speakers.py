@@ -99,19 +99,16 @@ def _one(label: str) -> str:
     words = re.sub(r"(?<=\w\w)\.$", "", label.strip(" :-\t\"'")).split()
     if not 1 <= len(words) <= 4:
         return ""
-    if not all(_NAME.fullmatch(word) or word.lower() in PARTICLES or _caseless(word) for word in words):
-        return ""
+    for word in words:
+        is_caseless = word[0].isalpha() and word[0].lower() == word[0].upper()
+        if not (_NAME.fullmatch(word) or word.lower() in PARTICLES or is_caseless):
+            return ""
     if words[0].lower() in PARTICLES - {"the"}:
         return ""
     roles = _ROLES | PARTICLES
     if all(word.lower().strip(".'’") in roles for word in words) or _POSSESSIVE.search(words[0]):
         return ""
     return " ".join(_spelt(word) for word in words)
-
-
-def _caseless(word: str) -> bool:
-    """True for words of scripts without capital letters."""
-    return word[0].isalpha() and word[0].lower() == word[0].upper()
 
 
 def _spelt(word: str) -> str:

@@ -12,7 +12,7 @@ where music and rumble are strongest. benchmarks/speech.py measures what this is
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -92,7 +92,14 @@ class Leveller:
         count = max(0, stop - self._given)
         if count == 0:
             return np.zeros((2, 0), np.float32)
-        gains = np.stack([self._gain(self._given + k) for k in range(count)], axis=1)
+        gains = np.zeros((2, count))
+        for k, window in enumerate(range(self._given, self._given + count)):
+            around = (
+                power[max(0, window - reach) : window + reach + 1]
+                for power, reach in zip(self._power, REACHES, strict=True)
+            )
+            level = np.sqrt([piece.mean() for piece in around])
+            gains[:, k] = np.minimum(np.array(LEVELS) / np.maximum(level, 1e-9), LARGEST_GAINS)
         views: Signal = self._views[:, :count] * gains.astype(np.float32)[:, :, None]
         self._views = self._views[:, count:]
         self._given += count
@@ -100,15 +107,6 @@ class Leveller:
         self._power = self._power[:, spare:]
         self._given -= spare
         return views.reshape(2, -1)
-
-    def _gain(self, window: int) -> npt.NDArray[np.float64]:
-        around = (
-            power[max(0, window - reach) : window + reach + 1]
-            for power, reach in zip(self._power, REACHES, strict=True)
-        )
-        level = np.sqrt([piece.mean() for piece in around])
-        gain = np.minimum(np.array(LEVELS) / np.maximum(level, 1e-9), LARGEST_GAINS)
-        return np.asarray(gain, np.float64)
 
 
 Source = Literal["subtitles", "sound", "none"]
@@ -156,34 +154,25 @@ def find_speech(
             "Give subtitles (--subtitles FILE), or set speech.source=auto to listen to the sound.",
         )
     if subtitles is not None and settings.source != "sound":
-        inside, beyond = _inside(subtitles, duration)
+        inside = [
+            replace(one, interval=clipped)
+            for one in sorted(subtitles, key=lambda one: (one.interval, one.text))
+            if (clipped := one.interval.clip(Interval(0.0, duration))) is not None
+        ]
         detail = f"{len(inside)} utterances from subtitles"
-        return Speech(
-            inside, "subtitles", detail + (f"; {beyond} beyond the film's end left out" if beyond else "")
-        )
+        if beyond := len(subtitles) - len(inside):
+            detail += f"; {beyond} beyond the film's end left out"
+        return Speech(tuple(inside), "subtitles", detail)
     if blocks is None:
         return Speech((), "none", "the film has no sound")
     chances = _listen(blocks, duration, progress or NoProgress())
     if len(chances) == 0:
         return Speech((), "none", "the film has no sound")
     heard = speech_intervals(chances, duration)
-    found = tuple(Utterance(interval) for interval in heard)
-    return Speech(found, "sound", _heard(found, duration))
-
-
-def _heard(found: Sequence[Utterance], duration: float) -> str:
-    seconds = sum(u.interval.duration for u in found)
+    seconds = sum(interval.duration for interval in heard)
     share = round(100 * seconds / duration) if duration > 0 else 0
-    return f"{len(found)} stretches of speech heard, {seconds:.1f} s, {share} % of the film"
-
-
-def _inside(utterances: Sequence[Utterance], duration: float) -> tuple[tuple[Utterance, ...], int]:
-    film, kept = Interval(0.0, duration), []
-    for u in sorted(utterances, key=lambda u: (u.interval, u.text)):
-        clipped = u.interval.clip(film)
-        if clipped is not None:
-            kept.append(Utterance(clipped, u.text, u.kind, u.speaker))
-    return tuple(kept), len(utterances) - len(kept)
+    detail = f"{len(heard)} stretches of speech heard, {seconds:.1f} s, {share} % of the film"
+    return Speech(tuple(map(Utterance, heard)), "sound", detail)
 
 
 def _listen(blocks: Iterable[SoundBlock], duration: float, progress: Progress) -> Signal:
@@ -278,13 +267,11 @@ class Vad:
         if samples == 0:
             return np.zeros((0, channels), np.float32)
         padded = np.concatenate([self._context, signals], axis=1).astype(np.float32, copy=False)
-        windows = [self._step(padded[:, at : at + WINDOW + _CONTEXT]) for at in range(0, samples, WINDOW)]
+        windows: list[Signal] = []
+        for at in range(0, samples, WINDOW):
+            window = padded[:, at : at + WINDOW + _CONTEXT]
+            given = {"input": window, "state": self._state, "sr": self._rate}
+            chance, self._state = self._session.run(None, given)
+            windows.append(np.asarray(chance, np.float32)[:, 0])
         self._context = padded[:, -_CONTEXT:].copy()
         return np.stack(windows)
-
-    def _step(self, window: Signal) -> Signal:
-        chance, self._state = self._session.run(
-            None, {"input": window, "state": self._state, "sr": self._rate}
-        )
-        flat: Signal = np.asarray(chance, np.float32)[:, 0]
-        return flat

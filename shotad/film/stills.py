@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -34,18 +34,20 @@ def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
         if path.is_dir() and not any(one.suffix.lower() in SUFFIXES for one in path.iterdir()):
             what = f"{path} is a folder, and holds no numbered frames."
             raise FilmError(what, f"Name a film; for all films in it: shotad batch {shlex.quote(str(path))}")
-        raise UsageError(
-            f"{path.name} is a row of frames, which have no time of their own.",
-            "Say how many there are to a second (the frame rate), for example 3.",
-        )
+        what = f"{path.name} is a row of frames, which have no time of their own."
+        raise UsageError(what, "Say how many there are to a second (the frame rate), for example 3.")
     if frame_rate <= 0:
         raise UsageError(f"A frame rate must be above 0, got {frame_rate}.", "Give frames per second.")
     try:
         if path.is_dir():
-            return StillsFilm(path, frame_rate, _folder(path))
+            files = (file for file in sorted(path.iterdir()) if file.is_file())
+            named = ((file.name, partial(_file, file)) for file in files)
+            return StillsFilm(path, frame_rate, _numbered(named, path.name))
         archive = Tar.open(path, "r:*")
         try:
-            return StillsFilm(path, frame_rate, _archive(archive, path.name), archive)
+            members = (member for member in _members(archive) if member.isfile())
+            packed = ((PurePosixPath(one.name).name, partial(_member, archive, one)) for one in members)
+            return StillsFilm(path, frame_rate, _numbered(packed, path.name), archive)
         except BaseException:
             archive.close()
             raise
@@ -70,31 +72,23 @@ class StillsFilm(Film):
         archive: tarfile.TarFile | None = None,
     ) -> None:
         if not frames:
-            raise FilmError(
-                f"{path.name} holds no numbered frames.",
-                "Frames are images named by their number, such as 00001.jpg.",
-            )
+            what = f"{path.name} holds no numbered frames."
+            raise FilmError(what, "Frames are images named by their number, such as 00001.jpg.")
         self._rate, self._archive = frame_rate, archive
         self._read = dict(sorted(frames.items()))
         self._numbers = list(self._read)
         self._first = self._numbers[0]
-        self.info = self._look(path)
-
-    def _look(self, path: Path) -> FilmInfo:
         image = self._image(self._first)
         if image is None:
-            raise FilmError(
-                f"Frame {self._first} of {path.name} is no picture of at most {LARGEST_FRAME >> 20} MiB.",
-                "Replace the file.",
-            )
-        height, width = image.shape[:2]
-        return FilmInfo(
+            what = f"Frame {self._first} of {path.name} is no picture of at most {LARGEST_FRAME >> 20} MiB."
+            raise FilmError(what, "Replace the file.")
+        self.info = FilmInfo(
             name=path.name,
             path=path,
             fingerprint=self._fingerprint(),
             duration=float((self._numbers[-1] + 1 - self._first) / self._rate),
-            width=width,
-            height=height,
+            width=image.shape[1],
+            height=image.shape[0],
             frame_rate=self._rate,
             frame_count_hint=len(self._numbers),
             video_codec="stills",
@@ -147,16 +141,13 @@ class StillsFilm(Film):
         for index, wanted in enumerate(moments):
             at = max(0, int(np.searchsorted(starts, wanted + TOLERANCE, "right")) - 1)
             if at != place or image is None:
-                place, (number, image) = at, self._nearest(at)
+                # The nearest whole one before it, or after.
+                place, near = at, (*range(at, -1, -1), *range(at + 1, len(self._numbers)))
+                whole = ((self._numbers[i], self._image(self._numbers[i])) for i in near)
+                number, image = next((one for one in whole if one[1] is not None), (0, None))
+            if image is None:
+                raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
             yield Frame(self._second(number), index, None, partial(self._sized, image))
-
-    def _nearest(self, at: int) -> tuple[int, Image]:
-        """Number and image of the frame at place ``at``, or of the nearest whole one before it, or after."""
-        for place in (*range(at, -1, -1), *range(at + 1, len(self._numbers))):
-            image = self._image(self._numbers[place])
-            if image is not None:
-                return self._numbers[place], image
-        raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
 
     def close(self) -> None:
         """Close the archive."""
@@ -164,21 +155,15 @@ class StillsFilm(Film):
             self._archive.close()
 
 
-def _folder(path: Path) -> dict[int, Reader]:
+def _numbered(files: Iterable[tuple[str, Reader]], name: str) -> dict[int, Reader]:
+    """What reads the files that are frames, by their numbers."""
     found: dict[int, Reader] = {}
-    for file in sorted(path.iterdir()):
-        number = frame_number(file.name)
-        if number is not None and file.is_file():
-            _add(found, number, partial(_file, file), path.name)
-    return found
-
-
-def _archive(archive: tarfile.TarFile, name: str) -> dict[int, Reader]:
-    found: dict[int, Reader] = {}
-    for member in _members(archive):
-        number = frame_number(PurePosixPath(member.name).name)
-        if number is not None and member.isfile():
-            _add(found, number, partial(_member, archive, member), name)
+    for file, read in files:
+        if (number := frame_number(file)) is None:
+            continue
+        if number in found:
+            raise FilmError(f"{name} has two frames numbered {number}.", "Keep the frames of one film only.")
+        found[number] = read
     return found
 
 
@@ -203,12 +188,6 @@ def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
         return read_limited(file, LARGEST_FRAME) if file else b""
     except (tarfile.TarError, OSError, EOFError):
         return b""
-
-
-def _add(found: dict[int, Reader], number: int, read: Reader, name: str) -> None:
-    if number in found:
-        raise FilmError(f"{name} has two frames numbered {number}.", "Keep the frames of one film only.")
-    found[number] = read
 
 
 def frame_number(name: str) -> int | None:

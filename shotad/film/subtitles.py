@@ -11,7 +11,6 @@ over dialogue is worse than a gap missed.
 
 from __future__ import annotations
 
-import dataclasses
 import html
 import re
 import warnings
@@ -25,9 +24,7 @@ from shotad.film.container import TEXT_CODECS, exact_start, find_media, legible,
 from shotad.film.speakers import marked, of_actor, pieces
 
 if TYPE_CHECKING:
-    from av import Packet
     from av.container import InputContainer
-    from av.stream import Stream
     from av.subtitles.stream import SubtitleStream
 
 _PARTIAL_TITLE = re.compile(
@@ -35,6 +32,7 @@ _PARTIAL_TITLE = re.compile(
 )  # fmt: skip
 _WHOLE_TITLE = re.compile(r"\bfull\b|dialog|\bsdh\b|complete", re.IGNORECASE)
 """What makes of ``Dialogue, Signs & Songs`` a whole track again."""
+_CAPTIONS_TITLE = re.compile(r"\b(?:sdh|cc|hoh|hearing)\b", re.IGNORECASE)
 _WHOLE_SHARE = 0.6
 """A track with this share of the cues of the fullest one counts as whole."""
 _FEWEST_PER_MINUTE = 0.5
@@ -47,9 +45,6 @@ class EmbeddedTrack:
     """A text track inside a film. ``number`` counts subtitle tracks from 0; ``reason``: why this one."""
 
     number: int
-    codec: str
-    language: str
-    title: str
     utterances: tuple[Utterance, ...]
     reason: str
 
@@ -78,19 +73,19 @@ def embedded_track(path: Path) -> EmbeddedTrack | None:
             audio = container.streams.best("audio")
             language = legible(audio.metadata).get("language", "") if audio is not None else ""
             duration = (container.duration or 0) / 1_000_000
-            pairs = zip(streams.items(), heard, strict=True)
-            tracks = [_describe(stream, n, said) for (n, stream), said in pairs]
+            marks = [_marks(stream, language) for stream in streams.values()]
     except av.error.FFmpegError as error:
         raise FilmError(f"The subtitles inside {path} cannot be read: {error.strerror}.", HINT) from None
-    whole = [t for t in tracks if t.track.utterances and not t.partial]
-    fullest = max((len(t.track.utterances) for t in whole), default=0)
+    tracks = zip(streams, heard, marks, strict=True)
+    whole = [(number, said, known) for number, said, known in tracks if said and known is not None]
+    fullest = max((len(said) for _, said, _ in whole), default=0)
     if fullest == 0 or (duration >= _LONG_FILM and fullest < _FEWEST_PER_MINUTE * duration / 60):
         return None
-    whole = [t for t in whole if len(t.track.utterances) >= _WHOLE_SHARE * fullest]
-    best = min(
-        whole, key=lambda t: (t.track.language != language, not t.captions, not t.default, t.track.number)
-    )
-    return dataclasses.replace(best.track, reason=_reason(best, len(whole), len(tracks), language))
+    whole = [track for track in whole if len(track[1]) >= _WHOLE_SHARE * fullest]
+    number, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
+    why = ", ".join(mark for mark, has in known.items() if mark and has) or "the first"
+    reason = f"{len(whole)} of {len(streams)} text tracks hold all speech; chosen: {why}"
+    return EmbeddedTrack(number, said, reason if len(streams) > 1 else "the only text track")
 
 
 def _read_tracks(
@@ -113,53 +108,30 @@ def _read_tracks(
         for line in lines:
             event = bytes(getattr(line, "ass", b"")).decode("utf-8", "replace")
             _, _, style, actor, *_, text = event.split(",", 8)
-            heard[packet.stream_index] += utterances_in(
-                _voiced(packet) or text, start, end, style=style, actor=actor
-            )
+            written = bytes(packet).decode("utf-8", "replace")
+            if packet.stream.codec_context.name == "webvtt" and "<v" in written:
+                text = written  # the decoder drops voice tags
+            heard[packet.stream_index] += utterances_in(text, start, end, style=style, actor=actor)
     return [ordered(utterances) for utterances in heard.values()]
 
 
-def _voiced(packet: Packet[Stream]) -> str:
-    """The WebVTT cue as it is written, where it has a voice tag: the decoder drops those."""
-    text = bytes(packet).decode("utf-8", "replace")
-    return text if packet.stream.codec_context.name == "webvtt" and "<v" in text else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    track: EmbeddedTrack
-    partial: bool
-    captions: bool
-    default: bool
-
-
-def _describe(stream: SubtitleStream, number: int, utterances: tuple[Utterance, ...]) -> _Candidate:
+def _marks(stream: SubtitleStream, language: str) -> dict[str, bool] | None:
+    """What may speak for a track, the weightiest first, and whether it does; None for one that holds only a
+    part of what is said. ``language`` is that of the sound."""
     from av.stream import Disposition
 
     told, flags = legible(stream.metadata), stream.disposition
     title = told.get("title", "")
-    track = EmbeddedTrack(number, stream.codec_context.name, told.get("language", ""), title, utterances, "")
     partial = Disposition.forced | Disposition.comment | Disposition.lyrics | Disposition.karaoke
     partial |= Disposition.descriptions | Disposition.visual_impaired
-    captions = bool(flags & (Disposition.hearing_impaired | Disposition.captions))
-    return _Candidate(
-        track,
-        bool(flags & partial or (_PARTIAL_TITLE.search(title) and not _WHOLE_TITLE.search(title))),
-        captions or bool(re.search(r"\b(?:sdh|cc|hoh|hearing)\b", title, re.IGNORECASE)),
-        bool(flags & Disposition.default),
-    )
-
-
-def _reason(best: _Candidate, whole: int, found: int, language: str) -> str:
-    if found == 1:
-        return "the only text track"
-    marks = [
-        f"language {language} of the sound" if language and best.track.language == language else "",
-        "captions for deaf people" if best.captions else "",
-        "default track" if best.default else "",
-    ]
-    why = ", ".join(filter(None, marks)) or "the first"
-    return f"{whole} of {found} text tracks hold all speech; chosen: {why}"
+    if flags & partial or (_PARTIAL_TITLE.search(title) and not _WHOLE_TITLE.search(title)):
+        return None
+    captions = flags & (Disposition.hearing_impaired | Disposition.captions)
+    return {
+        f"language {language} of the sound" if language else "": told.get("language", "") == language,
+        "captions for deaf people": bool(captions or _CAPTIONS_TITLE.search(title)),
+        "default track": bool(flags & Disposition.default),
+    }
 
 
 _TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*+(?:/\s*+)?>|\{\\[^{}]*\}")
@@ -251,12 +223,19 @@ def read_caption(raw: str) -> Said | None:
         return None
     sung = bool(_NOTE.search(text) or _HASH_SONG.match(text))
     bare, captions = _split_captions(text)
-    if sung:
-        return _sung(bare, captions)
-    words = _clean_lines(bare, keep_label=not captions)
-    if words:
+    words = _clean_lines(bare, keep_label=sung or not captions)
+    if words and not sung:
         return Said(words, SpeechKind.SPEECH)
-    return _voiced_caption(captions)
+    if words and not _HASH_SONG.match(bare) and _clean_lines(_SUNG.sub("\n", bare)):
+        return Said(words, SpeechKind.SPEECH)
+    if words and (_PERSONAL.search(words) or _SINGING.search(words) or not _TUNE.search(words)):
+        return Said(words, SpeechKind.LYRICS)
+    # ``[speaking French]`` has a voice to be heard, though no words; ``[indistinct chatter]`` has none.
+    for caption in captions:
+        is_sung = _SINGING.search(caption)
+        if not _BACKGROUND.search(caption) and (is_sung or _SPEAKING.search(caption)):
+            return Said("", SpeechKind.LYRICS if is_sung else SpeechKind.SPEECH)
+    return None
 
 
 def strip_tags(raw: str) -> str:
@@ -286,40 +265,15 @@ def _split_captions(text: str) -> tuple[str, list[str]]:
     return text, captions
 
 
-def _sung(bare: str, captions: list[str]) -> Said | None:
-    spoken = _clean_lines(_SUNG.sub("\n", bare)) if not _HASH_SONG.match(bare) else ""
-    if spoken:
-        return Said(_clean_lines(bare), SpeechKind.SPEECH)
-    words = _clean_lines(bare)
-    if words and (_PERSONAL.search(words) or _SINGING.search(words) or not _TUNE.search(words)):
-        return Said(words, SpeechKind.LYRICS)
-    return _voiced_caption(captions)
-
-
-def _voiced_caption(captions: list[str]) -> Said | None:
-    """``[speaking French]`` has a voice to be heard, though no words; ``[indistinct chatter]`` has none."""
-    for caption in captions:
-        if _BACKGROUND.search(caption):
-            continue
-        if _SINGING.search(caption):
-            return Said("", SpeechKind.LYRICS)
-        if _SPEAKING.search(caption):
-            return Said("", SpeechKind.SPEECH)
-    return None
-
-
 def _clean_lines(text: str, *, keep_label: bool = True) -> str:
-    lines = (_clean_line(line, keep_label) for line in text.split("\n"))
-    return " ".join(line for line in lines if _WORD.search(line))
-
-
-def _clean_line(line: str, keep_label: bool) -> str:
-    """The line's words; a label without words (they follow in the next cue) stays if ``keep_label``."""
-    line = re.sub(rf"[{_NOTES}]+", " ", line)
-    line = re.sub(r"^\s*#\s|\s#\s*$", " ", line)
-    line = _LEAD.sub("", _MIXED_LABEL.sub("", line))
-    unlabelled = _LEAD.sub("", _LABEL.sub("", line))
-    return " ".join((unlabelled if _WORD.search(unlabelled) or not keep_label else line).split())
+    """The words of all lines; a label without words (they follow in the next cue) stays if ``keep_label``."""
+    found: list[str] = []
+    for raw in text.split("\n"):
+        line = re.sub(r"^\s*#\s|\s#\s*$", " ", re.sub(rf"[{_NOTES}]+", " ", raw))
+        line = _LEAD.sub("", _MIXED_LABEL.sub("", line))
+        unlabelled = _LEAD.sub("", _LABEL.sub("", line))
+        found.append(" ".join((unlabelled if _WORD.search(unlabelled) or not keep_label else line).split()))
+    return " ".join(filter(_WORD.search, found))
 
 
 LARGEST_FILE = 16 << 20
@@ -367,7 +321,12 @@ def parse_subtitles(text: str, name: str = "subtitles") -> tuple[Utterance, ...]
         raise SubtitleError(f"{name} is damaged: {error}.", HINT) from None
     if not subs.events and kind != "vtt":
         raise SubtitleError(f"{name} holds no subtitle.", HINT)
-    return ordered(said for event in subs.events for said in _utterances(event))
+    said: list[Utterance] = []
+    for event in subs.events:
+        if not (event.is_comment or event.is_drawing):
+            start, end = event.start / 1000, event.end / 1000
+            said += utterances_in(event.text, start, end, style=event.style, actor=event.name)
+    return ordered(said)
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
@@ -427,14 +386,6 @@ def _vtt_cues(text: str) -> str:
     return "WEBVTT\n\n" + "\n\n".join(cues) + "\n"
 
 
-def _utterances(event: object) -> Iterator[Utterance]:
-    text, style = str(getattr(event, "text", "")), str(getattr(event, "style", ""))
-    if getattr(event, "is_comment", False) or getattr(event, "is_drawing", False):
-        return
-    start, end = getattr(event, "start", 0) / 1000, getattr(event, "end", 0) / 1000
-    yield from utterances_in(text, start, end, style=style, actor=str(getattr(event, "name", "")))
-
-
 def utterances_in(
     text: str, start: float, end: float, *, style: str = "", actor: str = ""
 ) -> Iterator[Utterance]:
@@ -446,7 +397,9 @@ def utterances_in(
     turns = said_in(text, style)
     if not turns:
         return
-    whole = spoken_interval(start, end, " ".join(said.text for said in turns))
+    if end <= start:  # as long as the words take
+        end = start + max(1.0, 0.4 * sum(len(said.text.split()) for said in turns))
+    whole = Interval(start, end)
     words = [max(1, len(said.text.split())) for said in turns]
     at = whole.start
     for i, said in enumerate(turns, 1):
@@ -464,10 +417,3 @@ def said_in(text: str, style: str) -> tuple[Said, ...]:
     if turns and _SONG_STYLE.search(style):
         return (Said(" ".join(said.text for said in turns), SpeechKind.LYRICS),)
     return turns
-
-
-def spoken_interval(start: float, end: float, text: str) -> Interval:
-    """``[start, end)``, or as long as the words take where the cue ends before it starts."""
-    if end <= start:
-        end = start + max(1.0, 0.4 * len(text.split()))
-    return Interval(start, end)

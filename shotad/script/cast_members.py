@@ -19,19 +19,8 @@ from functools import lru_cache
 from itertools import combinations, takewhile
 
 from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS
-from shotad.script.english_words import (
-    ADVERBS,
-    AFTER_A_VERB,
-    AUXILIARIES,
-    COORDINATING,
-    NOMINATIVE,
-    POINTING,
-    PREPOSITIONS,
-    RELATIVE,
-    SUBORDINATING,
-    listed,
-    listed_in,
-)
+from shotad.script import english_words as en
+from shotad.script.english_words import listed, listed_in
 
 Keys = tuple[str, ...]
 """Words as they are compared, see `key`."""
@@ -122,7 +111,16 @@ def member(name: str) -> Member:
     forms: dict[Form, None] = {}
     given: list[str] = []
     pronoun = ""
-    for written in _names(name):
+    names: list[str] = []
+    for piece in re.split(r"(?<!\s)\s+(?:/|-|aka)\s+", re.sub(r"\([^)]*\)", " ", name)):
+        # Without remarks: ``Mark 'Rat' Ratner → Mark Ratner, Rat``.
+        bare = _REMARKS.sub(" ", piece.strip()).strip(" ,")
+        bare = re.sub(r"(?<=\w) the .*$", "", bare) if not bare.lower().startswith("the ") else bare
+        nicknames = re.findall(r"(?<!\w)['\"‘’“”]([^'\"‘’“”]+)['\"‘’“”](?!\w)", bare)
+        for nickname in nicknames:
+            bare = re.sub(rf"\s*(?<!\w)['\"‘’“”]{re.escape(nickname)}['\"‘’“”](?!\w)", "", bare)
+        names += (bare, *nicknames)
+    for written in names:
         words = keys_of(written)
         if not words:
             continue
@@ -130,17 +128,6 @@ def member(name: str) -> Member:
         pronoun = pronoun or _pronoun(words, "'s " in written or "’s " in written)
         given += [next((w for w in words if w not in TITLES | _AGES | {"the"}), words[0])]
     return Member(name, tuple(forms), pronoun, tuple(given))
-
-
-def _names(entry: str) -> Iterator[str]:
-    """The names of an entry, each without remarks: ``Mark 'Rat' Ratner → Mark Ratner, Rat``."""
-    for piece in re.split(r"(?<!\s)\s+(?:/|-|aka)\s+", re.sub(r"\([^)]*\)", " ", entry)):
-        bare = _REMARKS.sub(" ", piece.strip()).strip(" ,")
-        bare = re.sub(r"(?<=\w) the .*$", "", bare) if not bare.lower().startswith("the ") else bare
-        nicknames = re.findall(r"(?<!\w)['\"‘’“”]([^'\"‘’“”]+)['\"‘’“”](?!\w)", bare)
-        for nickname in nicknames:
-            bare = re.sub(rf"\s*(?<!\w)['\"‘’“”]{re.escape(nickname)}['\"‘’“”](?!\w)", "", bare)
-        yield from (bare, *nicknames)
 
 
 def _pronoun(words: Sequence[str], owned: bool) -> str:
@@ -158,8 +145,14 @@ def _forms(words: Sequence[str], article: bool) -> Iterator[Form]:
     core = [word for word in bare if word not in _NO_NAMES | _NUMBERS and len(word) > 1] or (
         [words[-1]] if len(bare) == 1 and bare[0] in _NUMBERS else []
     )
-    if bare[-1] in PERSON_NOUNS | TITLES or not core:
-        yield from _role(bare, article)
+    nouns = PERSON_NOUNS | TITLES
+    if bare[-1] in nouns or not core:
+        # ``bike salesman``; and ``salesman`` for it, where that says more than that it is a man.
+        yield Form(tuple(bare), True, role=True, common=bare[-1] in nouns or article)
+        if article:
+            yield from (Form((word,), False) for word in bare[:-1] if word not in nouns)
+        if len(bare) > 1 and bare[-1] in nouns - GENERIC_NOUNS:
+            yield Form((bare[-1],), False, role=True, common=True)
         return
     if article and len(bare) == 1:
         yield Form(tuple(bare), True, role=True, common=bare[0] not in STARTERS | GENERIC_NOUNS)
@@ -169,29 +162,14 @@ def _forms(words: Sequence[str], article: bool) -> Iterator[Form]:
         for chosen in combinations(bare, size):
             if set(chosen) & (set(core) - must) and must <= set(chosen):
                 yield Form(chosen, set(core) <= set(chosen))
-    yield from _titles(bare) if not must else ()
-
-
-def _titles(words: Sequence[str]) -> Iterator[Form]:
-    """``the commissioner``, ``the chief inspector`` for names that begin with these; Doc for a doctor."""
-    before = list(takewhile(lambda word: word in TITLES, words))
+    # ``the commissioner``, ``the chief inspector`` for names that begin with these; Doc for a doctor.
+    before = [] if must else list(takewhile(TITLES.__contains__, bare))
     for at, word in enumerate(before):
         if word in ALONE:
-            yield from (
-                Form(tuple(before[first : at + 1]), False, role=True, common=True) for first in range(at + 1)
-            )
+            titles = (tuple(before[first : at + 1]) for first in range(at + 1))
+            yield from (Form(title, False, role=True, common=True) for title in titles)
         if word == "doctor":
             yield Form(("doc",), False)
-
-
-def _role(words: Sequence[str], article: bool) -> Iterator[Form]:
-    """``bike salesman``; and ``salesman`` for it, where that says more than that it is a man."""
-    noun = words[-1] in PERSON_NOUNS | TITLES
-    yield Form(tuple(words), True, role=True, common=noun or article)
-    if article:
-        yield from (Form((word,), False) for word in words[:-1] if word not in PERSON_NOUNS | TITLES)
-    if len(words) > 1 and words[-1] in (PERSON_NOUNS | TITLES) - GENERIC_NOUNS:
-        yield Form((words[-1],), False, role=True, common=True)
 
 
 HIS_NAMES = listed_in("his_names")
@@ -255,25 +233,25 @@ SHORTENED = {
 }
 """``he's → he``."""
 
-NAME_PREPOSITIONS = PREPOSITIONS | listed(
+NAME_PREPOSITIONS = en.PREPOSITIONS | listed(
     "about besides despite except next opposite round since throughout until"
 )
 NAME_FUNCTION_WORDS: frozenset[str] = (
     NAME_PREPOSITIONS
-    | AFTER_A_VERB
-    | ADVERBS
-    | NOMINATIVE
-    | POINTING
-    | COORDINATING
-    | RELATIVE
+    | en.AFTER_A_VERB
+    | en.ADVERBS
+    | en.NOMINATIVE
+    | en.POINTING
+    | en.COORDINATING
+    | en.RELATIVE
     | listed(
         "when whom not again apart alone together forwards backward backwards upright ahead twice hard fast "
         "high home upstairs downstairs low nearly slowly quickly"
     )
 )
 """What follows a verb and hardly ever a plural noun."""
-CLAUSE_WORDS = SUBORDINATING | RELATIVE | COORDINATING | {"then", "so"}
-IS_OR_DOES: frozenset[str] = AUXILIARIES | listed("was will won't")
+CLAUSE_WORDS = en.SUBORDINATING | en.RELATIVE | en.COORDINATING | {"then", "so"}
+IS_OR_DOES: frozenset[str] = en.AUXILIARIES | listed("was will won't")
 
 WHO = listed("who whose whom")
 UPON_OTHERS = listed(

@@ -19,7 +19,7 @@ from itertools import combinations
 from shotad.core import PARTICLES, STARTERS, WORD_NAMES, Character
 from shotad.script.cast_members import TITLES, Form, Member, keys_of
 from shotad.script.english_names import quoted
-from shotad.script.line_mentions import NameIndex, NameToken, book_of, goes_on, mentions, tokens_of
+from shotad.script.line_mentions import NameIndex, book_of, goes_on, mentions, tokens_of
 from shotad.script.rules import Finding, Level, without_quotations
 
 
@@ -44,63 +44,52 @@ def cast_mentions(text: str, cast: Sequence[Character]) -> tuple[CastMention, ..
     cast has, each with any titles before it; ``Mr.`` and ``Mrs.`` tell people of one surname apart by their
     pronouns.
     """
-    index = _index_of(tuple(cast))
-    found = list(_found(without_quotations(text), text, index))
-    if any(index.is_secret([place]) for place in range(len(index.members))):
-        found += [mention for mention in _found(quoted(text), text, index) if mention.hidden]
+    found = list(_found(without_quotations(text), text, cast))
+    if any(member.forms[0].secret for member in _index_of(tuple(cast))[0]):
+        found += [mention for mention in _found(quoted(text), text, cast) if mention.hidden]
     return tuple(sorted(found, key=lambda mention: mention.start))
 
 
 def words_of(cast: Sequence[Character]) -> frozenset[str]:
     """All words of all names of the cast, as `keys_of` gives them."""
-    return _index_of(tuple(cast)).names.words
+    return _index_of(tuple(cast))[1].words
 
 
-@dataclass(frozen=True, slots=True)
-class _CastIndex:
-    """All names of a cast. Somebody's names that may not be said are those of a member of their own.
-    ``literal`` are names with other words in small letters, or letters that are neither small nor capital; of
-    those that may not be said the spelling in small letters too, where that is no word."""
-
-    members: tuple[Member, ...]
-    names: NameIndex
-    literal: re.Pattern[str]
-
-    def is_secret(self, places: Sequence[int]) -> bool:
-        """Whether a name of these members may not be said."""
-        return bool(places) and all(self.members[place].forms[0].secret for place in places)
-
-
-def _found(bare: str, text: str, index: _CastIndex) -> Iterator[CastMention]:
+def _found(bare: str, text: str, cast: Sequence[Character]) -> Iterator[CastMention]:
     """Names in ``bare``, which is ``text`` with a part of it blanked out."""
+    members, names, literal = _index_of(tuple(cast))
+    secret = {place for place, member in enumerate(members) if member.forms[0].secret}
     line = tokens_of(bare)
     spans = []
-    for match in index.literal.finditer(bare):
-        whole = (place for place, form in index.names.forms.get(keys_of(match[0]), ()) if form.whole)
+    for match in literal.finditer(bare):
+        whole = (place for place, form in names.forms.get(keys_of(match[0]), ()) if form.whole)
         spans.append((match.start(), match.end(), tuple(whole)))
-    for mention in mentions(line, index.members, index.names) if index.members else ():
+    for mention in mentions(line, members, names) if members else ():
         article = line[mention.start].key == "the" and not mention.key.startswith("the ")
-        last = mention.end
+        behind = mention.end
         # What may not be said is told by the beginning of a longer name too.
-        while index.is_secret(mention.members) and goes_on(line, last, index.names):
-            last += 1
-        start, end = line[mention.start + article].at, _end(line[last - 1], bare)
+        while mention.members and secret.issuperset(mention.members) and goes_on(line, behind, names):
+            behind += 1
+        start, last = line[mention.start + article].at, line[behind - 1]
+        # It ends behind the full stop of ``T.J.`` where no sentence ends with it.
+        initials = len(last.key) == 1 or "." in last.text
+        stop = initials and re.match(r"\.(?=[,;:'’]| [^\W_A-Z])", bare[last.end :]) is not None
+        end = last.end + stop
         if mention.kind == "cast" and not any(start < stop and begin < end for begin, stop, _ in spans):
             spans.append((start, end, mention.members))
     for start, end, places in spans:
-        if len({index.members[place].name for place in places}) == 1:
-            owner = index.members[places[0]].name
-            yield CastMention(owner, start, end, text[start:end], index.is_secret(places))
-
-
-def _end(token: NameToken, text: str) -> int:
-    """Where the name ends: behind the full stop of ``T.J.`` where no sentence ends with it."""
-    initials = len(token.key) == 1 or "." in token.text
-    return token.end + (initials and re.match(r"\.(?=[,;:'’]| [^\W_A-Z])", text[token.end :]) is not None)
+        if len({members[place].name for place in places}) == 1:
+            owner = members[places[0]].name
+            yield CastMention(owner, start, end, text[start:end], secret.issuperset(places))
 
 
 @lru_cache(maxsize=512)
-def _index_of(cast: tuple[Character, ...]) -> _CastIndex:
+def _index_of(cast: tuple[Character, ...]) -> tuple[tuple[Member, ...], NameIndex, re.Pattern[str]]:
+    """All names of a cast. Somebody's names that may not be said are those of a member of their own.
+
+    The pattern is of names with other words in small letters, or letters that are neither small nor capital;
+    of those that may not be said the spelling in small letters too, where that is no word.
+    """
     members: list[Member] = []
     literal: list[str] = [r"(?!)"]
     for one in cast:
@@ -110,10 +99,18 @@ def _index_of(cast: tuple[Character, ...]) -> _CastIndex:
             if forms:
                 # Whose pronoun is not known is neither Mr. nor Mrs.: that may be a wife or a husband.
                 members.append(Member(one.id, forms, one.pronoun.lower() or "unknown"))
-            literal += [_pattern(name) for name in written if not _is_name(name)]
-        literal += [_pattern(name.lower()) for name in one.hidden if _tells(name, one)]
+            for name in written:
+                words = [word for word in name.split() if word not in PARTICLES]
+                if not all(word[0].isupper() or word[0].isdigit() for word in words):
+                    literal.append(_pattern(name))
+        for name in one.hidden:
+            # In small letters too: the first, unless it is a word, and longer ones.
+            keys = keys_of(name)
+            word = not keys or len(keys[0]) < 3 or keys[0] in WORD_NAMES | TITLES | STARTERS
+            if len(keys) > 1 or (name == one.hidden[0] and not word):
+                literal.append(_pattern(name.lower()))
     pattern = re.compile("|".join(sorted(literal, key=len, reverse=True)))
-    return _CastIndex(tuple(members), book_of(members, ()), pattern)
+    return tuple(members), book_of(members, ()), pattern
 
 
 def _forms(name: str, one: Character, secret: bool) -> Iterator[Form]:
@@ -127,18 +124,6 @@ def _forms(name: str, one: Character, secret: bool) -> Iterator[Form]:
             whole = part == keys
             if (core & set(part) and part[-1] not in PARTICLES) or (whole and not PARTICLES.issuperset(part)):
                 yield Form(part, whole, sure=whole and (secret or name == one.called), secret=secret)
-
-
-def _is_name(written: str) -> bool:
-    """Whether a name is one by its capital letters."""
-    return all(word[0].isupper() or word[0].isdigit() or word in PARTICLES for word in written.split())
-
-
-def _tells(name: str, one: Character) -> bool:
-    """Whether a name that may not be said is one in small letters too: the first, unless it is a word."""
-    keys = keys_of(name)
-    word = not keys or len(keys[0]) < 3 or keys[0] in WORD_NAMES | TITLES | STARTERS
-    return len(keys) > 1 or (name == one.hidden[0] and not word)
 
 
 def _pattern(written: str) -> str:
@@ -175,27 +160,20 @@ def check_names(
     first: set[str] = set()
     found: list[tuple[Finding, ...]] = []
     for (_, text), then, those in zip(lines, casts, named, strict=True):
-        unknown = _nobodys(text, then, people) if people is not None and then else []
-        early = [
+        wrong = [
             Finding("L7", Level.ERROR, f"named before the film reveals it: {m.text!r}", span=(m.start, m.end))
             for m in those
             if m.hidden
         ]
-        found.append((*early, *unknown, *_two_names(those, usual, first)))
+        for start, end in people(text, words_of(then).__contains__) if people is not None and then else ():
+            known = [character.called for character in then if character.named]
+            near = get_close_matches(text[start:end], known, 1, _MISSPELT)
+            meant = f"; is it {near[0]!r}?" if near else ""
+            what = f"not in the cast: {text[start:end]!r}{meant}"
+            wrong.append(Finding("L7", Level.ERROR, what, span=(start, end)))
+        found.append((*wrong, *_two_names(those, usual, first)))
         first |= {mention.id for mention in those}
     return tuple(found)
-
-
-def _nobodys(text: str, cast: Sequence[Character], people: PeopleIn) -> list[Finding]:
-    names = [character.called for character in cast if character.named]
-    found: list[Finding] = []
-    for start, end in people(text, words_of(cast).__contains__):
-        near = get_close_matches(text[start:end], names, 1, _MISSPELT)
-        meant = f"; is it {near[0]!r}?" if near else ""
-        found.append(
-            Finding("L7", Level.ERROR, f"not in the cast: {text[start:end]!r}{meant}", span=(start, end))
-        )
-    return found
 
 
 def _usual(named: Sequence[Sequence[CastMention]], casts: Sequence[Sequence[Character]]) -> dict[str, str]:

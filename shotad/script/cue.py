@@ -425,11 +425,13 @@ class Script:
 
     ``stamp`` is that of the track it was written from, ``line_stamps`` are those of the lines as they were
     written, by id; both only where the file says so. Import finds by them what a person changed.
+    ``frame_rate``: its times stand on frames, so many a second.
     """
 
     cues: tuple[ScriptCue, ...]
     stamp: str | None = None
     line_stamps: Mapping[str, str] = field(default_factory=dict)
+    frame_rate: Fraction | None = None
 
 
 _CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d{1,2}):(?P<s>\d{1,2})(?:[.,](?P<f>\d+))?")
@@ -489,13 +491,6 @@ def is_language(value: str) -> bool:
 
 
 FRAME_RATE = Fraction(25)
-
-
-@dataclass(frozen=True, slots=True)
-class FramedScript(Script):
-    """A script whose times stand on frames, at ``frame_rate`` a second."""
-
-    frame_rate: Fraction = FRAME_RATE
 
 
 def _nearest_frame(second: float, frame_rate: Fraction) -> int:

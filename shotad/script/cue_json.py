@@ -51,7 +51,22 @@ _KEYS = (
 def cue_json(cue: Cue) -> dict[str, Any]:
     """The line as JSON values, what people read first coming first."""
     start, end = _milliseconds(cue.interval)
-    edit = cue.edited
+    edit, machine, voiced = cue.edited, cue.machine, cue.spoken
+    derived = spoken = None
+    if machine is not None:
+        times = [millisecond / 1000 for millisecond in _milliseconds(machine.interval)]
+        derived = {
+            "start": times[0], "end": times[1], "text": machine.text,
+            "status": machine.status, "reason": machine.reason,
+        }  # fmt: skip
+    if voiced is not None:
+        at = voiced.interval
+        spoken = {
+            "voice": voiced.voice, "text": voiced.text,
+            "at": None if at is None else [millisecond / 1000 for millisecond in _milliseconds(at)],
+            "speed": round(voiced.speed, 4), "steps": list(voiced.steps), "pause": round(voiced.pause, 3),
+            "stamp": voiced.stamp,
+        }  # fmt: skip
     return {
         "id": cue.id,
         "start": start / 1000,
@@ -69,10 +84,10 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "fit_steps": list(cue.fit_steps),
         "chosen": cue.chosen,
         "candidates": list(cue.candidates),
-        "machine": _derived_json(cue.machine) if cue.machine else None,
+        "machine": derived,
         "provenance": asdict(cue.provenance) if cue.provenance else None,
-        **({"voiced": _voiced_json(cue.spoken)} if cue.spoken else {}),
-        **({"accepted": {"by": cue.review.by, "stamp": cue.review.stamp}} if cue.review else {}),
+        **({"voiced": spoken} if spoken else {}),
+        **({"accepted": asdict(cue.review)} if cue.review else {}),
         "stamp": "-".join([*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]),
     }
 
@@ -120,27 +135,6 @@ def read_maker(fields: Fields, raw: Any) -> Maker:
     return Maker(**fields.record(told, "maker", stage=str, engine=str, model=str, revision=str))
 
 
-def _derived_json(derived: Derived) -> dict[str, Any]:
-    start, end = _milliseconds(derived.interval)
-    return {
-        "start": start / 1000, "end": end / 1000, "text": derived.text,
-        "status": derived.status, "reason": derived.reason,
-    }  # fmt: skip
-
-
-def _voiced_json(voiced: Voiced) -> dict[str, Any]:
-    times = None if voiced.interval is None else [ms / 1000 for ms in _milliseconds(voiced.interval)]
-    return {
-        "voice": voiced.voice,
-        "text": voiced.text,
-        "at": times,
-        "speed": round(voiced.speed, 4),
-        "steps": list(voiced.steps),
-        "pause": round(voiced.pause, 3),
-        "stamp": voiced.stamp,
-    }
-
-
 def _voiced(fields: Fields, raw: Mapping[str, Any], where: str) -> Voiced | None:
     def make(at: Any, **made: Any) -> Voiced:
         times = None if at is None else fields.list({"at": at}, "at", f"{where}, voiced")
@@ -162,6 +156,7 @@ def _stamp(cue: Cue) -> dict[EditField, str]:
 
 
 def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) -> Cue:
+    """The line with what a person changed since its stamp was written."""
     machine = fields.made(
         lambda start, end, status, **said: Derived(Interval(start, end), status=CueStatus(status), **said),
         raw, "machine", where, start=float, end=float, text=str, status=str, reason=str,
@@ -170,7 +165,23 @@ def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) ->
         lambda what, source: Edit(tuple(map(EditField, what)), source, machine),
         raw, "edited", where, what=list, source=str,
     )  # fmt: skip
-    cue, found = _differences(cue, raw.get("stamp"), machine)
+    stamp, now = raw.get("stamp"), _stamp(cue)
+    parts = stamp.split("-") if isinstance(stamp, str) else []
+    if len(parts) == len(now) + 1:
+        differs = {field: part != own for part, (field, own) in zip(parts, now.items(), strict=False)}
+        if cue.chosen is not None and parts[-1] != str(cue.chosen) and not differs[EditField.TEXT]:
+            # Another choice brings its candidate's text.
+            cue = replace(cue, text=clean_text(cue.candidates[cue.chosen]))
+            differs[EditField.TEXT] = True
+    elif machine is None:
+        differs = {EditField.ADDED: True}
+    else:
+        differs = {
+            EditField.TEXT: cue.text != machine.text,
+            EditField.TIME: _milliseconds(cue.interval) != _milliseconds(machine.interval),
+            EditField.STATUS: cue.status != machine.status,
+        }
+    found = tuple(field for field, is_so in differs.items() if is_so)
     if not found:
         return replace(cue, edited=held)
     told = EditField.TEXT in found and EditField.STATUS not in found and not cue.heard and bool(cue.text)
@@ -186,28 +197,6 @@ def _provenance(fields: Fields, raw: Mapping[str, Any], where: str) -> Provenanc
         return Provenance(tuple(read_maker(fields, m) for m in given), prompt_hash, seed or 0)
 
     return fields.made(make, raw, "provenance", where, makers=None, prompt_hash=str, seed=int)
-
-
-def _differences(cue: Cue, stamp: Any, machine: Derived | None) -> tuple[Cue, tuple[EditField, ...]]:
-    """The cue and what a person changed since ``stamp``; another choice brings its candidate's text."""
-    parts = stamp.split("-") if isinstance(stamp, str) else []
-    if len(parts) != len(_stamp(cue)) + 1:
-        if machine is None:
-            return cue, (EditField.ADDED,)
-        differs = {
-            EditField.TEXT: cue.text != machine.text,
-            EditField.TIME: _milliseconds(cue.interval) != _milliseconds(machine.interval),
-            EditField.STATUS: cue.status != machine.status,
-        }
-        return cue, tuple(field for field, is_so in differs.items() if is_so)
-    found = tuple(
-        field for part, (field, now) in zip(parts, _stamp(cue).items(), strict=False) if part != now
-    )
-    chosen_anew = cue.chosen is not None and parts[-1] != str(cue.chosen)
-    if chosen_anew and EditField.TEXT not in found:
-        text = clean_text(cue.candidates[cue.chosen or 0])
-        return replace(cue, text=text), (EditField.TEXT, *found)
-    return cue, found
 
 
 T = TypeVar("T")

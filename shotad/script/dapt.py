@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -87,11 +87,6 @@ def is_descriptor(value: str) -> bool:
         return False
     own = next((i for i, part in enumerate(parts) if part.startswith("x-") and len(part) > 2), len(parts))
     return own == 0 or ".".join(parts[:own]) in DESCRIPTORS
-
-
-def is_subtype(value: str, of: str) -> bool:
-    """True for the descriptor itself and for those below it: visual.text is a subtype of visual."""
-    return value == of or value.startswith(f"{of}.")
 
 
 def time_clause(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> str | None:
@@ -246,22 +241,15 @@ def _broken(text: str) -> str:
 
 def _nature(cue: Cue, track: Track) -> str:
     """What a line represents, the language of its source where that is not the document's, and its own."""
-    represents = "visual.text" if cue.kind is CueKind.TEXT else "visual.nonText"
-    source = _source_language(cue, track)
-    source = f" daptm:langSrc={quoteattr(source)}" if source is not None else ""
+    is_text = cue.kind is CueKind.TEXT
+    represents = "visual.text" if is_text else "visual.nonText"
+    source = ""
+    # A line that a person added to a translation is a translation of none.
+    added = cue.edited is not None and EditField.ADDED in cue.edited.fields
+    if (is_text or track.translated_from) and (added or not track.translated_from):
+        source = f" daptm:langSrc={quoteattr(cue.language if is_text else NO_LANGUAGE)}"
     spoken = f" xml:lang={quoteattr(cue.language)}" if cue.language != track.language else ""
     return f' daptm:represents="{represents}"{source}{spoken}'
-
-
-def _source_language(cue: Cue, track: Track) -> str | None:
-    """The source language of a line; None where it has the document's. A line that a person added to a
-    translation is a translation of none."""
-    added = cue.edited is not None and EditField.ADDED in cue.edited.fields
-    if track.translated_from and not added:
-        return None
-    if cue.kind is CueKind.TEXT:
-        return cue.language
-    return NO_LANGUAGE if track.translated_from else None
 
 
 STEP = 2.5
@@ -335,8 +323,11 @@ def recorded_events(track: Track, gains: Sequence[GainPoint]) -> tuple[Event, ..
 def animations(event: Event, gains: Sequence[GainPoint]) -> str:
     """The ``animate`` elements of an event's ``div``: every bend of the programme's gain while it lasts."""
     lines: list[str] = []
-    base = _factor(level_at(gains, event.begin / 1000))
-    for (begin, low), (end, high) in pairwise(_knots(event, gains)):
+    ends = [(at, level_at(gains, at / 1000)) for at in (event.begin, event.end)]
+    points = ((milliseconds(point.seconds), point.decibels) for point in gains)
+    within = [point for point in points if event.begin <= point[0] <= event.end]
+    base = _factor(ends[0][1])
+    for (begin, low), (end, high) in pairwise([ends[0], *within, ends[1]]):
         # Factors at even times that follow a line in dB: ``0, -9 → 1, 0.772, 0.596, 0.46, 0.355``.
         steps = max(1, math.ceil(abs(high - low) / STEP))
         values = [_factor(low + (high - low) * i / steps) for i in range(steps + 1)]
@@ -381,15 +372,6 @@ def _ducked(gains: Sequence[GainPoint], duration: int) -> list[tuple[int, int]]:
         elif high > low or one.decibels != two.decibels:
             found.append((low, high))
     return found
-
-
-def _knots(event: Event, gains: Sequence[GainPoint]) -> Iterator[tuple[int, float]]:
-    """Milliseconds and dB of the bends within an event, its ends included."""
-    yield event.begin, level_at(gains, event.begin / 1000)
-    for point in gains:
-        if event.begin <= milliseconds(point.seconds) <= event.end:
-            yield milliseconds(point.seconds), point.decibels
-    yield event.end, level_at(gains, event.end / 1000)
 
 
 def _factor(decibels: float) -> str:

@@ -32,28 +32,27 @@ def read_dapt(document: bytes, name: str) -> Script:
         raise ScriptError(f"{name}, {first}.", "The document is not valid DAPT.", first.clause)
     root = parse_dapt(document)
     assert not isinstance(root, Violation)
-    stamp = root.findtext(f".//{{{OWN}}}stamp")
-    divs = [div for div in root.iter(f"{{{TT}}}div") if is_script_event(div)]
-    stamps = {div.get(f"{{{XML}}}id", ""): div.get(f"{{{OWN}}}stamp", "") for div in divs}
-    line_stamps = {key: value for key, value in stamps.items() if value}
-    return Script(tuple(_cue(div, root, name) for div in divs), stamp, line_stamps)
-
-
-def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
-    (start, end), key = _said(div, root), div.get(f"{{{XML}}}id")
-    where = f"{name}, line {div.sourceline}: event {key!r}"
-    if end is None:
-        raise ScriptError(f"{where} has no end.", "Give it begin and end.")
-    try:
-        interval = Interval(float(start), float(end))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
-    lines: list[str] = []
-    for p in div.iter(f"{{{TT}}}p"):
-        # White space runs as one space, line by line, as TTML presents text that does not preserve it.
-        kept = _keeps_space(p)
-        lines += [line if kept else " ".join(line.split()) for line in _text(p).split("\n")]
-    return ScriptCue(key, interval, clean_text("\n".join(lines)))
+    cues: list[ScriptCue] = []
+    stamps: dict[str, str] = {}
+    for div in filter(is_script_event, root.iter(f"{{{TT}}}div")):
+        start, end = _said(div, root)
+        key = div.get(f"{{{XML}}}id")
+        where = f"{name}, line {div.sourceline}: event {key!r}"
+        if end is None:
+            raise ScriptError(f"{where} has no end.", "Give it begin and end.")
+        try:
+            interval = Interval(float(start), float(end))
+        except ValueError as error:
+            raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+        lines: list[str] = []
+        for p in div.iter(f"{{{TT}}}p"):
+            # White space runs as one space, line by line, as TTML presents text that does not preserve it.
+            kept = _keeps_space(p)
+            lines += [line if kept else " ".join(line.split()) for line in _text(p).split("\n")]
+        cues.append(ScriptCue(key, interval, clean_text("\n".join(lines))))
+        if key and (stamp := div.get(f"{{{OWN}}}stamp")):
+            stamps[key] = stamp
+    return Script(tuple(cues), root.findtext(f".//{{{OWN}}}stamp"), stamps)
 
 
 def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
@@ -63,10 +62,10 @@ def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction
         for element in div.iter(f"{{{TT}}}p", f"{{{TT}}}span")
         if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
     ]
-    starts, ends = [start for start, _ in parts], [end for _, end in parts if end is not None]
+    ends = [end for _, end in parts if end is not None]
     if not parts or len(ends) < len(parts):
         return _active(div, root)
-    return min(starts), max(ends)
+    return min(start for start, _ in parts), max(ends)
 
 
 def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
@@ -79,12 +78,8 @@ def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fr
         for key in ("begin", "end", "dur")
     )
     start = origin + (begin or 0)
-    ends = [
-        *([origin + end] if end is not None else []),
-        *([start + dur] if dur is not None else []),
-        *([limit] if limit is not None else []),
-    ]
-    return start, min(ends, default=None)
+    ends = (None if end is None else origin + end, None if dur is None else start + dur, limit)
+    return start, min((one for one in ends if one is not None), default=None)
 
 
 def _text(element: etree._Element) -> str:
@@ -134,8 +129,8 @@ def check_dapt(document: bytes) -> tuple[Violation, ...]:
     if root.tag != f"{{{TT}}}tt":
         return (violation("#structure", f"the root is {root.tag}, not tt of {TT}", root),)
     rules = (
-        _root_values, _values, _structure, _ids, _represents, _agents, _actors, _origin_timecode, _times,
-        _audio_languages, _audio_sources, _audio_styles,
+        _values, _structure, _ids, _represents, _agents, _actors, _origin_timecode, _times,
+        _audio, _audio_styles,
     )  # fmt: skip
     return tuple(found for rule in rules for found in rule(root))
 
@@ -158,11 +153,7 @@ _NO_TAG = "not a language tag"
 _INNER_LANGUAGE: _Rule = ("#xmlLang", lambda tag: not tag or is_language(tag), _NO_TAG)
 _REQUIRED: dict[str, _Rule] = {
     _LANGUAGE: ("#xmlLang-root", is_language, _NO_TAG),
-    f"{{{TTP}}}contentProfiles": (
-        "#contentProfiles-root",
-        _names_dapt,
-        "without DAPT's",
-    ),
+    f"{{{TTP}}}contentProfiles": ("#contentProfiles-root", _names_dapt, "without DAPT's"),
     f"{{{DAPTM}}}scriptRepresents": (
         "#scriptRepresents",
         lambda value: bool(value.split()) and all(map(terms.is_descriptor, value.split())),
@@ -210,7 +201,8 @@ def _told(element: Element, name: str, rule: _Rule) -> Iterator[Violation]:
         yield violation(clause, f"{etree.QName(name).localname} is {value!r}, {wrong}", element)
 
 
-def _root_values(root: Element) -> Iterator[Violation]:
+def _values(root: Element) -> Iterator[Violation]:
+    """Attributes of the root, then of all elements, and what may not stand at all."""
     for name, rule in _REQUIRED.items():
         if root.get(name) is None:
             yield violation(rule[0], f"tt has no {etree.QName(name).localname}", root)
@@ -223,10 +215,6 @@ def _root_values(root: Element) -> Iterator[Violation]:
     if base != "media":
         clause = f"#timeBase-{base}" if base in ("smpte", "clock") else "#timing"
         yield violation(clause, f"timeBase is {base!r}, not media", root)
-
-
-def _values(root: Element) -> Iterator[Violation]:
-    """Attributes of all elements, and what may not stand at all."""
     for element in elements(root):
         for name, rule in _ANYWHERE.items():
             yield from _told(element, name, rule)
@@ -255,9 +243,8 @@ def _structure(root: Element) -> Iterator[Violation]:
     for name_once in ("head", "body"):
         if len(root.findall(f"{{{TT}}}{name_once}")) > 1:
             yield violation("#structure", f"tt has more than one {name_once}", root)
-    if (children := [c.tag for c in root if c.tag in (f"{{{TT}}}head", f"{{{TT}}}body")]) != sorted(
-        children, reverse=True
-    ):
+    children = [child.tag for child in root if child.tag in (f"{{{TT}}}head", f"{{{TT}}}body")]
+    if children != sorted(children, reverse=True):
         yield violation("#structure", "head stands after body", root)
 
 
@@ -281,16 +268,13 @@ def _represents(root: Element) -> Iterator[Violation]:
     for element in elements(root):
         value = element.get(name)
         if value is None:
-            if (
-                element.tag == f"{{{TT}}}div"
-                and is_script_event(element)
-                and inherited(element, name) is None
-            ):
+            is_event = element.tag == f"{{{TT}}}div" and is_script_event(element)
+            if is_event and inherited(element, name) is None:
                 event = element.get(f"{{{XML}}}id")
                 yield violation("#represents", f"Script Event {event!r} represents nothing", element)
         elif not terms.is_descriptor(value):
             yield violation("#represents", f"daptm:represents is {value!r}, no content descriptor", element)
-        elif allowed and not any(terms.is_subtype(value, of) for of in allowed):
+        elif allowed and not any(value == of or value.startswith(f"{of}.") for of in allowed):
             yield violation(
                 "#represents", f"daptm:represents {value!r} is no subtype of {' or '.join(allowed)}", element
             )
@@ -311,20 +295,21 @@ def _agents(root: Element) -> Iterator[Violation]:
 
 
 def _actors(root: Element) -> Iterator[Violation]:
-    agents = {agent.get(f"{{{XML}}}id") for agent in root.iter(f"{{{TTM}}}agent")} - {None}
-    for agent in root.iter(f"{{{TTM}}}agent"):
+    agents = list(root.iter(f"{{{TTM}}}agent"))
+    declared = {agent.get(f"{{{XML}}}id") for agent in agents} - {None}
+    for agent in agents:
         actors = agent.findall(f"{{{TTM}}}actor")
         if len(actors) > 1:
             yield violation("#agent", "an agent has more than one actor", agent)
         for actor in actors:
             target = actor.get("agent")
-            if target not in agents:
+            if target not in declared:
                 yield violation("#agent", f"actor {target!r} is no declared agent", actor)
             elif target == agent.get(f"{{{XML}}}id"):
                 yield violation("#agent", f"agent {target!r} is its own actor", actor)
     for element in elements(root):
         for target in element.get(f"{{{TTM}}}agent", "").split():
-            if target not in agents:
+            if target not in declared:
                 yield violation("#agent", f"ttm:agent {target!r} is no declared agent", element)
 
 
@@ -342,12 +327,8 @@ def _origin_timecode(root: Element) -> Iterator[Violation]:
             yield violation(clause, f"origin timecode {value!r} without ttp:frameRate", element)
         elif int(timecode["frames"]) >= rate:
             yield violation(clause, f"origin timecode {value!r} at {rate} frames a second", element)
-        parent = element.getparent()
-        if (
-            parent is None
-            or parent.tag != f"{{{TT}}}metadata"
-            or parent.getparent() is not root.find(f"{{{TT}}}head")
-        ):
+        parent, head = element.getparent(), root.find(f"{{{TT}}}head")
+        if parent is None or parent.tag != f"{{{TT}}}metadata" or parent.getparent() is not head:
             yield violation(clause, "the origin timecode stands outside of the head's metadata", element)
 
 
@@ -363,16 +344,19 @@ def _times(root: Element) -> Iterator[Violation]:
             if clause is None:
                 usable[name] = terms.seconds(value, *rates)
             else:
-                yield violation(
-                    clause, f"{name} is {value!r}: no media time, or its rate is missing", element
-                )
+                what = f"{name} is {value!r}: no media time, or its rate is missing"
+                yield violation(clause, what, element)
         for first, last in (("begin", "end"), ("clipBegin", "clipEnd")):
             if first in usable and last in usable and usable[first] > usable[last]:
                 yield violation("#timing", f"{first} {values[first]} is after {last} {values[last]}", element)
 
 
-def _audio_languages(root: Element) -> Iterator[Violation]:
-    clause, name, resources = "#xmlLang-audio-nonMatching", f"{{{XML}}}lang", _resources(root)
+def _audio(root: Element) -> Iterator[Violation]:
+    """The languages of audio, then its sources."""
+    clause, name = "#xmlLang-audio-nonMatching", f"{{{XML}}}lang"
+    found = root.iterfind(f"{{{TT}}}head/{{{TT}}}resources/*")
+    kinds = (f"{{{TT}}}audio", f"{{{TT}}}data")
+    resources = {one.get(f"{{{XML}}}id", ""): one for one in found if one.tag in kinds}
     for audio in root.iter(f"{{{TT}}}audio"):
         parent, language = audio.getparent(), inherited(audio, name)
         if parent is not None and language != inherited(parent, name):
@@ -383,10 +367,6 @@ def _audio_languages(root: Element) -> Iterator[Violation]:
             for part in (source, data) if data is not None else (source,):
                 if inherited(part, name) != language:
                     yield violation(clause, f"a source of audio in {language!r} is in another language", part)
-
-
-def _audio_sources(root: Element) -> Iterator[Violation]:
-    resources = _resources(root)
     for data in root.iter(f"{{{TT}}}data"):
         if data.find(f"{{{TT}}}source") is not None:
             yield violation("#source-data", "data holds a source", data)
@@ -413,12 +393,6 @@ def _audio_styles(root: Element) -> Iterator[Violation]:
                 yield violation(f"#{name}", f"tta:{name} is {value!r}, {what}", element)
             elif name == "pan" and not all(-1 <= number <= 1 for number in numbers):
                 yield violation("#pan", f"tta:pan is {value!r}, not from -1 to 1", element)
-
-
-def _resources(root: Element) -> dict[str, Element]:
-    """Audio and data in the head's resources, by their ids."""
-    found = root.iterfind(f"{{{TT}}}head/{{{TT}}}resources/*")
-    return {r.get(f"{{{XML}}}id", ""): r for r in found if r.tag in (f"{{{TT}}}audio", f"{{{TT}}}data")}
 
 
 Element = etree._Element

@@ -75,32 +75,23 @@ def write_docx(track: Track) -> bytes:
     except ModuleNotFoundError:
         raise missing_extra("DOCX", "python-docx") from None
     document = docx.Document()
-    right_to_left = track.language.partition("-")[0].lower() in _RIGHT_TO_LEFT
-    # The language of all text: of the defaults in the styles, and of the theme's fonts in the settings
-    language = track.language
-    plain = language.partition("-")[0].lower()
-    kind = "bidi" if plain in _RIGHT_TO_LEFT else "eastAsia" if plain in _EAST_ASIAN else "val"
-    if language.lower() == plain and len(plain) == 2:
-        language = f"{plain}-{_REGIONS.get(plain, plain.upper())}"
-    styles, settings = document.styles.element, document.settings.element
-    for old in (*styles.iter(f"{_W}lang"), *settings.findall(f"{_W}themeFontLang")):
-        old.attrib.clear()
-        old.set(f"{_W}val", language)
-        old.set(f"{_W}{kind}", language)
-    _set_page(document)
+    _set_page(document, track.language)
     heading = document.add_heading(clean_text(f"Audio description: {track.film.name}"), level=1)
     _mark(heading._p, f"{MARK}track_{track.stamp}", 0)
     for text in about(track):
         document.add_paragraph(text)
     document.add_heading("Script", level=2)
-    table = _new_table(document, len(track.heard))
-    if right_to_left:
+    table = _add_table(document, track)
+    if _plain(track.language) in _RIGHT_TO_LEFT:
         document.styles["Normal"].element.get_or_add_pPr().append(_element("bidi"))
         table._tbl.tblPr.insert(1, _element("bidiVisual"))
-    _fill(table, track)
     out = io.BytesIO()
     document.save(out)
     return sealed(out.getvalue(), track)
+
+
+def _plain(language: str) -> str:
+    return language.partition("-")[0].lower()
 
 
 def about(track: Track) -> tuple[str, ...]:
@@ -133,36 +124,14 @@ def missing_extra(what: str, package: str) -> ScriptError:
     )
 
 
-def _fill(table: Table, track: Track) -> None:
-    """Texts into the cells, row by row, through XML: python-docx counts all cells to look one up."""
+def _add_table(document: Document, track: Track) -> Table:
+    from docx.shared import Inches
     from docx.table import _Cell
 
-    rows = table._tbl.tr_lst
-    heads = [[_Cell(cell, table) for cell in rows[0].tc_lst]]
-    for tag in ("cantSplit", "tblHeader"):  # the heads are repeated on every page
-        rows[0].get_or_add_trPr().append(_element(tag))
-    for cell, head in zip(heads[0], HEADS, strict=True):
-        cell.paragraphs[0].add_run(head).bold = True
-    for number, (row, cue) in enumerate(zip(rows[1:], track.heard, strict=True), 1):
-        row.get_or_add_trPr().append(_element("cantSplit"))
-        cells = [_Cell(cell, table) for cell in row.tc_lst]
-        for cell, value in zip(cells, cells_of(cue), strict=True):
-            if value != "":
-                cell.paragraphs[0].add_run(str(value))
-        stamp = line_stamp(cue.interval, cue.text).replace("-", "_")
-        _mark(cells[-1].paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
-
-
-def _new_table(document: Document, lines: int) -> Table:
-    from docx.shared import Inches
-
-    table: Table = document.add_table(rows=lines + 1, cols=len(HEADS), style="Table Grid")
+    table: Table = document.add_table(rows=len(track.heard) + 1, cols=len(HEADS), style="Table Grid")
     table.autofit = False
     for column, width in zip(table._tbl.tblGrid.gridCol_lst, _WIDTHS, strict=True):
         column.w = Inches(width)
-    for row in table._tbl.tr_lst:
-        for cell, width in zip(row.tc_lst, _WIDTHS, strict=True):
-            cell.width = Inches(width)
     properties = table._tbl.tblPr
     for look in properties.findall(f"{_W}tblLook"):
         properties.remove(look)
@@ -172,18 +141,46 @@ def _new_table(document: Document, lines: int) -> Table:
     properties.append(_element("tblLook", **flags))
     properties.append(_element("tblCaption", val=TABLE))
     properties.append(_element("tblDescription", val=what))
+    # Row by row, through XML: python-docx counts all cells to look one up.
+    rows = zip(table._tbl.tr_lst, (HEADS, *map(cells_of, track.heard)), strict=True)
+    for number, (row, texts) in enumerate(rows):
+        row.get_or_add_trPr().append(_element("cantSplit"))
+        for cell, width, text in zip(row.tc_lst, _WIDTHS, texts, strict=True):
+            cell.width = Inches(width)
+            if text != "":
+                run = _Cell(cell, table).paragraphs[0].add_run(str(text))
+                if number == 0:
+                    run.bold = True
+        if number == 0:
+            row.get_or_add_trPr().append(_element("tblHeader"))  # repeated on every page
+        else:
+            cue = track.heard[number - 1]
+            stamp = line_stamp(cue.interval, cue.text).replace("-", "_")
+            last = _Cell(row.tc_lst[-1], table)
+            _mark(last.paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
     return table
 
 
-def _set_page(document: Document) -> None:
+def _set_page(document: Document, language: str) -> None:
+    """The language of all text, of the defaults in the styles and of the theme's fonts in the settings; the
+    page and its letters."""
     from docx.enum.section import WD_ORIENT
     from docx.shared import Inches, Pt, RGBColor
 
+    plain = _plain(language)
+    kind = "bidi" if plain in _RIGHT_TO_LEFT else "eastAsia" if plain in _EAST_ASIAN else "val"
+    if language.lower() == plain and len(plain) == 2:
+        language = f"{plain}-{_REGIONS.get(plain, plain.upper())}"
+    styles, settings = document.styles.element, document.settings.element
+    for old in (*styles.iter(f"{_W}lang"), *settings.findall(f"{_W}themeFontLang")):
+        old.attrib.clear()
+        old.set(f"{_W}val", language)
+        old.set(f"{_W}{kind}", language)
     section = document.sections[0]
     section.orientation = WD_ORIENT.LANDSCAPE
     section.page_width, section.page_height = Inches(11.69), Inches(8.27)
-    for side in ("left_margin", "right_margin", "top_margin", "bottom_margin"):
-        setattr(section, side, Inches(0.4 if side.startswith(("left", "right")) else 0.7))
+    section.left_margin = section.right_margin = Inches(0.4)
+    section.top_margin = section.bottom_margin = Inches(0.7)
     document.styles["Normal"].font.size = Pt(12)
     document.styles["Normal"].font.name = "Calibri"
     document.styles["Normal"].element.rPr.append(_element("szCs", val="24"))
@@ -232,26 +229,31 @@ def read_docx(data: bytes, name: str) -> Script:
     Tracked changes count as accepted. Raises ScriptError with file and row; for a document without such a
     table; and for one that is not safe to read (`open_package`).
     """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     with open_package(data, name) as package:
-        body = read_xml(package, DOCUMENT, name)
-    cues: list[ScriptCue] = []
-    found = False
-    for number, table in enumerate(_tables(body), 1):
-        rows = _rows(table)
-        heads = column_names(_cells(next(rows, None)))
+        try:
+            body = etree.fromstring(read_part(package, DOCUMENT, name), parser)
+        except etree.XMLSyntaxError as error:
+            raise ScriptError(f"{name} is damaged at {DOCUMENT}: {error}.") from None
+    cues: list[ScriptCue] | None = None
+    tables = (table for table in body.iter(f"{_W}tbl") if next(table.iterancestors(f"{_W}tbl"), None) is None)
+    for number, table in enumerate(tables, 1):
+        # Its own rows that are not deleted.
+        own = (row for row in table.iter(f"{_W}tr") if next(row.iterancestors(f"{_W}tbl"), None) is table)
+        rows = (_cells(row) for row in own if row.find(f"{_W}trPr/{_W}del") is None)
+        where = f"{name}, table {number}"
+        heads = column_names(next(rows, []))
         if not {"start", "end", "text"} <= set(heads):
             continue
-        found = True
+        cues = cues or []
         for at, row in enumerate(rows, 2):
             if at > MOST_ROWS:
-                raise ScriptError(f"{name}, table {number}, has over {MOST_ROWS} rows.", "Is it a script?")
-            cue = line_of(dict(zip(heads, _cells(row), strict=False)), f"{name}, table {number}, row {at}")
+                raise ScriptError(f"{where}, has over {MOST_ROWS} rows.", "Is it a script?")
+            cue = line_of(dict(zip(heads, row, strict=False)), f"{where}, row {at}")
             cues += [cue] if cue is not None else []
-    if not found:
-        raise ScriptError(
-            f"{name} has no table with the heads In, Out and Line.",
-            "Give the table a first row with these heads.",
-        )
+    if cues is None:
+        what = f"{name} has no table with the heads In, Out and Line."
+        raise ScriptError(what, "Give the table a first row with these heads.")
     marks = [str(mark.get(f"{_W}name")) for mark in body.iter(f"{_W}bookmarkStart")]
     stamps = {m["id"]: f"{m['times']}-{m['text']}" for mark in marks if (m := _MARK.fullmatch(mark))}
     tracks = [m["stamp"] for mark in marks if (m := _TRACK.fullmatch(mark))]
@@ -277,44 +279,22 @@ def line_of(cells: Mapping[str, str], where: str) -> ScriptCue | None:
     return ScriptCue(cells.get("id", "").strip() or None, interval, text if heard else "")
 
 
-def _tables(body: etree._Element) -> Iterator[etree._Element]:
-    for table in body.iter(f"{_W}tbl"):
-        if not any(True for _ in table.iterancestors(f"{_W}tbl")):
-            yield table
-
-
-def _rows(table: etree._Element) -> Iterator[etree._Element]:
-    """The table's own rows that are not deleted."""
-    for row in table.iter(f"{_W}tr"):
-        own = next(row.iterancestors(f"{_W}tbl"), None) is table
-        if own and row.find(f"{_W}trPr/{_W}del") is None:
-            yield row
-
-
-def _cells(row: etree._Element | None) -> list[str]:
-    if row is None:
-        return []
-    cells = [c for c in row.iter(f"{_W}tc") if next(c.iterancestors(f"{_W}tr"), None) is row]
+def _cells(row: etree._Element) -> list[str]:
     texts: list[str] = []
-    for cell in cells:
+    for cell in row.iter(f"{_W}tc"):
+        if next(cell.iterancestors(f"{_W}tr"), None) is not row:
+            continue
+        lines = [""]
+        for paragraph in cell.iter(f"{_W}p"):
+            if next(paragraph.iterancestors(f"{_W}tc"), None) is cell:
+                lines[-1] += "".join(_pieces(paragraph))
+                # One whose end mark is deleted runs on into the next.
+                if paragraph.find(f"{_W}pPr/{_W}rPr/{_W}del") is None:
+                    lines.append("")
         span = cell.find(f"{_W}tcPr/{_W}gridSpan")
         width = int(value) if span is not None and (value := span.get(f"{_W}val", "1")).isdecimal() else 1
-        texts += ["\n".join(_paragraphs(cell)), *[""] * (min(width, 64) - 1)]
+        texts += ["\n".join(lines if lines[-1] else lines[:-1]), *[""] * (min(width, 64) - 1)]
     return texts
-
-
-def _paragraphs(cell: etree._Element) -> Iterator[str]:
-    """A paragraph whose end mark is deleted runs on into the next."""
-    open_text = ""
-    for paragraph in cell.iter(f"{_W}p"):
-        if next(paragraph.iterancestors(f"{_W}tc"), None) is not cell:
-            continue
-        open_text += "".join(_pieces(paragraph))
-        if paragraph.find(f"{_W}pPr/{_W}rPr/{_W}del") is None:
-            yield open_text
-            open_text = ""
-    if open_text:
-        yield open_text
 
 
 def _pieces(element: etree._Element) -> Iterator[str]:
@@ -356,9 +336,8 @@ def open_package(data: bytes, name: str) -> zipfile.ZipFile:
     try:
         package = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
-        raise ScriptError(
-            f"{name} is no Office document: {error}.", "Save it as DOCX or XLSX, without a password."
-        ) from None
+        what = f"{name} is no Office document: {error}."
+        raise ScriptError(what, "Save it as DOCX or XLSX, without a password.") from None
     parts = package.infolist()
     size = sum(part.file_size for part in parts)
     if len(parts) > MOST_PARTS or size > LARGEST:
@@ -392,15 +371,6 @@ def read_part(package: zipfile.ZipFile, part: str, name: str) -> bytes:
     return data
 
 
-def read_xml(package: zipfile.ZipFile, part: str, name: str) -> etree._Element:
-    """One part as XML, without entities and without fetching. Raises ScriptError."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        return etree.fromstring(read_part(package, part, name), parser)
-    except etree.XMLSyntaxError as error:
-        raise ScriptError(f"{name} is damaged at {part}: {error}.") from None
-
-
 def checked_package(data: bytes, name: str) -> bytes:
     """The same document with parts that are as large as it says, for programs that read it without limits.
 
@@ -425,20 +395,8 @@ def kind_of(data: bytes) -> str | None:
 
 
 def sealed(data: bytes, track: Track) -> bytes:
-    """The package with the track's properties and without times: the same track gives the same bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        replaced: Mapping[str, bytes] = {_CORE: core_properties(track)}
-        for name in old.namelist():
-            part = zipfile.ZipInfo(name, _TIME)
-            part.compress_type = zipfile.ZIP_DEFLATED
-            part.external_attr = 0o600 << 16
-            new.writestr(part, replaced.get(name) or old.read(name))
-    return out.getvalue()
-
-
-def core_properties(track: Track) -> bytes:
-    """Title, author, language, subject and keywords, which screen readers announce and libraries index."""
+    """The package with the track's properties, which screen readers announce and libraries index, and without
+    times: the same track gives the same bytes."""
     values = {
         "dc:title": f"Audio description: {track.film.name}",
         "dc:subject": "Audio description script",
@@ -449,8 +407,16 @@ def core_properties(track: Track) -> bytes:
         "cp:lastModifiedBy": f"shotad {track.version}",
     }
     body = "".join(f"<{key}>{escape(clean_text(value))}</{key}>" for key, value in values.items())
-    return (
+    properties = (
         '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<cp:coreProperties '
         'xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
         f'xmlns:dc="http://purl.org/dc/elements/1.1/">{body}</cp:coreProperties>'
-    ).encode()
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            part = zipfile.ZipInfo(name, _TIME)
+            part.compress_type = zipfile.ZIP_DEFLATED
+            part.external_attr = 0o600 << 16
+            new.writestr(part, properties.encode() if name == _CORE else old.read(name))
+    return out.getvalue()

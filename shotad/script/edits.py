@@ -8,7 +8,7 @@ said in `shotad.script.track`, how a script comes back with them in `shotad.scri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.core import EditConflict, Interval
@@ -56,7 +56,10 @@ def derive(
         return Derivation(new)
     if discard_edits:
         previous = without_edits(previous)
-    new = new.with_cues(_as_spoken(new.cues, previous))
+    # How a line was last spoken holds where it is still the same.
+    voiced = {cue.id: cue.voiced for cue in previous.cues}
+    spoken = ((cue, replace(cue, voiced=voiced.get(cue.id))) for cue in new.cues)
+    new = new.with_cues(with_voice if with_voice.spoken else cue for cue, with_voice in spoken)
     fresh = {cue.id: cue for cue in new.cues}
     kept = {cue.id: _over(cue, fresh.get(cue.id)) for cue in previous.cues if cue.edited is not None}
     beyond = [] if covered is None else [c for c in previous.cues if not covered.contains(c.interval.start)]
@@ -72,18 +75,8 @@ def derive(
             yielded.append(cue.id)
     present = {cue.id for cue in lines}
     orphans = [cue for cue in kept.values() if cue.id not in present]
-    track = _naming_makers(new.with_cues([*lines, *orphans, *elsewhere]))
-    lapsed = previous.reviewed_by if track.stamp != previous.stamp else ()
-    reviewers = () if lapsed else previous.reviewed_by
-    return Derivation(replace(track, reviewed_by=reviewers), tuple(kept), tuple(yielded), lapsed)
-
-
-def _as_spoken(cues: Iterable[Cue], previous: Track) -> Iterator[Cue]:
-    """The lines, with how they were last spoken where ``previous`` has the same ones."""
-    known = {cue.id: cue.voiced for cue in previous.cues}
-    for cue in cues:
-        with_voice = replace(cue, voiced=known.get(cue.id))
-        yield with_voice if with_voice.spoken else cue
+    track, lapsed = _with_names(new.with_cues([*lines, *orphans, *elsewhere]), previous)
+    return Derivation(track, tuple(kept), tuple(yielded), lapsed)
 
 
 def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
@@ -93,11 +86,17 @@ def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
     own version as it was. Raises KeyError for a line that the track does not have.
     """
     before = {cue.id: cue for cue in track.cues}
-    taken = {cue.id: _in_place_of(before[cue.id], cue) for cue in fresh}
-    changed = _naming_makers(track.with_cues(taken.get(cue.id, cue) for cue in track.cues))
-    lapsed = track.reviewed_by if changed.stamp != track.stamp else ()
-    reviewers = () if lapsed else track.reviewed_by
-    return Derivation(replace(changed, reviewed_by=reviewers), kept=tuple(taken), lapsed=lapsed)
+    taken: dict[str, Cue] = {}
+    for cue in fresh:
+        old = before[cue.id]
+        earlier = dict.fromkeys((*old.candidates, *((old.text,) if old.text else ())))
+        fields: tuple[EditField, ...] = (EditField.TEXT,)
+        if old.machine is not None and old.machine.status.heard != cue.heard:
+            fields = (EditField.TEXT, EditField.STATUS)
+        candidates = cue.candidates + tuple(text for text in earlier if text not in cue.candidates)
+        taken[cue.id] = replace(cue, candidates=candidates, edited=Edit(fields, REDO, old.machine))
+    changed, lapsed = _with_names(track.with_cues(taken.get(cue.id, cue) for cue in track.cues), track)
+    return Derivation(changed, kept=tuple(taken), lapsed=lapsed)
 
 
 def is_by_hand(cue: Cue) -> bool:
@@ -213,18 +212,6 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
     )
 
 
-def _in_place_of(before: Cue, fresh: Cue) -> Cue:
-    earlier = dict.fromkeys((*before.candidates, *((before.text,) if before.text else ())))
-    fields: tuple[EditField, ...] = (EditField.TEXT,)
-    if before.machine is not None and before.machine.status.heard != fresh.heard:
-        fields = (EditField.TEXT, EditField.STATUS)
-    return replace(
-        fresh,
-        candidates=fresh.candidates + tuple(text for text in earlier if text not in fresh.candidates),
-        edited=Edit(fields, REDO, before.machine),
-    )
-
-
 def _is_own_choice(cue: Cue) -> bool:
     """Whether a person holds on to a machine's line that another run has written than the last one.
 
@@ -238,15 +225,18 @@ def _is_own_choice(cue: Cue) -> bool:
     return kept and own is not None and cue.text != own.text
 
 
-def _naming_makers(track: Track) -> Track:
-    """The track with the makers of lines that other engines than the run's own wrote."""
+def _with_names(track: Track, before: Track) -> tuple[Track, tuple[str, ...]]:
+    """The track with the makers of lines that other engines than the run's own wrote, and with those who
+    reviewed ``before`` while all that is heard is still the same; the reviewers where it is not."""
     others = (
         maker
         for cue in track.heard
         if _is_own_choice(cue) and cue.provenance is not None
         for maker in cue.provenance.makers
     )
-    return replace(track, makers=tuple(dict.fromkeys((*track.makers, *others))))
+    makers = tuple(dict.fromkeys((*track.makers, *others)))
+    lapsed = before.reviewed_by if track.stamp != before.stamp else ()
+    return replace(track, makers=makers, reviewed_by=() if lapsed else before.reviewed_by), lapsed
 
 
 def _owner_of_time(cue: Cue, owned: Iterable[Cue]) -> Cue | None:

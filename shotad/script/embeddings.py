@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,26 @@ def make_embedder(
     Fetches weights that are not here, and loads them. Raises ShotadError without the extra, WeightsError
     for a model that cannot be had or loaded.
     """
-    need("sentence_transformers", PURPOSE, EXTRA)
+    library = need("sentence_transformers", PURPOSE, EXTRA)
     folder, named = _found(name, progress)
     _check(folder)
-    model = _loaded(folder, compute or ComputeSettings())
-    return Embedder(model, Identity(_ENGINE, **named), batch, ending(folder))
+    compute = compute or ComputeSettings()
+    device = device_of(compute)
+    # What is set; where that is ``auto``, float32 for small models, which are quick enough in it.
+    if compute.precision == "auto" and sum(path.stat().st_size for path in weight_files(folder)) < _SMALL:
+        compute = compute.model_copy(update={"precision": "float32"})
+    try:
+        with loading_quiet(need("transformers", PURPOSE, EXTRA)):
+            model = library.SentenceTransformer(
+                str(folder),
+                device=str(device),
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"dtype": dtype_of(compute, device), "use_safetensors": True},
+            )
+    except broken(PURPOSE) as error:
+        raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _WHOLE) from None
+    return Embedder(model.eval(), Identity(_ENGINE, **named), batch, ending(folder))
 
 
 def check_installed() -> None:
@@ -133,35 +149,11 @@ def _check(folder: Path) -> None:
         raise WeightsError(f"{path} cannot be read: {reason(error)}.", _WHOLE) from None
     foreign = [kind for kind in kinds if not kind.startswith(_OWN)]
     if foreign:
-        raise WeightsError(
-            f"The model in {folder} brings code of its own ({foreign[0]}), which is not run.",
-            "Choose a model that sentence-transformers can load without.",
-        )
+        what = f"The model in {folder} brings code of its own ({foreign[0]}), which is not run."
+        raise WeightsError(what, "Choose a model that sentence-transformers can load without.")
     pickles = [place for place in places if any(place.glob("*.bin")) and not any(place.glob("*.safetensors"))]
     if pickles or not weight_files(folder):
         raise WeightsError(f"The model in {(pickles or [folder])[0]} has no safetensors.", _WHOLE)
-
-
-def _loaded(folder: Path, compute: ComputeSettings) -> Any:
-    library = need("sentence_transformers", PURPOSE, EXTRA)
-    transformers = need("transformers", PURPOSE, EXTRA)
-    device = device_of(compute)
-    try:
-        with loading_quiet(transformers):
-            # What is set; where that is ``auto``, float32 for small models, which are quick enough in it.
-            small = sum(path.stat().st_size for path in weight_files(folder)) < _SMALL
-            exact = compute.model_copy(update={"precision": "float32"})
-            dtype = dtype_of(exact if small and compute.precision == "auto" else compute, device)
-            model = library.SentenceTransformer(
-                str(folder),
-                device=str(device),
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"dtype": dtype, "use_safetensors": True},
-            )
-    except broken(PURPOSE) as error:
-        raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _WHOLE) from None
-    return model.eval()
 
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
@@ -260,9 +252,8 @@ def check_name(name: str) -> None:
         return
     if folder.is_dir():
         raise WeightsError(f"The folder {name} holds no config.json with all of its safetensors.", _ENCODERS)
-    raise WeightsError(
-        f"There is no encoder {name!r}.", "Known: minilm, a folder, or a repository of the hub (owner/name)."
-    )
+    what = f"There is no encoder {name!r}."
+    raise WeightsError(what, "Known: minilm, a folder, or a repository of the hub (owner/name).")
 
 
 def locate(name: str, progress: Progress | None = None) -> EncoderPlace:
@@ -276,9 +267,8 @@ def locate(name: str, progress: Progress | None = None) -> EncoderPlace:
     config = _config(need("transformers", _WORDS_PURPOSE, EXTRA), folder)
     layers = getattr(config, "num_hidden_layers", None)
     if not isinstance(layers, int):
-        raise WeightsError(
-            f"The model in {folder} is no encoder with layers ({config.model_type}).", _ENCODERS
-        )
+        what = f"The model in {folder} is no encoder with layers ({config.model_type})."
+        raise WeightsError(what, _ENCODERS)
     return EncoderPlace(folder, Identity(_WORDS_ENGINE, **named), layers)
 
 
@@ -293,15 +283,28 @@ class TokenEncoder:
         self, place: EncoderPlace, layer: int, compute: ComputeSettings | None = None, batch: int = 64
     ) -> None:
         if not 0 <= layer <= place.layers:
-            raise WeightsError(
-                f"The model {place.identity.model} has no layer {layer}.", f"Name one of 0 to {place.layers}."
-            )
+            what = f"The model {place.identity.model} has no layer {layer}."
+            raise WeightsError(what, f"Name one of 0 to {place.layers}.")
         self._torch = need("torch", _WORDS_PURPOSE, EXTRA)
         self._device = device_of(compute or ComputeSettings())
         half = compute is not None and compute.precision == "bfloat16"
         dtype = self._torch.bfloat16 if half else self._torch.float32
-        self._tokenizer, model, config = _loaded_encoder(place.folder, layer, dtype)
-        self._model = model.to(self._device)
+        transformers = need("transformers", _WORDS_PURPOSE, EXTRA)
+        config = _config(transformers, place.folder)
+        config.num_hidden_layers = layer  # those behind are not even read
+        options = {"local_files_only": True, "trust_remote_code": False}
+        source = str(place.folder)
+        try:
+            with loading_quiet(transformers):
+                self._tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
+                model = transformers.AutoModel.from_pretrained(
+                    source, config=config, dtype=dtype, use_safetensors=True, **options
+                )
+        except broken(_WORDS_PURPOSE) as error:
+            what = f"The model in {place.folder} cannot be loaded: {reason(error)}."
+            raise WeightsError(what, _ENCODERS) from None
+        encoder = model.get_encoder() if config.is_encoder_decoder else model
+        self._model = encoder.eval().to(self._device)
         self._longest = _longest(self._tokenizer, config)
         self._marks = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id} - {None}
         self._spaced = config.model_type in _SPACED
@@ -319,11 +322,14 @@ class TokenEncoder:
         ]
         order = sorted((i for i in range(len(texts)) if tokens[i]), key=lambda i: (len(tokens[i]), tokens[i]))
         found = [TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0, np.bool_))] * len(texts)
-        for places in _batches(order, [len(ids) for ids in tokens], self._batch):
-            vectors = self._encoded([tokens[i] for i in places])
-            for i, rows in zip(places, vectors, strict=True):
-                words = np.array([token not in self._marks for token in tokens[i]], np.bool_)
-                found[i] = TokenVectors(rows, words)
+        for _, group in groupby(order, key=lambda i: len(tokens[i])):
+            alike = list(group)
+            for first in range(0, len(alike), self._batch):
+                places = alike[first : first + self._batch]
+                vectors = self._encoded([tokens[i] for i in places])
+                for i, rows in zip(places, vectors, strict=True):
+                    words = np.array([token not in self._marks for token in tokens[i]], np.bool_)
+                    found[i] = TokenVectors(rows, words)
         return found
 
     def _encoded(self, rows: list[list[int]]) -> npt.NDArray[np.float32]:
@@ -336,16 +342,6 @@ class TokenEncoder:
         return np.ascontiguousarray(out.cpu().numpy(), np.float32)
 
 
-def _batches(order: Sequence[int], lengths: Sequence[int], size: int) -> list[list[int]]:
-    """Runs of one length, of at most ``size``."""
-    found: list[list[int]] = []
-    for i in order:
-        if not found or len(found[-1]) == size or lengths[found[-1][0]] != lengths[i]:
-            found.append([])
-        found[-1].append(i)
-    return found
-
-
 def _config(transformers: Any, folder: Path) -> Any:
     try:
         with loading_quiet(transformers):
@@ -354,24 +350,6 @@ def _config(transformers: Any, folder: Path) -> Any:
             )
     except broken(_WORDS_PURPOSE) as error:
         raise WeightsError(f"The model in {folder} cannot be read: {reason(error)}.", _ENCODERS) from None
-
-
-def _loaded_encoder(folder: Path, layer: int, dtype: Any) -> tuple[Any, Any, Any]:
-    """Tokenizer, model and its config; layers behind ``layer`` are not even read."""
-    transformers = need("transformers", _WORDS_PURPOSE, EXTRA)
-    config = _config(transformers, folder)
-    config.num_hidden_layers = layer
-    here = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        with loading_quiet(transformers):
-            tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **here)
-            model = transformers.AutoModel.from_pretrained(
-                str(folder), config=config, dtype=dtype, use_safetensors=True, **here
-            )
-    except broken(_WORDS_PURPOSE) as error:
-        raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _ENCODERS) from None
-    encoder = model.get_encoder() if config.is_encoder_decoder else model
-    return tokenizer, encoder.eval(), config
 
 
 def _longest(tokenizer: Any, config: Any) -> int:

@@ -13,21 +13,9 @@ from functools import lru_cache
 from itertools import takewhile
 
 from shotad.core import STARTERS, WORD_NAMES
+from shotad.script import english_words as en
 from shotad.script.cast_members import GIVEN_NAMES, TITLES
-from shotad.script.english_words import (
-    ADJECTIVES,
-    ADVERBS,
-    DETERMINERS,
-    FUNCTION_WORDS,
-    LEMMAS,
-    NO_ARTICLE,
-    NOUNS_TOO,
-    PLURALS,
-    SAYING_WHEN,
-    THIRD,
-    listed,
-    listed_in,
-)
+from shotad.script.english_words import listed, listed_in
 from shotad.script.line_mentions import NameToken, joins, tokens_of
 from shotad.script.rules import quotations, without_quotations
 
@@ -130,7 +118,7 @@ def _names(text: str) -> tuple[tuple[str, bool], ...]:
         titled = run[0].key in TITLES and len(run) > 1
         is_sure = titled or not SENTENCE_START.search(front) or run[-1].possessive or _AND_NAME.match(after)
         first = run[0].key
-        thing = first in NO_ARTICLE or first.endswith(("ing", "light", "thing", "body"))
+        thing = first in en.NO_ARTICLE or first.endswith(("ing", "light", "thing", "body"))
         if is_sure or (_acts(after) and not thing):
             found += ((name, bool(is_sure)) for name in _name(run, bare))
     return tuple(found)
@@ -178,7 +166,7 @@ _KIN = listed(
 
 _PLACES = listed_in("places")
 
-_NEVER = _THINGS | _KIN | _PLACES | FUNCTION_WORDS | STARTERS
+_NEVER = _THINGS | _KIN | _PLACES | en.FUNCTION_WORDS | STARTERS
 
 _READ_OUT = re.compile(
     r"\b(?:reads?|reading|says|spells?|spelling|words?|headline|message|label|motto|logo|titles?|caption|"
@@ -197,18 +185,14 @@ def people_named(text: str, known: Known = lambda key: False) -> tuple[tuple[int
     Text in quotation marks is not looked at.
     """
     bare = _READ_OUT.sub(lambda match: " " * len(match[0]), without_quotations(text))
-    return tuple(
-        (run[0].at, run[-1].end)
-        for run in _named(bare)
-        if not any(known(token.key) for token in run) and _is_person(run, bare)
-    )
-
-
-def _named(bare: str) -> Iterator[_Run]:
-    """Runs without the word that has its capital letter from the sentence it begins, and without titles."""
+    found: list[tuple[int, int]] = []
     for run in _runs(bare):
+        # Without the word that has its capital letter from the sentence it begins.
         begins = len(run) > 1 and SENTENCE_START.search(bare[: run[0].at]) and _is_word(run[0].key)
-        yield run[1:] if begins else run
+        name = run[1:] if begins else run
+        if not any(known(token.key) for token in name) and _is_person(name, bare):
+            found.append((name[0].at, name[-1].end))
+    return tuple(found)
 
 
 def _is_person(run: _Run, bare: str) -> bool:
@@ -246,9 +230,9 @@ def _spelt_out(token: NameToken, bare: str) -> bool:
 def _is_word(key: str) -> bool:
     """Whether a word of the language, as far as known here, that may begin a sentence."""
     return (
-        key in STARTERS | NO_ARTICLE | PLURALS | SAYING_WHEN | WORD_NAMES
-        or key in LEMMAS
-        or key in ADJECTIVES
+        key in STARTERS | en.NO_ARTICLE | en.PLURALS | en.SAYING_WHEN | WORD_NAMES
+        or key in en.LEMMAS
+        or key in en.ADJECTIVES
         or key.endswith(("ing", "light", "thing", "body", "ly", "ness", "ment", "tion"))
     )
 
@@ -257,11 +241,11 @@ def _follows_determiner(before: list[str]) -> bool:
     """``the Bronx``, ``a black Mercedes``, ``her friend Ann``: articles and possessives with adjectives."""
     for i in reversed(range(len(before))):
         word = before[i]
-        if word in DETERMINERS or word.endswith(("'s", "’s")):
+        if word in en.DETERMINERS or word.endswith(("'s", "’s")):
             return True
         if word.endswith(("ing", "ed")):
-            return i > 0 and before[i - 1] in DETERMINERS
-        if word in FUNCTION_WORDS or word in THIRD:
+            return i > 0 and before[i - 1] in en.DETERMINERS
+        if word in en.FUNCTION_WORDS or word in en.THIRD:
             return False
     return False
 
@@ -277,12 +261,12 @@ def _acts(after: str) -> bool:
     words = re.findall(r"[\w'’-]+|[^\w\s]", after[several.end() if several else 0 :])[:4]
     if words[:1] == [","]:
         del words[0]
-    while words and (words[0].endswith("ly") or words[0] in ADVERBS):
+    while words and (words[0].endswith("ly") or words[0] in en.ADVERBS):
         del words[0]
     if not words:
         return False
-    noun = words[0] in NOUNS_TOO and words[1:2] and words[1] in LEMMAS and not words[1].endswith("ing")
-    return not noun and (words[0] in THIRD or (several is not None and words[0] in LEMMAS))
+    noun = words[0] in en.NOUNS_TOO and words[1:2] and words[1] in en.LEMMAS and not words[1].endswith("ing")
+    return not noun and (words[0] in en.THIRD or (several is not None and words[0] in en.LEMMAS))
 
 
 def _is_attribute(after: str) -> bool:
@@ -290,10 +274,10 @@ def _is_attribute(after: str) -> bool:
     word = re.match(r"[ ]([a-zà-ÿ][\w-]*)", after)
     if word is None:
         return False
-    return not (word[1] in _NO_NOUNS or word[1] in LEMMAS or word[1].endswith(("ly", "ing", "ed")))
+    return not (word[1] in _NO_NOUNS or word[1] in en.LEMMAS or word[1].endswith(("ly", "ing", "ed")))
 
 
-_NO_NOUNS = FUNCTION_WORDS | ADVERBS | listed("is are has also")
+_NO_NOUNS = en.FUNCTION_WORDS | en.ADVERBS | listed("is are has also")
 
 _AND_NAME = re.compile(r" and [A-Z]")
 _TITLE_OF, _OF_TITLE = re.compile(r"(?<!\w)[A-Z]\w+ of (?:the )?\Z"), re.compile(r" of (?:the )?[A-Z]")

@@ -15,33 +15,18 @@ from shotad.script.checked_lines import Material, TrackLine
 from shotad.script.cue import count_words
 from shotad.script.english_words import FUNCTION_WORDS
 from shotad.script.pace import tempo, usual_words
-from shotad.script.rules import Finding, Level, Limits, quotations
+from shotad.script.rules import Finding, Level, Limits, quotations, too_fast
 
 
 def check_pace(line: TrackLine, limits: Limits) -> Iterator[Finding]:
     """T3 for the line as it is heard, or as it would have to be spoken in its time."""
-    rate = tempo(_length(line), line.heard.duration)
-    for level, limit in ((Level.ERROR, limits.rate_error), (Level.WARNING, limits.rate_warning)):
-        if rate > limit + 1e-6:
-            what = "spoken at" if _is_spoken(line) else "would have to be spoken at"
-            yield Finding("T3", level, f"{what} {rate:.0f} words a minute, over {limit:g}")
-            return
-
-
-def _length(line: TrackLine) -> float:
-    """In words of the usual length.
-
-    Times of a line that no voice has spoken are planned by counting words, and a voice may need more or less
-    for them: then the fewer of words and usual words count.
-    """
-    usual = usual_words(line.said, line.language)
-    if _is_spoken(line) or not is_english(line.language):
-        return usual
-    return min(usual, count_words(line.said))
-
-
-def _is_spoken(line: TrackLine) -> bool:
-    return line.voiced is not None and line.voiced.interval is not None
+    is_spoken = line.voiced is not None and line.voiced.interval is not None
+    words = usual_words(line.said, line.language)
+    if not is_spoken and is_english(line.language):
+        # Its time was planned by counting words, and a voice may need more or less for them.
+        words = min(words, count_words(line.said))
+    what = "spoken at " if is_spoken else "would have to be spoken at "
+    return too_fast(tempo(words, line.heard.duration), limits, what)
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -66,14 +51,6 @@ def check_subtitles(line: TrackLine, texts: Sequence[TextFact], window: float) -
     return _repeated(line, near, "L12", Level.ERROR, "stands in the subtitles of the picture")
 
 
-def _repeated(line: TrackLine, heard: Sequence[str], rule: str, level: Level, what: str) -> Iterator[Finding]:
-    """The longest of what a line shares with one of ``heard``, the earliest of equals."""
-    found = (span for one in heard if (span := _shared(line.text, one)) is not None)
-    span = max(found, key=lambda span: (span[1] - span[0], -span[0]), default=None)
-    if span is not None:
-        yield Finding(rule, level, f"{what}: {line.text[slice(*span)]!r}", span=span)
-
-
 def _shown(text: TextFact) -> Interval:
     return Interval(text.first, max(text.last, text.first + 0.001))
 
@@ -83,20 +60,25 @@ def _apart(one: Interval, other: Interval) -> float:
     return max(0.0, one.start - other.end, other.start - one.end)
 
 
-def _shared(text: str, heard: str) -> tuple[int, int] | None:
-    """The longest run of words of ``text`` that ``heard`` has too, as characters; None where it is too short.
+def _repeated(line: TrackLine, heard: Sequence[str], rule: str, level: Level, what: str) -> Iterator[Finding]:
+    """The longest run of words that a line shares with one of ``heard``, the earliest of equals.
 
     A line of three words must be said as a whole; shorter ones are let pass.
     """
-    ours, theirs = list(_WORD.finditer(text)), [_key(word) for word in _WORD.findall(heard)]
+    ours = list(_WORD.finditer(line.text))
     keys = [_key(match[0]) for match in ours]
-    run = SequenceMatcher(None, keys, theirs, autojunk=False).find_longest_match()
-    first, last = run.a, run.a + run.size
-    meaning = sum(key not in FUNCTION_WORDS for key in keys[first:last])
-    whole = last - first == len(keys) >= _FEWEST and meaning > 0
-    if whole or (last - first >= _RUN and meaning >= _MEANING):
-        return ours[first].start(), ours[last - 1].end()
-    return None
+    spans: list[tuple[int, int]] = []
+    for one in heard:
+        theirs = [_key(word) for word in _WORD.findall(one)]
+        run = SequenceMatcher(None, keys, theirs, autojunk=False).find_longest_match()
+        first, last = run.a, run.a + run.size
+        meaning = sum(key not in FUNCTION_WORDS for key in keys[first:last])
+        whole = last - first == len(keys) >= _FEWEST and meaning > 0
+        if whole or (last - first >= _RUN and meaning >= _MEANING):
+            spans.append((ours[first].start(), ours[last - 1].end()))
+    span = max(spans, key=lambda span: (span[1] - span[0], -span[0]), default=None)
+    if span is not None:
+        yield Finding(rule, level, f"{what}: {line.text[slice(*span)]!r}", span=span)
 
 
 def _key(word: str) -> str:
@@ -126,11 +108,22 @@ def check_texts(material: Material) -> Iterator[Finding]:
     """L11 for titles, signs and other text of which no line and nobody in the film says half the words, from
     `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left
     out."""
-    for text in _once(fact for fact in material.texts or () if _counts(fact)):
+    # Each text once, however many clips show it, from where it is first to where it is last seen.
+    once: list[TextFact] = []
+    counted = filter(_counts, material.texts or ())
+    for text in sorted(counted, key=lambda text: (text.first, text.text)):
+        for i, known in enumerate(once):
+            if text.first - known.last <= _SAME and _like(known.text.lower(), text.text.lower()):
+                once[i] = replace(known, last=max(known.last, text.last))
+                break
+        else:
+            once.append(text)
+    for text in once:
         shown = _shown(text)
         around = Interval(shown.start - WINDOW, shown.end + WINDOW)
-        heard = " ".join(_heard(around, material.lines, material.speech or ()))
-        if not _is_read(text.text, heard):
+        heard = [line.said for line in material.lines if line.heard.overlaps(around)]
+        heard += [spoken.text for spoken in material.speech or () if spoken.interval.overlaps(around)]
+        if not _is_read(text.text, " ".join(heard)):
             short = text.text if len(text.text) <= 60 else f"{text.text[:59].rstrip()}…"
             what = f"{text.kind} that nobody reads out, at {shown}: {short!r}"
             yield Finding("L11", Level.WARNING, what, when=shown)
@@ -147,24 +140,6 @@ def read_from(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
 def _counts(text: TextFact) -> bool:
     letters = sum(character.isalpha() for character in text.text)
     return text.kind in ("title", "sign", "text") and text.sure >= _SURE and letters >= 3
-
-
-def _once(texts: Iterable[TextFact]) -> list[TextFact]:
-    """Each text once, however many clips show it, from where it is first to where it is last seen."""
-    found: list[TextFact] = []
-    for text in sorted(texts, key=lambda text: (text.first, text.text)):
-        for i, known in enumerate(found):
-            if text.first - known.last <= _SAME and _like(known.text.lower(), text.text.lower()):
-                found[i] = replace(known, last=max(known.last, text.last))
-                break
-        else:
-            found.append(text)
-    return found
-
-
-def _heard(around: Interval, lines: Sequence[TrackLine], speech: Sequence[Utterance]) -> Iterator[str]:
-    yield from (line.said for line in lines if line.heard.overlaps(around))
-    yield from (spoken.text for spoken in speech if spoken.interval.overlaps(around))
 
 
 def _is_read(text: str, heard: str) -> bool:

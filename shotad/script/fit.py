@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from shotad.core import is_english
 from shotad.script import clauses
@@ -78,8 +79,15 @@ def _forms(text: str, language: str) -> Iterator[Fitted]:
         yield Fitted(("" if wide else " ").join(sentences[:number]).strip(), ("dropped sentences",))
     steps = ("dropped sentences",) if len(sentences) > 1 else ()
     for sentence in sentences[:1]:
-        heads = _shorter(sentence) if is_english(language) else _without_clauses(sentence, wide)
-        yield from (Fitted(head, (*steps, "dropped clauses")) for head in heads)
+        if is_english(language):
+            yield from (Fitted(head, (*steps, "dropped clauses")) for head in _shorter(sentence))
+            return
+        # Beginnings that end before a comma or a dash, the longest first.
+        border, stop = (_WIDE_BORDER, "。") if wide else (_BORDER, ".")
+        for match in reversed(list(border.finditer(sentence))):
+            head = sentence[: match.start()].strip().rstrip(" ,;:–—-")
+            if _quotes_closed(head):
+                yield Fitted(f"{head}{stop}", (*steps, "dropped clauses"))
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
@@ -110,11 +118,17 @@ def _shorter(sentence: str) -> Iterator[str]:
     words = "".join((*parts, sentence[at:])).split()
     if len(words) > _MOST:
         return
-    whole = {" ".join(variant) for main in _mains(words) for variant in (main, *_beginnings(main))}
-    ordered = sorted(
-        ((spoken_words(_shown(text)), _shared(text, words), text) for text in whole), reverse=True
-    )
-    yield from (_finished(_shown(text)) for count, _, text in ordered if count >= _FEWEST)
+    ordered: list[tuple[int, int, str]] = []
+    for text in {" ".join(variant) for main in _mains(words) for variant in (main, *_beginnings(main))}:
+        pairs = zip(text.split(), words, strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        ordered.append((spoken_words(text.replace(_MARK, " ")), shared, text))
+    for count, _, text in sorted(ordered, reverse=True):
+        if count >= _FEWEST:
+            # With a capital first and a full stop last.
+            shown = text.replace(_MARK, " ").rstrip(" ,;:–—-")
+            stop = "" if re.search(r"[.!?…][\"”')]*$", shown) else "."
+            yield f"{shown[:1].upper()}{shown[1:]}{stop}"
 
 
 def _mains(words: list[str]) -> Iterator[list[str]]:
@@ -128,12 +142,8 @@ def _mains(words: list[str]) -> Iterator[list[str]]:
     if len(commas) >= 2 and not clauses.is_lead(words) and clauses.main_verb(words[: commas[0] + 1]) is None:
         aside, rest = words[commas[0] + 1 : commas[1] + 1], words[commas[1] + 1 :]
         subject = [*words[: commas[0]], words[commas[0]].rstrip(",")]
-        if (
-            rest
-            and clauses.is_verb(["he", *rest], 1)
-            and (clauses.is_lead(aside) or clauses.bare(aside[0]) in _ASIDE)
-            and len(subject) <= 4
-        ):
+        is_aside = clauses.is_lead(aside) or clauses.bare(aside[0]) in _ASIDE
+        if rest and is_aside and len(subject) <= 4 and clauses.is_verb(["he", *rest], 1):
             yield [*subject, *rest]
 
 
@@ -163,22 +173,15 @@ _STARTS = listed(
 
 
 def _cut_at_comma(head: list[str], rest: Sequence[str], verb: int) -> bool:
-    first = clauses.bare(rest[0])
-    known = (
-        first in _STARTS
-        or first in PREPOSITIONS
-        or first.endswith(("ing", "ed", "ly"))
-        or clauses.is_verb(["he", *rest], 1)
-    )
-    return known and len(head) > verb and clauses.may_end(head) and not _is_aside_of_another(rest)
-
-
-def _is_aside_of_another(rest: Sequence[str]) -> bool:
-    """True for ``…, held by two hoists, swings out``: the words before were the subject of what follows."""
-    end = next((at for at, word in enumerate(rest) if word.endswith(",")), None)
-    if end is None or end + 1 >= len(rest) or clauses.bare(rest[0]) in {"and", "then", "but"}:
+    first, is_deed = clauses.bare(rest[0]), clauses.is_verb(["he", *rest], 1)
+    known = first in _STARTS or first in PREPOSITIONS or first.endswith(("ing", "ed", "ly")) or is_deed
+    if not (known and len(head) > verb and clauses.may_end(head)):
         return False
-    return clauses.is_verb(["he", *rest[end + 1 :]], 1) and not clauses.is_verb(["he", *rest], 1)
+    # ``…, held by two hoists, swings out``: the words before were the subject of what follows.
+    end = next((at for at, word in enumerate(rest) if word.endswith(",")), None)
+    if end is None or end + 1 >= len(rest) or first in {"and", "then", "but"}:
+        return True
+    return is_deed or not clauses.is_verb(["he", *rest[end + 1 :]], 1)
 
 
 def _joined(head: list[str], rest: Sequence[str], verb: int, cut_at_comma: bool) -> list[str] | None:
@@ -207,32 +210,6 @@ def _joined(head: list[str], rest: Sequence[str], verb: int, cut_at_comma: bool)
 _APART = ARTICLES | OWNED
 _FEW = 3
 _SUBORDINATE = listed("while as who which when where but then and")
-
-
-def _without_clauses(sentence: str, wide: bool) -> Iterator[str]:
-    """Beginnings that end before a comma or a dash, the longest first."""
-    border, stop = (_WIDE_BORDER, "。") if wide else (_BORDER, ".")
-    for match in reversed(list(border.finditer(sentence))):
-        head = sentence[: match.start()].strip().rstrip(" ,;:–—-")
-        if _quotes_closed(head):
-            yield f"{head}{stop}"
-
-
-def _shown(text: str) -> str:
-    return text.replace(_MARK, " ")
-
-
-def _shared(text: str, words: Sequence[str]) -> int:
-    """How many words the two have in common from their beginning."""
-    return next(
-        (i for i, (a, b) in enumerate(zip(text.split(), words, strict=False)) if a != b), len(text.split())
-    )
-
-
-def _finished(text: str) -> str:
-    """With a capital first and a full stop last."""
-    text = text.rstrip(" ,;:–—-")
-    return f"{text[:1].upper()}{text[1:]}" + ("" if re.search(r"[.!?…][\"”')]*$", text) else ".")
 
 
 def _quotes_closed(text: str) -> bool:

@@ -58,9 +58,8 @@ def script_format(name: str) -> Format:
         if not 1 <= frames <= 100:
             raise ValueError(rate)
     except (ValueError, ZeroDivisionError):
-        raise ScriptError(
-            f"{name!r} names no frames a second from 1 to 100.", "Write frazier@24 or frazier@30000/1001."
-        ) from None
+        what = f"{name!r} names no frames a second from 1 to 100."
+        raise ScriptError(what, "Write frazier@24 or frazier@30000/1001.") from None
     return _format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
 
 
@@ -95,13 +94,9 @@ def detect_format(file_name: str, data: bytes) -> str:
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
     }
     found = next((name for name, is_so in signs.items() if is_so), None)
-    if found is None:
-        found = next(
-            (name for name in ("reaper", "frazier") if _load("studio_formats", f"is_{name}")(first)), None
-        )
-    return (
-        found or _BY_ENDING.get(file_name.lower().rpartition(".")[2]) or ("srt" if b"-->" in head else "csv")
-    )
+    tables = (name for name in ("reaper", "frazier") if _load("studio_formats", f"is_{name}")(first))
+    found = found or next(tables, None) or _BY_ENDING.get(file_name.lower().rpartition(".")[2])
+    return found or ("srt" if b"-->" in head else "csv")
 
 
 def check_script(path: Path) -> tuple[Violation, ...]:
@@ -141,19 +136,18 @@ def _format(
         return written.encode("utf-8") if isinstance(written, str) else written
 
     def read(data: bytes, file_name: str) -> Script:
-        given = data if reader else _decoded(data, file_name)
+        given: bytes | str = data
+        if not reader:
+            try:
+                given = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+            except UnicodeDecodeError as error:
+                line = data[: error.start].count(b"\n") + 1
+                what = f"{file_name}, line {line}: the text is not UTF-8."
+                raise ScriptError(what, "Save it as UTF-8.") from None
         script: Script = _load(reader or module, f"read_{name}")(given, file_name, *rate)
         return script
 
     return Format(name, ending, encode, read, is_text)
-
-
-def _decoded(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ScriptError(f"{name}, line {line}: the text is not UTF-8.", "Save it as UTF-8.") from None
 
 
 FORMATS = {
@@ -226,9 +220,8 @@ def save_as(track: Track, path: Path) -> Path:
     ending = max((one for one in _ENDINGS if name.endswith(one)), key=len, default=None)
     if ending is None:
         known = ", ".join([TRACK_ENDING, *_ENDINGS])
-        raise ScriptError(
-            f"No format of scripts ends in {path.suffix or path.name!r}.", f"Choose of {known}."
-        )
+        what = f"No format of scripts ends in {path.suffix or path.name!r}."
+        raise ScriptError(what, f"Choose of {known}.")
     return write_format(track, script_format(_ENDINGS[ending]), path)
 
 

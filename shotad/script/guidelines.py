@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from shotad.core import Interval, plural
@@ -227,7 +226,7 @@ class Report:
     findings: tuple[Finding, ...]
     skipped: tuple[str, ...] = ()
     accepted: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def errors(self) -> int:
@@ -255,8 +254,23 @@ def as_text(report: Report, *, warnings: bool = True) -> str:
     """The findings line by line, each with its rule and reason; what to do is said where a rule is first
     broken. Then the summary."""
     shown = [finding for finding in report.findings if warnings or finding.level is Level.ERROR]
+    lines = {line.id: line for line in report.lines}
     told: set[str] = set()
-    blocks = ["\n".join(_block(report, line, findings, told)) for line, findings in _by_line(report, shown)]
+    blocks: list[str] = []
+    before: str | None = None
+    for finding in shown:
+        name = finding.cue_id
+        line = lines.get(name) if name is not None else None
+        if line is not None and name != before:
+            blocks.append(f"{timecode(max(line.interval.start, 0))} {line.id}: {' '.join(line.text.split())}")
+        elif line is None and finding.when:
+            blocks.append(f"{timecode(max(finding.when.start, 0))} no line")
+        elif line is None:
+            blocks.append(name or report.name)
+        before = name
+        hint = "" if finding.rule in told else hint_of(finding.rule)
+        told.add(finding.rule)
+        blocks[-1] += f"\n  {finding.level} {finding.rule}: {finding.message}. {hint}".rstrip()
     end = [f"{report.name}: {summary_line(report)}"]
     end += [f"Not checked: {reason}" for reason in report.skipped]
     end += list(report.notes)
@@ -288,31 +302,6 @@ def in_order(findings: Sequence[Finding], lines: Sequence[TrackLine]) -> tuple[F
         return *where, order_of(finding.rule), finding.span or (-1, -1), finding.message
 
     return tuple(sorted(findings, key=key))
-
-
-def _by_line(report: Report, findings: Sequence[Finding]) -> Iterator[tuple[TrackLine | None, list[Finding]]]:
-    lines = {line.id: line for line in report.lines}
-    for name, group in groupby(findings, key=lambda finding: finding.cue_id):
-        found = list(group)
-        if name is not None and name in lines:
-            yield lines[name], found
-        else:
-            yield from ((None, [finding]) for finding in found)
-
-
-def _block(
-    report: Report, line: TrackLine | None, findings: Sequence[Finding], told: set[str]
-) -> Iterator[str]:
-    if line is None:
-        when = findings[0].when
-        name = findings[0].cue_id
-        yield f"{timecode(max(when.start, 0))} no line" if when else f"{name or report.name}"
-    else:
-        yield f"{timecode(max(line.interval.start, 0))} {line.id}: {' '.join(line.text.split())}"
-    for finding in findings:
-        hint = "" if finding.rule in told else hint_of(finding.rule)
-        told.add(finding.rule)
-        yield f"  {finding.level} {finding.rule}: {finding.message}. {hint}".rstrip()
 
 
 def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:

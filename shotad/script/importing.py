@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import compress
 
 from shotad.core import EditConflict, Interval, ScriptError
 from shotad.script.cue import (
@@ -20,7 +21,6 @@ from shotad.script.cue import (
     CueStatus,
     Edit,
     EditField,
-    FramedScript,
     Script,
     ScriptCue,
     hand_id,
@@ -71,19 +71,18 @@ def import_script(
     _check(track, script, source)
     pairs = _match(track, script)
     matched = {id(line) for line in pairs.values()}
-    if isinstance(script, FramedScript):
+    if (rate := script.frame_rate) is not None:
         # Lines keep the cues' own times wherever a file in frames shows these.
-        own, rate = {cue.id: cue.interval for cue in track.cues}, script.frame_rate
+        own = {cue.id: cue.interval for cue in track.cues}
         pairs = {
             key: replace(line, interval=_exact(line.interval, own[key], rate)) for key, line in pairs.items()
         }
-    merge = _Merge(track, script, source, slots or {}, seconds_per_word, overwrite=overwrite)
+    current = script.stamp is not None and script.stamp == track.stamp
+    merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, current)
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
     if merge.conflicts:
-        raise EditConflict(
-            f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}.",
-            "Make them equal in either file, or import again and let the script win.",
-        )
+        what = f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}."
+        raise EditConflict(what, "Make them equal in either file, or import again and let the script win.")
     added: list[Cue] = []
     for line in script.cues:
         if id(line) not in matched and line.text:
@@ -99,26 +98,21 @@ def import_script(
     )
 
 
+@dataclass(slots=True)
 class _Merge:
     """Decides line by line between track and script, and notes what it did."""
 
-    def __init__(
-        self,
-        track: Track,
-        script: Script,
-        source: str,
-        slots: Mapping[str, Interval],
-        seconds_per_word: float,
-        *,
-        overwrite: bool,
-    ) -> None:
-        self.script, self.source, self.overwrite = script, source, overwrite
-        self.slots, self.seconds_per_word = slots, seconds_per_word
-        self.current = script.stamp is not None and script.stamp == track.stamp
-        self.changed: list[str] = []
-        self.removed: list[str] = []
-        self.kept: list[str] = []
-        self.conflicts: list[str] = []
+    script: Script
+    source: str
+    slots: Mapping[str, Interval]
+    seconds_per_word: float
+    overwrite: bool
+    current: bool
+    """Whether the script was written from the track as it is."""
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
 
     def line(self, cue: Cue, found: ScriptCue | None) -> Cue:
         """The line as it shall be; ``found`` is the script's, None where it lacks the line."""
@@ -143,9 +137,8 @@ class _Merge:
             if cue.heard and (cue.text, _near(cue.interval, found.interval)) != (found.text, True):
                 self.kept.append(cue.id)
             return cue
-        # True where no other hand's edit is at stake: the line is the machine's, or its edit came from
-        # this very file, or what the script changes is in the track still as it was written into the
-        # script.
+        # No other hand's edit is at stake where the line is the machine's, or its edit came from this very
+        # file, or what the script changes is in the track still as it was written into the script.
         times, _, text = line_stamp(cue.interval, cue.text).partition("-")
         seen = {
             EditField.TEXT: text == old_text,
@@ -201,10 +194,8 @@ def _check(track: Track, script: Script, source: str) -> None:
         if line.id is None or line.id not in ids:
             continue
         if line.id in seen:
-            raise ScriptError(
-                f"{source}: two lines have the id {line.id}: {seen[line.id].text!r} and {line.text!r}.",
-                "Take the id away from the new one.",
-            )
+            what = f"{source}: two lines have the id {line.id}: {seen[line.id].text!r} and {line.text!r}."
+            raise ScriptError(what, "Take the id away from the new one.")
         seen[line.id] = line
 
 
@@ -219,35 +210,29 @@ def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
     for by_text in (False, True):
         free = [cue for cue in track.cues if cue.id not in pairs and cue.heard]
         for line in list(rest):
-            fits = [cue for cue in free if _fits(cue, line, script, by_text=by_text)]
+            if by_text:
+                fits = [cue for cue in free if cue.text == line.text]
+            else:
+                at, rate = milliseconds(line.interval.start), script.frame_rate
+                starts = [on_frames(cue.interval, rate).start if rate else cue.start for cue in free]
+                near = (abs(milliseconds(start) - at) <= 1 for start in starts)
+                fits = list(compress(free, near))
             if len(fits) == 1:
                 pairs[fits[0].id] = line
                 free.remove(fits[0])
                 rest.remove(line)
-    free = [cue for cue in track.cues if cue.id not in pairs and cue.heard]
-    return pairs | {cue.id: line for cue, line in _sharing_time(free, rest)}
-
-
-def _sharing_time(cues: list[Cue], lines: list[ScriptCue]) -> list[tuple[Cue, ScriptCue]]:
-    """Cues and lines that have most of the shorter one's time in common, and with no other."""
-    said = [line for line in lines if line.text]
-    found = [
+    # Those that have most of the shorter one's time in common, and with no other.
+    sharing = [
         (cue, line)
-        for line in said
-        for cue in cues
+        for line in rest
+        for cue in track.cues
+        if line.text and cue.id not in pairs and cue.heard
         if (shared := cue.interval.clip(line.interval)) is not None
         and shared.duration * 2 > min(cue.interval.duration, line.interval.duration)
     ]
-    of_cue = Counter(cue.id for cue, _ in found)
-    of_line = Counter(id(line) for _, line in found)
-    return [(cue, line) for cue, line in found if of_cue[cue.id] == of_line[id(line)] == 1]
-
-
-def _fits(cue: Cue, line: ScriptCue, script: Script, *, by_text: bool) -> bool:
-    if by_text:
-        return cue.text == line.text
-    shown = on_frames(cue.interval, script.frame_rate) if isinstance(script, FramedScript) else cue.interval
-    return abs(milliseconds(shown.start) - milliseconds(line.interval.start)) <= 1
+    of_cue = Counter(cue.id for cue, _ in sharing)
+    of_line = Counter(id(line) for _, line in sharing)
+    return pairs | {cue.id: line for cue, line in sharing if of_cue[cue.id] == of_line[id(line)] == 1}
 
 
 def _exact(found: Interval, own: Interval, frame_rate: Fraction) -> Interval:

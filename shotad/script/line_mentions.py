@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile, takewhile
 from typing import Literal
 
 from shotad.core import HER_TITLES, HIS_TITLES, PARTICLES, STARTERS, WORD_NAMES
@@ -102,28 +103,19 @@ def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> Nam
 
 def mentions(line: Sequence[NameToken], cast: Sequence[Member], index: NameIndex) -> tuple[Mention, ...]:
     """Everybody in a line, in order; spans do not overlap."""
+    pronouns = {"he": HE, "she": SHE, "they": THEY}
     found: list[Mention] = []
     at = 0
     while at < len(line):
-        one = (
-            _pronoun(line, at)
-            or _named(line, at, cast, index, found)
-            or _other(line, at, index)
-            or _noun(line, at)
-        )
+        word = line[at].text.lower().replace("’", "'")
+        word = SHORTENED.get(word, word)
+        pronoun = next((one for one, forms in pronouns.items() if word in forms), "")
+        one = Mention("pronoun", at, at + 1, word, pronoun) if pronoun else None
+        one = one or _named(line, at, cast, index, found) or _other(line, at, index) or _noun(line, at)
         if one is not None:
             found.append(one)
         at = one.end if one is not None else at + 1
     return tuple(found)
-
-
-def _pronoun(line: Sequence[NameToken], at: int) -> Mention | None:
-    word = line[at].text.lower().replace("’", "'")
-    word = SHORTENED.get(word, word)
-    for pronoun, forms in (("he", HE), ("she", SHE), ("they", THEY)):
-        if word in forms:
-            return Mention("pronoun", at, at + 1, word, pronoun)
-    return None
 
 
 def _named(
@@ -137,11 +129,17 @@ def _named(
         if any(not joins(line, i) for i in range(at + 1, end)):
             continue
         keys = tuple(token.key for token in line[at:end])
+        forms = index.forms.get(keys, ())
+        if keys not in index.forms and keys[0] in TITLES:  # its titles may be others than in the cast
+            core = tuple(dropwhile(TITLES.__contains__, keys))
+            forms = tuple(owner for owner in index.forms.get(core, ()) if not owner[1].role)
+        # A title does not speak against somebody whose own title says she or he.
+        said = _by_title((before_it, *keys))
         owners = [
             (place, form)
-            for place, form in _forms(keys, index)
+            for place, form in forms
             if _written(line, at, end, form, before, index)
-            and ((form.keys == keys and keys[0] in TITLES) or _suits((before_it, *keys), cast[place]))
+            and ((form.keys == keys and keys[0] in TITLES) or not said or cast[place].pronoun in ("", said))
         ]
         secret = any(form.secret for _, form in owners)
         tells = secret and (end - at > 1 or (len(keys[0]) > 2 and keys[0] not in WORD_NAMES | _NO_NAMES))
@@ -156,16 +154,6 @@ def _named(
     return None
 
 
-def _forms(keys: Keys, index: NameIndex) -> Iterator[tuple[int, Form]]:
-    """The forms that are these words; titles before them may be others than in the cast."""
-    yield from index.forms.get(keys, ())
-    if keys not in index.forms and keys[0] in TITLES:
-        core = keys[1:]
-        while core and core[0] in TITLES:
-            core = core[1:]
-        yield from (owner for owner in index.forms.get(core, ()) if not owner[1].role)
-
-
 def joins(line: Sequence[NameToken], at: int) -> bool:
     """Whether a word may go on with the name before it: ``Anne-Marie``, ``Dr. Brown``, ``John H. Watson``."""
     return not line[at].opens and line[at].gap in (" ", "-", ". ") and not line[at - 1].possessive
@@ -175,25 +163,20 @@ def _written(
     line: Sequence[NameToken], at: int, end: int, form: Form, before: Sequence[Mention], index: NameIndex
 ) -> bool:
     """Whether these words are written like this name."""
-    words = line[at:end]
-    named = all(token.capital or token.key in PARTICLES for token in words)
-    if named and not words[0].opens:
-        return True
-    if named and (len(words) > 1 or _surely(line, at, form, index)):
-        return True
-    return form.role and form.common and _told(line, at, end, before)
-
-
-def _surely(line: Sequence[NameToken], at: int, form: Form, index: NameIndex) -> bool:
-    """Whether a word that begins a sentence is a name and not a word that has its capital from there."""
     token = line[at]
-    word = token.key in index.spoken or (token.key in WORD_NAMES and token.key not in index.inside)
-    if form.sure or (not form.role and not word):
-        return True
-    after = line[at + 1] if at + 1 < len(line) else None
-    if token.possessive or acts(line, at) or after is None or after.opens or "," in after.gap:
-        return True
-    return after.key == "and" and at + 2 < len(line) and line[at + 2].capital
+    if all(word.capital or word.key in PARTICLES for word in line[at:end]):
+        if not token.opens or end - at > 1:
+            return True
+        # It begins a sentence: a name, or a word that has its capital letter from there.
+        word = token.key in index.spoken or (token.key in WORD_NAMES and token.key not in index.inside)
+        if form.sure or (not form.role and not word):
+            return True
+        after = line[at + 1] if at + 1 < len(line) else None
+        if token.possessive or acts(line, at) or after is None or after.opens or "," in after.gap:
+            return True
+        if after.key == "and" and at + 2 < len(line) and line[at + 2].capital:
+            return True
+    return form.role and form.common and _told(line, at, end, before)
 
 
 def _told(line: Sequence[NameToken], at: int, end: int, before: Sequence[Mention]) -> bool:
@@ -245,12 +228,6 @@ def _follows(line: Sequence[NameToken], at: int, index: NameIndex) -> bool:
     if token.key in index.words:
         return line[at].gap == "-"
     return not token.opens or token.key in GIVEN_NAMES or token.key in index.actors
-
-
-def _suits(keys: Keys, who: Member) -> bool:
-    """Whether a title does not speak against somebody whose own title says she or he."""
-    said = _by_title(keys)
-    return not said or not who.pronoun or said == who.pronoun
 
 
 def _by_title(keys: Keys) -> str:
@@ -361,11 +338,9 @@ def shortens(short: str, name: str) -> bool:
 
 def _one_off(one: str, other: str) -> bool:
     """Whether two differ in one letter at most, and not in the first."""
-    same = next(
-        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
-    short = max(len(one), len(other)) < _LONG or not same
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     a, b = one[same:], other[same:]
+    short = max(len(one), len(other)) < _LONG or not same
     return not short and (a[1:] == b[1:] or a[1:] == b or a == b[1:])
 
 
@@ -447,7 +422,15 @@ def respelt(cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]) -> l
     parts = [form.keys[0] for one in cast for form in one.forms if len(form.keys) == 1 and not form.role]
     lower = {token.key for line in lines for token in line if not token.capital}
     found: dict[str, str] = {}
-    for word in sorted({word for line in lines for word in _nameable(line)} - own - lower - _NEVER):
+    # In capitals within a sentence, or where somebody acts or owns at its start.
+    nameable = {
+        token.key
+        for line in lines
+        for at, token in enumerate(line)
+        if token.capital
+        and (not token.opens or token.possessive or acts(line, at) or token.key in GIVEN_NAMES)
+    }
+    for word in sorted(nameable - own - lower - _NEVER):
         near = alike(word, parts)
         if len(near) == 1 and not any({word, near[0]} <= {token.key for token in line} for line in lines):
             found[word] = near[0]
@@ -455,12 +438,3 @@ def respelt(cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]) -> l
         tuple(replace(t, key=found[t.key]) if t.capital and t.key in found else t for t in line)
         for line in lines
     ]
-
-
-def _nameable(line: Sequence[NameToken]) -> Iterator[str]:
-    """Words that may be names: in capitals within a sentence, or where somebody acts or owns at its start."""
-    for at, token in enumerate(line):
-        if token.capital and (
-            not token.opens or token.possessive or acts(line, at) or token.key in GIVEN_NAMES
-        ):
-            yield token.key

@@ -98,7 +98,12 @@ def spoken_words(text: str, language: str = "en") -> int:
     if is_english(language):
         return count_words(text)
     rate = rate_of(language)
-    said = sum(_letters(char, rate) for char in text if char.isalnum())
+    said = 0.0
+    for char in filter(str.isalnum, text):
+        if char.isdigit():  # it is a word
+            said += _LETTERS_OF_A_DIGIT if rate.words else 1
+        else:  # a Latin letter among Chinese characters is no syllable
+            said += rate.letters / ENGLISH.letters if not rate.words and _LATIN.match(char) else 1
     return max(1, int(said * ENGLISH.words / rate.letters + 0.5)) if said else 0
 
 
@@ -127,15 +132,6 @@ def rate_of(language: str) -> Rate:
     if code in _OF_SUCH_SCRIPTS:
         return _WITHOUT_BLANKS
     return _MARKED if code in _MARKED_SCRIPTS else _OTHER
-
-
-def _letters(char: str, rate: Rate) -> float:
-    """What one sign counts: a Latin letter among Chinese characters is no syllable, a digit is a word."""
-    if char.isdigit():
-        return _LETTERS_OF_A_DIGIT if rate.words else 1
-    if not rate.words and _LATIN.match(char):
-        return rate.letters / ENGLISH.letters
-    return 1
 
 
 BREATH = 0.2

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from shotad.core import NoProgress, Progress, WeightsError, manifest, need, reason, weights_folder
 
@@ -135,9 +134,8 @@ def _of_folder(folder: Path, name: str) -> ParserModel:
         called = name or f"{meta['lang']}_{meta['name']}"
         return ParserModel(called, str(meta["version"]), str(folder))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WeightsError(
-            f"{folder / _META} cannot be read: {reason(error)}.", "Give a folder that spaCy wrote."
-        ) from None
+        what = f"{folder / _META} cannot be read: {reason(error)}."
+        raise WeightsError(what, "Give a folder that spaCy wrote.") from None
 
 
 class Parser:
@@ -145,7 +143,18 @@ class Parser:
 
     def __init__(self, model: ParserModel, batch: int = 256) -> None:
         self.model, self._batch = model, batch
-        self._pipeline = _loaded(model)
+        spacy = need("spacy", _PURPOSE, EXTRA)
+        try:
+            self._pipeline = spacy.load(model.place, exclude=_UNUSED)
+        except (OSError, ValueError, LookupError, TypeError, ImportError) as error:
+            raise WeightsError(
+                f"The spaCy model {model.name} cannot be loaded: {reason(error)}.",
+                "Install a model that fits spaCy's version: python -m spacy validate.",
+            ) from None
+        lacking = {"tagger", "parser", "lemmatizer"} - set(self._pipeline.pipe_names)
+        if lacking:
+            what = f"The spaCy model {model.name} has no {' and no '.join(sorted(lacking))}."
+            raise WeightsError(what, _GET.format("en_core_web_sm"))
 
     def of(self, texts: Sequence[str]) -> Iterator[Parse]:
         """The parse of each text, in order, as they come."""
@@ -159,21 +168,3 @@ class Parser:
                     for t in doc
                 )
             )  # fmt: skip
-
-
-def _loaded(model: ParserModel) -> Any:
-    spacy = need("spacy", _PURPOSE, EXTRA)
-    try:
-        pipeline = spacy.load(model.place, exclude=_UNUSED)
-    except (OSError, ValueError, LookupError, TypeError, ImportError) as error:
-        raise WeightsError(
-            f"The spaCy model {model.name} cannot be loaded: {reason(error)}.",
-            "Install a model that fits spaCy's version: python -m spacy validate.",
-        ) from None
-    lacking = {"tagger", "parser", "lemmatizer"} - set(pipeline.pipe_names)
-    if lacking:
-        raise WeightsError(
-            f"The spaCy model {model.name} has no {' and no '.join(sorted(lacking))}.",
-            _GET.format("en_core_web_sm"),
-        )
-    return pipeline

@@ -94,7 +94,7 @@ def check_line(
     if interval is not None:
         found += [
             *_over_speech(interval, speech, limits),
-            *_rate(text, interval, limits),
+            *too_fast(count_words(text) * 60 / interval.duration, limits, ""),
             *_at_zero(interval),
         ]
     if gap is not None:
@@ -198,11 +198,11 @@ def _over_speech(interval: Interval, speech: Sequence[Interval], limits: Limits)
         yield Finding("T1", Level.ERROR, over)
 
 
-def _rate(text: str, interval: Interval, limits: Limits) -> Iterator[Finding]:
-    rate = count_words(text) * 60 / interval.duration
+def too_fast(rate: float, limits: Limits, said: str) -> Iterator[Finding]:
+    """T3 for ``rate`` words a minute; ``said`` is what a finding begins with."""
     for level, limit in ((Level.ERROR, limits.rate_error), (Level.WARNING, limits.rate_warning)):
         if rate > limit + 1e-6:
-            yield Finding("T3", level, f"{rate:.0f} words a minute, over {limit:g}")
+            yield Finding("T3", level, f"{said}{rate:.0f} words a minute, over {limit:g}")
             return
 
 

@@ -10,10 +10,10 @@ import importlib.util
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from shotad.core import STARTERS, Interval, LintSettings, at_hand, is_english
-from shotad.script.cast_members import Member, listed_as
+from shotad.script.cast_members import listed_as
 from shotad.script.checked_lines import TrackLine
 from shotad.script.english_names import people_named
 from shotad.script.english_words import BASES, FUNCTION_WORDS, NO_ARTICLE, OWNED, THIRD, listed, pasts
@@ -46,19 +46,13 @@ _SIDE = re.compile(r"\b(?:the|his|her|its|their|far|to|right and) left\b", re.IG
 """Where, not what was done."""
 
 
-@dataclass(frozen=True, slots=True)
 class Read:
     """A line taken apart: ``places`` are the spans of its words, in characters."""
 
-    parse: Parse
-    places: tuple[tuple[int, int], ...]
-
-    @staticmethod
-    def of(parse: Parse) -> Read:
-        """A parse with the spans of its words."""
+    def __init__(self, parse: Parse) -> None:
         ends = accumulate((len(token.text) + token.space for token in parse.tokens), initial=0)
         spans = zip(ends, parse.tokens, strict=False)
-        return Read(parse, tuple((at, at + len(token.text)) for at, token in spans))
+        self.parse, self.places = parse, tuple((at, at + len(token.text)) for at, token in spans)
 
     def merged(self, wording: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
         """Findings of the word lists, less those of L1 that lie in a clause aside, and L1 as the sentences
@@ -67,15 +61,30 @@ class Read:
         spans = [finding.span for finding in kept if finding.rule == "L1" and finding.span]
         more = [
             finding
-            for finding in (*self._past(), *self._future(), *self._passive(events))
+            for finding in self._l1(events)
             if finding.span and not any(s < finding.span[1] and finding.span[0] < e for s, e in spans)
         ]
         return (*kept, *more)
 
-    def _past(self) -> Iterator[Finding]:
-        for place, token in enumerate(self.parse.tokens):
+    def _l1(self, events: frozenset[str]) -> Iterator[Finding]:
+        """What is told of as past, then what as to come, then what is done to somebody."""
+        tokens = self.parse.tokens
+        for place, token in enumerate(tokens):
             if token.tag == "VBD" and self._is_main(place, _BY_THE_WAY) and self._tells(place):
                 yield self._found(place, place, "not in the present tense")
+        for place, token in enumerate(tokens):
+            is_will = token.tag == "MD" and token.lemma in ("will", "shall") and token.dep == "aux"
+            if is_will and token.text[0] not in "WS" and self._is_main(token.head, _BY_THE_WAY):
+                below = (tokens[child] for child in self.parse.children[token.head])
+                # A subject in the third person.
+                if not _SPEAKERS.intersection(one.text.lower() for one in below if one.dep in _SUBJECTS):
+                    yield self._found(place, token.head, "not in the present tense")
+        for place, token in enumerate(tokens):
+            done = tokens[token.head]
+            is_passive = token.dep == "auxpass" and token.lemma in ("be", "get", "'s", "’s")
+            is_event = done.tag == "VBN" and done.text.lower() in events
+            if is_passive and is_event and self._is_main(token.head, _ASIDE):
+                yield self._found(place, token.head, "passive")
 
     def _tells(self, place: int) -> bool:
         """Whether a form that was taken for the past is it: it has a subject before it, is no present form,
@@ -99,36 +108,14 @@ class Read:
         behind = tokens[place - 1].text in (",", ";", "-", "–", "—")
         return not (owned or bare or behind or token.dep != "ROOT")
 
-    def _future(self) -> Iterator[Finding]:
-        for place, token in enumerate(self.parse.tokens):
-            is_will = token.tag == "MD" and token.lemma in ("will", "shall") and token.dep == "aux"
-            if is_will and token.text[0] not in "WS" and self._is_main(token.head, _BY_THE_WAY):
-                below = (self.parse.tokens[child] for child in self.parse.children[token.head])
-                # A subject in the third person.
-                if not _SPEAKERS.intersection(one.text.lower() for one in below if one.dep in _SUBJECTS):
-                    yield self._found(place, token.head, "not in the present tense")
-
-    def _passive(self, events: frozenset[str]) -> Iterator[Finding]:
-        for place, token in enumerate(self.parse.tokens):
-            done = self.parse.tokens[token.head]
-            is_passive = (
-                token.dep == "auxpass" and token.lemma in ("be", "get", "'s", "’s") and done.tag == "VBN"
-            )
-            if is_passive and done.text.lower() in events and self._is_main(token.head, _ASIDE):
-                yield self._found(place, token.head, "passive")
-
     def _is_main(self, place: int, aside: Sequence[str]) -> bool:
         """Whether a word stands in no clause aside."""
-        return not any(self.parse.tokens[above].dep in aside for above in self._above(place))
-
-    def _above(self, place: int) -> Iterator[int]:
-        """A word and those it depends on, up to the root."""
         tokens = self.parse.tokens
-        while True:
-            yield place
+        while tokens[place].dep not in aside:
             if tokens[place].head == place:
-                return
+                return True
             place = tokens[place].head
+        return False
 
     def _is_aside(self, finding: Finding) -> bool:
         """Whether the verb of a finding stands in a clause aside."""
@@ -138,10 +125,11 @@ class Read:
         aside = _ASIDE if finding.message.startswith("passive") else _BY_THE_WAY
         return bool(verbs) and not any(self._is_main(i, aside) for i in verbs)
 
-    def _found(self, first: int, last: int, what: str) -> Finding:
-        start, end = self.places[min(first, last)][0], self.places[max(first, last)][1]
-        words = self.parse.text(range(min(first, last), max(first, last) + 1))
-        return Finding("L1", Level.WARNING, f"{what}: {words!r}", span=(start, end))
+    def _found(self, one: int, other: int, what: str) -> Finding:
+        first, last = sorted((one, other))
+        words = self.parse.text(range(first, last + 1))
+        span = (self.places[first][0], self.places[last][1])
+        return Finding("L1", Level.WARNING, f"{what}: {words!r}", span=span)
 
 
 @dataclass(slots=True)
@@ -161,7 +149,7 @@ class Reader:
             return {}
         self._parser = self._parser or Parser(self.model)
         parses = self._parser.of(list(chosen.values()))
-        return {name: Read.of(parse) for name, parse in zip(chosen, parses, strict=True)}
+        return {name: Read(parse) for name, parse in zip(chosen, parses, strict=True)}
 
 
 def may_matter(text: str, events: frozenset[str]) -> bool:
@@ -190,7 +178,6 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
 
 _BY_WORDS = "L1 used only word lists, which find less: {}."
 
-_EVERYBODY: tuple[Member, ...] = ()
 
 _REACH_LINES = 3
 _REACH_SECONDS = 90.0
@@ -206,41 +193,43 @@ def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...
     looked at: it means too many things that are no people.
     """
     tokens = [tokens_of(line.text) for line in lines]
-    book = book_of(_EVERYBODY, tokens)
+    book = book_of((), tokens)
     told: list[tuple[Interval, frozenset[str]]] = []
     found: list[tuple[Finding, ...]] = []
     for line, words in zip(lines, tokens, strict=True):
-        there = mentions(words, _EVERYBODY, book)
-        # As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``
-        if any(token.key in _ANIMALS for token in words):
-            more = _ANY
-        else:
-            spans = people_named(line.text)
-            keys = [token.key for token in words if any(start <= token.at < end for start, end in spans)]
-            keys += [one.key for at, one in enumerate(words[:-1]) if _is_named(words, at)]
-            more = frozenset[str]().union(*(_AS[listed_as(key)] for key in keys))
+        there = mentions(words, (), book)
+        more = _who_else(line.text, words)
         recent = (who for time, who in told[-_REACH_LINES:] if line.heard.start - time.end <= _REACH_SECONDS)
-        known = frozenset[str]().union(*recent)
-        found.append(tuple(_unclear(line.text, words, there, known | more)))
+        others = [mention for mention in there if mention.kind != "pronoun"]
+        named = more.union(_who(others, words), *recent)
+        # The first use of each pronoun that has nobody.
+        first: dict[str, Mention] = {}
+        for mention in there:
+            if mention.kind == "pronoun":
+                first.setdefault(mention.pronoun, mention)
+        unclear: list[Finding] = []
+        for pronoun, mention in first.items():
+            if pronoun not in named:
+                start, end = words[mention.start].at, words[mention.end - 1].end
+                what = f"pronoun with an unclear antecedent: {line.text[start:end]!r}"
+                unclear.append(Finding("L6", Level.WARNING, what, span=(start, end)))
+        found.append(tuple(unclear))
         told.append((line.heard, _who(there, words) | more))
     return tuple(found)
 
 
-def _unclear(
-    text: str, words: Sequence[NameToken], there: Sequence[Mention], known: frozenset[str]
-) -> Iterator[Finding]:
-    """The first use of each pronoun that has nobody."""
-    named = known | _who([mention for mention in there if mention.kind != "pronoun"], words)
-    seen: set[str] = set()
-    for mention in there:
-        pronoun = mention.pronoun
-        if mention.kind != "pronoun" or pronoun in seen:
-            continue
-        seen.add(pronoun)
-        if pronoun not in named:
-            start, end = words[mention.start].at, words[mention.end - 1].end
-            what = f"pronoun with an unclear antecedent: {text[start:end]!r}"
-            yield Finding("L6", Level.WARNING, what, span=(start, end))
+def _who_else(text: str, words: Sequence[NameToken]) -> frozenset[str]:
+    """As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``."""
+    if any(token.key in _ANIMALS for token in words):
+        return _ANY
+    spans = people_named(text)
+    keys = [token.key for token in words if any(start <= token.at < end for start, end in spans)]
+    for one, after in pairwise(words):
+        # A word that may have its capital letter from the sentence it begins acts as people do.
+        acts = one.possessive or (after.key in THIRD and not after.gap.strip())
+        if one.text[0].isupper() and acts and one.key not in _NO_NAMES:
+            keys.append(one.key)
+    return frozenset[str]().union(*(_AS[listed_as(key)] for key in keys))
 
 
 def _who(there: Sequence[Mention], words: Sequence[NameToken]) -> frozenset[str]:
@@ -257,13 +246,6 @@ def _who(there: Sequence[Mention], words: Sequence[NameToken]) -> frozenset[str]
     if any(token.key in _NUMBERS or _PLURAL.search(token.key) for token in words):
         may.add("they")
     return frozenset(may)
-
-
-def _is_named(words: Sequence[NameToken], at: int) -> bool:
-    """Whether a word that may have its capital letter from the sentence it begins acts as people do."""
-    one = words[at]
-    acts = one.possessive or (words[at + 1].key in THIRD and not words[at + 1].gap.strip())
-    return one.text[0].isupper() and acts and one.key not in _NO_NAMES
 
 
 _ANY = frozenset(("he", "she", "they"))

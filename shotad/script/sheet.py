@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from shotad.core import ScriptError, parse_json
@@ -87,13 +87,23 @@ def read_csv(text: str, name: str) -> Script:
     line_stamps: dict[str, str] = {}
     for where, row in filled_rows(parted_rows(text), name):
         if heads is None:
-            heads = _heads(row, where)
-            if heads == [cell.strip().lower() for cell in row]:
+            heads = [cell.strip().lower() for cell in row]
+            if "start" in heads and "end" in heads:
                 continue
-        cells = dict(zip(heads, row, strict=False))
-        cues.append(_row(cells, where))
+            try:
+                parse_time(row[0])
+            except (ValueError, IndexError):
+                what = f"{where}: columns are {', '.join(heads)}; start and end are missing."
+                raise ScriptError(what, "Name the columns.") from None
+            heads = ["start", "end", "text"]
+        cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
+        said = unguarded(cells.get("text", ""))
+        interval = parse_interval(cells["start"], cells["end"], where)
+        if cells.get("status", "").strip().lower() in _UNHEARD:
+            said = ""
+        cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(said)))
         stamp = cells.get("track") or stamp
-        if cells.get("id") and cells.get("stamp"):
+        if cells["id"] and cells.get("stamp"):
             line_stamps[cells["id"].strip()] = cells["stamp"]
     return Script(tuple(cues), stamp, line_stamps)
 
@@ -128,17 +138,14 @@ def unguarded(cell: str) -> str:
 
 
 def note(cue: Cue) -> str:
-    """What a person should know of a line: why it is as it is, how doubtful it is, whether it was changed."""
+    """What a person should know of a line: why it is as it is, how doubtful it is and why (``doubt 0.42: the
+    text was read at 0.71``), whether it was changed."""
+    doubt = ""
+    if cue.doubt is not None:
+        doubt = f"doubt {cue.doubt.value:.2f}"
+        doubt += f": {'; '.join(cue.doubt.reasons)}" if cue.doubt.reasons else ""
     edited = "edited by a person" if is_changed(cue) else ""
-    return clean_text("; ".join(part for part in (cue.reason, doubt_words(cue), edited) if part))
-
-
-def doubt_words(cue: Cue) -> str:
-    """How doubtful a line is and why: ``doubt 0.42: the text was read at 0.71``; empty where that is not
-    known."""
-    if (doubt := cue.doubt) is None:
-        return ""
-    return f"doubt {doubt.value:.2f}" + (f": {'; '.join(doubt.reasons)}" if doubt.reasons else "")
+    return clean_text("; ".join(part for part in (cue.reason, doubt, edited) if part))
 
 
 def reviewer(cue: Cue) -> str:
@@ -176,35 +183,14 @@ def read_json(text: str, name: str) -> Script:
     items = next((tree[key] for key in _LISTS if key in tree), None) if isinstance(tree, dict) else tree
     if not isinstance(items, list):
         raise ScriptError(f"{name} holds no list of cues.", "Write a list of objects with start and end.")
-    return Script(tuple(_entry(item, f"{name}, entry {i}") for i, item in enumerate(items, 1)))
-
-
-def _heads(row: Sequence[str], where: str) -> list[str]:
-    names = [cell.strip().lower() for cell in row]
-    if "start" in names and "end" in names:
-        return names
-    try:
-        parse_time(row[0])
-    except (ValueError, IndexError):
-        raise ScriptError(
-            f"{where}: columns are {', '.join(names)}; start and end are missing.", "Name the columns."
-        ) from None
-    return ["start", "end", "text"]
-
-
-def _row(cells: dict[str, str], where: str) -> ScriptCue:
-    text = unguarded(cells.get("text", ""))
-    interval = parse_interval(cells.get("start", ""), cells.get("end", ""), where)
-    if cells.get("status", "").strip().lower() in _UNHEARD:
-        text = ""
-    return ScriptCue(cells.get("id", "").strip() or None, interval, clean_text(text))
-
-
-def _entry(item: Any, where: str) -> ScriptCue:
-    if not isinstance(item, dict):
-        raise ScriptError(f"{where}: must be an object with start and end, got {item!r}.")
-    interval = parse_interval(str(item.get("start")), str(item.get("end")), where)
-    text, cue_id = item.get("text", ""), item.get("id")
-    if not isinstance(text, str) or not isinstance(cue_id, str | None):
-        raise ScriptError(f"{where}: id and text must be texts, got {cue_id!r} and {text!r}.")
-    return ScriptCue(cue_id, interval, clean_text(text))
+    found: list[ScriptCue] = []
+    for i, item in enumerate(items, 1):
+        where = f"{name}, entry {i}"
+        if not isinstance(item, dict):
+            raise ScriptError(f"{where}: must be an object with start and end, got {item!r}.")
+        interval = parse_interval(str(item.get("start")), str(item.get("end")), where)
+        said, cue_id = item.get("text", ""), item.get("id")
+        if not isinstance(said, str) or not isinstance(cue_id, str | None):
+            raise ScriptError(f"{where}: id and text must be texts, got {cue_id!r} and {said!r}.")
+        found.append(ScriptCue(cue_id, interval, clean_text(said)))
+    return Script(tuple(found))

@@ -121,8 +121,10 @@ def check_hls(playlist: bytes) -> tuple[Violation, ...]:
     for number, line in enumerate(playlist.decode("utf-8-sig", "replace").splitlines(), 1):
         if not line.startswith("#EXT-X-MEDIA:"):
             continue
-        values = _attributes(line.partition(":")[2])
-        if values is None:
+        text = line.partition(":")[2]
+        attributes = list(_ATTRIBUTE.finditer(text))
+        values = {match["name"]: match["value"].strip('"') for match in attributes}
+        if "".join(match[0] for match in attributes) != text:
             found.append(Violation("EXT-X-MEDIA", "is no list of attributes", number))
             continue
         missing = [key for key in ("TYPE", "GROUP-ID", "NAME") if key not in values]
@@ -158,20 +160,13 @@ def check_dash(document: bytes) -> tuple[Violation, ...]:
     marks = [
         {(str(a.get("schemeIdUri")), str(a.get("value"))) for a in s.iter("{*}Accessibility")} for s in sets
     ]
-    if any({(ROLES, "description"), (AUDIO_PURPOSE, "1")} <= mark for mark in marks):
+    both = {(ROLES, "description"), (AUDIO_PURPOSE, "1")}
+    if any(both <= mark for mark in marks):
         return ()
-    if any({(ROLES, "description"), (AUDIO_PURPOSE, "1")} & mark for mark in marks):
-        return (
-            Violation("Accessibility", "only one of the role scheme and AudioPurposeCS says description"),
-        )
-    return (Violation("Accessibility", "no AdaptationSet of sound says that it is audio description"),)
-
-
-def _attributes(text: str) -> dict[str, str] | None:
-    found = list(_ATTRIBUTE.finditer(text))
-    if "".join(match[0] for match in found) != text:
-        return None
-    return {match["name"]: match["value"].strip('"') for match in found}
+    what = "no AdaptationSet of sound says that it is audio description"
+    if any(both & mark for mark in marks):
+        what = "only one of the role scheme and AudioPurposeCS says description"
+    return (Violation("Accessibility", what),)
 
 
 def _one_line(text: str) -> str:

@@ -31,7 +31,6 @@ from fractions import Fraction
 from shotad.core import Interval, ScriptError
 from shotad.script.cue import (
     FRAME_RATE,
-    FramedScript,
     Script,
     ScriptCue,
     _nearest_frame,
@@ -61,12 +60,16 @@ def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
     rows.writerow(FRAZIER_HEADS)
     for cue in track.heard:
         shown = on_frames(cue.interval, frame_rate)
-        times = (_timecode(second, frame_rate) for second in (shown.start, shown.end))
+        times: list[str] = []
+        for second in (shown.start, shown.end):
+            # SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds.
+            whole, rest = divmod(_nearest_frame(second, frame_rate), math.ceil(frame_rate))
+            times.append(f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}")
         rows.writerow([number_of(cue.id), *times, guarded(cue.text.replace("\n", " \u2028"))])
     return out.getvalue()
 
 
-def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> FramedScript:
+def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Script:
     """The lines of a Frazier CSV, its frames counted at ``frame_rate``.
 
     Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have.
@@ -80,28 +83,24 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Fra
             heads = [_NAMES.get(cell.strip().lower(), "") for cell in row]
             missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in heads]
             if missing:
-                raise ScriptError(
-                    f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing.",
-                    f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.",
-                )
+                what = f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing."
+                raise ScriptError(what, f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.")
         else:
-            cues.append(_line(dict(zip(heads, row, strict=False)), where, frame_rate))
-    return FramedScript(tuple(cues), frame_rate=frame_rate)
+            cells = {"start": "", "end": "", **dict(zip(heads, row, strict=False))}
+            try:
+                interval = Interval(*(_seconds(cells[key], frame_rate) for key in ("start", "end")))
+            except ValueError as error:
+                hint = "Correct the times, or name the frames a second."
+                raise ScriptError(f"{where}: {error}.", hint) from None
+            text = clean_text(unguarded(cells.get("text", "")))
+            cues.append(ScriptCue(id_of(cells.get("position", "").strip()), interval, text))
+    return Script(tuple(cues), frame_rate=frame_rate)
 
 
 def is_frazier(first_line: str) -> bool:
     """Whether these are the heads of a Frazier CSV."""
     names = [_NAMES.get(cell.strip().strip('"').lower()) for cell in first_line.split(";")]
     return names[:3] == ["position", "start", "end"] and "text" in names
-
-
-def _line(cells: dict[str, str], where: str, frame_rate: Fraction) -> ScriptCue:
-    try:
-        interval = Interval(*(_seconds(cells.get(key, ""), frame_rate) for key in ("start", "end")))
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times, or name the frames a second.") from None
-    text = clean_text(unguarded(cells.get("text", "")))
-    return ScriptCue(id_of(cells.get("position", "").strip()), interval, text)
 
 
 def _seconds(text: str, frame_rate: Fraction) -> float:
@@ -112,12 +111,6 @@ def _seconds(text: str, frame_rate: Fraction) -> float:
     if frames >= counted:
         raise ValueError(f"{text!r} has frame {frames}, but there are {counted} frames in a second")
     return float((int(parse_time(match["clock"])) * counted + frames) / frame_rate)
-
-
-def _timecode(second: float, frame_rate: Fraction) -> str:
-    """SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds."""
-    whole, rest = divmod(_nearest_frame(second, frame_rate), math.ceil(frame_rate))
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}"
 
 
 REAPER_HEADS = ("#", "Name", "Start", "End", "Length")
@@ -158,7 +151,20 @@ def read_reaper(text: str, name: str) -> Script:
             if "name" not in heads or "start" not in heads:
                 raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
         else:
-            entries.append(_entry(dict(zip(heads, row, strict=False)), where))
+            cells = {"name": "", "end": "", **dict(zip(heads, row, strict=False))}
+            start, end = cells.get("start", "").strip(), cells["end"].strip()
+            for time in (start, end):
+                if _MEASURES.fullmatch(time) or _FRAMES.fullmatch(time):
+                    unit = "measures and beats" if _MEASURES.fullmatch(time) else "frames"
+                    hint = "Set Reaper's ruler to minutes and seconds, and export again."
+                    raise ScriptError(f"{where}: {time!r} is in {unit}.", hint)
+            try:
+                begins, ends = parse_time(start), parse_time(end) if end else None
+                if ends is not None:
+                    Interval(begins, ends)
+            except ValueError as error:
+                raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+            entries.append((cells["name"], begins, ends))
     stamps = [found["stamp"] for said, _, _ in entries if (found := _STATEMENT.search(said))]
     lines = [entry for entry in entries if not _STATEMENT.search(entry[0])]
     regions = [_cue(said, start, end) for said, start, end in lines if end is not None]
@@ -173,24 +179,6 @@ def is_reaper(first_line: str) -> bool:
 
 _Entry = tuple[str, float, float | None]
 """Name, start and end of a row; a marker has no end."""
-
-
-def _entry(cells: dict[str, str], where: str) -> _Entry:
-    start, end = cells.get("start", "").strip(), cells.get("end", "").strip()
-    for time in (start, end):
-        if _MEASURES.fullmatch(time) or _FRAMES.fullmatch(time):
-            unit = "measures and beats" if _MEASURES.fullmatch(time) else "frames"
-            raise ScriptError(
-                f"{where}: {time!r} is in {unit}.",
-                "Set Reaper's ruler to minutes and seconds, and export again.",
-            )
-    try:
-        begins, ends = parse_time(start), parse_time(end) if end else None
-        if ends is not None:
-            Interval(begins, ends)
-    except ValueError as error:
-        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
-    return cells.get("name", ""), begins, ends
 
 
 def _cue(name: str, start: float, end: float) -> ScriptCue:

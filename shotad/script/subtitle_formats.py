@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from shotad.core import ScriptError
 from shotad.script.cue import (
@@ -56,9 +58,22 @@ def read_vtt(text: str, name: str) -> Script:
     cues: list[ScriptCue] = []
     stamp: str | None = None
     line_stamps: dict[str, str] = {}
-    for number, block in _blocks(lines):
-        if "-->" in block[0] or (len(block) > 1 and "-->" in block[1]):
-            cues.append(_cue(number, block, name))
+    # Runs of lines that are not empty, after the header.
+    start = next((i for i, line in enumerate(lines) if not line or "-->" in line), len(lines))
+    for is_filled, run in groupby(enumerate(lines[start:], start + 1), key=lambda one: bool(one[1])):
+        if not is_filled:
+            continue
+        numbered = list(run)
+        number, block = numbered[0][0], [line for _, line in numbered]
+        at = next((i for i, line in enumerate(block[:2]) if "-->" in line), None)
+        if at is not None:
+            match, where = _TIMING.fullmatch(block[at]), f"{name}, line {number + at}"
+            if match is None:
+                what = f"{block[at]!r} is no timing such as 00:01:02.500 --> 00:01:05.000"
+                raise ScriptError(f"{where}: {what}.")
+            interval = parse_interval(match["start"], match["end"], where)
+            said = clean_text(_plain(block[at + 1 :]))
+            cues.append(ScriptCue(block[0].strip() if at else None, interval, said))
         elif block[0].split(" ")[0].split("\t")[0] in _OTHER_BLOCKS:
             note = "\n".join(block)
             stamp = found[1] if (found := _STAMP.search(note)) else stamp
@@ -70,33 +85,7 @@ def read_vtt(text: str, name: str) -> Script:
     return Script(tuple(cues), stamp, line_stamps)
 
 
-def _blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
-    """Runs of lines that are not empty, after the header, each with the number of its first line."""
-    start = next((i for i, line in enumerate(lines) if not line or "-->" in line), len(lines))
-    blocks: list[tuple[int, list[str]]] = []
-    fresh = True
-    for number, line in enumerate(lines[start:], start + 1):
-        if not line:
-            fresh = True
-        elif fresh:
-            blocks.append((number, [line]))
-            fresh = False
-        else:
-            blocks[-1][1].append(line)
-    return blocks
-
-
-def _cue(number: int, block: list[str], name: str) -> ScriptCue:
-    at = 0 if "-->" in block[0] else 1
-    match = _TIMING.fullmatch(block[at])
-    where = f"{name}, line {number + at}"
-    if match is None:
-        raise ScriptError(f"{where}: {block[at]!r} is no timing such as 00:01:02.500 --> 00:01:05.000.")
-    interval = parse_interval(match["start"], match["end"], where)
-    return ScriptCue(block[0].strip() if at else None, interval, clean_text(_plain(block[at + 1 :])))
-
-
-def _plain(lines: list[str]) -> str:
+def _plain(lines: Sequence[str]) -> str:
     return html.unescape(_TAG.sub("", "\n".join(lines)))
 
 

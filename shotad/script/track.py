@@ -114,8 +114,8 @@ class Track:
         engines = "; ".join(dict.fromkeys(maker.name for maker in self.makers)) or "no engine named"
         sources = [cue.edited.source for cue in self.cues if cue.edited is not None and is_changed(cue)]
         anew = sources.count(REDO)
-        edited = _counted(len(sources) - anew, "edited by a person")
-        edited += _counted(anew, "described again on request")
+        counts = {"edited by a person": len(sources) - anew, "described again on request": anew}
+        edited = "".join(f" {n} line{'s' if n > 1 else ''} {what}." for what, n in counts.items() if n)
         source = f" Translated from {name_of(self.translated_from)}." if self.translated_from else ""
         return clean_text(
             f"Audio description made by machine: shotad {self.version} ({engines}).{source}{edited}"
@@ -151,10 +151,6 @@ def _by(names: Iterable[str]) -> str:
     """`` by Ann, Bob``; nothing where nobody gave a name."""
     known = ", ".join(dict.fromkeys(name for name in names if name))
     return f" by {known}" if known else ""
-
-
-def _counted(number: int, what: str) -> str:
-    return f" {number} line{'s' if number > 1 else ''} {what}." if number else ""
 
 
 def cue_block(cue: Cue) -> str:
@@ -234,9 +230,7 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
             version=fields.string(made, "shotad", "made_by"),
             cues=(),
             reviewed_by=fields.strings(head, "reviewed_by", "the file"),
-            translated_from=fields.string(head, "translated_from", "the file")
-            if "translated_from" in head
-            else "",
+            translated_from=fields.string({"translated_from": "", **head}, "translated_from", "the file"),
         ).with_cues(cues),
         "the file",
     )
@@ -291,23 +285,16 @@ def _find_line(track: Track, name: str) -> Cue:
         if named is None:
             raise UsageError(f"There is no line {name}.", _nearest(track, int(name[1:]) / 1000))
         return named
-    if not re.fullmatch(r"\d+", name):
-        return _by_time(track, name)
-    if not 1 <= int(name) <= len(track.heard):
-        raise UsageError(
-            f"There is no line {int(name)}: {len(track.heard)} lines are heard.",
-            "Give a time as 1:23 or 83.0, or an id as s00083120.",
-        )
-    return track.heard[int(name) - 1]
-
-
-def _by_time(track: Track, name: str) -> Cue:
+    if re.fullmatch(r"\d+", name):
+        if not 1 <= int(name) <= len(track.heard):
+            what = f"There is no line {int(name)}: {len(track.heard)} lines are heard."
+            raise UsageError(what, "Give a time as 1:23 or 83.0, or an id as s00083120.")
+        return track.heard[int(name) - 1]
     try:
         second = parse_time(name)
     except ValueError:
-        raise UsageError(
-            f"{name!r} is neither an id nor a time nor a number of a line.", "Write s00083120, 1:23 or 12."
-        ) from None
+        what = f"{name!r} is neither an id nor a time nor a number of a line."
+        raise UsageError(what, "Write s00083120, 1:23 or 12.") from None
     now = milliseconds(second)
     within = [c for c in track.cues if milliseconds(c.interval.start) <= now < milliseconds(c.interval.end)]
     begun = [c for c in track.cues if now <= milliseconds(c.interval.start) < now + 1000]

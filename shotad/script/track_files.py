@@ -51,31 +51,29 @@ LOCK_SECONDS = 15.0
 
 
 @contextmanager
-def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+def track_lock(folder: Path) -> Iterator[None]:
     """Nobody else reads and rewrites the tracks of ``folder`` and their scripts meanwhile.
 
     It is held for moments only, from reading a track to having written it, also by those who do not hold the
     `WorkFolder`: so a person edits lines while a run writes others, and neither loses any. Not to be taken
-    twice. Raises WorkFolderError where another holds it for longer than ``seconds``.
+    twice. Raises WorkFolderError where another holds it for longer than `LOCK_SECONDS`.
     """
     if not folder.is_dir():
         # The lock would make the folder again, empty, where a person has renamed it.
-        raise WorkFolderError(
-            f"The work folder {folder} is not there any more.", "Name it as it was, or open it where it is."
-        )
-    lock = FileLock(folder / _LOCK, timeout=seconds)
+        what = f"The work folder {folder} is not there any more."
+        raise WorkFolderError(what, "Name it as it was, or open it where it is.")
+    lock = FileLock(folder / _LOCK, timeout=LOCK_SECONDS)
     try:
         lock.acquire()
     except Timeout:
         raise WorkFolderError(
-            f"The track in {folder} is being written by another shotad for more than {seconds:g} s.",
+            f"The track in {folder} is being written by another shotad for more than {LOCK_SECONDS:g} s.",
             "Wait until that is done; if nothing else runs, try again.",
             again=True,
         ) from None
     except OSError as error:
-        raise WorkFolderError(
-            f"{folder / _LOCK} cannot be written: {error.strerror}.", "Make the folder writable."
-        ) from None
+        what = f"{folder / _LOCK} cannot be written: {error.strerror}."
+        raise WorkFolderError(what, "Make the folder writable.") from None
     try:
         yield
     finally:
@@ -283,8 +281,12 @@ def is_translation(path: Path, track: Track) -> bool:
 
 def translation_places(track: Track, folder: Path) -> tuple[Path, ...]:
     """Where the scripts of a translation stand, whether they are there or not."""
+    return tuple(path for _, path in _translation_scripts(track, folder))
+
+
+def _translation_scripts(track: Track, folder: Path) -> list[tuple[Format, Path]]:
     forms = map(script_format, BESIDE_TRACK)
-    return tuple(script_file(track, form, folder, is_translation=True) for form in forms)
+    return [(form, script_file(track, form, folder, is_translation=True)) for form in forms]
 
 
 def translation_of(script: Path, folder: Path) -> Path | None:
@@ -312,9 +314,7 @@ def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     """Write the track and its scripts, each with its language in its name; their paths."""
     own = folder.path / track_name(track.language)
     write_text(own, to_json(track))
-    forms = map(script_format, BESIDE_TRACK)
-    places = translation_places(track, folder.path)
-    texts = {path: form.write(track) for form, path in zip(forms, places, strict=True)}
+    texts = {path: form.write(track) for form, path in _translation_scripts(track, folder.path)}
     return (own, *write_texts(texts, folder.path, f"scripts.{track.language}.json"))
 
 
@@ -327,7 +327,7 @@ def with_translation_scripts(
 ) -> Brought:
     """A translation with what people changed in the scripts beside it, all ``but`` one; ``times`` are those
     of other slots than the folder's, see `times_of`. Raises as `bring_back`."""
-    places = zip(map(script_format, BESIDE_TRACK), translation_places(track, folder.path), strict=True)
+    places = _translation_scripts(track, folder.path)
     edited = _edited(places, _written(folder.path, f"scripts.{track.language}.json"), but)
     return bring_back(track, edited, *(times or times_of(folder))) if edited else Brought(track, {})
 
@@ -338,7 +338,16 @@ def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:
 
     Nothing for a track that is no translation, or whose source is not in the folder any more.
     """
-    source = _source_of(track, folder)
+    source: Track | None = None
+    try:
+        for name in (TRACK, track_name(track.translated_from)) if track.translated_from else ():
+            path = folder.path / name
+            found = load_track(path) if path.is_file() else None
+            if found is not None and found.language == track.translated_from:
+                source = with_edited_scripts(found, folder).track if name == TRACK else found
+                break
+    except ShotadError:
+        return ()  # whoever works with it is told what is wrong with it
     log = folder.path / f"{log_name(track.language)}.jsonl"
     if source is None or not log.is_file():
         return ()
@@ -365,18 +374,3 @@ def outdated_note(track: Track, folder: WorkFolder) -> str | None:
 
 _SHOWN = 5
 """Ids that are named; more help nobody."""
-
-
-def _source_of(track: Track, folder: WorkFolder) -> Track | None:
-    """The track in the folder that ``track`` was translated from, as people left it."""
-    if not track.translated_from:
-        return None
-    for name in (TRACK, track_name(track.translated_from)):
-        path = folder.path / name
-        try:
-            found = load_track(path) if path.is_file() else None
-            if found is not None and found.language == track.translated_from:
-                return with_edited_scripts(found, folder).track if name == TRACK else found
-        except ShotadError:
-            return None  # whoever works with it is told what is wrong with it
-    return None

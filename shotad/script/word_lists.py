@@ -8,7 +8,7 @@ user's files add to the lists of the program.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -40,41 +40,33 @@ class WordList:
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where ``text`` breaks the rule, half-open; ``text`` has straight apostrophes."""
-        if self._found is None:
-            return
-        spared = [match.span() for match in self._spared.finditer(text)] if self._spared else []
-        for match in self._found.finditer(text):
+        wanted, allowed = self._patterns
+        spared = [match.span() for match in allowed.finditer(text)] if allowed else []
+        for match in wanted.finditer(text) if wanted else ():
             start, end = match.span()
             if start < end and not any(start < stop and begin < end for begin, stop in spared):
                 yield start, end
 
     @cached_property
-    def _found(self) -> re.Pattern[str] | None:
-        return self._any(self.entries)
-
-    @cached_property
-    def _spared(self) -> re.Pattern[str] | None:
-        return self._any(self.allowed)
+    def _patterns(self) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+        return self._any(self.entries), self._any(self.allowed)
 
     def _any(self, entries: Sequence[str]) -> re.Pattern[str] | None:
-        if not entries:
-            return None
         flags = re.IGNORECASE if self.case == "any" else re.NOFLAG
-        parts: list[str] = []
+        patterns: list[str] = []
         for entry in dict.fromkeys(entries):
-            pattern = self._pattern(entry)
-            parts.append(f"(?:{pattern})")
+            if len(entry) > 1 and entry.startswith("/") and entry.endswith("/"):
+                parts = enumerate(_SET.split(entry[1:-1]))  # every second one is the name of a set
+                pattern = "".join(self._set(part, entry) if at % 2 else part for at, part in parts)
+            else:
+                pattern = rf"(?<!\w){self._plain(entry)}(?!\w)"
+            patterns.append(f"(?:{pattern})")
             try:
                 re.compile(pattern, flags)
             except re.error as error:
                 what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
                 raise ConfigError(what, _FORM) from None
-        return re.compile("|".join(parts), flags)
-
-    def _pattern(self, entry: str) -> str:
-        if len(entry) > 1 and entry.startswith("/") and entry.endswith("/"):
-            return _SET.sub(lambda match: self._set(match[1], entry), entry[1:-1])
-        return rf"(?<!\w){self._plain(entry)}(?!\w)"
+        return re.compile("|".join(patterns), flags) if patterns else None
 
     def _plain(self, entry: str) -> str:
         """Words with their marks as a pattern: ``[the] dog[s]`` → ``(?:the )?dog(?:s)?``."""
@@ -120,7 +112,14 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
                 raise ConfigError(what, "Write @set name = one | two | three.")
             sets[key] = (*sets.get(key, ()), *members)
         elif line.startswith("@"):
-            made = _directed(made, line, f"{made.source}, line {number}")
+            match = _DIRECTIVE.fullmatch(line)
+            key, value = (match["key"], match["value"].strip()) if match else ("", "")
+            choices = {"rule": (), "says": (), "level": ("error", "warning"), "case": ("any", "exact")}
+            if key not in choices or (choices[key] and value not in choices[key]):
+                what = f"{made.source}, line {number}: {line!r} cannot be understood."
+                hint = "There are @set, @rule, @level (error, warning), @says and @case (any, exact)."
+                raise ConfigError(what, hint)
+            made = replace(made, **{key: value})  # type: ignore[arg-type]  # one of four strings
         elif line.startswith("-"):
             allowed.append(line[1:].strip())
         elif line and not line.startswith("#"):
@@ -137,39 +136,6 @@ def _outer_bars(text: str) -> Iterator[str]:
             yield text[last:at]
             last = at + 1
     yield text[last:]
-
-
-def _directed(made: WordList, line: str, where: str) -> WordList:
-    match = _DIRECTIVE.fullmatch(line)
-    key, value = (match["key"], match["value"].strip()) if match else ("", "")
-    choices: Mapping[str, Sequence[str]] = {"level": ("error", "warning"), "case": ("any", "exact")}
-    if key not in ("rule", "level", "says", "case") or value not in choices.get(key, (value,)):
-        hint = "There are @set, @rule, @level (error, warning), @says and @case (any, exact)."
-        raise ConfigError(f"{where}: {line!r} cannot be understood.", hint)
-    return replace(made, **{key: value})  # type: ignore[arg-type]  # one of four strings, checked above
-
-
-def with_more(lists: Sequence[WordList], more: Iterable[WordList]) -> tuple[WordList, ...]:
-    """``lists`` with the entries of ``more`` added to those of the same name; others stand at the end.
-
-    What an added list says of rule and level holds for a list of its own only; without a rule it is ``own``.
-    """
-    found = {words.name: words for words in lists}
-    for extra in more:
-        base = found.get(extra.name)
-        if base is None:
-            found[extra.name] = extra if extra.rule else replace(extra, rule=OWN)
-            continue
-        names = dict.fromkeys((*base.sets, *extra.sets))
-        sets = {name: (*base.sets.get(name, ()), *extra.sets.get(name, ())) for name in names}
-        found[extra.name] = replace(
-            base,
-            entries=(*base.entries, *extra.entries),
-            allowed=(*base.allowed, *extra.allowed),
-            sets=sets,
-            source=f"{base.source} and {extra.source}",
-        )
-    return tuple(found.values())
 
 
 OWN = "own"
@@ -215,14 +181,6 @@ MARKUP = re.compile(
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-\w+)*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class UserWords:
-    """A user's word file, read; ``language`` is empty where it is for every track."""
-
-    language: str
-    words: WordList
-
-
 def read_words(places: Sequence[str | Path]) -> tuple[UserWords, ...]:
     """The word files at ``places``: files, or folders of them with a folder for each language.
 
@@ -235,28 +193,42 @@ def read_words(places: Sequence[str | Path]) -> tuple[UserWords, ...]:
         files = sorted(place.rglob("*.txt")) if place.is_dir() else [place]
         if not files:
             raise ConfigError(f"The folder {place} holds no word files.", "Their names end in .txt.")
-        found += [_read(file, place) for file in files]
+        for file in files:
+            try:
+                text = file.read_text(encoding="utf-8-sig")
+            except (OSError, UnicodeDecodeError) as error:
+                what = f"The words {file} cannot be read: {error}."
+                raise ConfigError(what, "Save them as UTF-8.") from None
+            folder = file.absolute().parent.name
+            name = folder.lower().split("-")[0] if _LANGUAGE.fullmatch(folder) else ""
+            found.append((name if len(name) == 2 else "", parse_words(text, file.stem, str(file))))
     return tuple(found)
 
 
+UserWords = tuple[str, WordList]
+"""A language, empty where it is for every track, and a user's word file."""
+
+
 def lists_for(language: str, own: Sequence[UserWords] = ()) -> tuple[WordList, ...]:
-    """The lists by which lines of a language are read. Every pattern is tried: raises ConfigError."""
+    """The lists by which lines of a language are read: a user's entries are added to the list of the same
+    name, whose rule and level hold. A list of another name without a rule is ``own``. Every pattern is tried:
+    raises ConfigError."""
     name = language.lower().split("-")[0]
-    mine = [user.words for user in own if user.language in ("", name)]
-    lists = with_more(packaged(language), mine)
-    if mine:
-        for words in lists:
-            tuple(words.spans(""))
-    return lists
-
-
-def _read(file: Path, place: Path) -> UserWords:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The words {file} cannot be read: {error}.", "Save them as UTF-8.") from None
-    folder = file.absolute().parent.name
-    is_named = file.parent != place or place.is_file() or _LANGUAGE.fullmatch(folder)
-    name = folder.lower().split("-")[0]
-    language = name if is_named and len(name) == 2 and _LANGUAGE.fullmatch(folder) else ""
-    return UserWords(language, parse_words(text, file.stem, str(file)))
+    lists = {words.name: words for words in packaged(language)}
+    mine = [words for tag, words in own if tag in ("", name)]
+    for more in mine:
+        base = lists.get(more.name)
+        if base is None:
+            lists[more.name] = more if more.rule else replace(more, rule=OWN)
+            continue
+        names = dict.fromkeys((*base.sets, *more.sets))
+        lists[more.name] = replace(
+            base,
+            entries=(*base.entries, *more.entries),
+            allowed=(*base.allowed, *more.allowed),
+            sets={key: (*base.sets.get(key, ()), *more.sets.get(key, ())) for key in names},
+            source=f"{base.source} and {more.source}",
+        )
+    for words in lists.values() if mine else ():
+        tuple(words.spans(""))
+    return tuple(lists.values())

@@ -68,7 +68,18 @@ def write_xlsx(track: Track) -> bytes:
             _put(script, row, at, value)
         _put(script, row, len(COLUMNS), line_stamp(cue.interval, cue.text))
     _lay_out(script, len(track.heard))
-    _tell(book.create_sheet(ABOUT), track)
+    # The second sheet says what the file is: its first column names what the second says.
+    sheet = book.create_sheet(ABOUT)
+    statement, film, use = about(track)
+    entries = (
+        ("Audio description", statement), ("Film", film), ("Use", use),
+        ("Reviewed by", clean_text(", ".join(track.reviewers)) or "nobody yet"),
+        ("Review", clean_text(track.review)), ("Track", track.stamp),
+    )  # fmt: skip
+    for row, (head, text) in enumerate(entries, 1):
+        _put(sheet, row, 1, head, bold=True)
+        _put(sheet, row, 2, text)
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100
     out = io.BytesIO()
     book.save(out)
     return sealed(out.getvalue(), track)
@@ -133,10 +144,8 @@ def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:
             failed = next((cell for cell in row if cell.data_type == "e"), None)
             if failed is not None:
                 where = f"{name}, sheet {title}, row {number}"
-                raise ScriptError(
-                    f"{where}: {failed.coordinate} holds the error {failed.value}.",
-                    "Write the text itself into the cell.",
-                )
+                what = f"{where}: {failed.coordinate} holds the error {failed.value}."
+                raise ScriptError(what, "Write the text itself into the cell.")
             yield [_text(cell.value) for cell in row]
     except ScriptError:
         raise
@@ -171,10 +180,8 @@ def _put(sheet: Worksheet, row: int, column: int, value: str | float, *, bold: b
         cell.value = value
         return
     if len(value) > LONGEST:
-        raise ScriptError(
-            f"A text of {len(value)} characters does not fit into a cell of a workbook.",
-            f"Shorten it to {LONGEST} characters.",
-        )
+        what = f"A text of {len(value)} characters does not fit into a cell of a workbook."
+        raise ScriptError(what, f"Shorten it to {LONGEST} characters.")
     if value:
         cell.value = _ESCAPED.sub(r"_x005F_x\1_", value)
         cell.data_type = "s"
@@ -205,17 +212,3 @@ def _lay_out(sheet: Worksheet, lines: int) -> None:
     choice.errorTitle, choice.error = "Status", f"Choose one of {', '.join(_STATUSES)}."
     choice.add(f"F2:F{max(2, lines + 1)}")
     sheet.add_data_validation(choice)
-
-
-def _tell(sheet: Worksheet, track: Track) -> None:
-    """The second sheet: what the file is. Its first column names what the second says."""
-    statement, film, use = about(track)
-    entries = (
-        ("Audio description", statement), ("Film", film), ("Use", use),
-        ("Reviewed by", clean_text(", ".join(track.reviewers)) or "nobody yet"),
-        ("Review", clean_text(track.review)), ("Track", track.stamp),
-    )  # fmt: skip
-    for row, (head, text) in enumerate(entries, 1):
-        _put(sheet, row, 1, head, bold=True)
-        _put(sheet, row, 2, text)
-    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100

@@ -27,6 +27,7 @@ SHARED = Path(__file__).parents[3] / "shared" / "data"
         ('Words appear: "Long, long ago, there was a king."', 8, None),
         ("She opens the heavy old door of oak.", 4, None),
         ("Then, she opens the heavy old door.", 4, None),
+        ("She opens the heavy door as", 4, None),
     ],
 )
 def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: str | None) -> None:

@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 
 from shotad.core import Box, Image, Mark, Sighting
 from shotad.film import COLOURS, marks_for
-from shotad.film.overlays import Oval, Window, cover, ellipse, line_width, paint_people, stroke_of
+from shotad.film.overlays import Oval, Window, cover, ellipse, line_width, paint_people
 
 PEOPLE = [f"p{number}" for number in range(21)]
 MARKS = marks_for(PEOPLE)
@@ -89,7 +89,7 @@ def test_after_jpeg_each_line_is_nearest_to_its_own_colour(
         oval = Oval(x * width, y * height, pixels / 2 * 1.25, pixels * 1.3 / 2 * 1.25)
         window = oval.window(20, width, height)
         assert window is not None
-        covered = cover(ellipse(oval, window), stroke_of(mark.style, line_width(width)))
+        covered = cover(ellipse(oval, window), mark.style, line_width(width))
         median = np.median(window.of(painted)[covered > 0.99], axis=0)
         away = {other: float(np.linalg.norm(median - rgb)) for other, rgb in COLOURS.items()}
         nearest, second = sorted(away, key=lambda other: away[other])[:2]
