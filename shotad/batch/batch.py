@@ -102,7 +102,17 @@ class Batch:
     def _work_through(self, pool: WorkerPool) -> None:
         try:
             while self._at_work or (not self.halted and (self._queue or self._alone or self.more)):
-                self._hand_out(pool)
+                while self._queue and pool.has_room and not self.halted:
+                    entry = self._queue.popleft()
+                    before = done_before(entry.film.job)
+                    if before is not None:
+                        self._begun += 1
+                        self._end(entry, before)
+                    else:
+                        self._begin(entry, pool.give(entry.film))
+                if self._alone and not self._queue and not self._at_work and not self.halted:
+                    entry = self._alone.popleft()
+                    self._begin(entry, pool.give_alone(entry.film))
                 for worker, news in pool.hear(BEAT):
                     self._heard(pool, worker, news)
                 for worker, entry in list(self._waiting.items()):
@@ -129,19 +139,6 @@ class Batch:
                 self._end(entry, entry.film.trouble)
             else:
                 self._queue.append(entry)
-
-    def _hand_out(self, pool: WorkerPool) -> None:
-        while self._queue and pool.has_room and not self.halted:
-            entry = self._queue.popleft()
-            before = done_before(entry.film.job)
-            if before is not None:
-                self._begun += 1
-                self._end(entry, before)
-            else:
-                self._begin(entry, pool.give(entry.film))
-        if self._alone and not self._queue and not self._at_work and not self.halted:
-            entry = self._alone.popleft()
-            self._begin(entry, pool.give_alone(entry.film))
 
     def _begin(self, entry: _Entry, worker: Worker) -> None:
         entry.tries, entry.begun, entry.need = entry.tries + 1, self.clock(), None
@@ -240,10 +237,6 @@ class _Going:
     bar: Task | None
     done: float = 0.0
 
-    def within(self, amount: float) -> float:
-        """So much of ``amount`` as does not go beyond the total: sums of seconds do, by a hair."""
-        return amount if self.total is None else max(min(amount, self.total * _WHOLE - self.done), 0.0)
-
     def __str__(self) -> str:
         name = self.name[:1].lower() + self.name[1:] if self.name[1:2].islower() else self.name
         return f"{name} {min(self.done / self.total, 1):.0%}" if self.total else name
@@ -287,12 +280,17 @@ class BatchProgress:
             bar = self.progress.task(name, news.total, news.unit) if self.bars else None
             going[news.number] = _Going(news.name, news.total, bar)
         elif isinstance(news, Advanced) and (task := going.get(news.number)) is not None:
-            amount = task.within(news.amount)
+            amount = news.amount
+            if task.total is not None:
+                # Sums of seconds go beyond the total by a hair.
+                amount = max(min(amount, task.total * _WHOLE - task.done), 0.0)
             task.done += amount
             if task.bar is not None:
                 task.bar.advance(amount)
         elif isinstance(news, Ended):
-            _close(going.pop(news.number, None))
+            ended = going.pop(news.number, None)
+            if ended is not None and ended.bar is not None:
+                ended.bar.done()
         elif isinstance(news, str):
             self.note(f"{label}: {news}")
 
@@ -307,7 +305,8 @@ class BatchProgress:
     def forget(self, label: str) -> None:
         """A film is not at work any more."""
         for task in self._films.pop(label, {}).values():
-            _close(task)
+            if task.bar is not None:
+                task.bar.done()
 
     def still(self, counts: str) -> None:
         """Say now and then what is at work; ``counts`` is how many films are done, and the time left."""
@@ -329,8 +328,3 @@ class BatchProgress:
             self.forget(label)
         if self._whole is not None:
             self._whole.done()
-
-
-def _close(task: _Going | None) -> None:
-    if task is not None and task.bar is not None:
-        task.bar.done()

@@ -317,18 +317,17 @@ def scratch_folders(scratch: Path, *, held: bool) -> list[Path]:
     known = [
         path for path in sorted(scratch.iterdir()) if _NAME.fullmatch(path.name) and lock_of(path).exists()
     ]
+    found = []
     with _gate(scratch):
-        return [path for path in known if path.is_dir() and _is_held(path) is held]
-
-
-def _is_held(folder: Path) -> bool:
-    lock = FileLock(lock_of(folder), timeout=0)
-    try:
-        lock.acquire()
-    except (Timeout, OSError):
-        return True
-    lock.release()
-    return False
+        for path in (path for path in known if path.is_dir()):
+            try:
+                with FileLock(lock_of(path), timeout=0):
+                    is_held = False
+            except (Timeout, OSError):
+                is_held = True
+            if is_held is held:
+                found.append(path)
+    return found
 
 
 @contextmanager

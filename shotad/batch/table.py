@@ -75,7 +75,19 @@ def labels(films: Sequence[Planned]) -> list[str]:
 
 def line_of(row: FilmRow) -> str:
     """``movie.mp4: done, 14 lines in 15 slots, 2 long silences, in 1 min 5 s (0.42 times its length).``"""
-    parts = [row.state, *_counts(row.result), *_time(row.result)]
+    parts, result = [row.state], row.result
+    if result is not None and result.error is None:
+        parts.append(f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}")
+        if result.amiss:
+            parts.append(_amiss(result))
+        if result.silences:
+            parts.append(plural(result.silences, "long silence"))
+    if result is not None and result.state != "skipped":
+        pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
+        tries = f" at try {result.attempts}" if result.attempts > 1 else ""
+        took = f"in {duration(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
+        if took or tries:
+            parts.append(f"{took}{tries}".strip())
     text = f"{row.label}: {', '.join(parts)}."
     return f"{text} {_trouble(row.result)}".rstrip()
 
@@ -139,26 +151,8 @@ def summary(rows: Sequence[FilmRow], seconds: float) -> str:
 _ORDER = ("done", "done before", _IN_USE, "failed", "stopped", "not begun")
 
 
-def _counts(result: FilmResult | None) -> list[str]:
-    if result is None or result.error is not None:
-        return []
-    told = [f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}"]
-    if result.amiss:
-        told.append(_amiss(result))
-    return [*told, plural(result.silences, "long silence")] if result.silences else told
-
-
 def _amiss(result: FilmResult) -> str:
     return f"{plural(result.amiss, 'line')} could not be written"
-
-
-def _time(result: FilmResult | None) -> list[str]:
-    if result is None or result.state == "skipped":
-        return []
-    pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
-    tries = f" at try {result.attempts}" if result.attempts > 1 else ""
-    took = f"in {duration(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
-    return [f"{took}{tries}".strip()] if took or tries else []
 
 
 def _trouble(result: FilmResult | None) -> str:

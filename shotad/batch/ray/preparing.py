@@ -64,7 +64,13 @@ class Preparing:
         told = int(self._register.told(unit))
         error: dict[str, str] = {}
         try:
-            for question in self._questions(film, job, unit):
+            stopped = self._register.stopped()
+            if stopped:
+                raise _Refused(halted(stopped))
+            attempt = int(self._register.begin(film, unit))
+            if attempt > self._settings.attempts:
+                raise _Refused(lost("preparing the film", attempt - 1))
+            for question in self._prepared(film, job, attempt) if done_before(job) is None else ():
                 count += 1
                 self._register.tell(unit, count)
                 yield RayRow(film, question.plan.slot.id, job, question)
@@ -80,16 +86,6 @@ class Preparing:
         lasted = time.monotonic() - clock
         yield RayRow(film, "end", job, end=True, count=count, error=error, seconds=lasted, peak=peak_memory())
         self._register.end(unit)
-
-    def _questions(self, film: int, job: FilmJob, unit: str) -> Iterator[Question]:
-        stopped = self._register.stopped()
-        if stopped:
-            raise _Refused(halted(stopped))
-        attempt = int(self._register.begin(film, unit))
-        if attempt > self._settings.attempts:
-            raise _Refused(lost("preparing the film", attempt - 1))
-        if done_before(job) is None:
-            yield from self._prepared(film, job, attempt)
 
     def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
         """Both first acts, and the question of each slot as it comes, in the order of the film."""
