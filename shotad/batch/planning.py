@@ -231,18 +231,8 @@ class Folders:
         self._known.update(new)
         here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
         names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
-        self._look_up(names.values())
-        # Who was here before is served first.
-        for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
-            free = [name for name in names[film] if name not in self._taken and self._is_free(name, film)]
-            own = [name for name in free if self._is_own(name, film)]
-            self._given[film] = folder = (own or free or names[film][-1:])[0]
-            self._taken.add(folder)
-        return [self._given[film] for film in films]
-
-    def _look_up(self, names: Iterable[Sequence[str]]) -> None:
-        """Ask whose the folders elsewhere are, many at a time: only those that are there, by a list."""
-        some = dict.fromkeys(one for folders in names for one in folders)
+        # Whose the folders elsewhere are is asked many at a time: only of those that are there, by a list.
+        some = dict.fromkeys(one for folders in names.values() for one in folders)
         asked = [one for one in some if one not in self._owners and not is_local(one)]
         parents = dict.fromkeys(parent_of(one) for one in asked)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
@@ -251,6 +241,13 @@ class Folders:
             found = [one for one in asked if name_of(one) in there[parent_of(one)]]
             owners = pool.map(lambda one: _owner(one, self._known), found)
             self._owners.update(zip(found, owners, strict=True))
+        # Who was here before is served first.
+        for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
+            free = [name for name in names[film] if name not in self._taken and self._is_free(name, film)]
+            own = [name for name in free if self._is_own(name, film)]
+            self._given[film] = folder = (own or free or names[film][-1:])[0]
+            self._taken.add(folder)
+        return [self._given[film] for film in films]
 
     def _is_own(self, folder: str, film: str) -> bool:
         return self._owner(folder) == without_query(film)

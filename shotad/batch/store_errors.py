@@ -27,15 +27,9 @@ _PASSING_CODES = {
     "ConditionalRequestConflict", "409", "429", "500", "502", "503", "504",
 }  # fmt: skip
 _PASSING_ERRNO = {
-    errno.EBUSY,
-    errno.ECONNRESET,
-    errno.ETIMEDOUT,
-    errno.EPIPE,
-    errno.EHOSTUNREACH,
-    errno.ENETUNREACH,
-    errno.ENETDOWN,
-    getattr(errno, "EREMOTEIO", errno.EBUSY),
-}
+    errno.EBUSY, errno.ECONNRESET, errno.ETIMEDOUT, errno.EPIPE, errno.EHOSTUNREACH, errno.ENETUNREACH,
+    errno.ENETDOWN, getattr(errno, "EREMOTEIO", errno.EBUSY),
+}  # fmt: skip
 _NO_CREDENTIALS = {
     "NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "NoAuthTokenError",
     "SSOError", "TokenRetrievalError", "ProfileNotFound", "DefaultCredentialsError",

@@ -79,7 +79,20 @@ class Worker:
                 yield news
         except (EOFError, OSError):
             self.process.join(PATIENCE)
-            yield self._death()
+            code, kind = self.process.exitcode, "killed"
+            what = f"The process at work on it ended by itself (exit code {code})."
+            hint = "Please report it."
+            if self.over is not None:
+                kind, what = "memory", f"It took more than {size_text(self.over)} of memory and was ended."
+                hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
+            elif code == -signal.SIGKILL:
+                what = "The process at work on it was killed (SIGKILL)."
+                hint = "Most often that is for want of memory: fewer at once (--jobs), or more memory."
+            elif code is not None and code < 0:
+                with suppress(ValueError):
+                    what = f"The process at work on it crashed ({signal.Signals(-code).name})."
+                    hint = "Its film may be damaged; please report it."
+            yield Died(what, hint, kind, self._last_words())
 
     def end(self, patience: float = PATIENCE) -> None:
         """End it: idle ones by word, others by signal, and by force where that takes too long."""
@@ -97,22 +110,6 @@ class Worker:
         """Let go of one that has ended."""
         self.line.close()
         self.log.unlink(missing_ok=True)
-
-    def _death(self) -> Died:
-        code, kind = self.process.exitcode, "killed"
-        what = f"The process at work on it ended by itself (exit code {code})."
-        hint = "Please report it."
-        if self.over is not None:
-            kind, what = "memory", f"It took more than {size_text(self.over)} of memory and was ended."
-            hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
-        elif code == -signal.SIGKILL:
-            what = "The process at work on it was killed (SIGKILL)."
-            hint = "Most often that is for want of memory: fewer at once (--jobs), or more memory."
-        elif code is not None and code < 0:
-            with suppress(ValueError):
-                what = f"The process at work on it crashed ({signal.Signals(-code).name})."
-                hint = "Its film may be damaged; please report it."
-        return Died(what, hint, kind, self._last_words())
 
     def _last_words(self) -> str:
         """The last line that it wrote to the terminal that it has not."""

@@ -146,11 +146,11 @@ class Excerpt:
     def film(self) -> Samples:
         """The programme alone, as it is in the film."""
         blocks = self._part(self.laid.recipe.programme).blocks()
-        return self._cut(self._for_two(blocks))
+        return self._cut(blocks)
 
     def _heard(self, recipe: Recipe) -> Samples:
         part = replace(recipe, programme=self._part(recipe.programme))
-        return self._cut(self._for_two(limited(part.mixed(), Limiter(self.true_peak, self.rate))))
+        return self._cut(limited(part.mixed(), Limiter(self.true_peak, self.rate)))
 
     @property
     def _begin(self) -> int:
@@ -161,14 +161,11 @@ class Excerpt:
     def _part(self, programme: Programme) -> Programme:
         return programme.part(self._begin, self.end + round(TAIL * self.rate))
 
-    def _for_two(self, blocks: Iterable[SoundBlock]) -> Iterable[SoundBlock]:
+    def _cut(self, blocks: Iterable[SoundBlock]) -> Samples:
         """As players of two channels have it, by the downmix of sound files."""
         layout = self.laid.recipe.programme.layout
-        if len(channel_names(layout)) <= 2:
-            return blocks
-        return downmixed(blocks, layout, self.rate, DOWNMIXED_PEAK)
-
-    def _cut(self, blocks: Iterable[SoundBlock]) -> Samples:
+        if len(channel_names(layout)) > 2:
+            blocks = downmixed(blocks, layout, self.rate, DOWNMIXED_PEAK)
         parts = [block.samples for block in blocks]
         lead, count = self.first - self._begin, self.end - self.first
         sound = np.concatenate(parts)[lead : lead + count] if parts else np.zeros((0, 2), np.float32)

@@ -77,9 +77,6 @@ class Take:
 class Studio(Protocol):
     """Where lines are spoken: whoever fits lines asks here, and a line spoken before is not spoken again."""
 
-    @property
-    def voice(self) -> str: ...
-
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a text at a pace, from what is kept or new. Raises VoiceError."""
 

@@ -59,8 +59,15 @@ def prepare_mix(
     with reported(progress, "Measuring the film's sound", duration, "s") as task:
         own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), RATE, task)))
     laid = lay(programme, own, spoken, speech, settings)
-    settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], duration), settings, progress)
-    return replace(settled, report=replace(settled.report, lines=laid.levels(own.course)))
+    takes, gains = laid.recipe.takes, laid.recipe.gains
+    lines = tuple(
+        LineLevel(take.line.id, line, voice, around, level_during(own.course, line, gains), depth)
+        for take, line, voice, around, depth in zip(
+            takes, laid.lines, laid.voices, laid.around, laid.depths, strict=True
+        )
+    )
+    dialogue = Dialogue([*speech, *laid.lines], duration)
+    return _settle(laid.recipe, own, dialogue, lines, settings, progress)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,23 +111,9 @@ class Laid:
     voices: tuple[float, ...]
 
     @property
-    def takes(self) -> tuple[PlacedTake, ...]:
-        return self.recipe.takes
-
-    @property
     def lines(self) -> tuple[Interval, ...]:
         """When each is heard."""
-        return tuple(take.line.interval for take in self.takes)
-
-    def levels(self, course: Course) -> tuple[LineLevel, ...]:
-        """How each line stands over the programme of this course."""
-        gains = self.recipe.gains
-        return tuple(
-            LineLevel(take.line.id, line, voice, around, level_during(course, line, gains), depth)
-            for take, line, voice, around, depth in zip(
-                self.takes, self.lines, self.voices, self.around, self.depths, strict=True
-            )
-        )
+        return tuple(take.line.interval for take in self.recipe.takes)
 
 
 def loudness_of(take: Take) -> float | None:
@@ -160,7 +153,14 @@ def lay(
     return Laid(recipe, tuple(around), tuple(depths), tuple(voices))
 
 
-def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
+def _settle(
+    recipe: Recipe,
+    own: Heard,
+    dialogue: Dialogue,
+    lines: tuple[LineLevel, ...],
+    settings: MixSettings,
+    progress: Progress,
+) -> Mix:
     """The mix with the make-up gain that brings it to its target.
 
     The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
@@ -178,15 +178,9 @@ def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSetting
             _, course = Meter(recipe.programme.layout, rate).heard(counted(trial, rate, task))
         rest = _gain(target, reached(course, dialogue, of_dialogue))
         recipe = replace(recipe, make_up=recipe.make_up + rest)
+    loud = voice.louder(recipe.make_up)
     report = MixReport(
-        settings.profile,
-        target,
-        of_dialogue,
-        own.loudness,
-        voice.louder(recipe.make_up),
-        recipe.make_up,
-        limit,
-        (),
+        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, lines
     )
     return Mix(recipe, limit, report, dialogue)
 
@@ -423,13 +417,21 @@ class FileSound:
 
 def heard(report: MixReport) -> Sound:
     """What people and programs want to know of a mix, with what is wrong with it."""
-    over = [line.over for line in report.lines if line.over is not None]
+    over, findings = [], []
+    for line in report.lines:
+        if line.over is None:
+            continue
+        over.append(line.over)
+        if line.over < OVER:
+            stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
+            what = f"{stands}, under {OVER:g}: let the film be lowered further (mix.duck)"
+            findings.append(Finding("A3", Level.ERROR, what, line.id))
     told = ("The film is silent where the voice speaks.",) if report.lines else ()
     if over:
         least, most = f"{min(over):.0f}", f"{max(over):.0f}"
         far = least if least == most else f"{least} to {most}"
         told = (f"The voice is {far} LU louder than the film around it.",)
-    return Sound(told, json.loads(json.dumps(asdict(report))), tuple(_audible(report)))
+    return Sound(told, json.loads(json.dumps(asdict(report))), tuple(findings))
 
 
 def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
@@ -473,14 +475,6 @@ def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterato
     if over_peak(report, sound) > PEAK_SLACK:
         what = f"the peaks of {name} reach {_peak(sound.loudness.true_peak)}, over {report.true_peak:.1f}"
         yield Finding("A1", Level.ERROR, f"{what} ({report.profile})")
-
-
-def _audible(report: MixReport) -> Iterator[Finding]:
-    for line in report.lines:
-        if line.over is not None and line.over < OVER:
-            stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
-            what = f"{stands}, under {OVER:g}: let the film be lowered further (mix.duck)"
-            yield Finding("A3", Level.ERROR, what, line.id)
 
 
 def _lufs(value: float | None) -> str:

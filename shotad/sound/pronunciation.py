@@ -59,20 +59,15 @@ class Lexicon:
         said: list[str] = []
 
         def mark(match: re.Match[str]) -> str:
-            saying = self._saying(match.group())
+            word = _straight(match.group())
+            written = (word, word.lower(), self._shouted.get(word, ""))
+            saying = next((self._straight[one] for one in written if one in self._straight), None)
             if saying is None or len(said) > LAST_MARK - FIRST_MARK:
                 return match.group()
             said.append(saying)
             return chr(FIRST_MARK + len(said) - 1)
 
         return self._pattern.sub(mark, plain), tuple(said)
-
-    def _saying(self, found: str) -> str | None:
-        word = _straight(found)
-        for written in (word, word.lower(), self._shouted.get(word, "")):
-            if written in self._straight:
-                return self._straight[written]
-        return None
 
     @cached_property
     def _straight(self) -> dict[str, str]:
@@ -113,9 +108,12 @@ def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
         word, equals, saying = (
             " ".join(unicodedata.normalize("NFC", part).split()) for part in content.partition("=")
         )
-        trouble = _trouble(word, equals, saying)
-        if not trouble and word in sayings:
-            trouble = f"{word!r} stands twice"
+        if not equals:
+            trouble = f"there is no '=' in {word!r}"
+        elif not any(c.isalnum() for c in word) or len(word) > _LONGEST:
+            trouble = f"{word!r} is no word"
+        else:
+            trouble = saying_trouble(saying) or (f"{word!r} stands twice" if word in sayings else "")
         if trouble:
             raise VoiceError(f"{source}, line {number}: {trouble}.", "Write: Sintel = Sin-TELL")
         sayings[word] = saying
@@ -135,14 +133,6 @@ def saying_trouble(saying: str) -> str:
         return f"a saying has {_LONGEST} characters at most, got {len(saying)}"
     odd = next((c for c in saying if c in "[]{}<>|\\/=_*" or unicodedata.category(c)[0] == "C"), None)
     return f"{odd!r} cannot be said" if odd is not None else ""
-
-
-def _trouble(word: str, equals: str, saying: str) -> str:
-    if not equals:
-        return f"there is no '=' in {word!r}"
-    if not any(c.isalnum() for c in word) or len(word) > _LONGEST:
-        return f"{word!r} is no word"
-    return saying_trouble(saying)
 
 
 def _straight(text: str) -> str:
@@ -201,7 +191,8 @@ def without_markup(text: str) -> str:
 
 def signs_said(text: str, words: Words) -> str:
     """Signs as words, and those that only part a sentence as commas."""
-    text = _ADDRESS.sub(lambda match: _dotted(match, words), text)
+    if words.dot:
+        text = _ADDRESS.sub(lambda m: m[1].removeprefix("www.").replace(".", f" {words.dot} "), text)
     if words.signs:
         found = any_of(words.signs)
         text = re.sub(
@@ -218,11 +209,6 @@ def tidied(text: str) -> str:
     """Without the double commas and spaces that rules leave behind."""
     text = _AFTER_END.sub("", _SPACE_BEFORE.sub("", _BEFORE_END.sub("", _COMMAS.sub(",", text))))
     return " ".join(_LEADING.sub("", text).split()).rstrip(" ,;-–")
-
-
-def _dotted(match: re.Match[str], words: Words) -> str:
-    host = match.group(1).removeprefix("www.")
-    return host.replace(".", f" {words.dot} ") if words.dot else match.group()
 
 
 _LETTER = r"[^\W\d_a-zß-öø-ÿ]"
@@ -246,30 +232,22 @@ def capitals_said(text: str, words: Words, reads: frozenset[Reading]) -> str:
         pairs = [(found[index - 1], match)] if index else []
         pairs += [(match, found[index + 1])] if index + 1 < len(found) else []
         near = any(not re.search(r"[^\s,'’&:-]", text[one.end() : other.start()]) for one, other in pairs)
-        parts += [text[at : match.start()], _word(match, text, near, words, reads)]
-        at = match.end()
+        word, at, before = match.group(), match.end(), text[at : match.start()]
+        plain = word if word[1] in "'’" else re.split(r"['’]", word)[0]
+        alone = not near and any(c.islower() for c in text)
+        short = len(plain) <= _SHORT and plain not in words.spoken and alone
+        if plain not in words.spelled and _VOWEL.search(plain) and (not short or "-" in plain):
+            pieces = re.split(r"(['’-])", word)
+            said = [piece[:1] + piece[1:].lower() for piece in pieces]
+            if len(pieces) > 2 and pieces[-2] in "'’" and len(pieces[-1]) <= 2:
+                said[-1] = pieces[-1].lower()
+            word = "".join(said)
+        elif Reading.LETTERS not in reads:
+            # ``FBI → F.B.I.``, ``CIA's → C.I.A.'s``; before a full stop without a second one.
+            letters, mark, rest = re.match(r"([^'’-]+)(['’-]?)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]
+            word = ".".join(letters) + ("" if text[at : at + 1] == "." else ".") + mark + rest.lower()
+        parts += [before, word]
     return "".join([*parts, text[at:]])
-
-
-def _word(match: re.Match[str], text: str, near: bool, words: Words, reads: frozenset[Reading]) -> str:
-    word = match.group()
-    plain = word if word[1] in "'’" else re.split(r"['’]", word)[0]
-    alone = not near and any(c.islower() for c in text)
-    short = len(plain) <= _SHORT and plain not in words.spoken and alone
-    if plain in words.spelled or not _VOWEL.search(plain) or (short and "-" not in plain):
-        return word if Reading.LETTERS in reads else _by_letters(match, text)
-    parts = re.split(r"(['’-])", word)
-    said = [part[:1] + part[1:].lower() for part in parts]
-    if len(parts) > 2 and parts[-2] in "'’" and len(parts[-1]) <= 2:
-        said[-1] = parts[-1].lower()
-    return "".join(said)
-
-
-def _by_letters(match: re.Match[str], text: str) -> str:
-    """``FBI → F.B.I.``, ``CIA's → C.I.A.'s``; before a full stop without a second one."""
-    word, behind = match.group(), text[match.end() : match.end() + 1]
-    letters, mark, rest = re.match(r"([^'’-]+)(['’-]?)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]
-    return ".".join(letters) + ("" if behind == "." else ".") + mark + rest.lower()
 
 
 _NUMERAL = r"([IVXLC]+)"

@@ -86,24 +86,21 @@ def _money_said(text: str, words: Words) -> str:
         large = words.scales[key_of(scale, words.scales)] if scale else ""
         if large:
             return f"{number} {large} {words.money[key][1]}"
-        return _with_cents(number, key, words) or _counted(number, words.money[key])
+        # ``3.50`` dollars: ``3 dollars 50``.
+        whole, point, rest = number.partition(words.decimal)
+        if not point or len(rest) != 2 or not rest.isdigit():
+            return _counted(number, words.money[key])
+        large = "" if int(whole or "0") == 0 else _counted(whole, words.money[key])
+        if int(rest) == 0:
+            return large or _counted("0", words.money[key])
+        bare, cents = str(int(rest)), words.cents.get(key)
+        small = bare if large or cents is None else _counted(bare, cents)
+        return f"{large} {small}".strip()
 
     text = re.sub(rf"({mark})\s?({number}){scale}(?![\w])", lambda m: said(m, m[1], m[2], m[3]), text)
     return re.sub(
         rf"(?<![\w.,])({number}){scale}\s?({mark})(?!\w)", lambda m: said(m, m[3], m[1], m[2]), text
     )
-
-
-def _with_cents(number: str, key: str, words: Words) -> str:
-    """``3.50`` dollars: ``3 dollars 50``; nothing where there are no cents."""
-    whole, point, rest = number.partition(words.decimal)
-    if not point or len(rest) != 2 or not rest.isdigit():
-        return ""
-    large = "" if int(whole or "0") == 0 else _counted(whole, words.money[key])
-    if int(rest) == 0:
-        return large or _counted("0", words.money[key])
-    small = str(int(rest)) if large or key not in words.cents else _counted(str(int(rest)), words.cents[key])
-    return f"{large} {small}".strip()
 
 
 def _units_said(text: str, words: Words) -> str:
