@@ -65,11 +65,6 @@ class Planned:
     uses: tuple[str, ...] = ()
     trouble: FilmResult | None = None
 
-    @property
-    def name(self) -> str:
-        """The film's name, without its folder."""
-        return name_of(self.job.film)
-
 
 class Planner:
     """Gives every film its job and a work folder of its own, also those that come later.

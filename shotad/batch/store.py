@@ -241,7 +241,7 @@ class Store:
 
     def _put(self, place: str, data: bytes, condition: Mapping[str, Any]) -> str:
         inner = self._inner(place)
-        kind = content_type(place) if self.scheme in S3 else None
+        kind = _TYPES.get(PurePosixPath(place).suffix.lower()) if self.scheme in S3 else None
         more = {"ContentType": kind} if kind else {}
         try:
             out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
@@ -403,8 +403,4 @@ _TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
 }
-
-
-def content_type(place: str) -> str | None:
-    """What a store is told that a file is, so that players and browsers take it; None: nothing."""
-    return _TYPES.get(PurePosixPath(place).suffix.lower())
+"""What a store is told that a file is, so that players and browsers take it."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from shotad import __version__
 from shotad.batch.jobs import FilmResult
-from shotad.batch.limits import size_text
+from shotad.batch.limits import Need, size_text
 from shotad.batch.places import is_local, local_path, shown, without_query
 from shotad.batch.planning import Planned
 from shotad.core import (
@@ -38,14 +38,20 @@ NARROWEST = 60
 _LONGEST_NAME = 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class FilmRow:
-    """A film and what came of it; ``result`` None: nothing yet. ``begun``: it was at work at the end."""
+    """A film on its way and what came of it; ``result`` None: nothing yet. ``begun``: it was at work.
+
+    ``tries``: how often it was begun, ``since``: at which second last, ``need``: what it then took.
+    """
 
     label: str
     film: Planned
     result: FilmResult | None = None
     begun: bool = False
+    tries: int = 0
+    since: float = 0.0
+    need: Need | None = None
 
     @property
     def state(self) -> str:

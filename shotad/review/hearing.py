@@ -180,12 +180,12 @@ class Hearing:
             programme = replace(
                 programme, total=max(programme.total, round(stretch.end * programme.rate) + 1)
             )
-        laid = lay(programme, own, place.heard(kind), place.speech, self._config.mix, self._loudness)
+        recipe = lay(programme, own, place.heard(kind), place.speech, self._config.mix, self._loudness)
         rate = programme.rate
         first, end = round(stretch.start * rate), round(stretch.end * rate)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
-        excerpt = Excerpt(laid, first, end, make_up, limit_of(own, self._config.mix))
+        excerpt = Excerpt(recipe, first, end, make_up, limit_of(own, self._config.mix))
         path = self._files.keep(wav(_samples(excerpt, kind), excerpt.rate))
         warnings = (*self._sound.warnings, *place.warnings(kind))
         if kind != "programme" and plain_language(cue.language) != plain_language(track.language):

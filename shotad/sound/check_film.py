@@ -64,9 +64,7 @@ class _Check:
         media = self._film.media
         if media is None:
             return
-        source = media.open()
-        target = find_media(self._target).open()
-        try:
+        with media.open() as source, find_media(self._target).open() as target:
             replaced = self._expected.written.replaced
             kept, _ = plan_tracks(source, self._container, replaced)
             copies, own, missing = _paired(kept, list(target.streams))
@@ -97,9 +95,6 @@ class _Check:
             if text is not None and self._expected.cues is not None:
                 first = min(moves, default=0.0)
                 yield from _words(read[text.index].texts, codec_of(text), self._expected.cues, first)
-        finally:
-            target.close()
-            source.close()
 
     def _marks(self, voice: Any, text: Any, target: Any) -> Iterator[Finding]:
         expected, container = self._expected, self._container

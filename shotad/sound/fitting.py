@@ -34,13 +34,13 @@ from shotad.sound.placing import (
     cheapest,
     earliest,
     earliest_starts,
+    form_of,
     latest,
     lines_of,
     nearest_starts,
     shorter_forms,
     spoken,
     whole_form,
-    written,
 )
 from shotad.sound.takes import to_length
 
@@ -180,7 +180,8 @@ class _Fitter:
                 continue
             if 0 < spoken_words(answer.text, wish.language) <= wish.words:
                 case.anew = len(case.forms)
-                case.forms.append(written(case.line, answer.text, case.whole, self._settings))
+                steps = (f"written anew, shorter: {case.line.text}",)
+                case.forms.append(form_of(case.line, answer.text, steps, case.whole, self._settings))
         return bool(open_)
 
     def fitting(self) -> Fitting:
@@ -248,33 +249,26 @@ def factors(windows: Sequence[Window], forms: Sequence[Form], between: int) -> l
     Lines that press on each other are sped up alike, as far as each may be; then each is given back, from the
     first to the last, what the others leave. The lines must be possible at their fastest.
     """
+
+    def possible(part: slice, speeds: Sequence[float]) -> bool:
+        lengths = [form.at(speed) for form, speed in zip(forms[part], speeds, strict=True)]
+        return earliest_starts(windows[part], lengths, between) is not None
+
     found: list[float] = []
     for start, end in companies(windows, forms, between):
-        found += _of_company(windows[start:end], forms[start:end], between)
+        part = slice(start, end)
+        most = max(form.factor for form in forms[part])
+        steps = [round(1 + STEP * k, 4) for k in range(int((most - 1) / STEP + 1e-9) + 1)]
+        if steps[-1] < most:
+            steps.append(most)
+        alike = next((speed for speed in steps if possible(part, [speed] * (end - start))), steps[-1])
+        speeds = [min(alike, form.factor) for form in forms[part]]
+        for at, own in enumerate(speeds):
+            slower = [speed for speed in steps if speed < own]
+            tried = ([*speeds[:at], speed, *speeds[at + 1 :]] for speed in slower)
+            speeds = next((one for one in tried if possible(part, one)), speeds)
+        found += speeds
     return found
-
-
-def _of_company(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
-    most = max(form.factor for form in forms)
-    number = int((most - 1) / STEP + 1e-9)
-    steps = [round(1 + STEP * k, 4) for k in range(number + 1)]
-    if steps[-1] < most:
-        steps.append(most)
-
-    def possible(speeds: Sequence[float]) -> bool:
-        lengths = [form.at(speed) for form, speed in zip(forms, speeds, strict=True)]
-        return earliest_starts(windows, lengths, between) is not None
-
-    alike = next((speed for speed in steps if possible([speed] * len(forms))), steps[-1])
-    speeds = [min(alike, form.factor) for form in forms]
-    for at in range(len(forms)):
-        for speed in steps:
-            if speed >= speeds[at]:
-                break
-            if possible([*speeds[:at], speed, *speeds[at + 1 :]]):
-                speeds[at] = speed
-                break
-    return speeds
 
 
 def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:

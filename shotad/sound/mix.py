@@ -58,16 +58,9 @@ def prepare_mix(
     progress, duration = progress or NoProgress(), film.info.duration
     with reported(progress, "Measuring the film's sound", duration, "s") as task:
         own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), RATE, task)))
-    laid = lay(programme, own, spoken, speech, settings)
-    takes, gains = laid.recipe.takes, laid.recipe.gains
-    lines = tuple(
-        LineLevel(take.line.id, line, voice, around, level_during(own.course, line, gains), depth)
-        for take, line, voice, around, depth in zip(
-            takes, laid.lines, laid.voices, laid.around, laid.depths, strict=True
-        )
-    )
-    dialogue = Dialogue([*speech, *laid.lines], duration)
-    return _settle(laid.recipe, own, dialogue, lines, settings, progress)
+    recipe = lay(programme, own, spoken, speech, settings)
+    dialogue = Dialogue([*speech, *(take.line.interval for take in recipe.takes)], duration)
+    return _settle(recipe, own, dialogue, settings, progress)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,22 +93,6 @@ def counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[Sou
         task.advance(len(block.samples) / rate)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Laid:
-    """Lines over a programme: the mix without make-up gain, and for each line the loudness of the programme
-    meanwhile, by how many dB that is lowered, and the loudness of the voice."""
-
-    recipe: Recipe
-    around: tuple[float | None, ...]
-    depths: tuple[float, ...]
-    voices: tuple[float, ...]
-
-    @property
-    def lines(self) -> tuple[Interval, ...]:
-        """When each is heard."""
-        return tuple(take.line.interval for take in self.recipe.takes)
-
-
 def loudness_of(take: Take) -> float | None:
     """Integrated loudness of a take in LUFS, pauses in it left out; None: silence."""
     samples = take.samples
@@ -131,36 +108,26 @@ def lay(
     speech: Sequence[Interval],
     settings: MixSettings,
     loudness: Callable[[Take], float | None] = loudness_of,
-) -> Laid:
-    """Lines at their level and in their place over a programme that was listened to, lowered under them.
+) -> Recipe:
+    """Lines at their level and in their place over a programme that was listened to, lowered under them: the
+    mix without make-up gain.
 
     ``loudness`` says how loud a take is by itself, in LUFS.
     """
     takes: list[PlacedTake] = []
-    voices: list[float] = []
     for said in sorted(spoken, key=lambda line: line.start):
         level, loud = own.voice_level(said.interval, settings), loudness(said.take)
         take = place(said, RATE, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
         if take is not None:
-            takes.append(take)
-            voices.append(level)
-    lines = [take.line.interval for take in takes]
-    around = [own.level_during(line) for line in lines]
-    depths = [depth_for(voice, film, settings) for voice, film in zip(voices, around, strict=True)]
-    gains = envelope(lines, speech, depths)
+            around = own.level_during(said.interval)
+            depth = depth_for(level, around, settings)
+            takes.append(replace(take, level=level, around=around, depth=depth))
+    gains = envelope([take.line.interval for take in takes], speech, [take.depth for take in takes])
     spread = voice_gains(channel_names(programme.layout), settings.channels)
-    recipe = Recipe(programme, gains, tuple(takes), spread)
-    return Laid(recipe, tuple(around), tuple(depths), tuple(voices))
+    return Recipe(programme, gains, tuple(takes), spread)
 
 
-def _settle(
-    recipe: Recipe,
-    own: Heard,
-    dialogue: Dialogue,
-    lines: tuple[LineLevel, ...],
-    settings: MixSettings,
-    progress: Progress,
-) -> Mix:
+def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
     """The mix with the make-up gain that brings it to its target.
 
     The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
@@ -178,9 +145,13 @@ def _settle(
             _, course = Meter(recipe.programme.layout, rate).heard(counted(trial, rate, task))
         rest = _gain(target, reached(course, dialogue, of_dialogue))
         recipe = replace(recipe, make_up=recipe.make_up + rest)
-    loud = voice.louder(recipe.make_up)
+    loud, lines = voice.louder(recipe.make_up), []
+    for take in recipe.takes:
+        at = take.line.interval
+        ducked = level_during(own.course, at, recipe.gains)
+        lines.append(LineLevel(take.line.id, at, take.level, take.around, ducked, take.depth))
     report = MixReport(
-        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, lines
+        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, tuple(lines)
     )
     return Mix(recipe, limit, report, dialogue)
 
@@ -298,12 +269,19 @@ LEAST = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedTake:
-    """A take, the number of its first sample in the mix, the number after its last, and its factor."""
+    """A take, the number of its first sample in the mix, the number after its last, and its factor.
+
+    ``level`` is the loudness of the voice, ``around`` that of the programme meanwhile, LUFS (None: silence),
+    ``depth`` by how many dB that is lowered.
+    """
 
     line: Spoken
     first: int
     end: int
     gain: float
+    level: float = 0.0
+    around: float | None = None
+    depth: float = 0.0
 
 
 def resampled(take: Take, rate: int) -> Samples:

@@ -259,17 +259,25 @@ class Assembly:
     def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
         from av.stream import Disposition
 
-        source, container = kept.stream, self.container
+        source = kept.stream
         if kept.how == "attached":
-            self._attach_cover(source)
+            # A cover as Matroska has it: a file of that name (matroska.org, "Cover art").
+            with self._media.open() as container:
+                packets = packets_of(container, container.streams[source.index])
+                picture = next((bytes(packet) for packet in packets if packet.size), None)
+            if picture is not None:
+                mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
+                told = {key.lower(): value for key, value in legible(source.metadata).items()}
+                name = told.get("filename", f"cover.{ending}")
+                self._output.add_attachment(name, told.get("mimetype", mime), picture)
             return
         converter = Converter(source, kept.codec) if kept.how == "converted" else None
         if converter is None:
-            stream = add_track(self._output, kept, container, defaults.get(source.index))
+            stream = add_track(self._output, kept, self.container, defaults.get(source.index))
         else:
             stream = converter.add(self._output)
             stream.disposition = source.disposition
-            stream.metadata.update(track_tags(source, container))
+            stream.metadata.update(track_tags(source, self.container))
         if source.type == "attachment":
             return
         if not is_cover(source):
@@ -286,19 +294,8 @@ class Assembly:
             converter,
             source.index,
             source.type,
-            hides(source, container),
+            hides(source, self.container),
         )
-
-    def _attach_cover(self, source: Any) -> None:
-        """A cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
-        with self._media.open() as container:
-            packets = packets_of(container, container.streams[source.index])
-            picture = next((bytes(packet) for packet in packets if packet.size), None)
-        if picture is not None:
-            mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
-            told = {key.lower(): value for key, value in legible(source.metadata).items()}
-            name = told.get("filename", f"cover.{ending}")
-            self._output.add_attachment(name, told.get("mimetype", mime), picture)
 
     def _reserve(
         self, stream: Any, describes: bool = False, role: bool = False, shown: bool | None = None

@@ -294,9 +294,17 @@ def summary(rendered: Rendered) -> str:
         whys = [(cue, (_steps(cue)[-1:] or ("no place",))[0]) for cue in rendered.unspoken]
         rows = [(cue, f"{cue.text} ({why.removeprefix('not spoken: ')})") for cue, why in whys]
         lines += _listed("Not heard", rows)
-        lines += _listed("Heard in fewer words", [(cue, _fewer(cue)) for cue in rendered.changed])
+        rows = []
+        for cue in rendered.changed:
+            # What is heard, and by which steps it came to that.
+            heard = _short(cue.spoken.text if cue.spoken else "")
+            steps = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
+            rows.append((cue, f"{heard} ({_short('; '.join(steps))})" if steps else heard))
+        lines += _listed("Heard in fewer words", rows)
         if rendered.faster:
-            number, fastest = plural(len(rendered.faster), "line"), max(map(_factor, rendered.faster))
+            found = (_FACTOR.search(step) for cue in rendered.faster for step in _steps(cue))
+            fastest = max((float(match[1]) for match in found if match), default=1.0)
+            number = plural(len(rendered.faster), "line")
             lines.append(f"Spoken faster to fit: {number}, {fastest:g} times at most.")
         if rendered.moved:
             furthest = max(_way(cue) for cue in rendered.moved)
@@ -326,13 +334,6 @@ def _first(rows: Sequence[str], where: str, indent: str) -> list[str]:
     return [f"{indent}{row}" for row in [*rows[:LISTED], *more]]
 
 
-def _fewer(cue: Cue) -> str:
-    """What is heard, and by which steps it came to that."""
-    steps = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
-    heard = _short(cue.spoken.text if cue.spoken else "")
-    return f"{heard} ({_short('; '.join(steps))})" if steps else heard
-
-
 def _short(text: str) -> str:
     """No more of a text than is needed to know it."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"
@@ -340,11 +341,6 @@ def _short(text: str) -> str:
 
 def _steps(cue: Cue) -> tuple[str, ...]:
     return cue.spoken.steps if cue.spoken else ()
-
-
-def _factor(cue: Cue) -> float:
-    found = (_FACTOR.search(step) for step in _steps(cue))
-    return max((float(match[1]) for match in found if match), default=1.0)
 
 
 def _way(cue: Cue) -> float:

@@ -139,7 +139,16 @@ def plan_pauses(
             reason = error.what
         if reason and lost.id not in planner.shortened:
             refused.append(replace(lost, reason=f"{lost.reason}; no pause: {reason}"))
-    return planner.extension(refused)
+    reasons = {line.id: line for line in refused}
+    waited_for = {wish.line.id for wish, _, _ in planner.places}
+    unspoken = tuple(reasons.get(one.id, one) for one in fitting.unspoken if one.id not in waited_for)
+    spoken = [line for line in fitting.spoken if line.id not in waited_for]
+    for wish, start, pause in planner.places:
+        take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
+        steps = (*wish.before.steps, *wish.steps, waited)
+        spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
+    said = tuple(sorted(spoken, key=lambda said: said.start))
+    return Extension(Fitting(said, unspoken), tuple(pause for _, _, pause in planner.places))
 
 
 class _Planner:
@@ -168,7 +177,7 @@ class _Planner:
             if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
         }
         """Lines that are heard, but not with all of their words."""
-        self._places: tuple[_Place, ...] = ()
+        self.places: tuple[_Place, ...] = ()
 
     def candidates(self) -> list[tuple[LineToSpeak, Unspoken, Worth]]:
         """Lines for which time was missing: people's first, then those that matter most, then in the film's
@@ -198,7 +207,7 @@ class _Planner:
         most, longest = self._settings.most, self._settings.longest
         if not line.by_person and value.points < LEAST:
             return f"it matters too little ({value})"
-        if not line.by_person and len(self._places) >= most:
+        if not line.by_person and len(self.places) >= most:
             return f"the film has {most} already, for lines that matter more ({value})"
         squeezed = line.room.duration < ROOM
         if squeezed:
@@ -219,7 +228,7 @@ class _Planner:
         for text in (text for text in (line.text, *shorter) if _words(text, line) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
             wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
-            places = self._arranged((*(wish for wish, _, _ in self._places), wish))
+            places = self._arranged((*(wish for wish, _, _ in self.places), wish))
             lengths = (pause.length for one, _, pause in places if not one.line.by_person)
             if line.by_person or max(lengths, default=0.0) <= longest:
                 break
@@ -230,7 +239,7 @@ class _Planner:
             return (
                 f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
             )
-        self._places = places
+        self.places = places
         return ""
 
     def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:
@@ -276,22 +285,6 @@ class _Planner:
             return min(round(near, 3), AROUND_CUT)
 
         return max(rounded, key=lambda second: (from_cut(second), second))
-
-    def extension(self, refused: Sequence[Unspoken]) -> Extension:
-        reasons = {line.id: line for line in refused}
-        waited_for = {wish.line.id for wish, _, _ in self._places}
-        unspoken = tuple(
-            reasons.get(line.id, line) for line in self._fitting.unspoken if line.id not in waited_for
-        )
-        spoken = [line for line in self._fitting.spoken if line.id not in waited_for]
-        for wish, start, pause in self._places:
-            steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
-            take = wish.take
-            spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
-        return Extension(
-            Fitting(tuple(sorted(spoken, key=lambda said: said.start)), unspoken),
-            tuple(pause for _, _, pause in self._places),
-        )
 
 
 def _words(text: str, line: LineToSpeak) -> int:

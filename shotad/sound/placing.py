@@ -180,7 +180,7 @@ def shorter_forms(line: LineToSpeak, whole: Form, settings: FitSettings) -> Iter
     for text in (form.text for form in variants(line.text, language=line.language)):
         if text != line.text:
             told = _left_out(line.text, text) if blanks else [f"dropped sentences or clauses: {line.text}"]
-            yield _form(line, text, tuple(told), whole, settings)
+            yield form_of(line, text, tuple(told), whole, settings)
 
 
 def _left_out(whole: str, short: str) -> list[str]:
@@ -204,11 +204,6 @@ def _left_out(whole: str, short: str) -> list[str]:
     return told
 
 
-def written(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) -> Form:
-    """A form that somebody has rewritten."""
-    return _form(line, text, (f"written anew, shorter: {line.text}",), whole, settings)
-
-
 def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
     # Length of a take, its last millisecond counted whole.
     length = -(-take.size * 1000 // take.rate)
@@ -227,7 +222,7 @@ _FIGURE, _PAUSE = 5, 4
 """Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
 
 
-def _form(line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
+def form_of(line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
     """A form that has not been spoken, its length after the pace of the whole line."""
     length = max(1, round(HOPE * whole.length / weight(line.text) * weight(text)))
     words = spoken_words(text, line.language)

@@ -89,12 +89,6 @@ class Lexicon:
 NOTHING = Lexicon({})
 
 
-def spoken_marks(text: str, sayings: tuple[str, ...]) -> str:
-    """The text with each mark's saying in its place."""
-    smaller = re.sub(f"(?<=[{MARKS}])(['’])S\\b", r"\1s", text)
-    return _ANY_MARK.sub(lambda match: sayings[ord(match.group()) - FIRST_MARK], smaller)
-
-
 def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
     """A lexicon from lines ``word = as it is said``; ``#`` begins a comment, at the start or after a space.
 
@@ -151,12 +145,20 @@ def said(
     """
     words = words_of(language)
     marked, sayings = lexicon.marked(text)
-    marked = without_markup(marked)
-    marked = abbreviations_said(marked, words)
+    # On one line, without pictures and markup; where a line ended without a stop is a comma.
+    line = _LINE_END.sub(lambda m: f"{m[1]}, " if m[1] else " ", unicodedata.normalize("NFC", marked))
+    kept = "".join(c if unicodedata.category(c) not in _SILENT or c in "°\t" else " " for c in line)
+    marked = abbreviations_said(" ".join(_MARKUP.sub(" ", kept).split()), words)
     marked = romans_said(marked, words, language)
     marked = quantities_said(marked, words, language, reads)
     marked = capitals_said(signs_said(marked, words), words, reads)
-    return spoken_marks(tidied(marked), sayings)
+    # Rules leave double commas and spaces behind.
+    marked = _COMMAS.sub(",", marked)
+    for pattern in (_BEFORE_END, _SPACE_BEFORE, _AFTER_END, _LEADING):
+        marked = pattern.sub("", marked)
+    tidy = " ".join(marked.split()).rstrip(" ,;-–")
+    smaller = re.sub(f"(?<=[{MARKS}])(['’])S\\b", r"\1s", tidy)
+    return _ANY_MARK.sub(lambda match: sayings[ord(match.group()) - FIRST_MARK], smaller)
 
 
 _LINE_END = re.compile(r"(\w[\"”’']?)?(?:(?<!\s)\s*)?\n\s*")
@@ -182,13 +184,6 @@ _SILENT = frozenset({"So", "Cf", "Cc", "Cn", "Cs", "Sk"})
 the marks of a lexicon.)"""
 
 
-def without_markup(text: str) -> str:
-    """The text on one line, without pictures and markup; where a line ended without a stop is a comma."""
-    line = _LINE_END.sub(lambda m: f"{m[1]}, " if m[1] else " ", unicodedata.normalize("NFC", text))
-    said = "".join(c if unicodedata.category(c) not in _SILENT or c in "°\t" else " " for c in line)
-    return " ".join(_MARKUP.sub(" ", said).split())
-
-
 def signs_said(text: str, words: Words) -> str:
     """Signs as words, and those that only part a sentence as commas."""
     if words.dot:
@@ -203,12 +198,6 @@ def signs_said(text: str, words: Words) -> str:
     text = _SLASH.sub(" ", text)
     text = _BRACKETS.sub(", ", _DASH.sub(", ", text))
     return _DOTS.sub("…", text)
-
-
-def tidied(text: str) -> str:
-    """Without the double commas and spaces that rules leave behind."""
-    text = _AFTER_END.sub("", _SPACE_BEFORE.sub("", _BEFORE_END.sub("", _COMMAS.sub(",", text))))
-    return " ".join(_LEADING.sub("", text).split()).rstrip(" ,;-–")
 
 
 _LETTER = r"[^\W\d_a-zß-öø-ÿ]"

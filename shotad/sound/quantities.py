@@ -39,7 +39,13 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
     if Reading.MONEY not in reads:
         text = _money_said(text, words)
     if Reading.UNITS not in reads:
-        text = _units_said(text, words)
+        found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
+
+        def with_unit(match: re.Match[str]) -> str:
+            pair = words.units[key_of(match[3], words.units)]
+            return f"{match[1]} {pair[0]}" if match[2] == "-" else _counted(match[1], pair)
+
+        text = re.sub(found, with_unit, text)
     # Numbers that are names: ``007``, telephone numbers.
     text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
     text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
@@ -101,16 +107,6 @@ def _money_said(text: str, words: Words) -> str:
     return re.sub(
         rf"(?<![\w.,])({number}){scale}\s?({mark})(?!\w)", lambda m: said(m, m[3], m[1], m[2]), text
     )
-
-
-def _units_said(text: str, words: Words) -> str:
-    found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
-
-    def said(match: re.Match[str]) -> str:
-        pair = words.units[key_of(match[3], words.units)]
-        return f"{match[1]} {pair[0]}" if match[2] == "-" else _counted(match[1], pair)
-
-    return re.sub(found, said, text)
 
 
 def _counted(number: str, pair: Pair) -> str:

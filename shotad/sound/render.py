@@ -102,7 +102,15 @@ def run_render(
     films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
     with ExitStack() as stack:
         maker = FileMaker(materials, voicing, progress, stack, next(films, OTHERWISE))
-        failures = _make(maker, record, wanted)
+        # Make what is not there already. The first error is raised where nothing could be made.
+        failures: list[Failure] = []
+        for one in (one for one in wanted if not record.has(one)):
+            try:
+                record.add(maker.make(one))
+            except (SoundError, FilmError, WorkFolderError) as error:
+                failures.append(Failure(one, str(error)))
+                if len(failures) == len(wanted):
+                    raise
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and record.sound is None:
             record.sound = heard(maker.report())
@@ -111,21 +119,6 @@ def run_render(
     names = ", ".join(one.wanted.path.name for one in done.made)
     folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
     return done
-
-
-def _make(maker: FileMaker, record: RenderRecord, wanted: Sequence[OutputFile]) -> list[Failure]:
-    """Make what is not there already; what went wrong. Raises the first error where nothing could be made."""
-    failures: list[Failure] = []
-    for one in wanted:
-        if record.has(one):
-            continue
-        try:
-            record.add(maker.make(one))
-        except (SoundError, FilmError, WorkFolderError) as error:
-            failures.append(Failure(one, str(error)))
-            if len(failures) == len(wanted):
-                raise
-    return failures
 
 
 def _spoken(

@@ -44,6 +44,7 @@ class Keeping:
         Raises VoiceError for a lexicon that cannot be read.
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
+        self.voice = voice.name
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
         self._force = force
         self._spoken: set[str] = set()

@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -315,20 +315,16 @@ class Piper:
             return takes
 
 
-def folders() -> Iterator[Path]:
-    """Where people keep voices, those that are there."""
+def models() -> tuple[Model, ...]:
+    """All voices in the folders where people keep them, whole ones only."""
     home = Path.home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     named = [Path(text) for text in os.environ.get(FOLDERS, "").split(os.pathsep) if text]
     usual = [data / "piper", data / "piper-voices", data / "piper-tts"]
     usual += [home / "piper", home / "piper-voices"]
     shared = [Path(place) / "piper-voices" for place in ("/usr/local/share", "/usr/share", "/opt")]
-    yield from (folder for folder in (*named, *usual, *shared) if folder.is_dir())
-
-
-def models() -> tuple[Model, ...]:
-    """All voices in these folders, whole ones only."""
-    paths = (path for folder in folders() for path in sorted(folder.rglob("*.onnx")))
+    folders = (folder for folder in (*named, *usual, *shared) if folder.is_dir())
+    paths = (path for folder in folders for path in sorted(folder.rglob("*.onnx")))
     return tuple(model for path in paths if (model := _read(path)) is not None)
 
 

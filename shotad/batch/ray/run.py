@@ -65,7 +65,7 @@ def describe_on_ray(
     found: dict[int, FilmResult] = {}
     if not jobs:
         return []
-    ended: Exception | None = None
+    what = "The Ray run ended without its result."
     with connected(address, settings) as ray, quiet_data(ray):
         # Say what the cluster is, and refuse one on which no film could be described.
         nodes, own = nodes_of(ray), is_own(address)
@@ -88,15 +88,12 @@ def describe_on_ray(
                         told(found[row.film])
         except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
             # What is done is done, and the films that have no result say why.
-            ended = trouble
-    why = "The Ray run ended without its result."
-    what = why if ended is None else f"The Ray run broke off: {error_line(ended)}"
-    missing = {
-        film: failure(job, what, KEPT, kind="stopped") for film, job in enumerate(jobs) if film not in found
-    }
-    for result in missing.values():
-        told(result)
-    return [(found | missing)[film] for film in range(len(jobs))]
+            what = f"The Ray run broke off: {error_line(trouble)}"
+    for film, job in enumerate(jobs):
+        if film not in found:
+            found[film] = failure(job, what, KEPT, kind="stopped")
+            told(found[film])
+    return [found[film] for film in range(len(jobs))]
 
 
 _PATHS = ("film", "folder", "subtitles", "cast", "cast_photos", "scratch")
@@ -209,9 +206,23 @@ def short_of(settings: RaySettings, nodes: Sequence[Node]) -> str:
 def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> None:
     """Raises EngineError where a node has no shotad, another one, or does not see the films."""
     from ray.exceptions import RayError
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    places = _places(jobs)
-    asked = {_look(ray, node).remote(places): node for node in nodes}
+    def look(places: list[str]) -> tuple[str, list[str]]:
+        # A question to one node. It travels as a whole: a node may have no shotad.
+        import os
+
+        try:
+            import shotad
+        except ImportError:
+            return "", []
+        return shotad.__version__, [place for place in places if not os.path.exists(place)]
+
+    places, asked = _places(jobs), {}
+    for node in nodes:
+        there = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        ask = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(look)
+        asked[ask.remote(places)] = node
     answers, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_PATIENCE)
     for answer in answers:
         try:
@@ -231,23 +242,6 @@ def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> Non
                 "Films and work folders must lie at the same path for all nodes (on a shared disk), "
                 "or at addresses (s3://…).",
             )
-
-
-def _look(ray: Any, node: Node) -> Any:
-    """A question to one node. The function within travels as a whole: a node may have no shotad."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    def look(places: list[str]) -> tuple[str, list[str]]:
-        import os
-
-        try:
-            import shotad
-        except ImportError:
-            return "", []
-        return shotad.__version__, [place for place in places if not os.path.exists(place)]
-
-    there = NodeAffinitySchedulingStrategy(node.id, soft=False)
-    return ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(look)
 
 
 def _places(jobs: Sequence[FilmJob]) -> list[str]:

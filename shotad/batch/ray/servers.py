@@ -40,6 +40,7 @@ from shotad.core import (
     Reply,
     Request,
     Stage,
+    weights_file,
 )
 from shotad.engines import in_order, make_engine, stage_engines
 
@@ -137,16 +138,6 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     asked = (config.openai.model_copy(update={"base_url": url}) for url in urls)
     makes = [partial(make_engine, name, config.model_copy(update={"openai": one}), stage) for one in asked]
     return Pool(makes) if len(makes) > 1 else makes[0]()
-
-
-def ready(engine: Engine) -> None:
-    """Fetch what an engine wants, and refuse what cannot work. Raises ShotadError."""
-    from shotad.core import weights_file
-
-    if isinstance(engine, Preparing):
-        engine.get_ready(NoProgress())
-    for name in engine.abilities.weights:
-        weights_file(name, NoProgress())
 
 
 def ready_if_here(engine: Engine) -> None:
@@ -277,7 +268,9 @@ class StageEngines:
             if stage not in self._made or self._made[stage][0] != key:
                 self._made.pop(stage, None)
                 engine = stage_engine(config, stage, urls)
-                if is_ready:
-                    ready(engine)
+                if is_ready and isinstance(engine, Preparing):
+                    engine.get_ready(NoProgress())
+                for name in engine.abilities.weights if is_ready else ():
+                    weights_file(name, NoProgress())
                 self._made[stage] = (key, engine)
             return self._made[stage][1]
