@@ -15,7 +15,7 @@ from shotad.batch.limits import Need, Room, size_text
 from shotad.batch.planning import Planned
 from shotad.batch.table import FilmRow, labels, line_of
 from shotad.batch.workers import Advanced, Begun, Died, Ended, News, Work, Worker, WorkerPool, serve
-from shotad.core import NoRoom, Progress, Task, duration, sentence
+from shotad.core import NoProgress, NoRoom, Progress, Task, duration, sentence
 
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""
@@ -38,18 +38,6 @@ class Terms:
     memory: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class _Entry:
-    """A film on its way through the batch."""
-
-    label: str
-    film: Planned
-    result: FilmResult | None = None
-    tries: int = 0
-    begun: float = 0.0
-    need: Need | None = None
-
-
 @dataclass(slots=True)
 class Batch:
     """Works through films. ``more`` gives those that come later (None: none do; it ends with the last)."""
@@ -63,11 +51,11 @@ class Batch:
     """What a worker process does."""
     halted: str | None = None
     """Why no further film is begun, if so."""
-    _entries: list[_Entry] = field(default_factory=list)
-    _queue: deque[_Entry] = field(default_factory=deque)
-    _alone: deque[_Entry] = field(default_factory=deque)
-    _at_work: dict[Worker, _Entry] = field(default_factory=dict)
-    _waiting: dict[Worker, _Entry] = field(default_factory=dict)
+    _entries: list[FilmRow] = field(default_factory=list)
+    _queue: deque[FilmRow] = field(default_factory=deque)
+    _alone: deque[FilmRow] = field(default_factory=deque)
+    _at_work: dict[Worker, FilmRow] = field(default_factory=dict)
+    _waiting: dict[Worker, FilmRow] = field(default_factory=dict)
     _same: list[str] = field(default_factory=list)
     _room: Room = field(default_factory=lambda: Room(None))
     _start: float = 0.0
@@ -76,7 +64,7 @@ class Batch:
     @property
     def rows(self) -> list[FilmRow]:
         """All films, in the order in which they were named, and what came of them."""
-        return [FilmRow(one.label, one.film, one.result, begun=one.tries > 0) for one in self._entries]
+        return list(self._entries)
 
     @property
     def seconds(self) -> float:
@@ -102,7 +90,17 @@ class Batch:
     def _work_through(self, pool: WorkerPool) -> None:
         try:
             while self._at_work or (not self.halted and (self._queue or self._alone or self.more)):
-                self._hand_out(pool)
+                while self._queue and pool.has_room and not self.halted:
+                    entry = self._queue.popleft()
+                    before = done_before(entry.film.job)
+                    if before is not None:
+                        self._begun += 1
+                        self._end(entry, before)
+                    else:
+                        self._begin(entry, pool.give(entry.film))
+                if self._alone and not self._queue and not self._at_work and not self.halted:
+                    entry = self._alone.popleft()
+                    self._begin(entry, pool.give_alone(entry.film))
                 for worker, news in pool.hear(BEAT):
                     self._heard(pool, worker, news)
                 for worker, entry in list(self._waiting.items()):
@@ -122,7 +120,7 @@ class Batch:
         at_work = self._at_work.values()
         kept = [one for one in self._entries if one.film.job.film not in again or one in at_work]
         names = labels([*(one.film for one in kept), *films])[len(kept) :]
-        new = [_Entry(label, film) for label, film in zip(names, films, strict=True)]
+        new = [FilmRow(label, film) for label, film in zip(names, films, strict=True)]
         self._entries = [*kept, *new]
         for entry in new:
             if entry.film.trouble is not None:
@@ -130,21 +128,8 @@ class Batch:
             else:
                 self._queue.append(entry)
 
-    def _hand_out(self, pool: WorkerPool) -> None:
-        while self._queue and pool.has_room and not self.halted:
-            entry = self._queue.popleft()
-            before = done_before(entry.film.job)
-            if before is not None:
-                self._begun += 1
-                self._end(entry, before)
-            else:
-                self._begin(entry, pool.give(entry.film))
-        if self._alone and not self._queue and not self._at_work and not self.halted:
-            entry = self._alone.popleft()
-            self._begin(entry, pool.give_alone(entry.film))
-
-    def _begin(self, entry: _Entry, worker: Worker) -> None:
-        entry.tries, entry.begun, entry.need = entry.tries + 1, self.clock(), None
+    def _begin(self, entry: FilmRow, worker: Worker) -> None:
+        entry.begun, entry.tries, entry.since, entry.need = True, entry.tries + 1, self.clock(), None
         self._at_work[worker] = entry
         self._begun += entry.tries == 1
         size = size_text(entry.film.size) if entry.film.size else ""
@@ -168,12 +153,12 @@ class Batch:
             what = f"{news.what} It said last: {news.last}" if news.last else news.what
             result = failure(entry.film.job, what, news.hint, kind=news.kind, again=True)
             seconds = 0.0 if entry.need is None else entry.need.film_seconds
-            result = replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.begun)
+            result = replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.since)
             self._came(worker, entry, result, fresh=worker.films <= 1)
         else:
             self.board.heard(entry.label, news)
 
-    def _came(self, worker: Worker, entry: _Entry, result: FilmResult, *, fresh: bool = False) -> None:
+    def _came(self, worker: Worker, entry: FilmRow, result: FilmResult, *, fresh: bool = False) -> None:
         del self._at_work[worker]
         self._waiting.pop(worker, None)
         self._room.left(entry.label)
@@ -197,12 +182,12 @@ class Batch:
         else:
             self._end(entry, result)
 
-    def _end(self, entry: _Entry, result: FilmResult) -> None:
+    def _end(self, entry: FilmRow, result: FilmResult) -> None:
         entry.result = result
-        self.board.ended(FilmRow(entry.label, entry.film, result))
+        self.board.ended(entry)
         self.on_change()
 
-    def _asked_in(self, worker: Worker, entry: _Entry) -> bool:
+    def _asked_in(self, worker: Worker, entry: FilmRow) -> bool:
         """Whether a film that waits for room has its answer."""
         assert entry.need is not None
         try:
@@ -233,16 +218,12 @@ _LABEL = 28
 
 @dataclass(slots=True)
 class _Going:
-    """A task that is under way, and its bar where there are bars."""
+    """A task that is under way, and its bar."""
 
     name: str
     total: float | None
-    bar: Task | None
+    bar: Task
     done: float = 0.0
-
-    def within(self, amount: float) -> float:
-        """So much of ``amount`` as does not go beyond the total: sums of seconds do, by a hair."""
-        return amount if self.total is None else max(min(amount, self.total * _WHOLE - self.done), 0.0)
 
     def __str__(self) -> str:
         name = self.name[:1].lower() + self.name[1:] if self.name[1:2].islower() else self.name
@@ -284,15 +265,17 @@ class BatchProgress:
         if isinstance(news, Begun):
             short = label if len(label) <= _LABEL else f"…{label[1 - _LABEL :]}"
             name = f"{short}: {news.name}"
-            bar = self.progress.task(name, news.total, news.unit) if self.bars else None
+            bar = (self.progress if self.bars else NoProgress()).task(name, news.total, news.unit)
             going[news.number] = _Going(news.name, news.total, bar)
         elif isinstance(news, Advanced) and (task := going.get(news.number)) is not None:
-            amount = task.within(news.amount)
+            amount = news.amount
+            if task.total is not None:
+                # Sums of seconds go beyond the total by a hair.
+                amount = max(min(amount, task.total * _WHOLE - task.done), 0.0)
             task.done += amount
-            if task.bar is not None:
-                task.bar.advance(amount)
-        elif isinstance(news, Ended):
-            _close(going.pop(news.number, None))
+            task.bar.advance(amount)
+        elif isinstance(news, Ended) and news.number in going:
+            going.pop(news.number).bar.done()
         elif isinstance(news, str):
             self.note(f"{label}: {news}")
 
@@ -307,7 +290,7 @@ class BatchProgress:
     def forget(self, label: str) -> None:
         """A film is not at work any more."""
         for task in self._films.pop(label, {}).values():
-            _close(task)
+            task.bar.done()
 
     def still(self, counts: str) -> None:
         """Say now and then what is at work; ``counts`` is how many films are done, and the time left."""
@@ -329,8 +312,3 @@ class BatchProgress:
             self.forget(label)
         if self._whole is not None:
             self._whole.done()
-
-
-def _close(task: _Going | None) -> None:
-    if task is not None and task.bar is not None:
-        task.bar.done()

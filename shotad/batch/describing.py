@@ -6,7 +6,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -50,101 +50,90 @@ def describe_film(
     (None: they are made). ``begin`` is told what the film will need on disk as soon as it is open, and may
     raise to refuse it.
     """
-    run = _Run(job, progress or NoProgress(), engines, begin or (lambda need: None))
-    clock = time.monotonic()
+    progress, clock = progress or NoProgress(), time.monotonic()
+    # What is known of the film also where it fails.
+    seconds, path = 0.0, None
     forget_peak()
     try:
         before = done_before(job)
         if before is not None:
             return before
-        with placed(job, run.progress) as place:
-            result = run.on(place)
+        with (
+            placed(job, progress) as place,
+            open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film,
+        ):
+            seconds = job.seconds_of(film.info.duration)
+            wanted = wanted_files(parse_wanted(job.makes), film.info.name, place.folder) if job.makes else ()
+            if begin is not None:
+                begin(need_of(job, film.info, place.folder, wanted))
+            with WorkFolder(place.folder, force=job.force) as folder:
+                path = folder.path
+                result = _written(job, progress, engines, place, film, folder, wanted)
     except ShotadError as error:
         result = failure(job, error.what, error.hint, kind=type(error).__name__, again=error.again)
     except MemoryError:
-        result = failure(job, "There was not enough memory.", _LESS, kind="memory", again=True)
+        less = "Describe fewer films at once (--jobs 1), or at a smaller size (film.grid_height)."
+        result = failure(job, "There was not enough memory.", less, kind="memory", again=True)
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
-        result = failure(job, *run.unexpected(error), kind="unexpected", again=True)
-    seconds = run.film_seconds or result.film_seconds
-    lasted = time.monotonic() - clock
+        what, hint = fault_of(error), "Please report it."
+        if path is not None:
+            with suppress(ShotadError):
+                WorkFolder(path).note("".join(traceback.format_exception(error)).rstrip())
+                what, hint = f"shotad failed: {error_line(error)}.", f"{path / 'log.txt'} says where."
+        result = failure(job, what, hint, kind="unexpected", again=True)
+    seconds, lasted = seconds or result.film_seconds, time.monotonic() - clock
     return replace(result, film_seconds=seconds, wall_seconds=lasted, peak=peak_memory())
 
 
-_LESS = "Describe fewer films at once (--jobs 1), or at a smaller size (film.grid_height)."
+def _written(
+    job: FilmJob,
+    progress: Progress,
+    engines: Engines | None,
+    place: Placed,
+    film: Film,
+    folder: WorkFolder,
+    wanted: tuple[OutputFile, ...],
+) -> FilmResult:
+    """The film's result, when its track is written and what else is asked for is made."""
+    from shotad.description import describe, shortener
+    from shotad.sound import check_wanted, make_voice, run_render
 
-
-@dataclass(slots=True)
-class _Run:
-    """One film on its way; what is known of it also where it fails."""
-
-    job: FilmJob
-    progress: Progress
-    engines: Engines | None
-    begin: Begin
-    film_seconds: float = 0.0
-    folder: Path | None = None
-
-    def on(self, place: Placed) -> FilmResult:
-        """The whole way, from the film where it lies to the mark that it is done."""
-        job = self.job
-        with open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film:
-            self.film_seconds = job.seconds_of(film.info.duration)
-            wanted = wanted_files(parse_wanted(job.makes), film.info.name, place.folder) if job.makes else ()
-            self.begin(need_of(job, film.info, place.folder, wanted))
-            with WorkFolder(place.folder, force=job.force) as folder:
-                self.folder = folder.path
-                return self._written(place, film, folder, wanted)
-
-    def _written(
-        self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[OutputFile, ...]
-    ) -> FilmResult:
-        from shotad.description import describe, shortener
-        from shotad.sound import check_wanted, make_voice, run_render
-
-        job, config, given = self.job, self.job.config, given_of(self.job, place)
-        # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
-        if wanted:
-            check_wanted(film, wanted, config, config.language)
-        if any(one.kind.is_heard for one in wanted):
-            make_voice(config.voice, config.language)
-        present_track(folder, film.info, with_scripts=False)
-        write_settings(
+    config, given = job.config, given_of(job, place)
+    # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
+    if wanted:
+        check_wanted(film, wanted, config, config.language)
+    if any(one.kind.is_heard for one in wanted):
+        make_voice(config.voice, config.language)
+    present_track(folder, film.info, with_scripts=False)
+    write_settings(
+        folder,
+        config,
+        place.film,
+        given,
+        frame_rate=job.frame_rate,
+        configs=job.configs,
+        assignments=job.assignments,
+    )
+    engines = engines or Engines.of(config)
+    with profiled(job.timed) as recorded:
+        outcome = describe(
+            film,
             folder,
             config,
-            place.film,
             given,
-            frame_rate=job.frame_rate,
-            configs=job.configs,
-            assignments=job.assignments,
+            engines=engines,
+            progress=progress,
+            discard_edits=job.discard_edits,
+            sheet=job.sheet,
         )
-        engines = self.engines or Engines.of(config)
-        with profiled(job.timed) as recorded:
-            outcome = describe(
-                film,
-                folder,
-                config,
-                given,
-                engines=engines,
-                progress=self.progress,
-                discard_edits=job.discard_edits,
-                sheet=job.sheet,
+        heard = None
+        if wanted:
+            shorten = partial(shortener, engines=engines)
+            heard = run_render(
+                film, folder, config, wanted, progress, shorten=shorten, force=job.force, told=True
             )
-            heard = None
-            if wanted:
-                shorten = partial(shortener, engines=engines)
-                heard = run_render(
-                    film, folder, config, wanted, self.progress, shorten=shorten, force=job.force, told=True
-                )
-            spent = () if recorded is None else tuple(lines(recorded.table()))
-        return replace(finished(job, place.folder, outcome, heard), spent=spent)
-
-    def unexpected(self, error: Exception) -> tuple[str, str]:
-        """What to say of an error that nobody has foreseen; where it came from goes to the film's log."""
-        if self.folder is not None:
-            with suppress(ShotadError):
-                WorkFolder(self.folder).note("".join(traceback.format_exception(error)).rstrip())
-                return f"shotad failed: {error_line(error)}.", f"{self.folder / 'log.txt'} says where."
-        return fault_of(error), "Please report it."
+        spent = () if recorded is None else tuple(lines(recorded.table()))
+    return replace(finished(job, place.folder, outcome, heard), spent=spent)
 
 
 def given_of(job: FilmJob, place: Placed) -> Given:

@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -228,7 +227,6 @@ _NAME = re.compile(r".+-[0-9a-f]{16}")
 _GATE_SECONDS = 60.0
 
 
-@dataclass(slots=True)
 class ScratchFolder:
     """The scratch folder of one film and its work folder; a context manager.
 
@@ -237,40 +235,14 @@ class ScratchFolder:
     InUse where another run is at it.
     """
 
-    scratch: Path
-    film_place: str
-    folder_place: str
-    unsent: bool = False
-    _lock: FileLock = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, scratch: Path, film_place: str, folder_place: str) -> None:
+        self.scratch, self.folder_place, self.unsent = scratch, folder_place, False
+        places, film = (shown(film_place).partition("?")[0], shown(folder_place)), name_of(film_place)
+        self.path = scratch / f"{stem_of(film)[:40]}-{key_of(*places)}"
+        self.film, self.folder = self.path / "film" / film, self.path / "work" / name_of(folder_place)
+        self.beside, self.notes = self.path / "beside", self.path / "seen.json"
+        """Where what else is fetched is put, and what was seen of the work folder."""
         self._lock = FileLock(lock_of(self.path), timeout=0)
-
-    @property
-    def path(self) -> Path:
-        """Its folder."""
-        places = shown(self.film_place).partition("?")[0], shown(self.folder_place)
-        return self.scratch / f"{stem_of(name_of(self.film_place))[:40]}-{key_of(*places)}"
-
-    @property
-    def film(self) -> Path:
-        """Where the film is put."""
-        return self.path / "film" / name_of(self.film_place)
-
-    @property
-    def folder(self) -> Path:
-        """Where the copy of the work folder is."""
-        return self.path / "work" / name_of(self.folder_place)
-
-    @property
-    def beside(self) -> Path:
-        """Where what else is fetched is put."""
-        return self.path / "beside"
-
-    @property
-    def notes(self) -> Path:
-        """What was seen of the work folder."""
-        return self.path / "seen.json"
 
     def __enter__(self) -> Self:
         try:
@@ -317,18 +289,17 @@ def scratch_folders(scratch: Path, *, held: bool) -> list[Path]:
     known = [
         path for path in sorted(scratch.iterdir()) if _NAME.fullmatch(path.name) and lock_of(path).exists()
     ]
+    found = []
     with _gate(scratch):
-        return [path for path in known if path.is_dir() and _is_held(path) is held]
-
-
-def _is_held(folder: Path) -> bool:
-    lock = FileLock(lock_of(folder), timeout=0)
-    try:
-        lock.acquire()
-    except (Timeout, OSError):
-        return True
-    lock.release()
-    return False
+        for path in (path for path in known if path.is_dir()):
+            try:
+                with FileLock(lock_of(path), timeout=0):
+                    is_held = False
+            except (Timeout, OSError):
+                is_held = True
+            if is_held is held:
+                found.append(path)
+    return found
 
 
 @contextmanager

@@ -68,14 +68,20 @@ def films_in(place: str | os.PathLike[str]) -> Iterator[Found]:
 
 def _local(place: Path) -> Iterator[Found]:
     if place.is_dir():
-        files = _walk(place)
+        files = []
+        for folder, below, names in os.walk(place, followlinks=False):
+            if (folder.endswith(_WORK) or not _RECORDS.isdisjoint(names)) and Path(folder) != place:
+                below.clear()
+                continue
+            below[:] = [name for name in below if not name.startswith(".") and not name.endswith(_WORK)]
+            files += [Path(folder, name) for name in names if _is_film(name)]
     elif place.exists():
         files = [place]
     elif _MAGIC.search(str(place)):
         named = [Path(name) for name in glob.glob(str(place), recursive=True)]
-        files = [
-            path for path in named if path.is_file() and _is_film(path.name) and not _in_work_folder(path)
-        ]
+        films = [path for path in named if path.is_file() and _is_film(path.name)]
+        inside = {path.parent for path in films if any((path.parent / name).is_file() for name in _RECORDS)}
+        files = [path for path in films if not path.parent.name.endswith(_WORK) and path.parent not in inside]
     else:
         raise FilmError(f"There is no {place}.", "Check the path.")
     for path in sorted(set(files)):
@@ -84,21 +90,6 @@ def _local(place: Path) -> Iterator[Found]:
         except OSError:
             continue  # gone since the folder was read
         yield Found(str(path), state.st_size, datetime.fromtimestamp(state.st_mtime, UTC))
-
-
-def _walk(top: Path) -> list[Path]:
-    found: list[Path] = []
-    for folder, below, names in os.walk(top, followlinks=False):
-        if (folder.endswith(_WORK) or not _RECORDS.isdisjoint(names)) and Path(folder) != top:
-            below.clear()
-            continue
-        below[:] = [name for name in below if not name.startswith(".") and not name.endswith(_WORK)]
-        found += [Path(folder, name) for name in names if _is_film(name)]
-    return found
-
-
-def _in_work_folder(path: Path) -> bool:
-    return path.parent.name.endswith(_WORK) or any((path.parent / name).is_file() for name in _RECORDS)
 
 
 def _remote(place: str) -> Iterator[Found]:
@@ -112,9 +103,15 @@ def _remote(place: str) -> Iterator[Found]:
     elif (magic := _MAGIC.search(place)) is not None:
         top = place[: place.rindex("/", 0, magic.start())]
         # A pattern as a regular expression: ``*`` and ``?`` stay within a folder, ``**/`` is any number.
-        parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", place)
         known = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-        wanted = re.compile("".join(known.get(part) or _letters(part) for part in parts))
+        written = ""
+        for part in re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", place):
+            if part.startswith("[") and part.endswith("]") and len(part) > 2:
+                inner = part[1:-1].replace("\\", r"\\")
+                written += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+            else:
+                written += known.get(part) or re.escape(part)
+        wanted = re.compile(written)
         entries = [one for one in _films_below(store, top) if wanted.fullmatch(one.place)]
     else:
         entries = list(_films_below(store, place))
@@ -139,13 +136,6 @@ def _films_below(store: Store, top: str) -> Iterator[Entry]:
 
 def _is_film(name: str) -> bool:
     return not name.startswith(".") and Path(name).suffix.lower() in ENDINGS
-
-
-def _letters(part: str) -> str:
-    if part.startswith("[") and part.endswith("]") and len(part) > 2:
-        inner = part[1:-1].replace("\\", r"\\")
-        return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
-    return re.escape(part)
 
 
 SUBTITLES = (".srt", ".vtt", ".ass", ".ssa")
@@ -203,7 +193,7 @@ class Neighbours:
     def of(self, folder: str) -> frozenset[str]:
         """The names in a folder; none where it cannot be read. Raises StorageError for one elsewhere."""
         if folder not in self._read:
-            self._read[folder] = _names(folder) if is_local(folder) else names_elsewhere(folder)
+            self._read[folder] = _asked(folder)
         names = self._read[folder]
         if isinstance(names, StorageError):
             raise names
@@ -218,13 +208,6 @@ class Neighbours:
         return list(itertools.takewhile(lambda name: name.startswith(start), names[first : first + _MOST]))
 
 
-def _names(folder: str) -> frozenset[str]:
-    try:
-        return frozenset(os.listdir(local_path(folder)))
-    except OSError:
-        return frozenset()
-
-
 def names_elsewhere(folder: str) -> frozenset[str]:
     """The names in a folder on object storage. The web has none: a signed address says nothing of its
     neighbours, and no work folders are there."""
@@ -234,10 +217,13 @@ def names_elsewhere(folder: str) -> frozenset[str]:
 
 
 def _asked(folder: str) -> frozenset[str] | StorageError:
+    """The names in a folder; none where one of this machine cannot be read."""
     try:
-        return names_elsewhere(folder)
+        return frozenset(os.listdir(local_path(folder))) if is_local(folder) else names_elsewhere(folder)
     except StorageError as trouble:
         return trouble
+    except OSError:
+        return frozenset()
 
 
 def beside_of(film: str, near: Neighbours, language: str) -> Beside:
@@ -273,36 +259,24 @@ def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | No
     """
     known = frozenset(names)
     films = {_stem(name) for name in known if PurePosixPath(name).suffix.lower() in ENDINGS}
-    fit = [name for name in known if _is_of(name, stem, films)]
-    return min(fit, key=lambda name: _rank(name, stem, language), default=None)
-
-
-def _is_of(name: str, stem: str, films: set[str]) -> bool:
-    ending = PurePosixPath(name).suffix
-    if ending.lower() not in SUBTITLES or not name.startswith(f"{stem}."):
-        return False
-    words = _between(name, stem)
-    # movie.part.srt is of movie.part.mp4 where there is such a film.
-    of_another = bool(words) and _stem(name) in films
-    apart = any(word.lower() in _NOT_SPEECH for word in words)
-    return not of_another and not apart and all(_WORDS.fullmatch(word) for word in words)
-
-
-def _between(name: str, stem: str) -> list[str]:
-    middle = _stem(name)[len(stem) + 1 :]
-    return middle.split(".") if middle else []
+    rank: dict[str, tuple[object, ...]] = {}
+    for name in known:
+        ending, middle = PurePosixPath(name).suffix.lower(), _stem(name)[len(stem) + 1 :]
+        words = middle.split(".") if middle else []
+        kinds = {word.lower() for word in words}
+        if ending not in SUBTITLES or not name.startswith(f"{stem}.") or kinds & _NOT_SPEECH:
+            continue
+        # movie.part.srt is of movie.part.mp4 where there is such a film.
+        if (words and _stem(name) in films) or not all(_WORDS.fullmatch(word) for word in words):
+            continue
+        tongues = {_LONG.get(word, re.split("[-_]", word)[0]) for word in kinds}
+        others = (language.lower().split("-")[0] not in tongues, "en" not in tongues)
+        rank[name] = (bool(words), *others, not _FOR_DEAF & kinds, SUBTITLES.index(ending), name)
+    return min(rank, key=rank.__getitem__, default=None)
 
 
 _LONG = {"eng": "en", "ger": "de", "deu": "de", "fre": "fr", "fra": "fr", "spa": "es", "ita": "it",
          "dut": "nl", "nld": "nl", "por": "pt"}  # fmt: skip
-
-
-def _rank(name: str, stem: str, language: str) -> tuple[object, ...]:
-    words = [word.lower() for word in _between(name, stem)]
-    tongues = {_LONG.get(word, re.split("[-_]", word)[0]) for word in words}
-    ours, english = language.lower().split("-")[0] in tongues, "en" in tongues
-    ending = SUBTITLES.index(PurePosixPath(name).suffix.lower())
-    return (bool(words), not ours, not english, not _FOR_DEAF & set(words), ending, name)
 
 
 Look = Callable[[], Iterable[Found]]

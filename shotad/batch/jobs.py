@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -174,14 +173,26 @@ def done_before(job: FilmJob) -> FilmResult | None:
 
     The film is not opened, and nothing but the mark is read.
     """
-    found = None if job.force or job.discard_edits else _read(job.folder)
-    if found is None or found["key"] != run_key(job):
+    from shotad.script import TRACK
+
+    if job.force or job.discard_edits:
         return None
-    files = tuple(str(name) for name in found["files"])
-    if not _are_there(job.folder, files):
+    try:
+        found = parse_json(read_text(join(job.folder, DONE)))
+        files, told = tuple(str(name) for name in found["files"]), found["counts"]
+        counts = {name: told[name] for name in _COUNTS}
+        key = found["key"]
+    except (StorageError, ValueError, KeyError, TypeError):
         return None
+    if key != run_key(job):
+        return None
+    if is_address(job.folder):
+        # The track is sent last, after all that is told in the mark.
+        is_there = Store(job.folder).find(join(job.folder, TRACK)) is not None
+    else:
+        is_there = all((Path(job.folder) / name).exists() for name in (TRACK, *files))
     result = FilmResult(job.film, job.folder, "skipped", files=files, attempts=0)
-    return replace(result, **{name: found["counts"][name] for name in _COUNTS})
+    return replace(result, **counts) if is_there else None
 
 
 def run_key(job: FilmJob) -> str:
@@ -208,23 +219,3 @@ def _stamp(place: str) -> Any:
             state = file.stat()
             found[-1] += [state.st_size, state.st_mtime_ns]
     return found
-
-
-def _are_there(folder: str, files: Iterable[str]) -> bool:
-    from shotad.script import TRACK
-
-    if not is_address(folder):
-        return all((Path(folder) / name).exists() for name in (TRACK, *files))
-    # The track is sent last, after all that is told in the mark.
-    return Store(folder).find(join(folder, TRACK)) is not None
-
-
-def _read(folder: str) -> dict[str, Any] | None:
-    """A mark, or None where there is none that can be read."""
-    try:
-        value = parse_json(read_text(join(folder, DONE)))
-    except (StorageError, ValueError):
-        return None
-    whole = isinstance(value, dict) and isinstance(value.get("files"), list) and "key" in value
-    counts = value.get("counts") if whole else None
-    return value if isinstance(counts, dict) and all(name in counts for name in _COUNTS) else None

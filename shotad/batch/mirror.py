@@ -15,8 +15,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path, PurePosixPath
@@ -39,15 +40,6 @@ class Seen(NamedTuple):
 
     mark: str | None
     state: State | None
-
-
-def read_seen(notes: Path) -> dict[str, Seen]:
-    """What was written down, by the name of the file; nothing where it cannot be read."""
-    try:
-        rows = json.loads(notes.read_text(encoding="utf-8"))
-        return {name: Seen(mark, state and (state[0], state[1])) for name, (mark, state) in rows.items()}
-    except (OSError, ValueError, TypeError, AttributeError, IndexError):
-        return {}
 
 
 _LARGE = 32 << 20
@@ -80,9 +72,17 @@ class Mirror:
         What an earlier run on this machine could not send stays, but where others have written since.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._seen = read_seen(self.notes)
+        with suppress(OSError, ValueError, TypeError, AttributeError, IndexError):
+            rows = json.loads(self.notes.read_text(encoding="utf-8"))
+            self._seen = {
+                name: Seen(mark, state and tuple(state[:2])) for name, (mark, state) in rows.items()
+            }
         there = self._there()
-        news = {name: entry for name, entry in there.items() if self._is_news(name, entry)}
+        news = {
+            name: entry
+            for name, entry in there.items()
+            if self._known(name).mark != entry.mark or (self._state(name) is None and not self._stays(name))
+        }
         if any(_is_of_track(name) for name in news):
             # Track and scripts are one: they come together.
             news |= {name: entry for name, entry in there.items() if _is_of_track(name)}
@@ -144,10 +144,6 @@ class Mirror:
 
     # What comes down
 
-    def _is_news(self, name: str, entry: Entry) -> bool:
-        missing = self._state(name) is None and not self._stays(name)
-        return missing or self._known(name).mark != entry.mark
-
     def _stays(self, name: str) -> bool:
         """Whether a file is not needed here: it stays there, and may be made again in its place."""
         kind = kind_of(name)
@@ -188,18 +184,19 @@ class Mirror:
         """Whether others wrote a file. What this run sent itself may look so: an answer can get lost."""
         if self._known(name).mark == entry.mark:
             return False
-        if self._state(name) is None or not self._is_as_sent(name, entry):
+        if self._state(name) is None:
             return True
-        self._seen[name] = Seen(entry.mark, None)
-        return False
-
-    def _is_as_sent(self, name: str, entry: Entry) -> bool:
         if _goes_in_parts(name, entry.size or 0):
-            return self._is_of_time(name, entry, self.store.note_of(entry.place).get(_TIME))
-        data, here = self.store.read(entry.place), (self.folder / name).read_bytes()
-        if kind_of(name) is Kind.LINES:
-            return here.startswith(data)
-        return data == (self.addresses.out(here) if name == SETTINGS else here)
+            is_ours = self._is_of_time(name, entry, self.store.note_of(entry.place).get(_TIME))
+        else:
+            data, here = self.store.read(entry.place), (self.folder / name).read_bytes()
+            if kind_of(name) is Kind.LINES:
+                is_ours = here.startswith(data)
+            else:
+                is_ours = data == (self.addresses.out(here) if name == SETTINGS else here)
+        if is_ours:
+            self._seen[name] = Seen(entry.mark, None)
+        return not is_ours
 
     # What goes up
 
@@ -223,18 +220,17 @@ class Mirror:
     def _send_track(self, there: Mapping[str, Entry]) -> None:
         """Send the track and its scripts, as they stand at one moment, in an order that is safe to end in."""
         with track_lock(self.folder):
-            names = [name for name in self._changed() if _is_of_track(name)]
+            names = sorted((name for name in self._changed() if _is_of_track(name)), key=_turn)
             texts = {name: (self.folder / name).read_bytes() for name in names}
             states = {name: self._state(name) for name in names}
-
-        def there_now(name: str) -> bytes | None:
-            return self.store.read(there[name].place) if name in there else None
-
-        for name, data in in_order(texts, there_now):
+        first = {name: text for name, text in texts.items() if kind_of(name) is Kind.WRITTEN}
+        for name in first.keys() & there.keys():
+            first[name] = _both(texts[name], self.store.read(there[name].place))
+        then = {name: text for name, text in texts.items() if first.get(name) != text}
+        for name, data in (*first.items(), *then.items()):
             mark = self.store.write(join(self.place, name), data, over=self._known(name).mark)
-            whole = data == texts[name]
             self._sent.add(name)
-            self._seen[name] = Seen(mark, states[name] if whole else None)
+            self._seen[name] = Seen(mark, states[name] if data == texts[name] else None)
 
     # Both sides
 
@@ -273,20 +269,6 @@ def _turn(name: str) -> tuple[int, str]:
 
 def _goes_in_parts(name: str, size: int) -> bool:
     return kind_of(name) is Kind.MEDIA or size >= _LARGE
-
-
-def in_order(texts: Mapping[str, bytes], there: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
-    """What to write of track, scripts and ``scripts.json``, one after the other; ``there`` gives what
-    is in the store now."""
-    first: dict[str, bytes] = {}
-    for name in sorted(texts):
-        if kind_of(name) is Kind.WRITTEN:
-            before = there(name)
-            first[name] = texts[name] if before is None else _both(texts[name], before)
-            yield name, first[name]
-    for name in sorted(texts, key=_turn):
-        if first.get(name) != texts[name]:
-            yield name, texts[name]
 
 
 def _both(new: bytes, old: bytes) -> bytes:

@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from glob import glob
 from pathlib import Path
@@ -64,11 +65,6 @@ class Planned:
     uses: tuple[str, ...] = ()
     trouble: FilmResult | None = None
 
-    @property
-    def name(self) -> str:
-        """The film's name, without its folder."""
-        return name_of(self.job.film)
-
 
 class Planner:
     """Gives every film its job and a work folder of its own, also those that come later.
@@ -89,7 +85,37 @@ class Planner:
         if not self._wishes.alone:
             near.read(parent_of(one.place) for one in found)
         folders = self._folders.of([one.place for one in found])
-        return [self._one(film, folder, near) for film, folder in zip(found, folders, strict=True)]
+        planned = []
+        for film, folder in zip(found, folders, strict=True):
+            job, size = self._plain(film, folder), film.size or 0
+            uses: tuple[str, ...] = ()
+            trouble = None
+            try:
+                if not is_text(film.place):
+                    raise unnamed(film.place)
+                if not self._wishes.alone:
+                    beside = beside_of(film.place, near, self._wishes.config.language)
+                    job, uses = self._with(job, beside), beside.names
+            except ShotadError as error:
+                trouble = _failed(job, error)
+            planned.append(Planned(job, size, uses, trouble))
+        return planned
+
+    def _with(self, job: FilmJob, beside: Beside) -> FilmJob:
+        """The job with what lies beside its film in place of what the batch says."""
+        files = beside.settings
+        if files not in self._configs:
+            # The batch's settings come under those of the files, the nearest to the film last.
+            with tempfile.TemporaryDirectory() as folder:
+                here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
+                self._configs[files] = load_settings(Config, here, under=self._wishes.config)
+        config = self._configs[files]
+        if beside.note is not None and (note := read_text(beside.note).strip()):
+            prompt = config.prompt.model_copy(update={"note": note})
+            config = config.model_copy(update={"prompt": prompt})
+        if beside.cast is not None:
+            job = replace(job, cast=beside.cast, cast_key="", cast_photos=None)
+        return replace(job, config=config, configs=(*job.configs, *files), subtitles=beside.subtitles)
 
     def lost(self, place: str, error: ShotadError) -> Planned:
         """A film of a list that is not there."""
@@ -101,50 +127,15 @@ class Planner:
         # Of a bank of many films' casts: that of this film is called as the film.
         is_bank = (self._wishes.cast or "").lower().endswith(".json")
         key = stem_of(name_of(film.place)) if is_bank else ""
-        own = {"film": film.place, "folder": folder, "cast_key": key, "stamp": _stamp(film)}
+        # What tells a version of a film elsewhere; one of this machine is looked at itself.
+        told = f"{film.size} {film.changed.isoformat() if film.changed else ''}"
+        stamp = "" if is_local(film.place) else told
+        own = {"film": film.place, "folder": folder, "cast_key": key, "stamp": stamp}
         return FilmJob(**shared | own)
-
-    def _one(self, film: Found, folder: str, near: Neighbours) -> Planned:
-        plain, size = self._plain(film, folder), film.size or 0
-        if not is_text(film.place):
-            return Planned(plain, size, trouble=_failed(plain, unnamed(film.place)))
-        if self._wishes.alone:
-            return Planned(plain, size)
-        try:
-            beside = beside_of(film.place, near, self._wishes.config.language)
-            return Planned(self._with(plain, beside), size, beside.names)
-        except ShotadError as error:
-            return Planned(plain, size, trouble=_failed(plain, error))
-
-    def _with(self, job: FilmJob, beside: Beside) -> FilmJob:
-        """The job with what lies beside its film in place of what the batch says."""
-        config = self._config(beside.settings)
-        if beside.note is not None and (note := read_text(beside.note).strip()):
-            prompt = config.prompt.model_copy(update={"note": note})
-            config = config.model_copy(update={"prompt": prompt})
-        if beside.cast is not None:
-            job = replace(job, cast=beside.cast, cast_key="", cast_photos=None)
-        configs = (*job.configs, *beside.settings)
-        return replace(job, config=config, configs=configs, subtitles=beside.subtitles)
-
-    def _config(self, files: tuple[str, ...]) -> Config:
-        """The batch's settings under those of ``files``, the nearest to the film last."""
-        if files not in self._configs:
-            with tempfile.TemporaryDirectory() as folder:
-                here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
-                self._configs[files] = load_settings(Config, here, under=self._wishes.config)
-        return self._configs[files]
 
 
 def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
     return failure(job, error.what, error.hint, kind=type(error).__name__, attempts=0)
-
-
-def _stamp(film: Found) -> str:
-    """What tells a version of a film elsewhere; one of this machine is looked at itself."""
-    if is_local(film.place):
-        return ""
-    return f"{film.size} {film.changed.isoformat() if film.changed else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,16 +193,16 @@ def read_list(name: str, text: str) -> list[str]:
     Paths are in relation to the folder of the list or, where nothing is there, that of the command.
     """
     folder = None if name == STDIN else parent_of(name)
-    lines = (line.strip() for line in text.splitlines())
-    return [_placed(line, folder) for line in lines if line and not line.startswith("#")]
-
-
-def _placed(line: str, folder: str | None) -> str:
-    line = os.path.expanduser(line)
-    if folder is None or is_address(line) or os.path.isabs(line):
-        return line
-    beside = join(folder, line)
-    return line if not is_address(beside) and not glob(beside) and glob(line) else beside
+    places = []
+    for line in (os.path.expanduser(line.strip()) for line in text.splitlines()):
+        if not line or line.startswith("#"):
+            continue
+        place = line
+        if folder is not None and not is_address(line) and not os.path.isabs(line):
+            beside = join(folder, line)
+            place = line if not is_address(beside) and not glob(beside) and glob(line) else beside
+        places.append(place)
+    return places
 
 
 _ENDING = ".shotad"
@@ -235,18 +226,8 @@ class Folders:
         self._known.update(new)
         here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
         names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
-        self._look_up(names.values())
-        # Who was here before is served first.
-        for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
-            free = [name for name in names[film] if name not in self._taken and self._is_free(name, film)]
-            own = [name for name in free if self._is_own(name, film)]
-            self._given[film] = folder = (own or free or names[film][-1:])[0]
-            self._taken.add(folder)
-        return [self._given[film] for film in films]
-
-    def _look_up(self, names: Iterable[Sequence[str]]) -> None:
-        """Ask whose the folders elsewhere are, many at a time: only those that are there, by a list."""
-        some = dict.fromkeys(one for folders in names for one in folders)
+        # Whose the folders elsewhere are is asked many at a time: only of those that are there, by a list.
+        some = dict.fromkeys(one for folders in names.values() for one in folders)
         asked = [one for one in some if one not in self._owners and not is_local(one)]
         parents = dict.fromkeys(parent_of(one) for one in asked)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
@@ -255,6 +236,13 @@ class Folders:
             found = [one for one in asked if name_of(one) in there[parent_of(one)]]
             owners = pool.map(lambda one: _owner(one, self._known), found)
             self._owners.update(zip(found, owners, strict=True))
+        # Who was here before is served first.
+        for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
+            free = [name for name in names[film] if name not in self._taken and self._is_free(name, film)]
+            own = [name for name in free if self._is_own(name, film)]
+            self._given[film] = folder = (own or free or names[film][-1:])[0]
+            self._taken.add(folder)
+        return [self._given[film] for film in films]
 
     def _is_own(self, folder: str, film: str) -> bool:
         return self._owner(folder) == without_query(film)
@@ -270,7 +258,11 @@ class Folders:
         owner = self._owner(folder)
         if owner in (None, without_query(film)):
             return True
-        return owner not in self._known and owner is not None and _is_copy(film, owner)
+        if owner is None or owner in self._known or not is_local(film) or name_of(film) != name_of(owner):
+            return False
+        with suppress(OSError):
+            return local_path(film).stat().st_size == Path(owner).stat().st_size
+        return False
 
     def _names(self, film: str, has_twin: bool) -> Iterator[str]:
         """Folders that a film may have, the plainest first; no other film has the last one."""
@@ -289,16 +281,6 @@ def _stem(film: str) -> str:
     return stem_of(name_of(film))
 
 
-def _is_copy(film: str, other: str) -> bool:
-    """Whether two films seem to be one: they are of the same name and size."""
-    if not is_local(film) or name_of(film) != name_of(other):
-        return False
-    try:
-        return local_path(film).stat().st_size == Path(other).stat().st_size
-    except OSError:
-        return False
-
-
 def _owner(folder: str, known: Container[str]) -> str | None:
     """The film that a work folder is of; None: nobody's, or one of a film that has moved.
 
@@ -311,13 +293,13 @@ def _owner(folder: str, known: Container[str]) -> str | None:
         film = record["film"]["path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return without_query(film) if isinstance(film, str) and (film in known or _exists(film)) else None
-
-
-def _exists(film: str) -> bool:
-    """Whether a film that was described is still there. The web is not asked: keys are gone."""
-    if is_local(film):
-        return local_path(film).exists()
-    if scheme_of(film) in WEB:
-        return True
-    return Store(film).find(film) is not None
+    if not isinstance(film, str):
+        return None
+    if film in known:
+        is_there = True
+    elif is_local(film):
+        is_there = local_path(film).exists()
+    else:
+        # The web is not asked: keys are gone.
+        is_there = scheme_of(film) in WEB or Store(film).find(film) is not None
+    return without_query(film) if is_there else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
-from shotad.batch.jobs import FilmJob
 from shotad.batch.planning import Planned
 from shotad.batch.ray.cluster import RaySettings
 from shotad.core import ShotadError
@@ -21,31 +22,26 @@ class Leaving:
 
     def of(self, films: Iterable[Planned]) -> list[str]:
         """What was not said yet, in the order of the films."""
+        from shotad.description import Engines
+        from shotad.engines import notice
+        from shotad.sound import make_voice, notice as voice_notice, parse_wanted
+
         found: list[str] = []
         for job in (film.job for film in films if film.trouble is None):
             terms = (job.config.model_dump_json(exclude={"prompt"}), *job.makes)
-            if terms not in self._seen:
-                self._seen.add(terms)
-                found += _leaving(job)
+            if terms in self._seen:
+                continue
+            self._seen.add(terms)
+            # Nothing of an engine or a voice that cannot be had: its run says why.
+            with suppress(ShotadError):
+                engines = Engines.of(job.config)
+                found += notice(engines.looks, engines.writes)
+            with suppress(ShotadError):
+                if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
+                    found += voice_notice(make_voice(job.config.voice, job.config.language))
         new = [line for line in dict.fromkeys(found) if line not in self._said]
         self._said.update(new)
         return new
-
-
-def _leaving(job: FilmJob) -> list[str]:
-    """What leaves for this film; nothing of an engine or a voice that cannot be had: its run says why."""
-    from shotad.description import Engines
-    from shotad.engines import notice
-    from shotad.sound import make_voice, notice as voice_notice, parse_wanted
-
-    found: list[str] = []
-    with suppress(ShotadError):
-        engines = Engines.of(job.config)
-        found += notice(engines.looks, engines.writes)
-    with suppress(ShotadError):
-        if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
-            found += voice_notice(make_voice(job.config.voice, job.config.language))
-    return found
 
 
 def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
@@ -54,16 +50,16 @@ def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
         film.job.config.model_dump_json(exclude={"prompt"}) + str(film.job.makes): film for film in planned
     }
     urls: tuple[str | None, ...] = settings.servers or (None,)
-    return [replace(film, job=_asking(film.job, url, settings)) for film in kinds.values() for url in urls]
-
-
-def _asking(job: FilmJob, url: str | None, settings: RaySettings) -> FilmJob:
-    config = job.config
-    if url is not None:
-        config = config.model_copy(update={"openai": config.openai.model_copy(update={"base_url": url})})
     own = {"base_url": "http://127.0.0.1/v1"}
-    if settings.looking.serve.command is not None:
-        config = config.model_copy(update={"stage1": config.stage1.model_copy(update=own)})
-    if settings.writing.serve.command is not None:
-        config = config.model_copy(update={"stage2": config.stage2.model_copy(update=own)})
-    return replace(job, config=config)
+    found = []
+    for film, url in itertools.product(kinds.values(), urls):
+        config = film.job.config
+        more: dict[str, Any] = {}
+        if url is not None:
+            more["openai"] = config.openai.model_copy(update={"base_url": url})
+        if settings.looking.serve.command is not None:
+            more["stage1"] = config.stage1.model_copy(update=own)
+        if settings.writing.serve.command is not None:
+            more["stage2"] = config.stage2.model_copy(update=own)
+        found.append(replace(film, job=replace(film.job, config=config.model_copy(update=more))))
+    return found

@@ -92,8 +92,14 @@ def staged(
         places = {str(here): film, str(kept): folder, str(ours.beside): parent_of(film)}
         addresses = Addresses({path: place for path, place in places.items() if path != place})
         stack.enter_context(addresses.in_errors())
+
+        def name_addresses(settings: Path) -> None:
+            """Have settings of this machine name what was fetched by where it came from."""
+            with suppress(FileNotFoundError):
+                write_bytes(settings, [addresses.out(settings.read_bytes())])
+
         if is_local(folder):
-            stack.callback(_name_addresses, kept / SETTINGS, addresses)
+            stack.callback(name_addresses, kept / SETTINGS)
         else:
             stack.enter_context(_kept(ours, addresses, progress, every, media=media))
         if not is_local(film):
@@ -101,12 +107,6 @@ def staged(
             fetch_film(Store(film), film, here, progress, ours.scratch)
         ours.beside.mkdir(exist_ok=True)
         yield Placed(here, kept, ours.beside)
-
-
-def _name_addresses(settings: Path, addresses: Addresses) -> None:
-    """Have ``settings.json`` of this machine name what was fetched by where it came from."""
-    with suppress(FileNotFoundError):
-        write_bytes(settings, [addresses.out(settings.read_bytes())])
 
 
 @contextmanager
@@ -222,7 +222,15 @@ class Holder:
             return False
         if self.process == os.getpid():
             return self.token not in _own
-        return not _lives(self.process)
+        try:
+            os.kill(self.process, 0)
+            state = Path(f"/proc/{self.process}/stat").read_text(encoding="utf-8", errors="replace")
+        except PermissionError:
+            return False
+        except OSError:
+            return True
+        # One that has ended and is not yet cleared away runs no more.
+        return state.rpartition(")")[2].split()[:1] in (["Z"], ["X"])
 
 
 _HOLDER = TypeAdapter(Holder)
@@ -252,7 +260,11 @@ class Lease:
                 continue
             _own.add(self._me.token)
             self._store.check_conditions(self._place)
-            if self._store.keeps_conditions or self._is_mine_still():
+            if self._store.keeps_conditions:
+                return
+            time.sleep(_SETTLED)
+            holder = self._holder()
+            if holder is not None and holder.token == self._me.token:
                 return
             _own.discard(self._me.token)
         raise self._in_use(self._holder())
@@ -283,11 +295,6 @@ class Lease:
             if holder is not None and holder.token == self._me.token:
                 self._store.remove(self._place)
 
-    def _is_mine_still(self) -> bool:
-        time.sleep(_SETTLED)
-        holder = self._holder()
-        return holder is not None and holder.token == self._me.token
-
     def _holder(self) -> Holder | None:
         try:
             return _HOLDER.validate_json(self._store.read(self._place))
@@ -304,18 +311,6 @@ class Lease:
             f"The work folder {shown(self._folder)} is being written by {who}.",
             f"Wait until that is done.{until}",
         )
-
-
-def _lives(process: int) -> bool:
-    """Whether a process of this machine runs; one that has ended and is not yet cleared away does not."""
-    try:
-        os.kill(process, 0)
-        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return state.rpartition(")")[2].split()[:1] not in (["Z"], ["X"])
 
 
 def _machine() -> str:

@@ -52,13 +52,29 @@ class Store:
         self.scheme = scheme_of(place)
         self.patience = PATIENCE if patience is None else patience
         self._files = file_system(place)
-        self._conditions = self.scheme in S3
+        self.keeps_conditions = self.scheme in S3
+        """Whether the store itself refuses a write under a condition that does not hold."""
         self._met = False
 
     def find(self, place: str) -> Entry | None:
         """What is known of one object; None where there is no such object."""
+
+        def ask() -> Mapping[str, Any]:
+            try:
+                found: Mapping[str, Any] = self._files.info(self._inner(place), **self._fresh)
+            except FileNotFoundError as error:
+                # Of a web address this is said whatever went wrong.
+                if (
+                    error.__cause__ is not None
+                    and self.scheme in WEB
+                    and code_of(error) not in ("404", "410")
+                ):
+                    raise error.__cause__ from None
+                raise
+            return found
+
         try:
-            info = self._asked(place, lambda: self._info(self._inner(place)))
+            info = self._asked(place, ask)
         except FileNotFoundError:
             return None
         return None if info.get("type") == "directory" else entry_of(place, info)
@@ -69,8 +85,10 @@ class Store:
         none: Mapping[str, Mapping[str, Any]] = {}
         found = self._if_there(place, lambda: self._files.find(inner, detail=True, **self._fresh), none)
         top = inner.rstrip("/")
+        body = place.rstrip("/") if place.split("://", 1)[1].strip("/") else place
         below = {name: info for name, info in found.items() if name.startswith(f"{top}/") or not top}
-        entries = (entry_of(self._outer(place, top, name), info) for name, info in below.items())
+        names = {name: name[len(top) :] if top else name.lstrip("/") for name in below}
+        entries = (entry_of(f"{body}{names[name]}", info) for name, info in below.items())
         return sorted((one for one in entries if not one.place.endswith("/")), key=lambda one: one.place)
 
     def names(self, place: str) -> list[str]:
@@ -114,13 +132,13 @@ class Store:
         Raises `Refused` where the one there is another.
         """
         condition = {"IfMatch": f'"{over}"'} if over else {"mode": "create"}
-        if self._conditions:
+        if self.keeps_conditions:
             try:
                 return self._put(place, data, condition)
             except StorageError as trouble:
                 if trouble.__cause__ is None or not is_unable(trouble.__cause__):
                     raise
-                self._conditions = False
+                self.keeps_conditions = False
         self._check(place, over)
         return self._put(place, data, {})
 
@@ -192,7 +210,7 @@ class Store:
 
         An object that is there is asked to be written as if it were not; it is of the asker's own making.
         """
-        if not self._conditions or self._bucket(place) in _heeding:
+        if not self.keeps_conditions or self._bucket(place) in _heeding:
             return
         data = self.read(place)
         try:
@@ -202,9 +220,9 @@ class Store:
         except StorageError as trouble:
             if trouble.__cause__ is None or not is_unable(trouble.__cause__):
                 raise
-            self._conditions = False
+            self.keeps_conditions = False
         else:
-            self._conditions = False
+            self.keeps_conditions = False
 
     def _nowhere(self, place: str) -> StorageError:
         """The error for an object that cannot be written since what it would lie in is not there."""
@@ -218,17 +236,12 @@ class Store:
         return str(getattr(self._files, "endpoint_url", "")), place.split("://", 1)[1].partition("/")[0]
 
     @property
-    def keeps_conditions(self) -> bool:
-        """Whether the store itself refuses a write under a condition that does not hold."""
-        return self._conditions
-
-    @property
     def _fresh(self) -> dict[str, bool]:
         return {"refresh": True} if self.scheme in S3 else {}
 
     def _put(self, place: str, data: bytes, condition: Mapping[str, Any]) -> str:
         inner = self._inner(place)
-        kind = content_type(place) if self.scheme in S3 else None
+        kind = _TYPES.get(PurePosixPath(place).suffix.lower()) if self.scheme in S3 else None
         more = {"ContentType": kind} if kind else {}
         try:
             out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
@@ -238,16 +251,6 @@ class Store:
             raise self._nowhere(place) from None
         tag = out.get("ETag") if isinstance(out, Mapping) else None
         return tag.strip('"') if tag else self._mark(place)
-
-    def _info(self, inner: str) -> Mapping[str, Any]:
-        try:
-            found: Mapping[str, Any] = self._files.info(inner, **self._fresh)
-        except FileNotFoundError as error:
-            # Of a web address this is said whatever went wrong.
-            if error.__cause__ is not None and self.scheme in WEB and code_of(error) not in ("404", "410"):
-                raise error.__cause__ from None
-            raise
-        return found
 
     def _check(self, place: str, over: str | None) -> None:
         found = self.find(place)
@@ -260,10 +263,6 @@ class Store:
 
     def _inner(self, place: str) -> str:
         return str(self._files._strip_protocol(place))
-
-    def _outer(self, place: str, top: str, name: str) -> str:
-        body = place.rstrip("/") if place.split("://", 1)[1].strip("/") else place
-        return f"{body}{name[len(top) :]}" if top else f"{body}{name.lstrip('/')}"
 
     def _if_there(self, place: str, call: Callable[[], T], otherwise: T) -> T:
         try:
@@ -346,23 +345,20 @@ def entry_of(place: str, info: Mapping[str, Any]) -> Entry:
     """What fsspec says of an object, in whichever words its driver has for it."""
     size = info.get("size")
     told = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
-    changed = _moment(next((value for value in told if value), info.get("Last-Modified")))
-    tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
-    mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
-    return Entry(place, None if size is None else int(size), changed, mark)
-
-
-def _moment(value: Any) -> datetime | None:
-    """A time as stores tell it: a moment, seconds since 1970, ISO 8601, or as in headers of the web."""
+    value: Any = next((value for value in told if value), info.get("Last-Modified"))
+    # A moment, seconds since 1970, ISO 8601, or as in headers of the web.
     if isinstance(value, int | float):
-        return datetime.fromtimestamp(value, UTC)
+        value = datetime.fromtimestamp(value, UTC)
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         if isinstance(value, str):
             with suppress(ValueError):
                 value = read(value)
-    if not isinstance(value, datetime):
-        return None
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
+    changed = None
+    if isinstance(value, datetime):
+        changed = value if value.tzinfo else value.replace(tzinfo=UTC)
+    tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
+    mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
+    return Entry(place, None if size is None else int(size), changed, mark)
 
 
 def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]:
@@ -407,8 +403,4 @@ _TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
 }
-
-
-def content_type(place: str) -> str | None:
-    """What a store is told that a file is, so that players and browsers take it; None: nothing."""
-    return _TYPES.get(PurePosixPath(place).suffix.lower())
+"""What a store is told that a file is, so that players and browsers take it."""

@@ -10,7 +10,6 @@ import errno
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TypeVar
 
 from shotad.batch.places import scheme_of, shown
@@ -28,15 +27,9 @@ _PASSING_CODES = {
     "ConditionalRequestConflict", "409", "429", "500", "502", "503", "504",
 }  # fmt: skip
 _PASSING_ERRNO = {
-    errno.EBUSY,
-    errno.ECONNRESET,
-    errno.ETIMEDOUT,
-    errno.EPIPE,
-    errno.EHOSTUNREACH,
-    errno.ENETUNREACH,
-    errno.ENETDOWN,
-    getattr(errno, "EREMOTEIO", errno.EBUSY),
-}
+    errno.EBUSY, errno.ECONNRESET, errno.ETIMEDOUT, errno.EPIPE, errno.EHOSTUNREACH, errno.ENETUNREACH,
+    errno.ENETDOWN, getattr(errno, "EREMOTEIO", errno.EBUSY),
+}  # fmt: skip
 _NO_CREDENTIALS = {
     "NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "NoAuthTokenError",
     "SSOError", "TokenRetrievalError", "ProfileNotFound", "DefaultCredentialsError",
@@ -89,30 +82,21 @@ def patiently(call: Callable[[], T], place: str, patience: float) -> T:
     """
     pause, until = _FIRST_PAUSE, time.monotonic() + patience
     while True:
-        with _told(place):
-            try:
-                return call()
-            except Exception as error:
-                if not is_passing(error) or time.monotonic() + pause > until:
+        try:
+            return call()
+        except Exception as error:
+            if not is_passing(error) or time.monotonic() + pause > until:
+                if isinstance(error, ShotadError | FileNotFoundError):
                     raise
+                if isinstance(error, FileExistsError) or code_of(error) in _CONDITION:
+                    raise Refused(place) from error
+                raise explained(error, place) from error
         time.sleep(pause * (0.75 + secrets.randbelow(500) / 1000))
         pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 class Refused(Exception):  # noqa: N818  no error: what the asker wanted to know
     """A write under a condition that does not hold: another has written the object, or it is gone."""
-
-
-@contextmanager
-def _told(place: str) -> Iterator[None]:
-    try:
-        yield
-    except (ShotadError, FileNotFoundError):
-        raise
-    except Exception as error:
-        if isinstance(error, FileExistsError) or code_of(error) in _CONDITION:
-            raise Refused(place) from error
-        raise explained(error, place) from error
 
 
 def explained(error: BaseException, place: str) -> StorageError:

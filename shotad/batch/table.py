@@ -16,7 +16,7 @@ from typing import Any
 
 from shotad import __version__
 from shotad.batch.jobs import FilmResult
-from shotad.batch.limits import size_text
+from shotad.batch.limits import Need, size_text
 from shotad.batch.places import is_local, local_path, shown, without_query
 from shotad.batch.planning import Planned
 from shotad.core import (
@@ -38,14 +38,20 @@ NARROWEST = 60
 _LONGEST_NAME = 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class FilmRow:
-    """A film and what came of it; ``result`` None: nothing yet. ``begun``: it was at work at the end."""
+    """A film on its way and what came of it; ``result`` None: nothing yet. ``begun``: it was at work.
+
+    ``tries``: how often it was begun, ``since``: at which second last, ``need``: what it then took.
+    """
 
     label: str
     film: Planned
     result: FilmResult | None = None
     begun: bool = False
+    tries: int = 0
+    since: float = 0.0
+    need: Need | None = None
 
     @property
     def state(self) -> str:
@@ -75,7 +81,19 @@ def labels(films: Sequence[Planned]) -> list[str]:
 
 def line_of(row: FilmRow) -> str:
     """``movie.mp4: done, 14 lines in 15 slots, 2 long silences, in 1 min 5 s (0.42 times its length).``"""
-    parts = [row.state, *_counts(row.result), *_time(row.result)]
+    parts, result = [row.state], row.result
+    if result is not None and result.error is None:
+        parts.append(f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}")
+        if result.amiss:
+            parts.append(_amiss(result))
+        if result.silences:
+            parts.append(plural(result.silences, "long silence"))
+    if result is not None and result.state != "skipped":
+        pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
+        tries = f" at try {result.attempts}" if result.attempts > 1 else ""
+        took = f"in {duration(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
+        if took or tries:
+            parts.append(f"{took}{tries}".strip())
     text = f"{row.label}: {', '.join(parts)}."
     return f"{text} {_trouble(row.result)}".rstrip()
 
@@ -139,26 +157,8 @@ def summary(rows: Sequence[FilmRow], seconds: float) -> str:
 _ORDER = ("done", "done before", _IN_USE, "failed", "stopped", "not begun")
 
 
-def _counts(result: FilmResult | None) -> list[str]:
-    if result is None or result.error is not None:
-        return []
-    told = [f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}"]
-    if result.amiss:
-        told.append(_amiss(result))
-    return [*told, plural(result.silences, "long silence")] if result.silences else told
-
-
 def _amiss(result: FilmResult) -> str:
     return f"{plural(result.amiss, 'line')} could not be written"
-
-
-def _time(result: FilmResult | None) -> list[str]:
-    if result is None or result.state == "skipped":
-        return []
-    pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
-    tries = f" at try {result.attempts}" if result.attempts > 1 else ""
-    took = f"in {duration(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
-    return [f"{took}{tries}".strip()] if took or tries else []
 
 
 def _trouble(result: FilmResult | None) -> str:

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -79,7 +79,20 @@ class Worker:
                 yield news
         except (EOFError, OSError):
             self.process.join(PATIENCE)
-            yield self._death()
+            code, kind = self.process.exitcode, "killed"
+            what = f"The process at work on it ended by itself (exit code {code})."
+            hint = "Please report it."
+            if self.over is not None:
+                kind, what = "memory", f"It took more than {size_text(self.over)} of memory and was ended."
+                hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
+            elif code == -signal.SIGKILL:
+                what = "The process at work on it was killed (SIGKILL)."
+                hint = "Most often that is for want of memory: fewer at once (--jobs), or more memory."
+            elif code is not None and code < 0:
+                with suppress(ValueError):
+                    what = f"The process at work on it crashed ({signal.Signals(-code).name})."
+                    hint = "Its film may be damaged; please report it."
+            yield Died(what, hint, kind, self._last_words())
 
     def end(self, patience: float = PATIENCE) -> None:
         """End it: idle ones by word, others by signal, and by force where that takes too long."""
@@ -98,15 +111,6 @@ class Worker:
         self.line.close()
         self.log.unlink(missing_ok=True)
 
-    def _death(self) -> Died:
-        last = self._last_words()
-        if self.over is not None:
-            what = f"It took more than {size_text(self.over)} of memory and was ended."
-            hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
-            return Died(what, hint, "memory", last)
-        what, hint = _told_of(self.process.exitcode)
-        return Died(what, hint, "killed", last)
-
     def _last_words(self) -> str:
         """The last line that it wrote to the terminal that it has not."""
         try:
@@ -118,19 +122,6 @@ class Worker:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         fatal = [line for line in lines if line.startswith("Fatal Python error")]
         return (fatal or lines or [""])[-1][:300]
-
-
-def _told_of(code: int | None) -> tuple[str, str]:
-    """What and hint of a process's end."""
-    if code is not None and code < 0:
-        with suppress(ValueError):
-            name = signal.Signals(-code).name
-            if name == "SIGKILL":
-                what = "The process at work on it was killed (SIGKILL)."
-                return what, "Most often that is for want of memory: fewer at once (--jobs), or more memory."
-            crashed = f"The process at work on it crashed ({name})."
-            return crashed, "Its film may be damaged; please report it."
-    return f"The process at work on it ended by itself (exit code {code}).", "Please report it."
 
 
 def _size(path: Path) -> int:
@@ -172,8 +163,20 @@ class WorkerPool:
 
     def give(self, film: Planned) -> Worker:
         """Begin a film, in a worker that is idle or new."""
-        idle = next((worker for worker in self._workers if worker.film is None), None)
-        worker = idle or self._started()
+        worker = next((worker for worker in self._workers if worker.film is None), None)
+        if worker is None:
+            ours, theirs = self._context.Pipe()
+            log = Path(self._folder.name, f"{next(self._numbers)}.log")
+            process = self._context.Process(target=self._work, args=(theirs, str(log)), name="shotad batch")
+            # No interruption reaches a process that is being started, until it wants to hear them.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+            try:
+                process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
+            worker = Worker(process, ours, log)
+            self._workers.append(worker)
         worker.give(film)
         return worker
 
@@ -224,28 +227,6 @@ class WorkerPool:
                     worker.process.kill()
                     worker.process.join()
 
-    def _started(self) -> Worker:
-        ours, theirs = self._context.Pipe()
-        log = Path(self._folder.name, f"{next(self._numbers)}.log")
-        process = self._context.Process(target=self._work, args=(theirs, str(log)), name="shotad batch")
-        with _unbroken():
-            process.start()
-        theirs.close()
-        worker = Worker(process, ours, log)
-        self._workers.append(worker)
-        return worker
-
-
-@contextmanager
-def _unbroken() -> Iterator[None]:
-    """No interruption reaches a process that is being started, until it says that it wants to hear them."""
-    mask = {signal.SIGINT, signal.SIGTERM}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, mask)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
 
 _EVERY = 0.2
 """Seconds between two messages of how far a task is."""
@@ -259,49 +240,30 @@ def serve(line: Connection, log: str) -> None:
     SIGTERM ends it tidily, as Ctrl-C ends ``shotad describe``; Ctrl-C itself is the batch's to hear.
     """
     settle(log)
-    engines = _Engines()
-    with suppress(KeyboardInterrupt, EOFError, OSError):
-        while isinstance(order := _heard(line), FilmJob):
-            _describe(order, line, engines)
-    if multiprocessing.parent_process() is not None:
-        leave(0)
-
-
-def _describe(job: FilmJob, line: Connection, engines: _Engines) -> None:
-    from shotad.batch.describing import describe_film
-
     told = _WorkerProgress(line)
+    config: Config | None = None
+    engines: Engines | None = None
 
     def begin(need: Need) -> None:
         told.send(need)
-        answer = _heard(line)
+        answer: Order = line.recv()
         if isinstance(answer, tuple):
             raise NoRoom(*answer)
 
-    told.send(describe_film(job, told, engines=engines.of(job.config), begin=begin))
-
-
-def _heard(line: Connection) -> Order:
-    order: Order = line.recv()
-    return order
-
-
-class _Engines:
-    """The engines of the last film, for the next one by the same settings."""
-
-    def __init__(self) -> None:
-        self._config: Config | None = None
-        self._engines: Engines | None = None
-
-    def of(self, config: Config) -> Engines | None:
-        """Engines for these settings; None where they cannot be had: the film's own run says why."""
-        if self._engines is None or self._config != config:
-            self._config, self._engines = config, None
+    with suppress(KeyboardInterrupt, EOFError, OSError):
+        while isinstance(job := line.recv(), FilmJob):
+            from shotad.batch.describing import describe_film
             from shotad.description import Engines
 
-            with suppress(Exception):
-                self._engines = Engines.of(config)
-        return self._engines
+            # The engines of the last film serve the next one by the same settings. Where they cannot be had
+            # the film's own run says why.
+            if engines is None or config != job.config:
+                config, engines = job.config, None
+                with suppress(Exception):
+                    engines = Engines.of(config)
+            told.send(describe_film(job, told, engines=engines, begin=begin))
+    if multiprocessing.parent_process() is not None:
+        leave(0)
 
 
 class _WorkerProgress:

@@ -172,12 +172,12 @@ class Hearing:
             programme = replace(
                 programme, total=max(programme.total, round(stretch.end * programme.rate) + 1)
             )
-        laid = lay(programme, own, lines, speech, mix, self._loudness)
+        recipe = lay(programme, own, lines, speech, mix, self._loudness)
         rate = programme.rate
         first, end = round(stretch.start * rate), round(stretch.end * rate)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
-        excerpt = Excerpt(laid, first, end, make_up, limit_of(own, mix))
+        excerpt = Excerpt(recipe, first, end, make_up, limit_of(own, mix))
         samples = {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
         path = keep_sound(self.folder, wav(samples, excerpt.rate))
         warnings = (*self._silent, *warnings)

@@ -222,65 +222,51 @@ def _configure(context: Any, layout: str, rate: int, bits: int) -> None:
         context.bit_rate = bits
 
 
-class VoiceTrack:
-    """Gives the packets of sound in order; ``stream`` is the one in the film that is written.
+def sound_packets(
+    stream: AudioStream, sound: AdSound, coding: Coding, seconds: float, hides: bool
+) -> Iterator[Packet[Any]]:
+    """Packets of ``sound`` on film time, ascending; ``stream`` is the one in the film that is written.
 
-    Where the container cannot hide an encoder's first samples, packets stand on a grid that has film second 0
-    on it, and what lies before is left out; else the encoder's own timestamps say what is to be skipped.
-    ``seconds`` is the film's length, to which the sound is cut or filled with silence.
+    Where the container cannot hide an encoder's first samples (``hides``), packets stand on a grid that has
+    film second 0 on it, and what lies before is left out; else the encoder's own timestamps say what is to be
+    skipped. ``seconds`` is the film's length, to which the sound is cut or filled with silence.
     """
+    from av import AudioFrame
 
-    def __init__(
-        self, stream: AudioStream, sound: AdSound, coding: Coding, seconds: float, hides: bool
-    ) -> None:
-        self.stream, self._sound, self._coding = stream, sound, coding
-        self._total = round(seconds * sound.rate)
-        self._hides = hides
+    lead = 0
+    if coding.frame and not hides:
+        # Samples of silence before film second 0 which put that second between two packets.
+        lead = round(-coding.delay % coding.frame * sound.rate / coding.rate)
+    at = -lead
+    for samples in _even(sound, lead, round(seconds * sound.rate)):
+        woven = np.ascontiguousarray(samples.reshape(1, -1))
+        # Named as the encoder names its channels: the same ones in the same order, so nothing is mixed.
+        frame = AudioFrame.from_ndarray(woven, format="flt", layout=coding.layout)
+        frame.sample_rate, frame.time_base = sound.rate, Fraction(1, sound.rate)
+        frame.pts = at
+        at += len(samples)
+        yield from (packet for packet in stream.encode(frame) if hides or (packet.pts or 0) >= 0)
+    yield from (packet for packet in stream.encode(None) if hides or (packet.pts or 0) >= 0)
 
-    def packets(self) -> Iterator[Packet[Any]]:
-        """Packets on film time, ascending."""
-        from av import AudioFrame
 
-        at = -self._lead()
-        for samples in self._samples():
-            woven = np.ascontiguousarray(samples.reshape(1, -1))
-            # Named as the encoder names its channels: the same ones in the same order, so nothing is mixed.
-            frame = AudioFrame.from_ndarray(woven, format="flt", layout=self._coding.layout)
-            frame.sample_rate, frame.time_base = self._sound.rate, Fraction(1, self._sound.rate)
-            frame.pts = at
-            at += len(samples)
-            yield from self._kept(self.stream.encode(frame))
-        yield from self._kept(self.stream.encode(None))
-
-    def _lead(self) -> int:
-        """Samples of silence before film second 0 which put that second between two packets."""
-        if self._hides or not self._coding.frame:
-            return 0
-        lead = -self._coding.delay % self._coding.frame
-        return round(lead * self._sound.rate / self._coding.rate)
-
-    def _kept(self, packets: list[Packet[Any]]) -> Iterator[Packet[Any]]:
-        for packet in packets:
-            if self._hides or (packet.pts or 0) >= 0:
-                yield packet
-
-    def _samples(self) -> Iterator[npt.NDArray[np.float32]]:
-        channels = _channels(self._sound.layout)
-        if lead := self._lead():
-            yield np.zeros((lead, channels), np.float32)
-        given = 0
-        for block in self._sound.blocks:
-            samples = block.samples.reshape(len(block.samples), -1)[: self._total - given]
-            if samples.shape[1] != channels:
-                raise ValueError(f"a block must have {channels} channels, got shape {block.samples.shape}")
-            samples = samples.astype(np.float32, copy=False)
-            given += len(samples)
-            if len(samples):
-                yield samples
-            if given >= self._total:
-                return
-        for start in range(given, self._total, self._sound.rate):
-            yield np.zeros((min(self._sound.rate, self._total - start), channels), np.float32)
+def _even(sound: AdSound, lead: int, total: int) -> Iterator[npt.NDArray[np.float32]]:
+    """The sound as ``total`` samples, with ``lead`` samples of silence before it."""
+    channels = _channels(sound.layout)
+    if lead:
+        yield np.zeros((lead, channels), np.float32)
+    given = 0
+    for block in sound.blocks:
+        samples = block.samples.reshape(len(block.samples), -1)[: total - given]
+        if samples.shape[1] != channels:
+            raise ValueError(f"a block must have {channels} channels, got shape {block.samples.shape}")
+        samples = samples.astype(np.float32, copy=False)
+        given += len(samples)
+        if len(samples):
+            yield samples
+        if given >= total:
+            return
+    for start in range(given, total, sound.rate):
+        yield np.zeros((min(sound.rate, total - start), channels), np.float32)
 
 
 def add_sound(output: Any, coding: Coding, **options: str) -> AudioStream:

@@ -64,9 +64,7 @@ class _Check:
         media = self._film.media
         if media is None:
             return
-        source = media.open()
-        target = find_media(self._target).open()
-        try:
+        with media.open() as source, find_media(self._target).open() as target:
             replaced = self._expected.written.replaced
             kept, _ = plan_tracks(source, self._container, replaced)
             copies, own, missing = _paired(kept, list(target.streams))
@@ -84,22 +82,33 @@ class _Check:
             )
             yield from self._copies(copies, read)
             moves = self._moves(copies, read)
-            yield from _moved(moves)
+            # Pictures and sounds must begin as far from each other as in the film.
+            late = max(moves, default=0.0)
+            apart = late - min(moves, default=0.0)
+            if apart > TOLERANCE:
+                yield _error(f"the film's tracks have moved against each other by {1000 * apart:.0f} ms.")
+            if late > LATE:
+                yield Finding(
+                    RULE, Level.WARNING, f"the film begins {late:.3f} s later than in its own file."
+                )
             yield from self._length(read, target, voice)
             if text is not None and self._expected.cues is not None:
-                late = min(moves, default=0.0)
-                yield from _words(read[text.index].texts, codec_of(text), self._expected.cues, late)
-        finally:
-            target.close()
-            source.close()
+                first = min(moves, default=0.0)
+                yield from _words(read[text.index].texts, codec_of(text), self._expected.cues, first)
 
     def _marks(self, voice: Any, text: Any, target: Any) -> Iterator[Finding]:
         expected, container = self._expected, self._container
-        if expected.sound:
-            if voice is None:
-                yield _error("the track of audio description is missing.")
-            else:
-                yield from self._sound_marks(track_of(voice))
+        if expected.sound and voice is None:
+            yield _error("the track of audio description is missing.")
+        elif expected.sound:
+            track = track_of(voice)
+            yield from self._told(track, expected.title, "the AD track")
+            if container.flagged and "visual_impaired" not in track.marks:
+                yield _error("the AD track is not marked for people who do not see.")
+            starts = expected.default or not self._film.info.audio
+            if container.muxer != "mpegts" and ("default" in track.marks) != starts:
+                wrong = "does not start by itself" if starts else "starts by itself, and should not"
+                yield _error(f"the AD track {wrong}.")
         if expected.cues is not None and container.text is not None:
             if text is None:
                 yield _error("the text track of descriptions is missing.")
@@ -111,16 +120,6 @@ class _Check:
             started = [s for s in target.streams.audio if "default" in track_of(s).marks]
             if target.streams.audio and len(started) != 1:
                 yield _error(f"players start with one sound, and {len(started)} are marked for it.")
-
-    def _sound_marks(self, track: Track) -> Iterator[Finding]:
-        container, expected = self._container, self._expected
-        yield from self._told(track, expected.title, "the AD track")
-        if container.flagged and "visual_impaired" not in track.marks:
-            yield _error("the AD track is not marked for people who do not see.")
-        starts = expected.default or not self._film.info.audio
-        if container.muxer != "mpegts" and ("default" in track.marks) != starts:
-            wrong = "does not start by itself" if starts else "starts by itself, and should not"
-            yield _error(f"the AD track {wrong}.")
 
     def _told(self, track: Track, title: str, what: str) -> Iterator[Finding]:
         if not same_language(track.language, self._expected.language):
@@ -140,18 +139,14 @@ class _Check:
                     yield _error(f"{name} has {now.packets} packets, in the film {was.packets}.")
                 elif was.digest != now.digest:
                     yield _error(f"{name} is not what it is in the film: its packets differ.")
-            yield from self._said(kept, copy, name)
-
-    def _said(self, kept: Kept, copy: Any, name: str) -> Iterator[Finding]:
-        """A copied sound or subtitle must be in its language and have its title."""
-        if kept.stream.type not in ("audio", "subtitle"):
-            return
-        was, now = track_of(kept.stream), track_of(copy)
-        named = kept.stream.type == "audio" or self._container.named_subtitles
-        if named and not same_language(was.language, now.language):
-            yield _error(f"{name} of the film is now in {now.language or 'no language'}.")
-        if self._container.titled and was.title != now.title:
-            yield _error(f"{name} of the film is now called {now.title!r}.")
+            if kept.stream.type in ("audio", "subtitle"):
+                # A copied sound or subtitle must be in its language and have its title.
+                old, new = track_of(kept.stream), track_of(copy)
+                named = kept.stream.type == "audio" or self._container.named_subtitles
+                if named and not same_language(old.language, new.language):
+                    yield _error(f"{name} of the film is now in {new.language or 'no language'}.")
+                if self._container.titled and old.title != new.title:
+                    yield _error(f"{name} of the film is now called {new.title!r}.")
 
     def _moves(self, copies: Sequence[_Pair], read: dict[int, Read]) -> list[float]:
         """By how many seconds each picture and sound begins later than in the film."""
@@ -214,17 +209,6 @@ def _family(codec: str) -> str:
     return _FAMILIES.get(codec, codec)
 
 
-def _moved(moves: Sequence[float]) -> Iterator[Finding]:
-    """Pictures and sounds must begin as far from each other as in the film."""
-    if not moves:
-        return
-    if max(moves) - min(moves) > TOLERANCE:
-        apart = 1000 * (max(moves) - min(moves))
-        yield _error(f"the film's tracks have moved against each other by {apart:.0f} ms.")
-    if max(moves) > LATE:
-        yield Finding(RULE, Level.WARNING, f"the film begins {max(moves):.3f} s later than in its own file.")
-
-
 def _words(
     texts: Sequence[tuple[float, float, bytes]],
     codec: str,
@@ -277,38 +261,31 @@ def read_tracks(
     Words are kept of the tracks ``texts`` alone: pictures of subtitles in a long film are many. Tracks with
     ``meters`` are decoded on the way, and measured.
     """
+    from av.error import FFmpegError
+
     read = {
         s.index: Read(Payload(codec_of(s), s.codec_context.extradata if s.codec_context else None))
         for s in container.streams
     }
-    for packet in _readable(container):
-        if packet.stream.index in meters:
-            meters[packet.stream.index].add(packet)
-        if packet.size:
-            _note(read[packet.stream.index], packet, float(start), packet.stream.index in texts)
-    return read
-
-
-def _readable(container: Any) -> Iterator[Any]:
-    """The packets up to where the file can no more be read."""
-    from av.error import FFmpegError
-
+    # Up to where the file can no more be read.
     with suppress(FFmpegError, OSError):
-        yield from packets_of(container)
-
-
-def _note(read: Read, packet: Any, start: float, is_text: bool) -> None:
-    read.payload.add(memoryview(packet))
-    if packet.pts is None:
-        return
-    base = packet.time_base
-    begin = packet.pts * base.numerator / base.denominator - start
-    end = begin + (packet.duration or 0) * base.numerator / base.denominator
-    read.first = begin if read.first is None else min(read.first, begin)
-    read.end = max(read.end, end)
-    read.longest = max(read.longest, end - begin)
-    if is_text and len(bytes(packet).strip(b"\0")):
-        read.texts.append((begin, end, bytes(packet)))
+        for packet in packets_of(container):
+            index, found = packet.stream.index, read[packet.stream.index]
+            if index in meters:
+                meters[index].add(packet)
+            if packet.size:
+                found.payload.add(memoryview(packet))
+            if not packet.size or packet.pts is None:
+                continue
+            base = packet.time_base
+            begin = packet.pts * base.numerator / base.denominator - float(start)
+            end = begin + (packet.duration or 0) * base.numerator / base.denominator
+            found.first = begin if found.first is None else min(found.first, begin)
+            found.end = max(found.end, end)
+            found.longest = max(found.longest, end - begin)
+            if index in texts and bytes(packet).strip(b"\0"):
+                found.texts.append((begin, end, bytes(packet)))
+    return read
 
 
 def track_of(stream: Any) -> Track:

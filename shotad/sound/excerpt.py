@@ -28,7 +28,7 @@ from shotad.sound.levels import (
     target_of,
 )
 from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
-from shotad.sound.mix import Heard, Laid, Recipe
+from shotad.sound.mix import Heard, Recipe
 from shotad.sound.programme import Programme, channel_names
 from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 
@@ -120,10 +120,10 @@ def limit_of(own: Heard, settings: MixSettings) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excerpt:
-    """Samples ``[first, end)`` of a mix. ``laid`` are its lines, ``make_up`` the gain in dB on all,
+    """Samples ``[first, end)`` of the mix of a ``recipe``. ``make_up`` is the gain in dB on all,
     ``true_peak`` in dBTP what it does not pass."""
 
-    laid: Laid
+    recipe: Recipe
     first: int
     end: int
     make_up: float
@@ -131,26 +131,26 @@ class Excerpt:
 
     @property
     def rate(self) -> int:
-        return self.laid.recipe.programme.rate
+        return self.recipe.programme.rate
 
     def mixed(self) -> Samples:
         """Programme and voice, ``float32[n, channels]``: of the film's channels, or two where it has more."""
-        return self._heard(replace(self.laid.recipe, make_up=self.make_up))
+        return self._heard(replace(self.recipe, make_up=self.make_up))
 
     def alone(self) -> Samples:
         """The voice alone, as loud and in the channels as in the mix."""
-        recipe = self.laid.recipe
+        recipe = self.recipe
         silence = replace(recipe.programme, film=None, track=None, seeker=None)
         return self._heard(replace(recipe, programme=silence, gains=(), make_up=self.make_up))
 
     def film(self) -> Samples:
         """The programme alone, as it is in the film."""
-        blocks = self._part(self.laid.recipe.programme).blocks()
-        return self._cut(self._for_two(blocks))
+        blocks = self._part(self.recipe.programme).blocks()
+        return self._cut(blocks)
 
     def _heard(self, recipe: Recipe) -> Samples:
         part = replace(recipe, programme=self._part(recipe.programme))
-        return self._cut(self._for_two(limited(part.mixed(), Limiter(self.true_peak, self.rate))))
+        return self._cut(limited(part.mixed(), Limiter(self.true_peak, self.rate)))
 
     @property
     def _begin(self) -> int:
@@ -161,14 +161,11 @@ class Excerpt:
     def _part(self, programme: Programme) -> Programme:
         return programme.part(self._begin, self.end + round(TAIL * self.rate))
 
-    def _for_two(self, blocks: Iterable[SoundBlock]) -> Iterable[SoundBlock]:
-        """As players of two channels have it, by the downmix of sound files."""
-        layout = self.laid.recipe.programme.layout
-        if len(channel_names(layout)) <= 2:
-            return blocks
-        return downmixed(blocks, layout, self.rate, DOWNMIXED_PEAK)
-
     def _cut(self, blocks: Iterable[SoundBlock]) -> Samples:
+        """As players of two channels have it, by the downmix of sound files."""
+        layout = self.recipe.programme.layout
+        if len(channel_names(layout)) > 2:
+            blocks = downmixed(blocks, layout, self.rate, DOWNMIXED_PEAK)
         parts = [block.samples for block in blocks]
         lead, count = self.first - self._begin, self.end - self.first
         sound = np.concatenate(parts)[lead : lead + count] if parts else np.zeros((0, 2), np.float32)

@@ -64,7 +64,9 @@ class FakeVoice:
             if any(c.isalnum() for c in word):
                 long = self._samples(_SYLLABLE / speed)
                 swell = 0.25 + 0.75 * np.sin(np.pi * (np.arange(long) + 0.5) / long)
-                parts += [swell] * syllables(word) + [np.zeros(self._samples(_WORD_GAP / speed))]
+                # About how many syllables it has; digits have one each.
+                count = max(1, len(_VOWELS.findall(word)) + sum(c.isdigit() for c in word))
+                parts += [swell] * count + [np.zeros(self._samples(_WORD_GAP / speed))]
             parts.append(np.zeros(self._samples(_PAUSE.get(word[-1], 0.0) / speed)))
         gain = np.concatenate(parts)
         seed = int.from_bytes(hashlib.sha256(f"{self.name} {text}".encode()).digest()[:8], "big")
@@ -78,8 +80,3 @@ class FakeVoice:
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self.rate)
-
-
-def syllables(word: str) -> int:
-    """About how many a word has, 1 at least; digits have one each: ``spoken → 2``, ``42 → 2``."""
-    return max(1, len(_VOWELS.findall(word)) + sum(c.isdigit() for c in word))

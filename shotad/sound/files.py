@@ -101,11 +101,41 @@ def write_sound(
     next higher one that it knows. The file appears when it is whole. Raises SoundError for an unknown
     ending and where the coder refuses; WorkFolderError where it cannot be written.
     """
+    import av
+
     kind = kind_of(path)
     if len(channel_names(layout)) > kind.most:
         blocks, layout = downmixed(blocks, layout, rate, true_peak), "stereo"
-    with being_written(path, f"{layout} at {rate} Hz: try .wav or .flac.") as part:
-        _encode(part, kind, blocks, alike(layout), rate, tags)
+    hint, layout = f"{layout} at {rate} Hz: try .wav or .flac.", alike(layout)
+    with (
+        being_written(path, hint) as part,
+        av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container,
+    ):
+        known = rate
+        if kind.rates and rate not in kind.rates:
+            known = min((one for one in kind.rates if one > rate), default=max(kind.rates))
+        stream: Any = container.add_stream(kind.codec, rate=known, layout=layout)
+        stream.codec_context.format = kind.pixels
+        stream.codec_context.time_base = stream.time_base = Fraction(1, known)
+        if kind.bit_rate:
+            stream.codec_context.bit_rate = kind.bit_rate * len(channel_names(layout))
+        if kind.codec == "flac":
+            stream.codec_context.options = {"bits_per_raw_sample": "24"}
+        # Ogg has no tags but the stream's own.
+        (stream if kind.muxer == "ogg" else container).metadata.update(tags)
+        if kind.muxer == "ipod" and "language" in tags:
+            with suppress(UsageError):
+                # A track's language has three letters there.
+                stream.metadata["language"] = language_of(tags["language"]).alpha3
+        done = 0
+        for block in blocks:
+            if len(block.samples):
+                woven = np.ascontiguousarray(block.samples, np.float32).reshape(1, -1)
+                frame = av.AudioFrame.from_ndarray(woven, format="flt", layout=layout)
+                frame.sample_rate, frame.pts, frame.time_base = rate, done, Fraction(1, rate)
+                done += len(block.samples)
+                container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
     return path
 
 
@@ -136,36 +166,3 @@ def being_written(path: Path, hint: str) -> Iterator[Path]:
 
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS)
-
-
-def _encode(
-    part: Path, kind: SoundKind, blocks: Iterable[SoundBlock], layout: str, rate: int, tags: Mapping[str, str]
-) -> None:
-    import av
-
-    with av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container:
-        known = rate
-        if kind.rates and rate not in kind.rates:
-            known = min((one for one in kind.rates if one > rate), default=max(kind.rates))
-        stream: Any = container.add_stream(kind.codec, rate=known, layout=layout)
-        stream.codec_context.format = kind.pixels
-        stream.codec_context.time_base = stream.time_base = Fraction(1, known)
-        if kind.bit_rate:
-            stream.codec_context.bit_rate = kind.bit_rate * len(channel_names(layout))
-        if kind.codec == "flac":
-            stream.codec_context.options = {"bits_per_raw_sample": "24"}
-        # Ogg has no tags but the stream's own.
-        (stream if kind.muxer == "ogg" else container).metadata.update(tags)
-        if kind.muxer == "ipod" and "language" in tags:
-            with suppress(UsageError):
-                # A track's language has three letters there.
-                stream.metadata["language"] = language_of(tags["language"]).alpha3
-        done = 0
-        for block in blocks:
-            if len(block.samples):
-                woven = np.ascontiguousarray(block.samples, np.float32).reshape(1, -1)
-                frame = av.AudioFrame.from_ndarray(woven, format="flt", layout=layout)
-                frame.sample_rate, frame.pts, frame.time_base = rate, done, Fraction(1, rate)
-                done += len(block.samples)
-                container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))

@@ -34,13 +34,13 @@ from shotad.sound.placing import (
     cheapest,
     earliest,
     earliest_starts,
+    form_of,
     latest,
     lines_of,
     nearest_starts,
     shorter_forms,
     spoken,
     whole_form,
-    written,
 )
 from shotad.sound.takes import to_length
 
@@ -158,7 +158,20 @@ class _Fitter:
 
     def ask(self, shorten: Shorten) -> bool:
         """Asks for shorter forms of lines that have no place; whether anything new came of it."""
-        open_ = [(case, wish) for case in self._cases if (wish := self._wish(case)) is not None]
+        open_: list[tuple[_Case, Wish]] = []
+        for case in self._cases:
+            in_vain = bool(case.wishes) and case.answer is None
+            if case.chosen is not None or in_vain or len(case.wishes) >= ASKED:
+                continue
+            # As many words as this voice can say of this line in the time there is.
+            form = case.whole if case.anew is None else case.forms[case.anew]
+            free = self._free(case)
+            by_pace = free * form.words / form.length * self._settings.fastest
+            words = int(min(by_pace, free * LONGEST_WORD_RATE / 60_000) + 1e-9)
+            words = min(words, form.words - 1)
+            if words >= FEWEST:
+                line = case.line
+                open_.append((case, Wish(line.id, line.text, words, line.language, case.answer)))
         answers = shorten([wish for _, wish in open_]) if open_ else ()
         for (case, wish), answer in zip(open_, answers, strict=True):
             case.wishes.append(wish)
@@ -167,7 +180,8 @@ class _Fitter:
                 continue
             if 0 < spoken_words(answer.text, wish.language) <= wish.words:
                 case.anew = len(case.forms)
-                case.forms.append(written(case.line, answer.text, case.whole, self._settings))
+                steps = (f"written anew, shorter: {case.line.text}",)
+                case.forms.append(form_of(case.line, answer.text, steps, case.whole, self._settings))
         return bool(open_)
 
     def fitting(self) -> Fitting:
@@ -176,31 +190,35 @@ class _Fitter:
         speeds = factors(windows, [form for _, form in placed], self._between)
         lengths = [form.at(speed) for (_, form), speed in zip(placed, speeds, strict=True)]
         starts = nearest_starts(windows, lengths, self._between)
-        said = [
-            _spoken(case, form, speed, length, start)
-            for (case, form), speed, length, start in zip(placed, speeds, lengths, starts, strict=True)
-        ]
-        left = [self._unspoken(case) for case in self._cases if case.chosen is None]
+        said = []
+        for (case, form), speed, length, start in zip(placed, speeds, lengths, starts, strict=True):
+            take, steps = form.take, list(form.steps)
+            assert take is not None  # settle() has spoken all that is chosen
+            if length < form.length:
+                take = to_length(take, length / 1000)
+                steps.append(f"spoken {speed:.2f} times faster")
+            shift = start - case.window.wanted
+            if abs(shift) >= _NOTICED:
+                steps.append(f"moved {abs(shift) / 1000:.2f} s {'later' if shift > 0 else 'earlier'}")
+            said.append(Spoken(case.line.id, form.text, start / 1000, take, tuple(steps)))
+        left = []
+        for case in (case for case in self._cases if case.chosen is None):
+            least, free = case.forms[case.least], self._free(case)
+            tried = [f"tried {least.factor:.2f} times faster"] if least.factor > 1 else []
+            tried += [f"tried shorter: {least.text}"] if len(case.forms) > 1 else []
+            tried += [f"asked for at most {wish.words} words" for wish in case.wishes]
+            needed, room = f"{least.shortest / 1000:.2f}", f"{free / 1000:.2f}"
+            reason = f"it takes {needed} s at least, and {room} s are free between speech and other lines"
+            if case.line.room.duration <= 2 * NO_ROOM:
+                reason = "people speak at its time or the film is over, and no free time is in reach"
+            missing = (least.shortest - free) / 1000
+            left.append(Unspoken(case.line.id, case.line.text, reason, tuple(tried), missing))
         return Fitting(tuple(said), tuple(left))
 
     def _speak_ahead(self, texts: Sequence[str]) -> None:
         """Several at once, where the studio can: `Studio.say` then has them."""
         if (say_all := getattr(self._studio, "say_all", None)) is not None:
             say_all(texts)
-
-    def _wish(self, case: _Case) -> Wish | None:
-        """What to ask for: as many words as this voice can say of this line in the time there is."""
-        in_vain = bool(case.wishes) and case.answer is None
-        if case.chosen is not None or in_vain or len(case.wishes) >= ASKED:
-            return None
-        form = case.whole if case.anew is None else case.forms[case.anew]
-        free, settings = self._free(case), self._settings
-        by_pace = free * form.words / form.length * settings.fastest
-        words = int(min(by_pace, free * LONGEST_WORD_RATE / 60_000) + 1e-9)
-        words = min(words, form.words - 1)
-        if words < FEWEST:
-            return None
-        return Wish(case.line.id, case.line.text, words, case.line.language, case.answer)
 
     def _free(self, case: _Case) -> int:
         """Milliseconds that a line without a place could have, its neighbours being as they are."""
@@ -217,35 +235,6 @@ class _Fitter:
                 low = middle
         return max(low, 0)
 
-    def _unspoken(self, case: _Case) -> Unspoken:
-        least = case.forms[case.least]
-        free = self._free(case)
-        steps = []
-        if least.factor > 1:
-            steps.append(f"tried {least.factor:.2f} times faster")
-        if len(case.forms) > 1:
-            steps.append(f"tried shorter: {least.text}")
-        steps += [f"asked for at most {wish.words} words" for wish in case.wishes]
-        needed, room = f"{least.shortest / 1000:.2f}", f"{free / 1000:.2f}"
-        reason = f"it takes {needed} s at least, and {room} s are free between speech and other lines"
-        if case.line.room.duration <= 2 * NO_ROOM:
-            reason = "people speak at its time or the film is over, and no free time is in reach"
-        missing = (least.shortest - free) / 1000
-        return Unspoken(case.line.id, case.line.text, reason, tuple(steps), missing)
-
-
-def _spoken(case: _Case, form: Form, speed: float, length: int, start: int) -> Spoken:
-    take = form.take
-    assert take is not None  # settle() has spoken all that is chosen
-    steps = list(form.steps)
-    if length < form.length:
-        take = to_length(take, length / 1000)
-        steps.append(f"spoken {speed:.2f} times faster")
-    shift = start - case.window.wanted
-    if abs(shift) >= _NOTICED:
-        steps.append(f"moved {abs(shift) / 1000:.2f} s {'later' if shift > 0 else 'earlier'}")
-    return Spoken(case.line.id, form.text, start / 1000, take, tuple(steps))
-
 
 _NOTICED = 10
 """Milliseconds of a shift worth a word."""
@@ -260,33 +249,26 @@ def factors(windows: Sequence[Window], forms: Sequence[Form], between: int) -> l
     Lines that press on each other are sped up alike, as far as each may be; then each is given back, from the
     first to the last, what the others leave. The lines must be possible at their fastest.
     """
+
+    def possible(part: slice, speeds: Sequence[float]) -> bool:
+        lengths = [form.at(speed) for form, speed in zip(forms[part], speeds, strict=True)]
+        return earliest_starts(windows[part], lengths, between) is not None
+
     found: list[float] = []
     for start, end in companies(windows, forms, between):
-        found += _of_company(windows[start:end], forms[start:end], between)
+        part = slice(start, end)
+        most = max(form.factor for form in forms[part])
+        steps = [round(1 + STEP * k, 4) for k in range(int((most - 1) / STEP + 1e-9) + 1)]
+        if steps[-1] < most:
+            steps.append(most)
+        alike = next((speed for speed in steps if possible(part, [speed] * (end - start))), steps[-1])
+        speeds = [min(alike, form.factor) for form in forms[part]]
+        for at, own in enumerate(speeds):
+            slower = [speed for speed in steps if speed < own]
+            tried = ([*speeds[:at], speed, *speeds[at + 1 :]] for speed in slower)
+            speeds = next((one for one in tried if possible(part, one)), speeds)
+        found += speeds
     return found
-
-
-def _of_company(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
-    most = max(form.factor for form in forms)
-    number = int((most - 1) / STEP + 1e-9)
-    steps = [round(1 + STEP * k, 4) for k in range(number + 1)]
-    if steps[-1] < most:
-        steps.append(most)
-
-    def possible(speeds: Sequence[float]) -> bool:
-        lengths = [form.at(speed) for form, speed in zip(forms, speeds, strict=True)]
-        return earliest_starts(windows, lengths, between) is not None
-
-    alike = next((speed for speed in steps if possible([speed] * len(forms))), steps[-1])
-    speeds = [min(alike, form.factor) for form in forms]
-    for at in range(len(forms)):
-        for speed in steps:
-            if speed >= speeds[at]:
-                break
-            if possible([*speeds[:at], speed, *speeds[at + 1 :]]):
-                speeds[at] = speed
-                break
-    return speeds
 
 
 def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:

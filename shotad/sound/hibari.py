@@ -44,14 +44,20 @@ class HibariVoice:
 
     def __init__(self) -> None:
         """Raises VoiceError where the package is missing or is not the one that is known."""
-        model = _model()
+        version = installed_version()
+        spec = importlib.util.find_spec("hibari") if version is not None else None
+        if version is None or spec is None or spec.origin is None:
+            raise VoiceError(f"The voice hibari:{_WHICH} is not installed.", f"Install it: {_GET}")
+        if version != VERSION:
+            what = f"{PACKAGE} {version} is installed; {VERSION} is known to work."
+            raise VoiceError(what, f"Install it: {_GET}")
         self.name = f"hibari:{_WHICH}"
         self.identity = f"{self.name} {VERSION} {_MODEL} {_PACE}"
         self.reads: frozenset[Reading] = _READS
         self.at_once = 1
         self.sends_to = ""
         self._lock = threading.Lock()
-        self._made = _loaded(model)
+        self._made = _loaded(Path(spec.origin).parent / "assets" / "hibari.onnx")
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
@@ -96,17 +102,6 @@ def installed_version() -> str | None:
         return metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _model() -> Path:
-    version = installed_version()
-    spec = importlib.util.find_spec("hibari") if version is not None else None
-    if version is None or spec is None or spec.origin is None:
-        raise VoiceError(f"The voice hibari:{_WHICH} is not installed.", f"Install it: {_GET}")
-    if version != VERSION:
-        what = f"{PACKAGE} {version} is installed; {VERSION} is known to work."
-        raise VoiceError(what, f"Install it: {_GET}")
-    return Path(spec.origin).parent / "assets" / "hibari.onnx"
 
 
 @cache

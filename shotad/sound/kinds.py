@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.core import Interval
-
-Samples = npt.NDArray[np.float32]
-"""``float32[n]``, mono, full scale at -1 and 1."""
+from shotad.film import Samples
 
 PACE = 165
 """Words a minute over many lines of AD, in English: describers aim at 160, and are measured at 2.3 to 2.7
@@ -76,9 +73,6 @@ class Take:
 
 class Studio(Protocol):
     """Where lines are spoken: whoever fits lines asks here, and a line spoken before is not spoken again."""
-
-    @property
-    def voice(self) -> str: ...
 
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a text at a pace, from what is kept or new. Raises VoiceError."""

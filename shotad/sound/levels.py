@@ -239,9 +239,25 @@ def envelope(
     order. The first point is at second 0 or later; first and last point are at 0 dB, save where a line
     begins with the film. Raises ValueError where depths and lines differ in number.
     """
-    gaps = subtract(_EVER, speech)
-    shapes = sorted(_shapes(spoken, gaps, depths), key=lambda shape: shape.begin)
-    return _from_zero([point for group in _touching(shapes) for point in _lowest(group)])
+    gaps, shapes = subtract(_EVER, speech), list[_Trapezoid]()
+    lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
+    for line, depth in lines:
+        shapes += _within(gaps, line, depth, FALL, RISE)
+    for (before, deep), (after, deeper) in itertools.pairwise(lines):
+        if 0 < after.start - before.end < HOLD:
+            between = Interval(before.end, after.start)
+            if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
+                shapes += _within(gaps, between, min(deep, deeper), LEAST, LEAST)
+    shapes.sort(key=lambda shape: shape.begin)
+    points = [point for group in _touching(shapes) for point in _lowest(group)]
+    later = [point for point in points if point.seconds >= 0]
+    if later and len(later) < len(points) and later[0].seconds > 0:
+        # A ramp that would begin before second 0 is entered where it then stands.
+        early, first = points[len(points) - len(later) - 1], later[0]
+        share = -early.seconds / (first.seconds - early.seconds)
+        level = early.decibels + share * (first.decibels - early.decibels)
+        later.insert(0, GainPoint(0.0, level))
+    return tuple(later)
 
 
 def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.float32]:
@@ -251,19 +267,6 @@ def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.flo
         return np.ones(len(seconds), np.float32)
     decibels = np.interp(seconds, [p.seconds for p in points], [p.decibels for p in points])
     return np.asarray(10 ** (decibels / 20), np.float32)
-
-
-def _shapes(
-    spoken: Sequence[Interval], gaps: Sequence[Interval], depths: Sequence[float]
-) -> Iterator[_Trapezoid]:
-    lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
-    for line, depth in lines:
-        yield from _within(gaps, line, depth, FALL, RISE)
-    for (before, deep), (after, deeper) in itertools.pairwise(lines):
-        if 0 < after.start - before.end < HOLD:
-            between = Interval(before.end, after.start)
-            if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
-                yield from _within(gaps, between, min(deep, deeper), LEAST, LEAST)
 
 
 def _within(
@@ -325,30 +328,14 @@ def _lowest(group: Sequence[_Trapezoid]) -> list[GainPoint]:
     seconds = np.unique([*bends, *crossings])
     decibels = np.min([shape.at(seconds) for shape in group], axis=0)
     points = [GainPoint(float(s), float(d) + 0.0) for s, d in zip(seconds, decibels, strict=True)]
-    return _without_straight(points)
-
-
-def _without_straight(points: list[GainPoint]) -> list[GainPoint]:
-    """The same curve without the points at which it does not bend."""
     kept: list[GainPoint] = []
     for number, point in enumerate(points):
-        after = points[number + 1] if number + 1 < len(points) else None
-        if kept and after is not None:
+        if kept and number + 1 < len(points):
+            # Points at which the curve does not bend are left out.
+            after = points[number + 1]
             share = (point.seconds - kept[-1].seconds) / (after.seconds - kept[-1].seconds)
             straight = kept[-1].decibels + share * (after.decibels - kept[-1].decibels)
             if abs(straight - point.decibels) < 1e-9:
                 continue
         kept.append(point)
     return kept
-
-
-def _from_zero(points: list[GainPoint]) -> tuple[GainPoint, ...]:
-    """The curve from second 0 on: a ramp that would begin before is entered where it then stands."""
-    later = [point for point in points if point.seconds >= 0]
-    if later and len(later) < len(points):
-        before, after = points[len(points) - len(later) - 1], later[0]
-        share = -before.seconds / (after.seconds - before.seconds)
-        level = before.decibels + share * (after.decibels - before.decibels)
-        if after.seconds > 0:
-            later.insert(0, GainPoint(0.0, level))
-    return tuple(later)

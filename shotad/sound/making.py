@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import Interval, Progress, key_of, printable, reported
+from shotad.core import Interval, Progress, key_of, printable, reported, write_text
 from shotad.film import Film, open_film
 from shotad.script import Finding, Track, finding_of, finding_row, to_json
 from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
@@ -103,29 +103,26 @@ class FileMaker:
         if not wanted.kind.is_heard:
             return self._film(wanted, None)
         mix = self.mix(wanted.ending if wanted.kind.is_film else self.sounds_as)
-        given: Mix | None = mix.lower(ROOM.get(self._encoder(wanted, mix), 0.0))
-        product = Product(wanted)
+        if wanted.kind.is_film:
+            codec, info = self.materials.config.container.codec, self.scene(wanted.ending).film.info
+            encoder = choose_coding(self._sound(mix), container_for(wanted.path), info, codec).encoder
+        else:
+            encoder = kind_of(wanted.path).codec
+        given, name = mix.lower(ROOM.get(encoder, 0.0)), wanted.path.name
         for number in range(ROUNDS):
-            if given is None:
-                break
             if number:
-                self.progress.note(f"{wanted.path.name}, decoded, is not within its limits: written again.")
+                self.progress.note(f"{name}, decoded, is not within its limits: written again.")
             product = self._film(wanted, given) if wanted.kind.is_film else self._sound_file(wanted, given)
-            given = _better(given, product.sound)
-        if product.sound is None:
-            return product
-        name = wanted.path.name
-        findings = (*product.findings, *loudness_findings(mix.report, product.sound, name))
-        return replace(product, findings=findings, told=(loudness_told(mix.report, product.sound, name),))
-
-    def _encoder(self, wanted: OutputFile, mix: Mix) -> str:
-        """ffmpeg's name of what will code the sound of a file."""
-        if not wanted.kind.is_film:
-            return kind_of(wanted.path).codec
-        settings, film = self.materials.config.container, self.scene(wanted.ending).film
-        sound = self._sound(mix)
-        container = container_for(wanted.path)
-        return choose_coding(sound, container, film.info, settings.codec).encoder
+            sound = product.sound
+            if sound is None:
+                return product
+            over, off = over_peak(given.report, sound), off_target(given.report, sound)
+            if over <= PEAK_SLACK and off == 0:
+                break
+            given = given.lower(max(0.0, over + MARGIN)).louder(-off)
+        assert sound is not None
+        findings = (*product.findings, *loudness_findings(mix.report, sound, name))
+        return replace(product, findings=findings, told=(loudness_told(mix.report, sound, name),))
 
     def _sound_file(self, wanted: OutputFile, mix: Mix) -> Product:
         alone = wanted.kind is Kind.AD
@@ -170,17 +167,12 @@ class FileMaker:
         if not voicing.pauses:
             return _scene(materials.film, voicing.fitting.spoken, materials.speech)
         if ending not in self._scenes:
-            place = Path(
-                self.open.enter_context(
-                    tempfile.TemporaryDirectory(prefix=".tmp-", dir=self.materials.folder.path)
-                )
-            )
-            config, times = self.materials.config, TimeMap(voicing.pauses)
-            copy = write_copy(
-                self.materials.film, voicing.pauses, place / f"copy.{ending}", config.extended, self.progress
-            )
+            beside = tempfile.TemporaryDirectory(prefix=".tmp-", dir=materials.folder.path)
+            place, times = Path(self.open.enter_context(beside), f"copy.{ending}"), TimeMap(voicing.pauses)
+            extended = materials.config.extended
+            copy = write_copy(materials.film, voicing.pauses, place, extended, self.progress)
             film = self.open.enter_context(open_film(copy))
-            speech = tuple(times.interval(spoken) for spoken in self.materials.speech)
+            speech = tuple(times.interval(spoken) for spoken in materials.speech)
             self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
         return self._scenes[ending]
 
@@ -233,16 +225,6 @@ class FileMaker:
     def _tags(self, kind: Kind) -> Mapping[str, str]:
         voice = "" if self.voicing is None else self.voicing.voice
         return tags_of(self.materials.track, voice, kind)
-
-
-def _better(mix: Mix, sound: FileSound | None) -> Mix | None:
-    """What to write in place of a file of this mix that sounds like that; None: it is as was asked for."""
-    if sound is None:
-        return None
-    over, off = over_peak(mix.report, sound), off_target(mix.report, sound)
-    if over <= PEAK_SLACK and off == 0:
-        return None
-    return mix.lower(max(0.0, over + MARGIN)).louder(-off)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -311,9 +293,10 @@ class RenderRecord:
         self._name = f"render.{materials.track.language}.json" if materials.is_translation else RECORD
         before = {} if force else materials.folder.read_json(self._name) or {}
         rows, shape = before.get("made"), {"path", "key", "state", "findings", "warnings", "sound", "told"}
+        folder = materials.folder.path.absolute()
         # A damaged row is as if there were none.
         self._rows: dict[str, Json] = {
-            self._place(row): row
+            row["path"] if (within := row.get("within")) is None else str(folder / within): row
             for row in (rows if isinstance(rows, list) else ())
             if isinstance(row, dict) and shape <= row.keys()
         }
@@ -358,13 +341,13 @@ class RenderRecord:
         }
         self._write({})
 
-    def has_beside(self, path: Path, sound: Path) -> bool:
-        """Whether a side file is there, untouched, and made of the track and the ``sound`` of now."""
+    def put_beside(self, path: Path, sound: Path, script: Callable[[], str]) -> None:
+        """Write a side file, unless it is there, untouched, and made of the track and ``sound`` of now."""
+        key = key_of(FORMAT, __version__, sound.name, self._heard, to_json(self._materials.track))
         state = _state(path)
-        return state is not None and self._beside.get(path.name) == [self._script_key(sound), state]
-
-    def add_beside(self, path: Path, sound: Path) -> None:
-        self._beside[path.name] = [self._script_key(sound), _state(path)]
+        if state is None or self._beside.get(path.name) != [key, state]:
+            write_text(path, script())
+            self._beside[path.name] = [key, _state(path)]
 
     def rendered(
         self,
@@ -411,13 +394,6 @@ class RenderRecord:
         sound = None if self.sound is None else {"key": self._heard, **self.sound.as_json()}
         record = {**more, "sound": sound, "made": present, "beside": self._beside}
         self._materials.folder.write_json(self._name, record)
-
-    def _place(self, row: Json) -> str:
-        within = row.get("within")
-        return row["path"] if within is None else str(self._materials.folder.path.absolute() / within)
-
-    def _script_key(self, sound: Path) -> str:
-        return key_of(FORMAT, __version__, sound.name, self._heard, to_json(self._materials.track))
 
     def _key(self, wanted: OutputFile) -> str:
         config, track = self._materials.config, self._materials.track

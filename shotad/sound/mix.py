@@ -58,9 +58,9 @@ def prepare_mix(
     progress, duration = progress or NoProgress(), film.info.duration
     with reported(progress, "Measuring the film's sound", duration, "s") as task:
         own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), RATE, task)))
-    laid = lay(programme, own, spoken, speech, settings)
-    settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], duration), settings, progress)
-    return replace(settled, report=replace(settled.report, lines=laid.levels(own.course)))
+    recipe = lay(programme, own, spoken, speech, settings)
+    dialogue = Dialogue([*speech, *(take.line.interval for take in recipe.takes)], duration)
+    return _settle(recipe, own, dialogue, settings, progress)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,36 +93,6 @@ def counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[Sou
         task.advance(len(block.samples) / rate)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Laid:
-    """Lines over a programme: the mix without make-up gain, and for each line the loudness of the programme
-    meanwhile, by how many dB that is lowered, and the loudness of the voice."""
-
-    recipe: Recipe
-    around: tuple[float | None, ...]
-    depths: tuple[float, ...]
-    voices: tuple[float, ...]
-
-    @property
-    def takes(self) -> tuple[PlacedTake, ...]:
-        return self.recipe.takes
-
-    @property
-    def lines(self) -> tuple[Interval, ...]:
-        """When each is heard."""
-        return tuple(take.line.interval for take in self.takes)
-
-    def levels(self, course: Course) -> tuple[LineLevel, ...]:
-        """How each line stands over the programme of this course."""
-        gains = self.recipe.gains
-        return tuple(
-            LineLevel(take.line.id, line, voice, around, level_during(course, line, gains), depth)
-            for take, line, voice, around, depth in zip(
-                self.takes, self.lines, self.voices, self.around, self.depths, strict=True
-            )
-        )
-
-
 def loudness_of(take: Take) -> float | None:
     """Integrated loudness of a take in LUFS, pauses in it left out; None: silence."""
     samples = take.samples
@@ -138,26 +108,23 @@ def lay(
     speech: Sequence[Interval],
     settings: MixSettings,
     loudness: Callable[[Take], float | None] = loudness_of,
-) -> Laid:
-    """Lines at their level and in their place over a programme that was listened to, lowered under them.
+) -> Recipe:
+    """Lines at their level and in their place over a programme that was listened to, lowered under them: the
+    mix without make-up gain.
 
     ``loudness`` says how loud a take is by itself, in LUFS.
     """
     takes: list[PlacedTake] = []
-    voices: list[float] = []
     for said in sorted(spoken, key=lambda line: line.start):
         level, loud = own.voice_level(said.interval, settings), loudness(said.take)
         take = place(said, RATE, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
         if take is not None:
-            takes.append(take)
-            voices.append(level)
-    lines = [take.line.interval for take in takes]
-    around = [own.level_during(line) for line in lines]
-    depths = [depth_for(voice, film, settings) for voice, film in zip(voices, around, strict=True)]
-    gains = envelope(lines, speech, depths)
+            around = own.level_during(said.interval)
+            depth = depth_for(level, around, settings)
+            takes.append(replace(take, level=level, around=around, depth=depth))
+    gains = envelope([take.line.interval for take in takes], speech, [take.depth for take in takes])
     spread = voice_gains(channel_names(programme.layout), settings.channels)
-    recipe = Recipe(programme, gains, tuple(takes), spread)
-    return Laid(recipe, tuple(around), tuple(depths), tuple(voices))
+    return Recipe(programme, gains, tuple(takes), spread)
 
 
 def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
@@ -178,15 +145,13 @@ def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSetting
             _, course = Meter(recipe.programme.layout, rate).heard(counted(trial, rate, task))
         rest = _gain(target, reached(course, dialogue, of_dialogue))
         recipe = replace(recipe, make_up=recipe.make_up + rest)
+    loud, lines = voice.louder(recipe.make_up), []
+    for take in recipe.takes:
+        at = take.line.interval
+        ducked = level_during(own.course, at, recipe.gains)
+        lines.append(LineLevel(take.line.id, at, take.level, take.around, ducked, take.depth))
     report = MixReport(
-        settings.profile,
-        target,
-        of_dialogue,
-        own.loudness,
-        voice.louder(recipe.make_up),
-        recipe.make_up,
-        limit,
-        (),
+        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, tuple(lines)
     )
     return Mix(recipe, limit, report, dialogue)
 
@@ -304,12 +269,19 @@ LEAST = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedTake:
-    """A take, the number of its first sample in the mix, the number after its last, and its factor."""
+    """A take, the number of its first sample in the mix, the number after its last, and its factor.
+
+    ``level`` is the loudness of the voice, ``around`` that of the programme meanwhile, LUFS (None: silence),
+    ``depth`` by how many dB that is lowered.
+    """
 
     line: Spoken
     first: int
     end: int
     gain: float
+    level: float = 0.0
+    around: float | None = None
+    depth: float = 0.0
 
 
 def resampled(take: Take, rate: int) -> Samples:
@@ -423,13 +395,21 @@ class FileSound:
 
 def heard(report: MixReport) -> Sound:
     """What people and programs want to know of a mix, with what is wrong with it."""
-    over = [line.over for line in report.lines if line.over is not None]
+    over, findings = [], []
+    for line in report.lines:
+        if line.over is None:
+            continue
+        over.append(line.over)
+        if line.over < OVER:
+            stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
+            what = f"{stands}, under {OVER:g}: let the film be lowered further (mix.duck)"
+            findings.append(Finding("A3", Level.ERROR, what, line.id))
     told = ("The film is silent where the voice speaks.",) if report.lines else ()
     if over:
         least, most = f"{min(over):.0f}", f"{max(over):.0f}"
         far = least if least == most else f"{least} to {most}"
         told = (f"The voice is {far} LU louder than the film around it.",)
-    return Sound(told, json.loads(json.dumps(asdict(report))), tuple(_audible(report)))
+    return Sound(told, json.loads(json.dumps(asdict(report))), tuple(findings))
 
 
 def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
@@ -473,14 +453,6 @@ def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterato
     if over_peak(report, sound) > PEAK_SLACK:
         what = f"the peaks of {name} reach {_peak(sound.loudness.true_peak)}, over {report.true_peak:.1f}"
         yield Finding("A1", Level.ERROR, f"{what} ({report.profile})")
-
-
-def _audible(report: MixReport) -> Iterator[Finding]:
-    for line in report.lines:
-        if line.over is not None and line.over < OVER:
-            stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
-            what = f"{stands}, under {OVER:g}: let the film be lowered further (mix.duck)"
-            yield Finding("A3", Level.ERROR, what, line.id)
 
 
 def _lufs(value: float | None) -> str:

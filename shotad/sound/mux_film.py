@@ -7,24 +7,23 @@ their packets in the order of time, and the marks for players once the file is c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import ContainerSettings, FilmInfo, NoProgress, Progress, SoundError, printable, reported
-from shotad.film import Film, Media, exact, is_cover, legible, packets_of
+from shotad.film import Film, exact, is_cover, legible, packets_of
 from shotad.sound.ad_tracks import (
     AdSound,
     AdText,
     Coding,
     Converter,
     Copied,
-    VoiceTrack,
     Written,
     add_sound,
     add_text,
     choose_coding,
+    sound_packets,
     text_packets,
 )
 from shotad.sound.containers import (
@@ -32,7 +31,6 @@ from shotad.sound.containers import (
     M2TS,
     MKV,
     MOV,
-    Container,
     container_for,
     first_endings,
     same_language,
@@ -80,24 +78,17 @@ def write_film(
     import av
 
     with film.media.open() as source:
-        recipe = _recipe(film, target, source, sound, text, settings, metadata)
-        container = recipe.container
+        assembly = Assembly(film, target, source, sound, text, settings)
+        container = assembly.container
         options = {**dict(container.options), "fflags": "+bitexact"}
         hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
         with being_written(target, hint) as part:
             place = f"file:{part.absolute()}"
             with av.open(place, "w", format=container.muxer, container_options=options) as output:
-                assembly = Assembly(film.media, source, output, recipe)
-                assembly.add_tracks()
-                assembly.run(progress or NoProgress())
+                assembly.write(output, metadata, progress or NoProgress())
             assembly.finish(part)
-    return Written(
-        target,
-        (*recipe.warnings, *assembly.warnings),
-        assembly.copied(),
-        recipe.coding.codec if recipe.coding is not None else "",
-        recipe.replaced,
-    )
+    codec = assembly.coding.codec if assembly.coding is not None else ""
+    return Written(target, tuple(assembly.warnings), assembly.copied(), codec, assembly.replaced)
 
 
 def check_container(
@@ -113,33 +104,7 @@ def check_container(
     """
     assert film.media is not None, "numbered frames have no tracks to copy"
     with film.media.open() as source:
-        return _recipe(film, target, source, sound, text, settings, {}).warnings
-
-
-def _recipe(
-    film: Film,
-    target: Path,
-    source: Any,
-    sound: AdSound | None,
-    text: AdText | None,
-    settings: ContainerSettings,
-    metadata: Mapping[str, str],
-) -> Recipe:
-    """What to write, if it can be written. ``source`` is the film, open."""
-    container = container_for(target)
-    replaced, notes = existing_description(source, film.info, sound, text, settings)
-    kept, warnings = plan_tracks(source, container, replaced)
-    coding = None
-    if sound is not None:
-        coding = choose_coding(sound, container, film.info, settings.codec)
-    if sound is None and text is not None and container.text is None:
-        raise SoundError(
-            f"{container.name} holds no text track of descriptions.",
-            f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
-        )
-    return Recipe(
-        film.info, container, kept, (*notes, *warnings), sound, coding, text, settings, metadata, replaced
-    )
+        return tuple(Assembly(film, target, source, sound, text, settings).warnings)
 
 
 def existing_description(
@@ -153,12 +118,25 @@ def existing_description(
     (`MADE_HERE`), so that a described film which is rendered again has one AD and not two; a broadcaster's
     own stays, for people spoke it.
     """
+    from av.stream import Disposition
+
+    # The film's tracks of AD of the kinds that are made again, each with the new one's language.
+    found: list[tuple[Any, str]] = []
+    if sound is not None:
+        for track in info.audio:
+            stream = source.streams.audio[track.number]
+            if (track.descriptive or _made_here(stream)) and track != info.default_audio:
+                found.append((stream, sound.language))
+    if text is not None:
+        texts = source.streams.subtitles
+        told = (s for s in texts if s.disposition & Disposition.descriptions or _made_here(s))
+        found += [(stream, text.language) for stream in told]
     replaced, warnings = [], []
-    for stream, language in _candidates(source, info, sound, text):
-        own = _made_here(stream)
+    for stream, language in found:
+        own, said = _made_here(stream), legible(stream.metadata).get("language", "")
         name = f"{track_name(stream)} of the film is audio description already"
         where = " (made with shotad)" if own else ""
-        matches = not _language(stream) or same_language(_language(stream), language)
+        matches = said in ("", "und") or same_language(said, language)
         if matches and (settings.existing == "replace" or (settings.existing == "auto" and own)):
             replaced.append(stream.index)
             warnings.append(f"{name}{where}: the new one takes its place.")
@@ -168,65 +146,41 @@ def existing_description(
     return tuple(replaced), tuple(warnings)
 
 
-def _candidates(
-    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None
-) -> Iterator[tuple[Any, str]]:
-    """The film's tracks of AD of the kinds that are made again, each with the new one's language."""
-    from av.stream import Disposition
-
-    if sound is not None:
-        for track in info.audio:
-            stream = source.streams.audio[track.number]
-            if (track.descriptive or _made_here(stream)) and track != info.default_audio:
-                yield stream, sound.language
-    if text is not None:
-        for stream in source.streams.subtitles:
-            if stream.disposition & Disposition.descriptions or _made_here(stream):
-                yield stream, text.language
-
-
-def _language(stream: Any) -> str:
-    language = legible(stream.metadata).get("language", "")
-    return "" if language == "und" else language
-
-
 def _made_here(stream: Any) -> bool:
     tags = {key.lower(): value for key, value in stream.metadata.items()}
     return bool(tags.get("comment") == MADE_HERE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recipe:
-    """All that goes into a described film. ``coding`` is there where ``sound`` is.
-
-    ``replaced`` are the numbers of the film's tracks that the AD takes the place of.
-    """
-
-    info: FilmInfo
-    container: Container
-    kept: tuple[Kept, ...]
-    warnings: tuple[str, ...]
-    sound: AdSound | None
-    coding: Coding | None
-    text: AdText | None
-    settings: ContainerSettings
-    metadata: Mapping[str, str]
-    replaced: tuple[int, ...] = ()
-
-    @property
-    def mixed(self) -> bool:
-        return self.settings.sound == "mix"
-
-
 class Assembly:
-    """A described film in the making. ``source`` is the film's ``media``, open; ``output`` the new one.
+    """A described film in the making. ``source`` is the film, open; ``warnings`` are for the user."""
 
-    ``warnings`` are sentences for the user.
-    """
-
-    def __init__(self, media: Media, source: Any, output: Any, recipe: Recipe) -> None:
-        self._media, self._source, self._output, self._recipe = media, source, output, recipe
-        self.warnings: list[str] = []
+    def __init__(
+        self,
+        film: Film,
+        target: Path,
+        source: Any,
+        sound: AdSound | None,
+        text: AdText | None,
+        settings: ContainerSettings,
+    ) -> None:
+        """Raises SoundError for what the container cannot hold."""
+        assert film.media is not None, "numbered frames have no tracks to copy"
+        self._media, self._info, self._source = film.media, film.info, source
+        self._output: Any = None
+        self._sound, self._text, self._settings = sound, text, settings
+        self.container = container = container_for(target)
+        self.replaced, notes = existing_description(source, film.info, sound, text, settings)
+        """Numbers of the film's tracks that the AD takes the place of."""
+        self._kept, warnings = plan_tracks(source, container, self.replaced)
+        self.warnings = [*notes, *warnings]
+        self.coding: Coding | None = None
+        if sound is not None:
+            self.coding = choose_coding(sound, container, film.info, settings.codec)
+        elif text is not None and container.text is None:
+            raise SoundError(
+                f"{container.name} holds no text track of descriptions.",
+                f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
+            )
         self._ways: dict[int, Way] = {}
         self._own: list[Iterator[Packet[Any]]] = []
         self._boxes: dict[int, TrackBoxes] = {}
@@ -235,54 +189,51 @@ class Assembly:
         """The film's tracks that were copied, with what was counted on the way."""
         return tuple(way.copied() for way in self._ways.values() if way.converter is None)
 
-    def add_tracks(self) -> None:
-        """Everything that stands before the first packet: tracks, metadata, chapters."""
-        recipe = self._recipe
-        described = recipe.sound is not None and (recipe.settings.default_track or not recipe.info.audio)
+    def write(self, output: Any, metadata: Mapping[str, str], progress: Progress) -> None:
+        """Everything that stands before the first packet (tracks, metadata, chapters), then all packets, with
+        the AD's own between them where their time comes."""
+        self._output, info, container = output, self._info, self.container
+        described = self._sound is not None and (self._settings.default_track or not info.audio)
         # Of the film's sounds players start with one at most, with none where they start with the AD.
-        listened, sounds = recipe.info.default_audio, self._source.streams.audio
+        listened, sounds = info.default_audio, self._source.streams.audio
         chosen = None if described or listened is None else sounds[listened.number].index
         defaults = {stream.index: stream.index == chosen for stream in sounds}
-        for kept in recipe.kept:
+        for kept in self._kept:
             self._add_copied(kept, defaults)
-        if recipe.sound is not None and recipe.coding is not None:
-            self._add_sound(recipe.sound, recipe.coding, described)
-        if recipe.text is not None:
-            self._add_text(recipe.text)
-        name = printable(recipe.info.name.rpartition(".")[0] or recipe.info.name)
-        tags = film_tags(self._source.metadata, recipe.metadata, recipe.container, name)
-        self._output.metadata.update(tags)
+        if self._sound is not None and self.coding is not None:
+            self._add_sound(self._sound, self.coding, described)
+        if self._text is not None:
+            self._add_text(self._text)
+        name = printable(info.name.rpartition(".")[0] or info.name)
+        tags = film_tags(self._source.metadata, metadata, container, name)
+        output.metadata.update(tags)
         chapters = []
-        for chapter in self._source.chapters() if recipe.container.chapters else ():
-            shift = round(recipe.info.start / chapter["time_base"])
+        for chapter in self._source.chapters() if container.chapters else ():
+            shift = round(info.start / chapter["time_base"])
             # What lies before the film's start is left out or begins with it.
             begin, end = max(0, chapter["start"] - shift), chapter["end"] - shift
             if end > begin:
                 chapters.append({**chapter, "start": begin, "end": end})
-        if recipe.container.chapters:
-            self._output.set_chapters(chapters)
-
-    def run(self, progress: Progress) -> None:
-        """Copy all packets, with the AD's own between them where their time comes."""
-        self._output.start_encoding()
-        info = self._recipe.info
-        with reported(progress, f"Writing {self._recipe.container.name}", info.duration, "s") as task:
-            write_woven(self._output, [self._film_packets(), *self._own], info.duration, task)
+        if container.chapters:
+            output.set_chapters(chapters)
+        output.start_encoding()
+        with reported(progress, f"Writing {container.name}", info.duration, "s") as task:
+            write_woven(output, [self._film_packets(), *self._own], info.duration, task)
 
     def finish(self, path: Path) -> None:
         """What is left to do once the file is closed."""
-        recipe = self._recipe
+        container, sound = self.container, self._sound
         if self._boxes:
             mark_tracks(path, self._boxes)
-        if recipe.container.muxer == "mpegts" and recipe.sound is not None:
-            language = track_language(recipe.sound.language, recipe.container)
-            mark_programme(path, language, recipe.mixed, recipe.container is M2TS)
+        if container.muxer == "mpegts" and sound is not None:
+            language = track_language(sound.language, container)
+            mark_programme(path, language, self._settings.sound == "mix", container is M2TS)
 
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
         for packet in self._read():
             way = self._ways[packet.stream.index]
-            if unheard(packet.stream, packet, self._recipe.info.start, way.hidden):
+            if unheard(packet.stream, packet, self._info.start, way.hidden):
                 continue
             for ready in way.clock.take(packet):
                 yield from way.send(ready)
@@ -308,23 +259,31 @@ class Assembly:
     def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
         from av.stream import Disposition
 
-        source, recipe = kept.stream, self._recipe
+        source = kept.stream
         if kept.how == "attached":
-            self._attach_cover(source)
+            # A cover as Matroska has it: a file of that name (matroska.org, "Cover art").
+            with self._media.open() as container:
+                packets = packets_of(container, container.streams[source.index])
+                picture = next((bytes(packet) for packet in packets if packet.size), None)
+            if picture is not None:
+                mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
+                told = {key.lower(): value for key, value in legible(source.metadata).items()}
+                name = told.get("filename", f"cover.{ending}")
+                self._output.add_attachment(name, told.get("mimetype", mime), picture)
             return
         converter = Converter(source, kept.codec) if kept.how == "converted" else None
         if converter is None:
-            stream = add_track(self._output, kept, recipe.container, defaults.get(source.index))
+            stream = add_track(self._output, kept, self.container, defaults.get(source.index))
         else:
             stream = converter.add(self._output)
             stream.disposition = source.disposition
-            stream.metadata.update(track_tags(source, recipe.container))
+            stream.metadata.update(track_tags(source, self.container))
         if source.type == "attachment":
             return
         if not is_cover(source):
             shown = bool(source.disposition & Disposition.default) if source.type == "subtitle" else None
             self._reserve(stream, shown=shown)
-        start = Fraction(0) if source.type == "video" and is_cover(source) else recipe.info.start
+        start = Fraction(0) if source.type == "video" and is_cover(source) else self._info.start
         rate = exact(getattr(source, "average_rate", None))
         clock = Clock(start, exact(source.time_base) or MICROSECOND, rate)
         extra = source.codec_context.extradata if source.codec_context is not None else None
@@ -335,25 +294,14 @@ class Assembly:
             converter,
             source.index,
             source.type,
-            hides(source, recipe.container),
+            hides(source, self.container),
         )
-
-    def _attach_cover(self, source: Any) -> None:
-        """A cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
-        with self._media.open() as container:
-            packets = packets_of(container, container.streams[source.index])
-            picture = next((bytes(packet) for packet in packets if packet.size), None)
-        if picture is not None:
-            mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
-            told = {key.lower(): value for key, value in legible(source.metadata).items()}
-            name = told.get("filename", f"cover.{ending}")
-            self._output.add_attachment(name, told.get("mimetype", mime), picture)
 
     def _reserve(
         self, stream: Any, describes: bool = False, role: bool = False, shown: bool | None = None
     ) -> None:
         """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
-        if self._recipe.container.boxes:
+        if self.container.boxes:
             tags = {key.lower(): value for key, value in stream.metadata.items()}
             title = tags.get("title", "")
             boxes = TrackBoxes(
@@ -366,21 +314,21 @@ class Assembly:
     def _add_sound(self, sound: AdSound, coding: Coding, described: bool) -> None:
         from av.stream import Disposition
 
-        container = self._recipe.container
+        container = self.container
         # AC-3 says in each frame whom it is for (``bsmod``, ATSC A/52), which some receivers look at alone.
         options = {"audio_service_type": "vi"} if coding.codec == "ac3" else {}
         stream = add_sound(self._output, coding, **options)
         if taken := [other.id for other in self._output.streams if other.id]:
             stream.id = max(taken) + 1
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
-        if not self._recipe.mixed:
+        if self._settings.sound != "mix":
             stream.disposition = stream.disposition | Disposition.dependent
         if described:
             stream.disposition = stream.disposition | Disposition.default
         stream.metadata.update(own_tags(sound.language, sound.title or "Audio Description", container))
         self._reserve(stream, describes=True, role=container is MOV)
-        voice = VoiceTrack(stream, sound, coding, self._recipe.info.duration, container.hides)
-        self._own.append(voice.packets())
+        seconds = self._info.duration
+        self._own.append(sound_packets(stream, sound, coding, seconds, container.hides))
         if not container.flagged:
             self.warnings.append(
                 f"{container.name} has no mark for audio description: players find the track by its title."
@@ -389,7 +337,7 @@ class Assembly:
     def _add_text(self, text: AdText) -> None:
         from av.stream import Disposition
 
-        container = self._recipe.container
+        container = self.container
         if container.text is None:
             self.warnings.append(f"{container.name} holds no text track of descriptions: it is left out.")
             return

@@ -103,7 +103,17 @@ def wanted_files(
     with one name, and for an ``out`` that cannot be meant.
     """
     if out is not None and out.suffix and not out.is_dir():
-        return (_named(asked, out),)
+        if len(asked) != 1:
+            raise UsageError(f"--out {out} is one file, but {len(asked)} files are wanted.", "Name a folder.")
+        kind, ending = asked[0]
+        own, endings = out.suffix.lower().lstrip("."), FILMS if kind.is_film else SOUNDS
+        if own not in endings or ending not in (None, own):
+            what = kind if ending is None else f"{kind}:{ending}"
+            raise UsageError(
+                f"{what} cannot be written to {out}, neither a folder nor a file of that kind.",
+                f"Make the folder first, or end its name in {' or '.join([ending] if ending else endings)}.",
+            )
+        return (OutputFile(kind, out),)
     stem = f"{stem_of(film)}{tag and '.'}{tag}"
     own = Path(film).suffix.lower().lstrip(".")
     found: list[OutputFile] = []
@@ -113,31 +123,16 @@ def wanted_files(
     return checked_apart(found)
 
 
-def _named(asked: Sequence[tuple[Kind, str | None]], out: Path) -> OutputFile:
-    """The one result, in a file that is named."""
-    if len(asked) != 1:
-        raise UsageError(f"--out {out} is one file, but {len(asked)} files are wanted.", "Name a folder.")
-    kind, ending = asked[0]
-    own = out.suffix.lower().lstrip(".")
-    endings = FILMS if kind.is_film else SOUNDS
-    if own not in endings or ending not in (None, own):
-        what = kind if ending is None else f"{kind}:{ending}"
-        raise UsageError(
-            f"{what} cannot be written to {out}, neither a folder nor a file of that kind.",
-            f"Make the folder first, or end its name in {' or '.join([ending] if ending else endings)}.",
-        )
-    return OutputFile(kind, out)
-
-
 def checked_apart(wanted: Sequence[OutputFile]) -> tuple[OutputFile, ...]:
     """The same, if no two have one name."""
-    for i, one in enumerate(wanted):
-        for other in wanted[:i]:
-            if one.path == other.path:
-                raise UsageError(
-                    f"{one.kind} and {other.kind} would both be written to {one.path}.",
-                    "Give them different endings, or make one of them.",
-                )
+    kinds: dict[Path, Kind] = {}
+    for one in wanted:
+        if one.path in kinds:
+            raise UsageError(
+                f"{one.kind} and {kinds[one.path]} would both be written to {one.path}.",
+                "Give them different endings, or make one of them.",
+            )
+        kinds[one.path] = one.kind
     return tuple(wanted)
 
 
@@ -294,7 +289,26 @@ def summary(rendered: Rendered) -> str:
     """What a describer wants to know, as plain lines."""
     lines = [f"Taken over from {name}: {plural(n, 'line')}." for name, n in rendered.brought.items() if n]
     if rendered.voice is not None:
-        lines += _lines_spoken(rendered)
+        told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
+        lines.append(f"{told}; {rendered.anew} takes spoken now, {rendered.kept} kept from before.")
+        whys = [(cue, (_steps(cue)[-1:] or ("no place",))[0]) for cue in rendered.unspoken]
+        rows = [(cue, f"{cue.text} ({why.removeprefix('not spoken: ')})") for cue, why in whys]
+        lines += _listed("Not heard", rows)
+        rows = []
+        for cue in rendered.changed:
+            # What is heard, and by which steps it came to that.
+            heard = _short(cue.spoken.text if cue.spoken else "")
+            steps = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
+            rows.append((cue, f"{heard} ({_short('; '.join(steps))})" if steps else heard))
+        lines += _listed("Heard in fewer words", rows)
+        if rendered.faster:
+            found = (_FACTOR.search(step) for cue in rendered.faster for step in _steps(cue))
+            fastest = max((float(match[1]) for match in found if match), default=1.0)
+            number = plural(len(rendered.faster), "line")
+            lines.append(f"Spoken faster to fit: {number}, {fastest:g} times at most.")
+        if rendered.moved:
+            furthest = max(_way(cue) for cue in rendered.moved)
+            lines.append(f"Moved to fit: {plural(len(rendered.moved), 'line')}, by {furthest:.1f} s at most.")
         lines += [told for one in rendered.made for told in one.told]
         lines += rendered.sound.told if rendered.sound else ()
     if rendered.pauses:
@@ -310,23 +324,6 @@ def summary(rendered: Rendered) -> str:
     return "\n".join([*lines, *(f"Not made: {one.wanted.path}: {one.reason}" for one in rendered.failures)])
 
 
-def _lines_spoken(rendered: Rendered) -> list[str]:
-    told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
-    lines = [f"{told}; {rendered.anew} takes spoken now, {rendered.kept} kept from before."]
-    whys = ((cue, _steps(cue)[-1:] or ("no place",)) for cue in rendered.unspoken)
-    lines += _listed(
-        "Not heard", [(c, f"{c.text} ({why[0].removeprefix('not spoken: ')})") for c, why in whys]
-    )
-    lines += _listed("Heard in fewer words", [(cue, _fewer(cue)) for cue in rendered.changed])
-    if rendered.faster:
-        number, fastest = plural(len(rendered.faster), "line"), max(map(_factor, rendered.faster))
-        lines.append(f"Spoken faster to fit: {number}, {fastest:g} times at most.")
-    if rendered.moved:
-        furthest = max(_way(cue) for cue in rendered.moved)
-        lines.append(f"Moved to fit: {plural(len(rendered.moved), 'line')}, by {furthest:.1f} s at most.")
-    return lines
-
-
 def _listed(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:
     told = [f"{timecode(cue.interval.start)}  {text}" for cue, text in rows]
     return [f"{title}: {len(rows)}.", *_first(told, "track.json, under voiced", "  ")] if rows else []
@@ -337,13 +334,6 @@ def _first(rows: Sequence[str], where: str, indent: str) -> list[str]:
     return [f"{indent}{row}" for row in [*rows[:LISTED], *more]]
 
 
-def _fewer(cue: Cue) -> str:
-    """What is heard, and by which steps it came to that."""
-    steps = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
-    heard = _short(cue.spoken.text if cue.spoken else "")
-    return f"{heard} ({_short('; '.join(steps))})" if steps else heard
-
-
 def _short(text: str) -> str:
     """No more of a text than is needed to know it."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"
@@ -351,11 +341,6 @@ def _short(text: str) -> str:
 
 def _steps(cue: Cue) -> tuple[str, ...]:
     return cue.spoken.steps if cue.spoken else ()
-
-
-def _factor(cue: Cue) -> float:
-    found = (_FACTOR.search(step) for step in _steps(cue))
-    return max((float(match[1]) for match in found if match), default=1.0)
 
 
 def _way(cue: Cue) -> float:

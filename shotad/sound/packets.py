@@ -112,7 +112,16 @@ class Clock:
         """Held packets, decoded just before ``known``; where that is None, as late as their display lets."""
         held = list(self._held)
         self._held.clear()
-        times = _backwards(held, known, self._step) if known is not None else _by_display(held)
+        times: list[int | None] = [None] * len(held)
+        shown = [packet.pts for packet in held if packet.pts is not None]
+        if known is not None:
+            for number in reversed(range(len(held))):
+                known -= held[number].duration or self._step
+                times[number] = known
+        elif len(shown) == len(held):
+            ordered = sorted(shown)
+            early = max((due - at for due, at in zip(ordered, shown, strict=True)), default=0)
+            times = [due - early for due in ordered]
         for packet, moment in zip(held, times, strict=True):
             packet.dts = moment
             yield self._mended(packet)
@@ -154,25 +163,6 @@ def hides(stream: Any, container: Container) -> bool:
     return container.boxes or (container.hides and known)
 
 
-def _backwards(packets: list[Packet[Any]], known: int, step: int) -> list[int]:
-    """Decoding times of packets that come just before the one that is decoded at ``known``."""
-    times: list[int] = []
-    for packet in reversed(packets):
-        known -= packet.duration or step
-        times.insert(0, known)
-    return times
-
-
-def _by_display(packets: list[Packet[Any]]) -> list[int | None]:
-    """Decoding times out of display times: these in order, so much earlier that none is late."""
-    shown = [packet.pts for packet in packets if packet.pts is not None]
-    if len(shown) < len(packets):
-        return [None] * len(packets)
-    ordered = sorted(shown)
-    early = max((due - at for due, at in zip(ordered, shown, strict=True)), default=0)
-    return [due - early for due in ordered]
-
-
 _KINDS: dict[str, Callable[[int], int]] = {
     "h264": lambda head: head & 0x1F,
     "hevc": lambda head: head >> 1 & 0x3F,
@@ -189,7 +179,10 @@ class Payload:
     def __init__(self, codec: str, extra: bytes | None) -> None:
         self.codec, self.packets = codec, 0
         self._sum = hashlib.blake2b(digest_size=16)
-        self._lengths = _length_size(codec, extra or b"")
+        # Bytes that a unit's length has by ``avcC`` or ``hvcC``; 0 where start codes are used.
+        self._lengths, at = 0, 4 if codec == "h264" else 21
+        if codec in _KINDS and extra is not None and extra[:1] == b"\x01" and len(extra) > at:
+            self._lengths = (extra[at] & 3) + 1
         self._whole = not codec.startswith("pcm_")
 
     def add(self, data: bytes | memoryview) -> None:
@@ -201,10 +194,14 @@ class Payload:
         if self.codec in _KINDS:
             for unit in self._units(bytes(data)):
                 self._sum.update(unit)
-        elif self.codec == "aac":
-            self._sum.update(_without_adts(bytes(data)))
-        else:
-            self._sum.update(data)
+            return
+        if self.codec == "aac":
+            data = bytes(data)
+            if len(data) > 9 and data[0] == 0xFF and data[1] & 0xF6 == 0xF0:
+                # Without its ADTS header, which is 7 bytes, or 9 with a checksum (ISO/IEC 13818-7).
+                length = (data[3] & 3) << 11 | data[4] << 3 | data[5] >> 5
+                data = data[7 if data[1] & 1 else 9 :] if length == len(data) else data
+        self._sum.update(data)
 
     @property
     def digest(self) -> str:
@@ -212,49 +209,23 @@ class Payload:
         return self._sum.hexdigest()
 
     def _units(self, data: bytes) -> Iterator[bytes]:
-        started = (unit.rstrip(b"\x00") for unit in data.split(_START)[1:])
-        units = _counted(data, self._lengths) if self._lengths else started
+        units, at = data.split(_START)[1:], 0
+        if self._lengths:
+            units.clear()
+            while at + self._lengths < len(data):
+                first = at + self._lengths
+                at = first + int.from_bytes(data[at:first])
+                units.append(data[first:at])
         kind, out = _KINDS[self.codec], _LEFT_OUT[self.codec]
-        return (
-            unit
-            for unit in units
-            if unit and kind(unit[0]) not in out and not _is_signature(self.codec, unit)
-        )
+        # Bytes after a unit that are all zero belong to no unit; start codes may follow them.
+        for unit in (one.rstrip(b"\x00") for one in units):
+            # The coder's remark on itself, which x265 puts into the header too; from there it comes again
+            # with each key frame in MPEG-TS. (Prefix SEI, user data unregistered: H.265, annex D.)
+            is_remark = self.codec == "hevc" and len(unit) > 2 and unit[0] >> 1 == 39 and unit[2] == 5
+            if unit and kind(unit[0]) not in out and not is_remark:
+                yield unit
 
 
 def is_pause(codec: str, data: bytes | memoryview) -> bool:
     """Whether a packet says that no subtitle is shown, as there must be one in MP4 between two subtitles."""
     return codec == "mov_text" and bytes(data[:2]) in (b"", b"\0\0")
-
-
-def _is_signature(codec: str, unit: bytes) -> bool:
-    """Whether a unit is the coder's remark on itself, which x265 puts into the header too; from there it
-    comes again with each key frame in MPEG-TS. (Prefix SEI, user data unregistered: H.265, annex D.)"""
-    return codec == "hevc" and len(unit) > 2 and unit[0] >> 1 == 39 and unit[2] == 5
-
-
-def _length_size(codec: str, extra: bytes) -> int:
-    """How many bytes a unit's length has by ``avcC`` or ``hvcC``; 0 where start codes are used."""
-    if codec not in _KINDS or extra[:1] != b"\x01":
-        return 0
-    at = 4 if codec == "h264" else 21
-    return (extra[at] & 3) + 1 if len(extra) > at else 0
-
-
-def _counted(data: bytes, size: int) -> Iterator[bytes]:
-    at = 0
-    while at + size < len(data):
-        length = int.from_bytes(data[at : at + size])
-        at += size
-        # Bytes after a unit that are all zero belong to no unit; start codes may follow them.
-        yield data[at : at + length].rstrip(b"\x00")
-        at += length
-
-
-def _without_adts(data: bytes) -> bytes:
-    """An AAC frame without its ADTS header, which is 7 bytes, or 9 with a checksum (ISO/IEC 13818-7)."""
-    if len(data) > 9 and data[0] == 0xFF and data[1] & 0xF6 == 0xF0:
-        length = (data[3] & 3) << 11 | data[4] << 3 | data[5] >> 5
-        if length == len(data):
-            return data[7 if data[1] & 1 else 9 :]
-    return data

@@ -98,14 +98,8 @@ class _Wish:
     squeezed: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PausedLine:
-    """Where a line with a pause stands: its first second, the pause, and when it leaves the film to go on."""
-
-    wish: _Wish
-    start: float
-    pause: Pause
-    end: float
+_Place = tuple[_Wish, float, Pause]
+"""A line with a pause, its first second, and the pause."""
 
 
 def plan_pauses(
@@ -145,7 +139,16 @@ def plan_pauses(
             reason = error.what
         if reason and lost.id not in planner.shortened:
             refused.append(replace(lost, reason=f"{lost.reason}; no pause: {reason}"))
-    return planner.extension(refused)
+    reasons = {line.id: line for line in refused}
+    waited_for = {wish.line.id for wish, _, _ in planner.places}
+    unspoken = tuple(reasons.get(one.id, one) for one in fitting.unspoken if one.id not in waited_for)
+    spoken = [line for line in fitting.spoken if line.id not in waited_for]
+    for wish, start, pause in planner.places:
+        take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
+        steps = (*wish.before.steps, *wish.steps, waited)
+        spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
+    said = tuple(sorted(spoken, key=lambda said: said.start))
+    return Extension(Fitting(said, unspoken), tuple(pause for _, _, pause in planner.places))
 
 
 class _Planner:
@@ -174,7 +177,7 @@ class _Planner:
             if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
         }
         """Lines that are heard, but not with all of their words."""
-        self._places: tuple[_PausedLine, ...] = ()
+        self.places: tuple[_Place, ...] = ()
 
     def candidates(self) -> list[tuple[LineToSpeak, Unspoken, Worth]]:
         """Lines for which time was missing: people's first, then those that matter most, then in the film's
@@ -192,8 +195,10 @@ class _Planner:
             elif (spoken := self._spoken.get(line.id)) is not None:
                 if line.id in self.shortened:
                     value = worth(line.text, line.start, last, names, told, self._shots)
-                    value = value.of_lost(_words(spoken.text, line), _words(line.text, line))
-                    found.append((line, self.shortened[line.id], value))
+                    # What is lost: of half the words half the points.
+                    lost_share = 1 - _words(spoken.text, line) / max(1, _words(line.text, line))
+                    reasons = (*value.reasons, f"{lost_share:.0%} of it not heard")
+                    found.append((line, self.shortened[line.id], Worth(value.points * lost_share, reasons)))
                 last, told = spoken.interval.end, [*told, spoken.text]
         return sorted(found, key=lambda item: (not item[0].by_person, -item[2].points))
 
@@ -202,72 +207,71 @@ class _Planner:
         most, longest = self._settings.most, self._settings.longest
         if not line.by_person and value.points < LEAST:
             return f"it matters too little ({value})"
-        if not line.by_person and len(self._places) >= most:
+        if not line.by_person and len(self.places) >= most:
             return f"the film has {most} already, for lines that matter more ({value})"
         squeezed = line.room.duration < ROOM
-        if squeezed and (line := self._between_utterances(line)).room.duration < ROOM:
-            return "somebody speaks there, and stops nowhere near"
+        if squeezed:
+            # The nearest stretch without speech is its room, however short.
+            near = [
+                (max(gap.start - line.start, line.start - gap.end, 0.0), gap.start, gap)
+                for gap in self._gaps
+                if gap.end > line.earliest
+            ]
+            distance, _, gap = min(near, default=(math.inf, 0.0, line.room))
+            if distance > NEAR or gap.duration < ROOM:
+                return "somebody speaks there, and stops nowhere near"
+            line = replace(line, room=gap)
         heard = _words(self._spoken[line.id].text, line) if line.id in self.shortened else 0
-        for text in (text for text in _shorter_and_shorter(line) if _words(text, line) > heard):
+        # The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``.
+        sentences = split_sentences(line.text, line.language)
+        shorter = (" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))
+        for text in (text for text in (line.text, *shorter) if _words(text, line) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
             wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
-            places = self._arranged((*(place.wish for place in self._places), wish))
-            lengths = (one.pause.length for one in places if not one.wish.line.by_person)
+            places = self._arranged((*(wish for wish, _, _ in self.places), wish))
+            lengths = (pause.length for one, _, pause in places if not one.line.by_person)
             if line.by_person or max(lengths, default=0.0) <= longest:
                 break
         else:
             return f"it would be longer than {longest:g} s"
-        total, allowed = sum(p.pause.length for p in places), SHARE * self._duration
+        total, allowed = sum(pause.length for _, _, pause in places), SHARE * self._duration
         if not line.by_person and total > allowed:
             return (
                 f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
             )
-        self._places = places
+        self.places = places
         return ""
 
-    def _between_utterances(self, line: LineToSpeak) -> LineToSpeak:
-        """With the nearest stretch without speech for its room, however short; else as it is."""
-
-        def distance(gap: Interval) -> float:
-            return max(gap.start - line.start, line.start - gap.end, 0.0)
-
-        gaps = (gap for gap in self._gaps if gap.end > line.earliest)
-        gap = min(gaps, key=lambda gap: (distance(gap), gap.start), default=None)
-        return line if gap is None or distance(gap) > NEAR else replace(line, room=gap)
-
-    def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_PausedLine, ...]:
+    def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:
         """All wishes in their places, in the order of the script."""
         by_id = {wish.line.id: wish for wish in wishes}
-        places: list[_PausedLine] = []
+        places: list[_Place] = []
         taken_until = 0.0
         for number, line in enumerate(self._lines):
-            if (wish := by_id.get(line.id)) is not None:
-                # Where the next line begins that needs no pause.
-                after = (self._spoken.get(one.id) for one in self._lines[number + 1 :] if one.id not in by_id)
-                next_start = next((one.start for one in after if one is not None), math.inf)
-                place = self._place(wish, taken_until, next_start)
-                places.append(place)
-                taken_until = max(taken_until, place.end)
-            elif (spoken := self._spoken.get(line.id)) is not None:
-                taken_until = max(taken_until, spoken.interval.end)
+            wish, spoken = by_id.get(line.id), self._spoken.get(line.id)
+            if wish is None:
+                taken_until = taken_until if spoken is None else max(taken_until, spoken.interval.end)
+                continue
+            # Where the next line begins that needs no pause. The film goes on at ``end`` at the latest.
+            after = (self._spoken.get(one.id) for one in self._lines[number + 1 :] if one.id not in by_id)
+            next_start = next((one.start for one in after if one is not None), math.inf)
+            room = wish.line.room
+            end = max(room.start, min(room.end, next_start - BETWEEN, self._duration))
+            # At the same moment as the next line, not a rounding after it: that one is said after the pause.
+            end = min(max(end, min(taken_until, room.end)), next_start)
+            # A room has its margins; a mere stop between two utterances has none.
+            breath = BETWEEN if wish.squeezed else 0.0
+            free = room.start + breath
+            if taken_until > 0:
+                free = max(free, taken_until + BETWEEN)
+            first = max(free, min(earliest(wish.line, self._fit), end))
+            lacking = first + wish.take.seconds + breath - end
+            missing = max(SHORTEST, math.ceil(lacking * 1000 - 1e-6) / 1000)
+            at = self._still(max(min(first, end), min(taken_until, end)), end)
+            start = max(first, end + missing - breath - wish.take.seconds)
+            places.append((wish, start, Pause(at, missing, line.id)))
+            taken_until = max(taken_until, end)
         return tuple(places)
-
-    def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _PausedLine:
-        """One line between the last one before it and the next; the film goes on at ``end`` at the latest."""
-        line, fit = wish.line, self._fit
-        end = max(line.room.start, min(line.room.end, next_start - BETWEEN, self._duration))
-        # At the same moment as the next line, not a rounding after it: that one is said after the pause.
-        end = min(max(end, min(taken_until, line.room.end)), next_start)
-        # A room has its margins; a mere stop between two utterances has none.
-        breath = BETWEEN if wish.squeezed else 0.0
-        free = line.room.start + breath
-        if taken_until > 0:
-            free = max(free, taken_until + BETWEEN)
-        first = max(free, min(earliest(line, fit), end))
-        missing = max(SHORTEST, math.ceil((first + wish.take.seconds + breath - end) * 1000 - 1e-6) / 1000)
-        at = self._still(max(min(first, end), min(taken_until, end)), end)
-        start = max(first, end + missing - breath - wish.take.seconds)
-        return _PausedLine(wish, start, Pause(at, missing, line.id), end)
 
     def _still(self, low: float, high: float) -> float:
         """The latest moment from ``low`` to ``high`` that is not at a cut; else that furthest from one."""
@@ -281,30 +285,6 @@ class _Planner:
             return min(round(near, 3), AROUND_CUT)
 
         return max(rounded, key=lambda second: (from_cut(second), second))
-
-    def extension(self, refused: Sequence[Unspoken]) -> Extension:
-        reasons = {line.id: line for line in refused}
-        waited_for = {place.wish.line.id for place in self._places}
-        unspoken = tuple(
-            reasons.get(line.id, line) for line in self._fitting.unspoken if line.id not in waited_for
-        )
-        kept = (line for line in self._fitting.spoken if line.id not in waited_for)
-        spoken = list(kept)
-        for place in self._places:
-            wish, pause = place.wish, place.pause
-            steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
-            line, take = wish.line, wish.take
-            spoken.append(Spoken(line.id, take.text, place.start, take, steps, pause.length))
-        return Extension(
-            Fitting(tuple(sorted(spoken, key=lambda said: said.start)), unspoken),
-            tuple(place.pause for place in self._places),
-        )
-
-
-def _shorter_and_shorter(line: LineToSpeak) -> list[str]:
-    """The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``."""
-    sentences = split_sentences(line.text, line.language)
-    return [line.text, *(" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))]
 
 
 def _words(text: str, line: LineToSpeak) -> int:
@@ -342,11 +322,6 @@ class Worth:
 
     points: float
     reasons: tuple[str, ...]
-
-    def of_lost(self, heard: int, words: int) -> Worth:
-        """What is lost where ``heard`` of ``words`` words are heard: half the words, half the points."""
-        share = 1 - heard / max(1, words)
-        return Worth(self.points * share, (*self.reasons, f"{share:.0%} of it not heard"))
 
     def __str__(self) -> str:
         return f"{self.points:.1f} points" + (f": {', '.join(self.reasons)}" if self.reasons else "")

@@ -66,7 +66,10 @@ def lines_of(
     - else free time later, as far as its own time reaches: a line far from what it tells of would mislead;
     - with nothing in reach its room is `NO_ROOM` long, and it will be left unspoken, with the reason.
     """
-    free = () if speech is None else _free(track.film.duration, speech, margin, CLEAR)
+    # The film less its speech; nothing in its first `EARLIEST` seconds, for players miss it there.
+    duration = track.film.duration
+    taken = [Interval(one.start - margin - CLEAR, one.end + margin) for one in speech or ()]
+    free = subtract(Interval(min(EARLIEST, duration / 2), duration), taken)
     return tuple(
         LineToSpeak(
             cue.id,
@@ -97,12 +100,6 @@ def latest(line: LineToSpeak, settings: FitSettings) -> float:
 def _in_sight(cue: Cue) -> float:
     """The second before which a line tells of what is not seen yet; 0 where that is a person's choice."""
     return 0.0 if cue.seen_from is None or is_by_hand(cue) else cue.seen_from - LEAD
-
-
-def _free(duration: float, speech: Sequence[Interval], margin: float, clear: float) -> tuple[Interval, ...]:
-    """The film less its speech; nothing in its first `EARLIEST` seconds, for players miss it there."""
-    taken = [Interval(one.start - margin - clear, one.end + margin) for one in speech]
-    return subtract(Interval(min(EARLIEST, duration / 2), duration), taken)
 
 
 def _room(
@@ -182,13 +179,29 @@ def shorter_forms(line: LineToSpeak, whole: Form, settings: FitSettings) -> Iter
     blanks = rate_of(line.language).words > 0
     for text in (form.text for form in variants(line.text, language=line.language)):
         if text != line.text:
-            told = _left_out(line.text, text) if blanks else (f"dropped sentences or clauses: {line.text}",)
-            yield _form(line, text, tuple(told), whole, settings)
+            told = _left_out(line.text, text) if blanks else [f"dropped sentences or clauses: {line.text}"]
+            yield form_of(line, text, tuple(told), whole, settings)
 
 
-def written(line: LineToSpeak, text: str, whole: Form, settings: FitSettings) -> Form:
-    """A form that somebody has rewritten."""
-    return _form(line, text, (f"written anew, shorter: {line.text}",), whole, settings)
+def _left_out(whole: str, short: str) -> list[str]:
+    """What a form leaves out, in words for people."""
+    before, after = split_sentences(whole), split_sentences(short)
+    told, gone, pieces = [], before[len(after) :], []
+    if gone:
+        number = "a sentence" if len(gone) == 1 else f"{len(gone)} sentences"
+        told.append(f"dropped {number}: {' '.join(gone)}")
+    for old, new in zip(before, after, strict=False):
+        words = old.split()
+        bare, other = (
+            ["".join(char for char in word.lower() if char.isalnum()) or word for word in text.split()]
+            for text in (old, new)
+        )
+        for kind, first, end, _, _ in SequenceMatcher(None, bare, other, autojunk=False).get_opcodes():
+            if kind in ("delete", "replace"):
+                pieces.append(" ".join(words[first:end]).strip(" ,;:.–—-"))
+    if pieces:
+        told.append(f"dropped {'a clause' if len(pieces) == 1 else 'clauses'}: {' … '.join(pieces)}")
+    return told
 
 
 def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
@@ -209,7 +222,7 @@ _FIGURE, _PAUSE = 5, 4
 """Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
 
 
-def _form(line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
+def form_of(line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
     """A form that has not been spoken, its length after the pace of the whole line."""
     length = max(1, round(HOPE * whole.length / weight(line.text) * weight(text)))
     words = spoken_words(text, line.language)
@@ -222,30 +235,6 @@ def _factor(usual: float, length: int, settings: FitSettings) -> float:
     """How many times faster it may be: the setting, and never over the longest word rate, as T3 counts."""
     least = 60 * usual / LONGEST_WORD_RATE - BREATH
     return max(1.0, min(settings.fastest, length / 1000 / least)) if least > 0 else settings.fastest
-
-
-def _left_out(whole: str, short: str) -> Iterator[str]:
-    """What a form leaves out, in words for people."""
-    before, after = split_sentences(whole), split_sentences(short)
-    gone = before[len(after) :]
-    if gone:
-        number = "a sentence" if len(gone) == 1 else f"{len(gone)} sentences"
-        yield f"dropped {number}: {' '.join(gone)}"
-    pieces = [piece for old, new in zip(before, after, strict=False) for piece in _gone(old, new)]
-    if pieces:
-        yield f"dropped {'a clause' if len(pieces) == 1 else 'clauses'}: {' … '.join(pieces)}"
-
-
-def _gone(old: str, new: str) -> list[str]:
-    """Runs of words of ``old`` that ``new`` has not."""
-    words = old.split()
-    match = SequenceMatcher(None, _bare(words), _bare(new.split()), autojunk=False)
-    runs = [words[a:b] for kind, a, b, _, _ in match.get_opcodes() if kind in ("delete", "replace")]
-    return [" ".join(run).strip(" ,;:.–—-") for run in runs]
-
-
-def _bare(words: Sequence[str]) -> list[str]:
-    return ["".join(char for char in word.lower() if char.isalnum()) or word for word in words]
 
 
 _Numbers = npt.NDArray[np.int64]
@@ -298,50 +287,36 @@ def cheapest(
     ``dropping`` is what it costs to leave each line out. Of ways that cost the same, the one whose lines end
     first.
     """
-    ways = _Ways(*(np.array([value], np.int64) for value in (-_LONG_AGO, 0, -1, -1)))
-    course = [ways]
+    # Of all that may have been chosen so far where it ends (ascending), and what it costs (falling).
+    ends, costs = np.array([-_LONG_AGO], np.int64), np.array([0], np.int64)
+    # After each line the last option of each way (-1: left out), and the number of the way before.
+    course: list[tuple[_Numbers, _Numbers]] = []
     for window, line, leaving in zip(windows, options, dropping, strict=True):
-        ways = _continued(ways, window, line, leaving, between)
-        course.append(ways)
+        every = np.arange(ends.size, dtype=np.int64)
+        starts = np.maximum(ends + between, window.earliest)
+        parts = [(ends, costs + leaving, np.full(every.size, -1, np.int64), every)]
+        for number, (length, cost) in enumerate(line):
+            fits = (starts <= window.latest) & (starts + length <= window.end)
+            same = np.full(int(fits.sum()), number, np.int64)
+            parts.append((starts[fits] + length, costs[fits] + cost, same, every[fits]))
+        ends, costs, last, before = map(np.concatenate, zip(*parts, strict=True))
+        # Those that end no earlier than a cheaper one are left out.
+        order = np.lexsort((costs, ends))
+        least = np.minimum.accumulate(costs[order])
+        kept = order[np.concatenate(([True], least[1:] < least[:-1]))]
+        ends, costs = ends[kept], costs[kept]
+        course.append((last[kept], before[kept]))
     # The cheapest end last, for of ways that end later only the cheaper are kept.
-    at = int(course[-1].ends.size) - 1
+    at = int(ends.size) - 1
     chosen: list[int | None] = []
-    for ways in reversed(course[1:]):
-        number = int(ways.options[at])
+    for last, before in reversed(course):
+        number = int(last[at])
         chosen.append(None if number < 0 else number)
-        at = int(ways.before[at])
+        at = int(before[at])
     return tuple(reversed(chosen))
 
 
 _LONG_AGO = 10**12
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ways:
-    """What may have been chosen so far, ``int64[n]`` each: where it ends (ascending), what it costs
-    (falling), the last option (-1: left out), and the number of the way before."""
-
-    ends: _Numbers
-    costs: _Numbers
-    options: _Numbers
-    before: _Numbers
-
-
-def _continued(ways: _Ways, window: Window, line: Sequence[Option], leaving: int, between: int) -> _Ways:
-    """The ways with one line more, without those that end no earlier than a cheaper one."""
-    every = np.arange(ways.ends.size, dtype=np.int64)
-    starts = np.maximum(ways.ends + between, window.earliest)
-    parts = [(ways.ends, ways.costs + leaving, np.full(every.size, -1, np.int64), every)]
-    for number, (length, cost) in enumerate(line):
-        fits = (starts <= window.latest) & (starts + length <= window.end)
-        chosen = np.full(int(fits.sum()), number, np.int64)
-        parts.append((starts[fits] + length, ways.costs[fits] + cost, chosen, every[fits]))
-    ends, costs, options, before = map(np.concatenate, zip(*parts, strict=True))
-    order = np.lexsort((costs, ends))
-    least = np.minimum.accumulate(costs[order])
-    cheaper = np.concatenate(([True], least[1:] < least[:-1]))
-    kept = order[cheaper]
-    return _Ways(ends[kept], costs[kept], options[kept], before[kept])
 
 
 def nearest_starts(windows: Sequence[Window], lengths: Sequence[int], between: int) -> list[int]:

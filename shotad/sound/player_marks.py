@@ -23,7 +23,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -73,7 +72,18 @@ def mark_tracks(path: Path, tracks: Mapping[int, TrackBoxes]) -> None:
     Raises ValueError where the file is not laid out as it must be.
     """
     with path.open("r+b") as file:
-        start, end = _only(file, b"moov", 0, path.stat().st_size)
+        at, start, end, size = 0, 0, 0, path.stat().st_size
+        while not start and at + 8 <= size:
+            file.seek(at)
+            head = file.read(16)
+            length, header = int.from_bytes(head[:4]), 8
+            if length == 1:  # sizes may have 64 bits
+                length, header = int.from_bytes(head[8:16]), 16
+            if head[4:8] == b"moov":
+                start, end = at + header, at + length
+            at += length if length >= header else size
+        if not start:
+            raise ValueError("there is no moov")
         file.seek(start)
         movie = bytearray(file.read(end - start))
         traks = [place for kind, place in _within(movie, 0, len(movie)) if kind == b"trak"]
@@ -122,20 +132,6 @@ def _within(data: bytearray, start: int, end: int) -> Iterator[tuple[bytes, _Pla
         start += size
 
 
-def _only(file: BinaryIO, kind: bytes, start: int, end: int) -> _Place:
-    """The content of a file's own box of that kind; sizes may have 64 bits."""
-    while start + 8 <= end:
-        file.seek(start)
-        head = file.read(16)
-        size, header = int.from_bytes(head[:4]), 8
-        if size == 1:
-            size, header = int.from_bytes(head[8:16]), 16
-        if head[4:8] == kind:
-            return start + header, start + size
-        start += size if size >= header else end
-    raise ValueError(f"there is no {kind.decode()}")
-
-
 def _said(kind: bytes, words: str) -> bytes:
     """A box of words; the language that they are in is "und", five bits a letter."""
     return _box(kind, len(words.encode()).to_bytes(2) + b"\x55\xc4" + words.encode())
@@ -168,8 +164,12 @@ def mark_programme(path: Path, language: str, mixed: bool, timed: bool = False) 
             packets = np.frombuffer(data[: len(data) // size * size], np.uint8).reshape(-1, size)
             packets = packets[:, size - _PACKET :]
             pids = (packets[:, 1].astype(np.uint16) & 0x1F) << 8 | packets[:, 2]
-            if table < 0:
-                table = _table(packets[pids == 0])
+            # The PID of the PMT of the first programme, by the PAT.
+            for packet in (row.tobytes() for row in packets[pids == 0] if table < 0):
+                start = _section(packet)
+                if start is not None and packet[start] == 0:
+                    table = (packet[start + 10] & 0x1F) << 8 | packet[start + 11]
+                    break
             for row in np.flatnonzero(pids == table) if table > 0 else ():
                 changed = with_descriptor(packets[row].tobytes(), added)
                 if changed is not None:
@@ -203,32 +203,17 @@ def with_descriptor(packet: bytes, added: bytes) -> bytes | None:
 
 @cache
 def _extended(section: bytes, added: bytes) -> bytes | None:
-    last = max(_tracks(section), default=None)
-    if last is None:
+    # Where the last track's entry begins in the PMT.
+    last, at = 0, 12 + _number(section, 10)
+    while at + 5 <= len(section) - 4:
+        last, at = at, at + 5 + _number(section, at + 3)
+    if not last:
         return None
     body = bytearray(section[:-4] + added)
     for place in (1, last + 3):
         number = _number(section, place) + len(added)
         body[place : place + 2] = (section[place] & 0xF0 | number >> 8, number & 0xFF)
     return bytes(body) + crc(bytes(body)).to_bytes(4)
-
-
-def _tracks(section: bytes) -> Iterator[int]:
-    """Where each track's entry begins in a PMT."""
-    at = 12 + _number(section, 10)
-    while at + 5 <= len(section) - 4:
-        yield at
-        at += 5 + _number(section, at + 3)
-
-
-def _table(packets: np.ndarray[tuple[int, int], np.dtype[np.uint8]]) -> int:
-    """The PID of the PMT of the first programme, by the PAT; -1 where there is none."""
-    for row in packets:
-        packet = row.tobytes()
-        start = _section(packet)
-        if start is not None and packet[start] == 0:
-            return (packet[start + 10] & 0x1F) << 8 | packet[start + 11]
-    return -1
 
 
 def _section(packet: bytes) -> int | None:

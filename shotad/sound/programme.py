@@ -47,33 +47,23 @@ class Programme:
     def blocks(self) -> Iterator[SoundBlock]:
         """``float32[n, channels]`` from second 0 to the film's end (of a part: its own), of a second at most;
         silence where the track has none."""
-        yield from self._sought() if self.begin else self._from_start()
-
-    def _sought(self) -> Iterator[SoundBlock]:
-        sound = (
-            self.seeker.between(self.begin, self.total) if self.seeker and self.begin < self.total else None
-        )
-        for first in range(self.begin, self.total, self.rate):
-            end = min(first + self.rate, self.total)
-            if sound is None:
-                samples = np.zeros((end - first, self.channels), np.float32)
-            else:
-                samples = sound[first - self.begin : end - self.begin]
-            yield SoundBlock(first / self.rate, samples)
-
-    def _from_start(self) -> Iterator[SoundBlock]:
-        done = 0
-        if self.track is not None and self.film is not None:
+        done, sound = self.begin, None
+        if self.begin and self.seeker and self.begin < self.total:
+            sound = self.seeker.between(self.begin, self.total)
+        elif not self.begin and self.track is not None and self.film is not None:
             for block in sound_blocks(self.film, self.track, self.rate, self.read_as):
                 samples = block.samples[: self.total - done]
                 if len(samples) == 0:
                     return
                 yield SoundBlock(done / self.rate, samples)
                 done += len(samples)
-        while done < self.total:
-            count = min(self.rate, self.total - done)
-            yield SoundBlock(done / self.rate, np.zeros((count, self.channels), np.float32))
-            done += count
+        for first in range(done, self.total, self.rate):
+            end = min(first + self.rate, self.total)
+            if sound is None:
+                samples = np.zeros((end - first, self.channels), np.float32)
+            else:
+                samples = sound[first - self.begin : end - self.begin]
+            yield SoundBlock(first / self.rate, samples)
 
 
 def programme_of(film: Film, audio_track: int | None, rate: int) -> Programme:
@@ -147,20 +137,17 @@ def voice_gains(names: Sequence[str], where: Where) -> Gains:
     Power is shared by what the channels count in loudness: a surround channel 1.5 dB more than the others.
     ``(FL, FR) → (0.71, 0.71)``; with a centre, ``auto`` is that alone. Bass effects get nothing.
     """
-    chosen = np.array([name in _chosen(names, where) for name in names])
+    full = [name for name in names if not name.startswith("LFE")]
+    taken: Sequence[str] = full
+    if len(names) == 1:
+        taken = names
+    elif where not in ("all", "front") and "FC" in names:
+        taken = ["FC"]
+    elif where != "all":
+        taken = [name for name in full if name in ("FL", "FC", "FR")] or full
+    chosen = np.array([name in taken for name in names])
     weights = np.where(np.isin(names, _SURROUND), 1.41, 1.0)
     return np.asarray(chosen / np.sqrt((weights * chosen).sum()), np.float32)
-
-
-def _chosen(names: Sequence[str], where: Where) -> Sequence[str]:
-    if len(names) == 1:
-        return names
-    full = [name for name in names if not name.startswith("LFE")]
-    if where == "all":
-        return full
-    if where != "front" and "FC" in names:
-        return ["FC"]
-    return [name for name in full if name in ("FL", "FC", "FR")] or full
 
 
 def to_stereo(names: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -59,20 +59,15 @@ class Lexicon:
         said: list[str] = []
 
         def mark(match: re.Match[str]) -> str:
-            saying = self._saying(match.group())
+            word = _straight(match.group())
+            written = (word, word.lower(), self._shouted.get(word, ""))
+            saying = next((self._straight[one] for one in written if one in self._straight), None)
             if saying is None or len(said) > LAST_MARK - FIRST_MARK:
                 return match.group()
             said.append(saying)
             return chr(FIRST_MARK + len(said) - 1)
 
         return self._pattern.sub(mark, plain), tuple(said)
-
-    def _saying(self, found: str) -> str | None:
-        word = _straight(found)
-        for written in (word, word.lower(), self._shouted.get(word, "")):
-            if written in self._straight:
-                return self._straight[written]
-        return None
 
     @cached_property
     def _straight(self) -> dict[str, str]:
@@ -94,12 +89,6 @@ class Lexicon:
 NOTHING = Lexicon({})
 
 
-def spoken_marks(text: str, sayings: tuple[str, ...]) -> str:
-    """The text with each mark's saying in its place."""
-    smaller = re.sub(f"(?<=[{MARKS}])(['’])S\\b", r"\1s", text)
-    return _ANY_MARK.sub(lambda match: sayings[ord(match.group()) - FIRST_MARK], smaller)
-
-
 def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
     """A lexicon from lines ``word = as it is said``; ``#`` begins a comment, at the start or after a space.
 
@@ -113,9 +102,12 @@ def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
         word, equals, saying = (
             " ".join(unicodedata.normalize("NFC", part).split()) for part in content.partition("=")
         )
-        trouble = _trouble(word, equals, saying)
-        if not trouble and word in sayings:
-            trouble = f"{word!r} stands twice"
+        if not equals:
+            trouble = f"there is no '=' in {word!r}"
+        elif not any(c.isalnum() for c in word) or len(word) > _LONGEST:
+            trouble = f"{word!r} is no word"
+        else:
+            trouble = saying_trouble(saying) or (f"{word!r} stands twice" if word in sayings else "")
         if trouble:
             raise VoiceError(f"{source}, line {number}: {trouble}.", "Write: Sintel = Sin-TELL")
         sayings[word] = saying
@@ -137,14 +129,6 @@ def saying_trouble(saying: str) -> str:
     return f"{odd!r} cannot be said" if odd is not None else ""
 
 
-def _trouble(word: str, equals: str, saying: str) -> str:
-    if not equals:
-        return f"there is no '=' in {word!r}"
-    if not any(c.isalnum() for c in word) or len(word) > _LONGEST:
-        return f"{word!r} is no word"
-    return saying_trouble(saying)
-
-
 def _straight(text: str) -> str:
     return " ".join(text.replace("’", "'").split())
 
@@ -161,12 +145,20 @@ def said(
     """
     words = words_of(language)
     marked, sayings = lexicon.marked(text)
-    marked = without_markup(marked)
-    marked = abbreviations_said(marked, words)
+    # On one line, without pictures and markup; where a line ended without a stop is a comma.
+    line = _LINE_END.sub(lambda m: f"{m[1]}, " if m[1] else " ", unicodedata.normalize("NFC", marked))
+    kept = "".join(c if unicodedata.category(c) not in _SILENT or c in "°\t" else " " for c in line)
+    marked = abbreviations_said(" ".join(_MARKUP.sub(" ", kept).split()), words)
     marked = romans_said(marked, words, language)
     marked = quantities_said(marked, words, language, reads)
     marked = capitals_said(signs_said(marked, words), words, reads)
-    return spoken_marks(tidied(marked), sayings)
+    # Rules leave double commas and spaces behind.
+    marked = _COMMAS.sub(",", marked)
+    for pattern in (_BEFORE_END, _SPACE_BEFORE, _AFTER_END, _LEADING):
+        marked = pattern.sub("", marked)
+    tidy = " ".join(marked.split()).rstrip(" ,;-–")
+    smaller = re.sub(f"(?<=[{MARKS}])(['’])S\\b", r"\1s", tidy)
+    return _ANY_MARK.sub(lambda match: sayings[ord(match.group()) - FIRST_MARK], smaller)
 
 
 _LINE_END = re.compile(r"(\w[\"”’']?)?(?:(?<!\s)\s*)?\n\s*")
@@ -192,16 +184,10 @@ _SILENT = frozenset({"So", "Cf", "Cc", "Cn", "Cs", "Sk"})
 the marks of a lexicon.)"""
 
 
-def without_markup(text: str) -> str:
-    """The text on one line, without pictures and markup; where a line ended without a stop is a comma."""
-    line = _LINE_END.sub(lambda m: f"{m[1]}, " if m[1] else " ", unicodedata.normalize("NFC", text))
-    said = "".join(c if unicodedata.category(c) not in _SILENT or c in "°\t" else " " for c in line)
-    return " ".join(_MARKUP.sub(" ", said).split())
-
-
 def signs_said(text: str, words: Words) -> str:
     """Signs as words, and those that only part a sentence as commas."""
-    text = _ADDRESS.sub(lambda match: _dotted(match, words), text)
+    if words.dot:
+        text = _ADDRESS.sub(lambda m: m[1].removeprefix("www.").replace(".", f" {words.dot} "), text)
     if words.signs:
         found = any_of(words.signs)
         text = re.sub(
@@ -212,17 +198,6 @@ def signs_said(text: str, words: Words) -> str:
     text = _SLASH.sub(" ", text)
     text = _BRACKETS.sub(", ", _DASH.sub(", ", text))
     return _DOTS.sub("…", text)
-
-
-def tidied(text: str) -> str:
-    """Without the double commas and spaces that rules leave behind."""
-    text = _AFTER_END.sub("", _SPACE_BEFORE.sub("", _BEFORE_END.sub("", _COMMAS.sub(",", text))))
-    return " ".join(_LEADING.sub("", text).split()).rstrip(" ,;-–")
-
-
-def _dotted(match: re.Match[str], words: Words) -> str:
-    host = match.group(1).removeprefix("www.")
-    return host.replace(".", f" {words.dot} ") if words.dot else match.group()
 
 
 _LETTER = r"[^\W\d_a-zß-öø-ÿ]"
@@ -246,30 +221,22 @@ def capitals_said(text: str, words: Words, reads: frozenset[Reading]) -> str:
         pairs = [(found[index - 1], match)] if index else []
         pairs += [(match, found[index + 1])] if index + 1 < len(found) else []
         near = any(not re.search(r"[^\s,'’&:-]", text[one.end() : other.start()]) for one, other in pairs)
-        parts += [text[at : match.start()], _word(match, text, near, words, reads)]
-        at = match.end()
+        word, at, before = match.group(), match.end(), text[at : match.start()]
+        plain = word if word[1] in "'’" else re.split(r"['’]", word)[0]
+        alone = not near and any(c.islower() for c in text)
+        short = len(plain) <= _SHORT and plain not in words.spoken and alone
+        if plain not in words.spelled and _VOWEL.search(plain) and (not short or "-" in plain):
+            pieces = re.split(r"(['’-])", word)
+            said = [piece[:1] + piece[1:].lower() for piece in pieces]
+            if len(pieces) > 2 and pieces[-2] in "'’" and len(pieces[-1]) <= 2:
+                said[-1] = pieces[-1].lower()
+            word = "".join(said)
+        elif Reading.LETTERS not in reads:
+            # ``FBI → F.B.I.``, ``CIA's → C.I.A.'s``; before a full stop without a second one.
+            letters, mark, rest = re.match(r"([^'’-]+)(['’-]?)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]
+            word = ".".join(letters) + ("" if text[at : at + 1] == "." else ".") + mark + rest.lower()
+        parts += [before, word]
     return "".join([*parts, text[at:]])
-
-
-def _word(match: re.Match[str], text: str, near: bool, words: Words, reads: frozenset[Reading]) -> str:
-    word = match.group()
-    plain = word if word[1] in "'’" else re.split(r"['’]", word)[0]
-    alone = not near and any(c.islower() for c in text)
-    short = len(plain) <= _SHORT and plain not in words.spoken and alone
-    if plain in words.spelled or not _VOWEL.search(plain) or (short and "-" not in plain):
-        return word if Reading.LETTERS in reads else _by_letters(match, text)
-    parts = re.split(r"(['’-])", word)
-    said = [part[:1] + part[1:].lower() for part in parts]
-    if len(parts) > 2 and parts[-2] in "'’" and len(parts[-1]) <= 2:
-        said[-1] = parts[-1].lower()
-    return "".join(said)
-
-
-def _by_letters(match: re.Match[str], text: str) -> str:
-    """``FBI → F.B.I.``, ``CIA's → C.I.A.'s``; before a full stop without a second one."""
-    word, behind = match.group(), text[match.end() : match.end() + 1]
-    letters, mark, rest = re.match(r"([^'’-]+)(['’-]?)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]
-    return ".".join(letters) + ("" if behind == "." else ".") + mark + rest.lower()
 
 
 _NUMERAL = r"([IVXLC]+)"

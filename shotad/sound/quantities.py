@@ -39,7 +39,13 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
     if Reading.MONEY not in reads:
         text = _money_said(text, words)
     if Reading.UNITS not in reads:
-        text = _units_said(text, words)
+        found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
+
+        def with_unit(match: re.Match[str]) -> str:
+            pair = words.units[key_of(match[3], words.units)]
+            return f"{match[1]} {pair[0]}" if match[2] == "-" else _counted(match[1], pair)
+
+        text = re.sub(found, with_unit, text)
     # Numbers that are names: ``007``, telephone numbers.
     text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
     text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
@@ -86,34 +92,21 @@ def _money_said(text: str, words: Words) -> str:
         large = words.scales[key_of(scale, words.scales)] if scale else ""
         if large:
             return f"{number} {large} {words.money[key][1]}"
-        return _with_cents(number, key, words) or _counted(number, words.money[key])
+        # ``3.50`` dollars: ``3 dollars 50``.
+        whole, point, rest = number.partition(words.decimal)
+        if not point or len(rest) != 2 or not rest.isdigit():
+            return _counted(number, words.money[key])
+        large = "" if int(whole or "0") == 0 else _counted(whole, words.money[key])
+        if int(rest) == 0:
+            return large or _counted("0", words.money[key])
+        bare, cents = str(int(rest)), words.cents.get(key)
+        small = bare if large or cents is None else _counted(bare, cents)
+        return f"{large} {small}".strip()
 
     text = re.sub(rf"({mark})\s?({number}){scale}(?![\w])", lambda m: said(m, m[1], m[2], m[3]), text)
     return re.sub(
         rf"(?<![\w.,])({number}){scale}\s?({mark})(?!\w)", lambda m: said(m, m[3], m[1], m[2]), text
     )
-
-
-def _with_cents(number: str, key: str, words: Words) -> str:
-    """``3.50`` dollars: ``3 dollars 50``; nothing where there are no cents."""
-    whole, point, rest = number.partition(words.decimal)
-    if not point or len(rest) != 2 or not rest.isdigit():
-        return ""
-    large = "" if int(whole or "0") == 0 else _counted(whole, words.money[key])
-    if int(rest) == 0:
-        return large or _counted("0", words.money[key])
-    small = str(int(rest)) if large or key not in words.cents else _counted(str(int(rest)), words.cents[key])
-    return f"{large} {small}".strip()
-
-
-def _units_said(text: str, words: Words) -> str:
-    found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
-
-    def said(match: re.Match[str]) -> str:
-        pair = words.units[key_of(match[3], words.units)]
-        return f"{match[1]} {pair[0]}" if match[2] == "-" else _counted(match[1], pair)
-
-    return re.sub(found, said, text)
 
 
 def _counted(number: str, pair: Pair) -> str:

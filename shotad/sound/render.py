@@ -8,10 +8,9 @@ the machine is said before, and the film's log notes it.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,7 +102,15 @@ def run_render(
     films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
     with ExitStack() as stack:
         maker = FileMaker(materials, voicing, progress, stack, next(films, OTHERWISE))
-        failures = _make(maker, record, wanted)
+        # Make what is not there already. The first error is raised where nothing could be made.
+        failures: list[Failure] = []
+        for one in (one for one in wanted if not record.has(one)):
+            try:
+                record.add(maker.make(one))
+            except (SoundError, FilmError, WorkFolderError) as error:
+                failures.append(Failure(one, str(error)))
+                if len(failures) == len(wanted):
+                    raise
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and record.sound is None:
             record.sound = heard(maker.report())
@@ -112,21 +119,6 @@ def run_render(
     names = ", ".join(one.wanted.path.name for one in done.made)
     folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
     return done
-
-
-def _make(maker: FileMaker, record: RenderRecord, wanted: Sequence[OutputFile]) -> list[Failure]:
-    """Make what is not there already; what went wrong. Raises the first error where nothing could be made."""
-    failures: list[Failure] = []
-    for one in wanted:
-        if record.has(one):
-            continue
-        try:
-            record.add(maker.make(one))
-        except (SoundError, FilmError, WorkFolderError) as error:
-            failures.append(Failure(one, str(error)))
-            if len(failures) == len(wanted):
-                raise
-    return failures
 
 
 def _spoken(
@@ -168,10 +160,12 @@ def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) 
     alone = next((one.path for one in made if one.kind is Kind.AD), None)
     if alone is not None and not voicing.pauses:
         place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
-        if not record.has_beside(place, alone):
-            recording = Recording(os.path.basename(alone), maker.mix(maker.sounds_as).gains)
-            write_text(place, write_dapt(materials.track, recording))
-            record.add_beside(place, alone)
+
+        def script() -> str:
+            recording = Recording(alone.name, maker.mix(maker.sounds_as).gains)
+            return write_dapt(materials.track, recording)
+
+        record.put_beside(place, alone, script)
         yield place
     if voicing.pauses:
         extension = Extension(voicing.fitting, voicing.pauses)
@@ -219,9 +213,21 @@ def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, langu
     cannot be made.
     """
     for one in wanted:
-        _check_place(film, one.path)
+        path = one.path
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder.", "Give the name of a file, or another folder.")
+        if not _nearest(path).is_dir():
+            what = f"{path} cannot be: {_nearest(path)} is a file, not a folder."
+            raise UsageError(what, "Name another folder with --out.")
+        if film.info.path is not None and path.exists():
+            is_film = path.samefile(film.info.path)
+            with suppress(FilmError), open_film(path) as other:
+                is_film = is_film or other.info.fingerprint == film.info.fingerprint
+            if is_film:
+                what = f"{path} is the film itself."
+                raise UsageError(what, "Give the described film another name or folder.")
         if not one.kind.is_film:
-            kind_of(one.path)
+            kind_of(path)
     # A copy with pauses is another film: what is in it is known when it is there.
     check_containers(
         film, [one for one in wanted if not (config.extended.on and one.kind.is_heard)], config, language
@@ -265,25 +271,3 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
 
 def _nearest(path: Path) -> Path:
     return next(folder for folder in path.absolute().parents if folder.exists())
-
-
-def _check_place(film: Film, path: Path) -> None:
-    """Raises UsageError for a folder, and for the film itself or another copy of it."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder.", "Give the name of a file, or another folder.")
-    if not _nearest(path).is_dir():
-        raise UsageError(
-            f"{path} cannot be: {_nearest(path)} is a file, not a folder.", "Name another folder with --out."
-        )
-    if film.info.path is None or not path.exists():
-        return
-    if path.samefile(film.info.path) or _is_copy(film, path):
-        raise UsageError(f"{path} is the film itself.", "Give the described film another name or folder.")
-
-
-def _is_copy(film: Film, path: Path) -> bool:
-    try:
-        with open_film(path) as other:
-            return other.info.fingerprint == film.info.fingerprint
-    except FilmError:
-        return False

@@ -44,15 +44,12 @@ class Keeping:
         Raises VoiceError for a lexicon that cannot be read.
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
+        self.voice = voice.name
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
         self._force = force
         self._spoken: set[str] = set()
         self._used: dict[str, Take] = {}
         self._lock = threading.Lock()
-
-    @property
-    def voice(self) -> str:
-        return self._voice.name
 
     @property
     def spoken(self) -> int:
@@ -82,14 +79,14 @@ class Keeping:
         kept = self._kept(path, text)
         return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace), text)
 
-    def say_all(self, texts: Iterable[str], speed: float = 1.0, progress: Progress | None = None) -> None:
+    def say_all(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
 
         Raises VoiceError for the first that cannot be spoken; what is spoken by then is kept.
         """
         missing: dict[Path, str] = {}
         for text in texts:
-            path = self._asked(text, speed)[2]
+            path = self._asked(text)[2]
             if path not in missing and self._kept(path, text) is None:
                 missing[path] = text
         lines = list(missing.values())
@@ -97,7 +94,7 @@ class Keeping:
             size = int(getattr(self._voice, "together", 1))
             size = min(size, -(-len(lines) // self._voice.at_once)) if lines else 1
             groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
-            jobs = [partial(self._speak, group, speed, task) for group in groups]
+            jobs = [partial(self._speak, group, task) for group in groups]
             # All jobs, several at once; the first error ends what has not begun
             if self._voice.at_once <= 1:
                 for job in jobs:
@@ -124,7 +121,7 @@ class Keeping:
             sweep(leftover)
         return len(stale)
 
-    def _asked(self, text: str, speed: float) -> tuple[str, float, Path]:
+    def _asked(self, text: str, speed: float = 1.0) -> tuple[str, float, Path]:
         sent, pace = self.sent(text), round(speed * self._settings.speed, 4)
         name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
         return sent, pace, self._folder / name
@@ -149,8 +146,8 @@ class Keeping:
             self._spoken.add(path.name)
         return made
 
-    def _speak(self, lines: Sequence[str], speed: float, task: Task) -> None:
-        asked = [self._asked(text, speed) for text in lines]
+    def _speak(self, lines: Sequence[str], task: Task) -> None:
+        asked = [self._asked(text) for text in lines]
         if len(lines) == 1:
             takes = [self._voice.speak(asked[0][0], asked[0][1])]
         else:

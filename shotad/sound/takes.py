@@ -63,7 +63,16 @@ def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Sa
     if sound.size > _LONGEST * rate:
         raise VoiceError(f"The voice {voice} spoke for {sound.size / rate:.0f} s without an end.")
     sound = sound - sound.mean()
-    start, end = _heard(sound, rate)
+    # First and last sample (half open) of what is heard, with a breath around it.
+    step = max(1, round(_FRAME * rate))
+    frames = -(-sound.size // step)
+    padded = np.zeros(frames * step)
+    padded[: sound.size] = sound
+    level = 10 * np.log10((padded.reshape(frames, step) ** 2).mean(1) + 1e-14)
+    border = level.max() + float(np.clip(level.min() + _OVER_FLOOR - level.max(), _QUIET, _LOWEST))
+    loud = np.flatnonzero(level > border)
+    start = max(0, int(loud[0]) * step - round(_BEFORE * rate))
+    end = min(sound.size, (int(loud[-1]) + 1) * step + round(_AFTER * rate))
     if start >= end or np.abs(sound).max() < 1e-4:
         raise VoiceError(f"The voice {voice} gave nothing but silence.", "Is there a word in the line?")
     kept = sound[start:end]
@@ -74,19 +83,6 @@ def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Sa
     faded = kept * gain
     peak = float(np.abs(faded).max())
     return np.asarray(faded * (_PEAK / peak) if peak > _PEAK else faded, np.float32)
-
-
-def _heard(sound: npt.NDArray[np.float64], rate: int) -> tuple[int, int]:
-    """First and last sample (half open) of what is heard, with a breath around it."""
-    step = max(1, round(_FRAME * rate))
-    frames = -(-sound.size // step)
-    padded = np.zeros(frames * step)
-    padded[: sound.size] = sound
-    level = 10 * np.log10((padded.reshape(frames, step) ** 2).mean(1) + 1e-14)
-    border = level.max() + float(np.clip(level.min() + _OVER_FLOOR - level.max(), _QUIET, _LOWEST))
-    loud = np.flatnonzero(level > border)
-    start = int(loud[0]) * step - round(_BEFORE * rate)
-    return max(0, start), min(sound.size, (int(loud[-1]) + 1) * step + round(_AFTER * rate))
 
 
 def decoded(data: bytes, voice: str) -> tuple[Samples, int]:

@@ -63,7 +63,13 @@ def plan_tracks(
 def _planned(stream: Any, container: Container) -> Kept | str:
     """The track as it goes along, or why it does not (empty: nothing that anybody misses)."""
     codec = codec_of(stream)
-    if _fits(stream, codec, container):
+    if stream.type == "attachment":
+        fits = container.attachments
+    elif stream.type == "video" and is_cover(stream):
+        fits = container.covers and (container.holds("video", codec) or container.attachments)
+    else:
+        fits = codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
+    if fits:
         if container.attachments and stream.type == "video" and is_cover(stream):
             return Kept(stream, "attached", codec)
         return Kept(stream, "copied", codec)
@@ -84,14 +90,6 @@ def _planned(stream: Any, container: Container) -> Kept | str:
             else "Convert the film first: no container here holds all of it.",
         )
     return "" if codec in _REMADE else f"{track_name(stream)} is left out: {container.name} cannot hold it."
-
-
-def _fits(stream: Any, codec: str, container: Container) -> bool:
-    if stream.type == "attachment":
-        return container.attachments
-    if stream.type == "video" and is_cover(stream):
-        return container.covers and (container.holds("video", codec) or container.attachments)
-    return codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
 
 
 def codec_of(stream: Any) -> str:
@@ -118,7 +116,16 @@ def add_track(output: Any, kept: Kept, container: Container, default: bool | Non
     if source.time_base:
         stream.time_base = source.time_base
     if source.type == "video" and source.codec_context is not None:
-        _picture(stream, source, kept.codec, container)
+        context, origin = stream.codec_context, source.codec_context
+        if source.sample_aspect_ratio:
+            context.sample_aspect_ratio = source.sample_aspect_ratio
+        if source.average_rate:
+            context.framerate = source.average_rate
+        # Apple's players take HEVC under this name alone; the others take both.
+        if container.boxes and kept.codec == "hevc" and origin.codec_tag not in ("hev1", "dvhe"):
+            context.codec_tag = "hvc1"
+        elif container.boxes and kept.codec in ("prores", "dnxhd") and origin.codec_tag.isalnum():
+            context.codec_tag = origin.codec_tag
     flags = Disposition(source.disposition)
     if default is not None:
         flags = flags | Disposition.default if default else flags & ~Disposition.default
@@ -127,21 +134,6 @@ def add_track(output: Any, kept: Kept, container: Container, default: bool | Non
     if container.muxer == "mpegts" and source.container.format.name == "mpegts":
         stream.id = source.id
     return stream
-
-
-def _picture(stream: Any, source: Any, codec: str, container: Container) -> None:
-    context, origin = stream.codec_context, source.codec_context
-    if source.sample_aspect_ratio:
-        context.sample_aspect_ratio = source.sample_aspect_ratio
-    if source.average_rate:
-        context.framerate = source.average_rate
-    if not container.boxes:
-        return
-    # Apple's players take HEVC under this name alone; the others take both.
-    if codec == "hevc" and origin.codec_tag not in ("hev1", "dvhe"):
-        context.codec_tag = "hvc1"
-    elif codec in ("prores", "dnxhd") and origin.codec_tag.isalnum():
-        context.codec_tag = origin.codec_tag
 
 
 MADE_HERE = "Audio description made with shotad."
@@ -186,7 +178,14 @@ def film_tags(
     if container.tags is None:
         return tags
     if container.muxer == "mpegts":
-        return _service(tags, name)
+        # It names a service and who provides it, and keeps nothing else: the remarks go to the second. Both
+        # names share a descriptor of 255 bytes (ETSI EN 300 468, service descriptor).
+        more = (f"{key.replace('_', ' ')}: {value}" for key, value in tags.items() if key not in _SAID)
+        remarks = "; ".join(filter(None, [tags.get("comment", ""), *more]))
+        service = {"service_name": (tags.get("title") or name, 80), "service_provider": (remarks, 160)}
+        return {
+            key: text.encode()[:room].decode(errors="ignore") for key, (text, room) in service.items() if text
+        }
     kept = {key: value for key, value in tags.items() if key.lower() in (*container.tags, "creation_time")}
     homeless = [
         f"{key.replace('_', ' ')}: {value}"
@@ -202,20 +201,6 @@ def film_tags(
         # FFmpeg before 6 takes a track's title for that of a film that has none.
         kept.setdefault("title", name)
     return kept
-
-
-def _service(tags: Mapping[str, str], name: str) -> dict[str, str]:
-    """MPEG-TS names a service and who provides it, and keeps nothing else: the remarks go to the second.
-
-    Both names share a descriptor of 255 bytes (ETSI EN 300 468, service descriptor).
-    """
-    remarks = [
-        tags.get("comment", ""),
-        *(f"{k.replace('_', ' ')}: {v}" for k, v in tags.items() if k not in _SAID),
-    ]
-    told = {"service_name": tags.get("title") or name, "service_provider": "; ".join(r for r in remarks if r)}
-    room = {"service_name": 80, "service_provider": 160}
-    return {key: text.encode()[: room[key]].decode(errors="ignore") for key, text in told.items() if text}
 
 
 def own_tags(language: str, title: str, container: Container) -> dict[str, str]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.film import Samples, SoundBlock
 
@@ -73,10 +72,7 @@ def _furthest(planes: Samples) -> Samples:
     hops = -(-count // _HOP)
     padded = np.zeros((channels, hops * _HOP + TAPS - 1), np.float32)
     padded[:, : planes.shape[1]] = planes
-    row, item = padded.strides
-    windows = np.lib.stride_tricks.as_strided(
-        padded, (channels, hops, _HOP + TAPS - 1), (row, _HOP * item, item), writeable=False
-    )
+    windows = np.lib.stride_tricks.sliding_window_view(padded, _HOP + TAPS - 1, axis=1)[:, ::_HOP]
     # Copied, for only what lies in one piece is multiplied fast; channel by channel, for larger products are
     # shared among threads that cost more than they save.
     between = np.abs(np.ascontiguousarray(windows) @ _MATRIX)
@@ -187,23 +183,20 @@ class Limiter:
     def _give(self, count: int) -> Samples:
         out = self._held[:count]
         if self._level < 0 or self._need.any():
-            curve = self._curve()[:count]
+            # What is needed, dB, widened before and after by the slopes.
+            places = np.arange(len(self._need))
+            falling = np.minimum.accumulate((self._need + self._attack * places)[::-1])[::-1]
+            falling -= self._attack * places
+            rising = falling - self._release * places
+            if len(rising):
+                rising[0] = min(rising[0], self._level + self._release)
+            curve = np.minimum(np.minimum.accumulate(rising) + self._release * places, 0.0)[:count]
             self._level = float(curve[-1]) if count else self._level
             out = out * np.asarray(10 ** (curve / 20), np.float32)[:, None]
         if count:
             self._past = np.concatenate([self._past, self._held[:count]])[-BEFORE:]
             self._held, self._need = self._held[count:], self._need[count:]
         return out
-
-    def _curve(self) -> npt.NDArray[np.float64]:
-        """``float64[n]``, dB: what is needed, widened before and after by the slopes."""
-        places = np.arange(len(self._need))
-        falling = np.minimum.accumulate((self._need + self._attack * places)[::-1])[::-1]
-        falling -= self._attack * places
-        rising = falling - self._release * places
-        if len(rising):
-            rising[0] = min(rising[0], self._level + self._release)
-        return np.asarray(np.minimum(np.minimum.accumulate(rising) + self._release * places, 0.0), np.float64)
 
 
 DOWNMIXED_PEAK = -1.0

@@ -47,7 +47,12 @@ def make_voice(settings: VoiceSettings, language: str) -> Speaker:
     name = settings.name.strip()
     kind, _, which = name.partition(":")
     if name in ("", AUTO):
-        kind, which = _chosen(language), ""
+        known = (info for kind in BY_ITSELF for info in kind_class(kind).known())
+        kind = next((info.kind for info in known if info.installed and info.speaks(language)), "")
+        which = ""
+        if not kind:
+            what = f"No voice that speaks {plain_language(language)!r} is installed."
+            raise VoiceError(what, who_speaks(language))
     voice = kind_class(kind).named(which, language, settings)
     if not voice.speaks(language):
         raise VoiceError(f"The voice {voice.name} does not speak {language!r}.", who_speaks(language))
@@ -100,13 +105,6 @@ def notice(voice: Speaker) -> list[str]:
 
 def _rank(info: VoiceInfo) -> int:
     return [*BY_ITSELF, "openai", "fake"].index(info.kind)
-
-
-def _chosen(language: str) -> str:
-    for kind in BY_ITSELF:
-        if any(info.installed and info.speaks(language) for info in kind_class(kind).known()):
-            return kind
-    raise VoiceError(f"No voice that speaks {plain_language(language)!r} is installed.", who_speaks(language))
 
 
 ALL = "all"

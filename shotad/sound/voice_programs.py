@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -52,20 +52,18 @@ def run(command: Sequence[str], text: str = "", *, voice: str, timeout: float = 
         raise VoiceError(f"There is no program {program} any more.", "Install it again.") from None
     except (OSError, ValueError) as error:
         raise VoiceError(f"{program} cannot be run: {error}.", "Try another voice: shotad voices.") from None
-    if done.returncode != 0:
-        raise VoiceError(f"{program} failed (voice {voice}): {_reason(done)}.", "Try another voice.")
-    return done.stdout
-
-
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    if done.returncode < 0:
-        try:
-            return f"it was ended by {signal.Signals(-done.returncode).name}"
-        except ValueError:
-            return f"it was ended by signal {-done.returncode}"
-    lines = done.stderr.decode("utf-8", "replace").split("\n")
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")
-    return f"{last[:_LONGEST].rstrip('.')} (exit code {done.returncode})"
+    code = done.returncode
+    if code == 0:
+        return done.stdout
+    if code > 0:
+        lines = done.stderr.decode("utf-8", "replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")
+        reason = f"{last[:_LONGEST].rstrip('.')} (exit code {code})"
+    elif -code in set(signal.Signals):
+        reason = f"it was ended by {signal.Signals(-code).name}"
+    else:
+        reason = f"it was ended by signal {-code}"
+    raise VoiceError(f"{program} failed (voice {voice}): {reason}.", "Try another voice.")
 
 
 ESPEAK = "espeak-ng"
@@ -137,7 +135,15 @@ class Espeak:
         if not _VARIANT.fullmatch(variant):
             raise VoiceError(f"{variant!r} is no variant of a voice.", "Write, for example, espeak-ng:en+f3.")
         if base:
-            return cls(program, _espeak_by_name(base, rows), variant)
+            wanted = base.replace("_", "-").casefold()
+            for row in rows:
+                if wanted in (row.language.casefold(), row.name.replace("_", "-").casefold()):
+                    return cls(program, row, variant)
+            near = max(rows, key=lambda row: nearness(row.language, base), default=None)
+            if near is not None and nearness(near.language, base) > 0:
+                return cls(program, near, variant)
+            names = [name for row in rows for name in (row.language, row.name)]
+            raise unknown("espeak-ng voice", base, names, "espeak-ng --voices lists them.")
         best = max(
             rows, key=lambda row: max(nearness(known, language) for known in row.languages), default=None
         )
@@ -181,18 +187,6 @@ def version(program: str) -> str:
         return ""
     match = re.search(r"(?<![\d.])\d+(?:\.\d+)+", said)
     return match.group() if match else ""
-
-
-def _espeak_by_name(base: str, rows: tuple[Entry, ...]) -> Entry:
-    wanted = base.replace("_", "-").casefold()
-    for row in rows:
-        if wanted in (row.language.casefold(), row.name.replace("_", "-").casefold()):
-            return row
-    near = max(rows, key=lambda row: nearness(row.language, base), default=None)
-    if near is not None and nearness(near.language, base) > 0:
-        return near
-    names = [name for row in rows for name in (row.language, row.name)]
-    raise unknown("espeak-ng voice", base, names, "espeak-ng --voices lists them.")
 
 
 _ESPEAK_USUAL = (
@@ -272,7 +266,22 @@ class Piper:
         if program is None:
             raise VoiceError("piper is not installed.", _GET_PIPER)
         base, _, number = which.partition("#")
-        model = _piper_by_name(base) if base else _for_language(language)
+        model: Model | None
+        if base.endswith(".onnx") or "/" in base:
+            path = Path(base).expanduser()
+            model = _read(path) if path.is_file() else None
+            if model is None:
+                what = f"{path} is no piper voice that can be read."
+                raise VoiceError(what, f"A voice is NAME.onnx with NAME.onnx.json beside it. {_GET_VOICE}")
+        elif base:
+            seen = {model.stem: model for model in models()}
+            if base not in seen:
+                raise unknown("piper voice", base, sorted(seen), _GET_VOICE)
+            model = seen[base]
+        else:
+            model = max(models(), key=lambda model: nearness(model.language, language), default=None)
+            if model is None or nearness(model.language, language) == 0:
+                raise VoiceError(f"There is no piper voice for {language!r}.", _GET_VOICE)
         if number and (not number.isdigit() or int(number) >= model.speakers):
             raise VoiceError(f"{model.stem} has no speaker {number!r}.", f"It has 0 to {model.speakers - 1}.")
         return cls(program, model, int(number) if number else None)
@@ -306,20 +315,16 @@ class Piper:
             return takes
 
 
-def folders() -> Iterator[Path]:
-    """Where people keep voices, those that are there."""
+def models() -> tuple[Model, ...]:
+    """All voices in the folders where people keep them, whole ones only."""
     home = Path.home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     named = [Path(text) for text in os.environ.get(FOLDERS, "").split(os.pathsep) if text]
     usual = [data / "piper", data / "piper-voices", data / "piper-tts"]
     usual += [home / "piper", home / "piper-voices"]
     shared = [Path(place) / "piper-voices" for place in ("/usr/local/share", "/usr/share", "/opt")]
-    yield from (folder for folder in (*named, *usual, *shared) if folder.is_dir())
-
-
-def models() -> tuple[Model, ...]:
-    """All voices in these folders, whole ones only."""
-    paths = (path for folder in folders() for path in sorted(folder.rglob("*.onnx")))
+    folders = (folder for folder in (*named, *usual, *shared) if folder.is_dir())
+    paths = (path for folder in folders for path in sorted(folder.rglob("*.onnx")))
     return tuple(model for path in paths if (model := _read(path)) is not None)
 
 
@@ -331,27 +336,6 @@ def _read(path: Path) -> Model | None:
         return Model(path, str(language).replace("_", "-"), int(told.get("num_speakers") or 1))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _piper_by_name(base: str) -> Model:
-    if base.endswith(".onnx") or "/" in base:
-        path = Path(base).expanduser()
-        model = _read(path) if path.is_file() else None
-        if model is None:
-            what = f"{path} is no piper voice that can be read."
-            raise VoiceError(what, f"A voice is NAME.onnx with NAME.onnx.json beside it. {_GET_VOICE}")
-        return model
-    seen = {model.stem: model for model in models()}
-    if base not in seen:
-        raise unknown("piper voice", base, sorted(seen), _GET_VOICE)
-    return seen[base]
-
-
-def _for_language(language: str) -> Model:
-    best = max(models(), key=lambda model: nearness(model.language, language), default=None)
-    if best is None or nearness(best.language, language) == 0:
-        raise VoiceError(f"There is no piper voice for {language!r}.", _GET_VOICE)
-    return best
 
 
 @cache

@@ -30,7 +30,6 @@ from shotad.engines import (
     pauses,
     trouble_in,
 )
-from shotad.film import Samples
 from shotad.sound.kinds import Take
 from shotad.sound.takes import cleaned, decoded, decoded_pcm, need_words
 from shotad.sound.voice_engines import ALL, EVERYTHING, Reading, VoiceInfo
@@ -65,7 +64,12 @@ class EndpointVoice:
         self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
     ) -> None:
         """Contacts no other machine. Raises VoiceError for an address that is none and a missing key."""
-        self._address = _address(settings.base_url)
+        try:
+            named = address_of(settings.base_url)
+        except ShotadError as error:
+            raise VoiceError(error.what, error.hint.replace("openai.base_url", "voice.base_url")) from None
+        url = named.url.removesuffix("/audio/speech")
+        self._address = Address(url, named.host, named.port, named.login, named.query)
         self._line = _SpeechLine(self._address, KEY_NAME, _TIMEOUT)
         self._settings, self._sleep, self._clock = settings, sleep, clock
         self._which = which or _DEFAULT
@@ -118,7 +122,12 @@ class EndpointVoice:
             raise VoiceError(f"The line has {len(text)} characters; a server takes {_LONGEST_TEXT} at most.")
         pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
         raw, asked = self._answer(text, pace)
-        samples, rate = self._sound(raw)
+        kind = raw.headers.get("content-type", "").lower()
+        if "audio/pcm" in kind or "audio/l16" in kind:
+            told = _RATE.search(kind)
+            samples, rate = decoded_pcm(raw.body), int(told.group(1)) if told else _PCM_RATE
+        else:
+            samples, rate = decoded(raw.body, self.name)
         return Take(cleaned(samples, rate, self.name), rate, self.name, text, float(asked.get("speed", 1.0)))
 
     def _answer(self, text: str, pace: float) -> tuple[Raw, dict[str, Any]]:
@@ -145,8 +154,14 @@ class EndpointVoice:
             trouble = _trouble(raw)
             if trouble is None:
                 return raw, body
-            if self._asks_for_less(trouble, body):
-                continue
+            if trouble.status in (400, 415, 422, 500, 501):
+                words = f"{trouble.param} {trouble.words}".lower()
+                without = [name for name in ("speed", "instructions") if name in body and name in words]
+                with self._lock:
+                    fresh = [name for name in without if name not in self._refused]
+                    self._refused.update(fresh)
+                if fresh:
+                    continue  # the same may be asked again without what this server does not know
             if trouble.meaning != "again":
                 hints = {
                     "key": f"Is the key in {KEY_NAME} right for this server?",
@@ -161,39 +176,11 @@ class EndpointVoice:
             self._wait(tries, f"says: {_said(trouble)}", next(waits), asked_pause(raw.headers, self._clock()))
             tries += 1
 
-    def _asks_for_less(self, trouble: ServerError, body: dict[str, Any]) -> bool:
-        """Whether the same may be asked again without something that this server does not know."""
-        if trouble.status not in (400, 415, 422, 500, 501):
-            return False
-        words = f"{trouble.param} {trouble.words}".lower()
-        without = [name for name in ("speed", "instructions") if name in body and name in words]
-        with self._lock:
-            fresh = [name for name in without if name not in self._refused]
-            self._refused.update(fresh)
-        return bool(fresh)
-
     def _wait(self, tries: int, what: str, pause: float, asked: float | None) -> None:
         if tries >= _RETRIES or (asked or 0.0) > _LONGEST_PAUSE:
             hint = "Is the server up? Run again: what is spoken is kept."
             raise VoiceError(f"The speech endpoint {self._address.shown} {what.rstrip('.')}.", hint)
         self._sleep(max(pause, asked or 0.0))
-
-    def _sound(self, raw: Raw) -> tuple[Samples, int]:
-        kind = raw.headers.get("content-type", "").lower()
-        if "audio/pcm" in kind or "audio/l16" in kind:
-            told = _RATE.search(kind)
-            return decoded_pcm(raw.body), int(told.group(1)) if told else _PCM_RATE
-        return decoded(raw.body, self.name)
-
-
-def _address(base_url: str | None) -> Address:
-    try:
-        address = address_of(base_url)
-    except ShotadError as error:
-        raise VoiceError(error.what, error.hint.replace("openai.base_url", "voice.base_url")) from None
-    return Address(
-        address.url.removesuffix("/audio/speech"), address.host, address.port, address.login, address.query
-    )
 
 
 def _trouble(raw: Raw) -> ServerError | None:

@@ -95,7 +95,18 @@ class Materials:
         """Write down how the lines of ``track`` were spoken, with the scripts where it is the film's own; the
         files written. What others changed since the track was read stays as they left it."""
         with track_lock(self.folder.path):
-            track = track if self.is_current else self._over_newer(track)
+            if not self.is_current:
+                # The track as it now is on the disk, with how each line was spoken that is still the same.
+                newest = _read(self.film, self.folder, self.file)[0].track
+                before, cues = {cue.id: cue for cue in track.cues}, []
+                for cue in newest.cues:
+                    said = before.get(cue.id) if cue.heard else None
+                    if said is not None and said.spoken is not None:
+                        known = replace(cue, voiced=said.voiced, spoken_length=said.spoken_length)
+                        cues.append(cue if known.spoken is None else known)
+                    else:
+                        cues.append(cue)
+                track = newest.with_cues(cues)
             if not self.is_translation:
                 # A film that was renamed keeps its scripts' names: edits are looked for under those.
                 return save_track(track, self.folder.path, track.film.name)
@@ -103,12 +114,6 @@ class Materials:
                 return save_translation(track, self.folder)
             write_text(self.file, to_json(track))
             return (self.file,)
-
-    def _over_newer(self, track: Track) -> Track:
-        """The track as it now is on the disk, with how each line was spoken that is still the same."""
-        newest = _read(self.film, self.folder, self.file)[0].track
-        spoken = {cue.id: cue for cue in track.cues}
-        return newest.with_cues(_as_spoken(cue, spoken.get(cue.id)) for cue in newest.cues)
 
 
 def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = None) -> Materials:
@@ -127,7 +132,18 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
     """The track in ``file`` with what people changed in its scripts, and names of what was read."""
     read = _contents([file])
     track = load_track(file)
-    _check_film(film, track, file)
+    info, own = film.info, track.film
+    if own.fingerprint != info.fingerprint and own.name == info.name:
+        raise OtherFilm(
+            f"{info.path or info.name} has the name of the film that {file} was made for, and is another: it "
+            "was replaced or changed since.",
+            "Name the right one with --film, or describe this one.",
+        )
+    if own.fingerprint != info.fingerprint:
+        raise OtherFilm(
+            f"{file} belongs to another film: {own.name}, not {info.name}.",
+            "Name its film with --film, or another work folder.",
+        )
     if file.name == TRACK:
         read |= _contents(script_places(folder.path, track.film.name))
         return with_edited_scripts(track, folder), read
@@ -137,34 +153,9 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
     return Brought(track, {}), read
 
 
-def _check_film(film: Film, track: Track, file: Path) -> None:
-    """Raises OtherFilm for a film that is not the track's."""
-    info, own = film.info, track.film
-    if own.fingerprint == info.fingerprint:
-        return
-    if own.name == info.name:
-        raise OtherFilm(
-            f"{info.path or info.name} has the name of the film that {file} was made for, and is another: it "
-            "was replaced or changed since.",
-            "Name the right one with --film, or describe this one.",
-        )
-    raise OtherFilm(
-        f"{file} belongs to another film: {own.name}, not {info.name}.",
-        "Name its film with --film, or another work folder.",
-    )
-
-
 def _contents(files: Iterable[Path]) -> dict[Path, str]:
     """Names of what files hold; empty for those that are not there."""
     return {file: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files}
-
-
-def _as_spoken(cue: Cue, spoken: Cue | None) -> Cue:
-    """A line with how another state of it was spoken, where that is the same line."""
-    if spoken is None or spoken.spoken is None or not cue.heard:
-        return cue
-    known = replace(cue, voiced=spoken.voiced)
-    return cue if known.spoken is None else replace(known, spoken_length=spoken.spoken_length)
 
 
 WORDLESS = "there is no word in it"

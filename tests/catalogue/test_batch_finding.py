@@ -225,7 +225,7 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
         (tmp_path / name).write_bytes(b"film")
     planned = gather([str(tmp_path)]).planned(Planner(Wishes(out=str(tmp_path / "out"))))
     assert len(planned) == 3
-    by_name = {film.name: film for film in planned}
+    by_name = {Path(film.job.film).name: film for film in planned}
     trouble = by_name[LATIN].trouble
     assert trouble is not None
     assert trouble.error is not None

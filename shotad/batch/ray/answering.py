@@ -55,26 +55,25 @@ class Stage1Answers:
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         given = list(rows(batch))
-        errors = {(row.film, row.name): error for row, error in self._looked(given)}
+        # What is to be asked about: no row that only holds the place of another, or whose record was good.
+        asked = [
+            row for row in given if (one := row.question) is not None and (one.unread or one.clip is not None)
+        ]
+        times = self._register.begun([_unit(row) for row in asked]) if asked else []
+        begun = list(zip(asked, times, strict=True))
+        with self._room.together:
+            looked = list(self._look([row for row, before in begun if not before]))
+        # Rows that a worker was lost over are looked at alone, so that they take no others along again.
+        for row in (row for row, before in begun if before):
+            with self._room.alone():
+                looked += self._look([row])
+        errors = {(row.film, row.name): error for row, error in looked}
         yield columns(
             [replace(row, question=None, error=errors.get((row.film, row.name), row.error)) for row in given]
         )
 
-    def _looked(self, given: Sequence[RayRow]) -> Iterator[tuple[RayRow, dict[str, str]]]:
-        """Asks about all of ``given`` that are to be asked about; what ended which film.
-
-        Rows that a worker was lost over are looked at alone, so that they take no others along again.
-        """
-        asked = [row for row in given if not _is_known(row)]
-        times = self._register.begun([_unit(row) for row in asked]) if asked else []
-        begun = list(zip(asked, times, strict=True))
-        with self._room.together:
-            yield from self._look([row for row, before in begun if not before])
-        for row in (row for row, before in begun if before):
-            with self._room.alone():
-                yield from self._look([row])
-
     def _look(self, asked: Sequence[RayRow]) -> Iterator[tuple[RayRow, dict[str, str]]]:
+        """Asks about rows; what ended which film."""
         stopped = self._register.stopped() if asked else {}
         if stopped:
             yield from ((row, halted(stopped)) for row in asked)
@@ -119,12 +118,6 @@ class Stage1Answers:
         for name, record in converse(named, {"looks": engine}):
             parts.add(name, questions[name].key, record)
             self._register.answered()
-
-
-def _is_known(row: RayRow) -> bool:
-    """Whether there is nothing to ask: the row holds the place of another, or its record was good before."""
-    asked = row.question
-    return asked is None or (asked.clip is None and not asked.unread)
 
 
 def _unit(row: RayRow) -> str:
@@ -179,7 +172,11 @@ class Finishing:
         if error:
             result = failure(job, error["what"], error["hint"], kind=error["kind"])
         else:
-            result = self._finished(replace(job, force=False), again=attempt > 1)
+            until = time.monotonic() + (PATIENCE if attempt > 1 else 0.0)
+            result = self._described(replace(job, force=False))
+            while result.kind == "InUse" and time.monotonic() < until:
+                time.sleep(_AGAIN)
+                result = self._described(replace(job, force=False))
         self._register.end(unit)
         return replace(
             result,
@@ -188,26 +185,20 @@ class Finishing:
             peak=max(result.peak, peak),
         )
 
-    def _finished(self, job: FilmJob, *, again: bool) -> FilmResult:
-        until = time.monotonic() + (PATIENCE if again else 0.0)
-        while (result := self._described(job)).kind == "InUse" and time.monotonic() < until:
-            time.sleep(_AGAIN)
-        return result
-
     def _described(self, job: FilmJob) -> FilmResult:
         parts = Parts(job.folder)
         looks = _Looked(self._looks.of(job.config, "stage1"))
         engines = Engines(looks, self._writes.of(job.config, "stage2")).with_measures(job.config)
-        result = describe_film(job, engines=engines, begin=lambda need: _lay(need, parts, looks))
+
+        def lay(need: Need) -> None:
+            """Lays what was told on this run where the one-machine run looks for it."""
+            with WorkFolder(need.folder) as folder:
+                looks.failed = {str(record["slot"]): record for record in laid_together(folder, parts)}
+
+        result = describe_film(job, engines=engines, begin=lay)
         if result.state == "done":
             parts.remove()
         return result
-
-
-def _lay(need: Need, parts: Parts, looks: _Looked) -> None:
-    """Lays what was told on this run where the one-machine run looks for it."""
-    with WorkFolder(need.folder) as folder:
-        looks.failed = {str(record["slot"]): record for record in laid_together(folder, parts)}
 
 
 class _Looked:
@@ -235,28 +226,19 @@ class _Looked:
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order."""
-        told = [self._told(request) for request in requests]
+        told: list[Reply | None] = []
+        for request in requests:
+            # What was said to this question on this run, where no description came of it.
+            record, number = self.failed.get(request.slot_id), self._said.get(request.slot_id, 0)
+            is_other = number == 0 and record and prompt_record(request.messages) != record["prompt"]
+            if record is None or is_other or number >= len(record["tries"]):
+                told.append(None)
+                continue
+            self._said[request.slot_id] = number + 1
+            said = record["tries"][number]
+            usage, batch = Usage(**said["usage"]), tuple(said.get("batch", ()))
+            calls = said.get("calls", 1)
+            told.append(Reply(said["raw"], said["finish"], usage, said["error"], batch=batch, calls=calls))
         open_ = [request for request, reply in zip(requests, told, strict=True) if reply is None]
         fresh = iter(self._engine.generate(open_) if open_ else [])
         return [reply if reply is not None else next(fresh) for reply in told]
-
-    def _told(self, request: Request) -> Reply | None:
-        """What the engine said to this question of Stage I on this run, where no description came of it."""
-        record, slot = self.failed.get(request.slot_id), request.slot_id
-        if record is None:
-            return None
-        number = self._said.get(slot, 0)
-        if number == 0 and prompt_record(request.messages) != record["prompt"]:
-            return None
-        if number >= len(record["tries"]):
-            return None
-        self._said[slot] = number + 1
-        said = record["tries"][number]
-        return Reply(
-            said["raw"],
-            said["finish"],
-            Usage(**said["usage"]),
-            said["error"],
-            batch=tuple(said.get("batch", ())),
-            calls=said.get("calls", 1),
-        )

@@ -148,8 +148,9 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
         "object_store_memory": settings.object_store,
         "include_dashboard": False,
     }
+    before = signal.getsignal(signal.SIGTERM)
     try:
-        with native_quiet(), _same_signals():
+        with native_quiet():
             ray.init(
                 address="local" if here else there,
                 log_to_driver=False,
@@ -168,6 +169,10 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
             )
         first_line = next(iter(str(trouble).strip().splitlines()), type(trouble).__name__)
         raise EngineError(f"{what}: {first_line}", hint) from None
+    finally:
+        # Ray takes SIGTERM for itself, and aborts on it; whoever asked for it before has it again.
+        if callable(before) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def _check_address(address: str) -> None:
@@ -212,17 +217,6 @@ def _replaced(owner: Any, values: Mapping[str, Any]) -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(owner, name, value)
-
-
-@contextmanager
-def _same_signals() -> Iterator[None]:
-    """Ray takes SIGTERM for itself, and aborts on it; whoever asked for it before has it again."""
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        if callable(before) and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

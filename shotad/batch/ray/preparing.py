@@ -64,7 +64,13 @@ class Preparing:
         told = int(self._register.told(unit))
         error: dict[str, str] = {}
         try:
-            for question in self._questions(film, job, unit):
+            stopped = self._register.stopped()
+            if stopped:
+                raise _Refused(halted(stopped))
+            attempt = int(self._register.begin(film, unit))
+            if attempt > self._settings.attempts:
+                raise _Refused(lost("preparing the film", attempt - 1))
+            for question in self._prepared(film, job, attempt) if done_before(job) is None else ():
                 count += 1
                 self._register.tell(unit, count)
                 yield RayRow(film, question.plan.slot.id, job, question)
@@ -80,16 +86,6 @@ class Preparing:
         lasted = time.monotonic() - clock
         yield RayRow(film, "end", job, end=True, count=count, error=error, seconds=lasted, peak=peak_memory())
         self._register.end(unit)
-
-    def _questions(self, film: int, job: FilmJob, unit: str) -> Iterator[Question]:
-        stopped = self._register.stopped()
-        if stopped:
-            raise _Refused(halted(stopped))
-        attempt = int(self._register.begin(film, unit))
-        if attempt > self._settings.attempts:
-            raise _Refused(lost("preparing the film", attempt - 1))
-        if done_before(job) is None:
-            yield from self._prepared(film, job, attempt)
 
     def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
         """Both first acts, and the question of each slot as it comes, in the order of the film."""
@@ -152,12 +148,13 @@ def _asked(
     # What stands for the film and the way its frames are read, in keys.
     pixels = key_of(context.film_key, context.frames.key)
 
-    def is_answered(plan: SlotPlan) -> bool:
-        """Whether its record is good already, as far as can be told before the engine is ready."""
-        keys = known.get(plan.slot.id, ())
-        return bool(keys) and stage1_question(plan, engine, context.config, pixels).key in keys
-
-    answered = {plan.slot.id for plan in plans if is_answered(plan)}
+    # Whose record is good already, as far as can be told before the engine is ready.
+    answered = {
+        plan.slot.id
+        for plan in plans
+        if (keys := known.get(plan.slot.id, ()))
+        and stage1_question(plan, engine, context.config, pixels).key in keys
+    }
     wants = [ClipPlan(plan.slot.id, plan.frames) for plan in plans if plan.slot.id not in answered]
     reading = clips(wants, context.frames.pictures) if wants else iter(())
     following = next(reading, None)
@@ -192,9 +189,8 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
     if is_local(job.folder):
         return
     store = Store(job.folder)
-    for place in (join(job.folder, name) for name in names):
-        if store.find(place) is not None:
-            store.remove(place)
+    for name in names:
+        store.remove(join(job.folder, name))
     for entry in store.entries(join(job.folder, VOICES)) if job.makes else []:
         store.remove(entry.place)
 

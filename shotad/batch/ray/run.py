@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,56 +65,56 @@ def describe_on_ray(
     found: dict[int, FilmResult] = {}
     if not jobs:
         return []
-    ended: Exception | None = None
+    what = "The Ray run ended without its result."
     with connected(address, settings) as ray, quiet_data(ray):
-        _look_around(ray, jobs, settings, progress, own=is_own(address))
+        # Say what the cluster is, and refuse one on which no film could be described.
+        nodes, own = nodes_of(ray), is_own(address)
+        place = "this machine" if own else "the cluster"
+        progress.note(f"Films at work on {place}, by Ray: {described(nodes)}.")
+        short = short_of(settings, nodes)
+        if short and own:
+            raise EngineError(short, "Ask for less in --ray-config, or name a cluster with --ray ADDRESS.")
+        if short:
+            progress.note(f"{short} The run waits until nodes with that come.")
+        check_nodes(ray, nodes, jobs)
         try:
-            for film, result in _results(ray, jobs, settings):
-                if film not in found:
-                    found[film] = result
-                    told(result)
+            data = pipeline(ray, jobs, settings, register_of_run(ray))
+            for batch in data.iter_batches(batch_size=None, prefetch_batches=0):
+                for row in rows(batch):
+                    assert row.result is not None
+                    if row.film not in found:
+                        job = jobs[row.film]
+                        found[row.film] = replace(row.result, film=job.film, folder=job.folder)
+                        told(found[row.film])
         except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
             # What is done is done, and the films that have no result say why.
-            ended = trouble
-    why = "The Ray run ended without its result."
-    what = why if ended is None else f"The Ray run broke off: {error_line(ended)}"
-    missing = {
-        film: failure(job, what, KEPT, kind="stopped") for film, job in enumerate(jobs) if film not in found
-    }
-    for result in missing.values():
-        told(result)
-    return [(found | missing)[film] for film in range(len(jobs))]
+            what = f"The Ray run broke off: {error_line(trouble)}"
+    for film, job in enumerate(jobs):
+        if film not in found:
+            found[film] = failure(job, what, KEPT, kind="stopped")
+            told(found[film])
+    return [found[film] for film in range(len(jobs))]
 
 
-def _look_around(
-    ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, progress: Progress, *, own: bool
-) -> None:
-    """Says what the cluster is, and refuses one on which no film could be described."""
-    nodes = nodes_of(ray)
-    place = "this machine" if own else "the cluster"
-    progress.note(f"Films at work on {place}, by Ray: {described(nodes)}.")
-    short = short_of(settings, nodes)
-    if short and own:
-        raise EngineError(short, "Ask for less in --ray-config, or name a cluster with --ray ADDRESS.")
-    if short:
-        progress.note(f"{short} The run waits until nodes with that come.")
-    check_nodes(ray, nodes, jobs)
-
-
-def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterator[tuple[int, FilmResult]]:
-    """Number and result of each film, in any order."""
-    register = register_of_run(ray)
-    for batch in pipeline(ray, jobs, settings, register).iter_batches(batch_size=None, prefetch_batches=0):
-        for row in rows(batch):
-            assert row.result is not None
-            job = jobs[row.film]
-            yield row.film, replace(row.result, film=job.film, folder=job.folder)
+_PATHS = ("film", "folder", "subtitles", "cast", "cast_photos", "scratch")
 
 
 def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register: Calls) -> Any:
     """The lazy dataset: a row for each film in, one for each film's result out."""
-    films = [{"row": pickle.dumps(RayRow(film, "film", _anywhere(job)))} for film, job in enumerate(jobs)]
-    able = _abilities(jobs, settings)
+    films = []
+    for film, job in enumerate(jobs):
+        # Workers run in folders of their own: they are told whole paths.
+        paths = {name: value for name in _PATHS if (value := getattr(job, name)) is not None}
+        whole: dict[str, Any] = {
+            name: value if is_address(value) else str(Path(value).absolute()) for name, value in paths.items()
+        }
+        films.append({"row": pickle.dumps(RayRow(film, "film", replace(job, **whole)))})
+    able = Abilities()
+    # A plain engine's abilities stand where they cannot be told on this machine.
+    with suppress(ShotadError):
+        able = stage_engine(jobs[0].config, "stage1", settings.servers).abilities
+        if settings.looking.serve.command is not None:
+            able = replace(able, in_flight=max(able.in_flight, jobs[0].config.openai.in_flight))
     batch = settings.batch or able.batch
     data = ray.data.from_items(films, override_num_blocks=len(films))
     # No more workers than there are films for them.
@@ -124,20 +125,6 @@ def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register:
     data = _staffed(ray, data, Preparing, preparing, register, settings, 1, 1)
     data = _staffed(ray, data, Stage1Answers, settings.looking, register, settings, batch, able.in_flight)
     return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
-
-
-def _anywhere(job: FilmJob) -> FilmJob:
-    """The job with whole paths: workers run in folders of their own."""
-    given = (job.subtitles, job.cast, job.cast_photos, job.scratch)
-    subtitles, cast, photos, scratch = (None if place is None else _whole(place) for place in given)
-    film, folder = _whole(job.film), _whole(job.folder)
-    return replace(
-        job, film=film, folder=folder, subtitles=subtitles, cast=cast, cast_photos=photos, scratch=scratch
-    )
-
-
-def _whole(place: str) -> str:
-    return place if is_address(place) else str(Path(place).absolute())
 
 
 def _staffed(
@@ -169,17 +156,6 @@ def _staffed(
         zero_copy_batch=True,
         **others,
     )
-
-
-def _abilities(jobs: Sequence[FilmJob], settings: RaySettings) -> Abilities:
-    """What Stage I's engine takes; a plain one's where it cannot be told on this machine."""
-    try:
-        able = stage_engine(jobs[0].config, "stage1", settings.servers).abilities
-    except ShotadError:
-        return Abilities()
-    if settings.looking.serve.command is not None:
-        return replace(able, in_flight=max(able.in_flight, jobs[0].config.openai.in_flight))
-    return able
 
 
 _SAMPLE = 20
@@ -230,9 +206,23 @@ def short_of(settings: RaySettings, nodes: Sequence[Node]) -> str:
 def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> None:
     """Raises EngineError where a node has no shotad, another one, or does not see the films."""
     from ray.exceptions import RayError
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    places = _places(jobs)
-    asked = {_look(ray, node).remote(places): node for node in nodes}
+    def look(places: list[str]) -> tuple[str, list[str]]:
+        # A question to one node. It travels as a whole: a node may have no shotad.
+        import os
+
+        try:
+            import shotad
+        except ImportError:
+            return "", []
+        return shotad.__version__, [place for place in places if not os.path.exists(place)]
+
+    places, asked = _places(jobs), {}
+    for node in nodes:
+        there = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        ask = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(look)
+        asked[ask.remote(places)] = node
     answers, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_PATIENCE)
     for answer in answers:
         try:
@@ -252,23 +242,6 @@ def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> Non
                 "Films and work folders must lie at the same path for all nodes (on a shared disk), "
                 "or at addresses (s3://…).",
             )
-
-
-def _look(ray: Any, node: Node) -> Any:
-    """A question to one node. The function within travels as a whole: a node may have no shotad."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    def look(places: list[str]) -> tuple[str, list[str]]:
-        import os
-
-        try:
-            import shotad
-        except ImportError:
-            return "", []
-        return shotad.__version__, [place for place in places if not os.path.exists(place)]
-
-    there = NodeAffinitySchedulingStrategy(node.id, soft=False)
-    return ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(look)
 
 
 def _places(jobs: Sequence[FilmJob]) -> list[str]:

@@ -40,6 +40,7 @@ from shotad.core import (
     Reply,
     Request,
     Stage,
+    weights_file,
 )
 from shotad.engines import in_order, make_engine, stage_engines
 
@@ -91,12 +92,19 @@ class Pool:
         return in_order(self._reply, requests, self.abilities.in_flight)
 
     def _reply(self, request: Request) -> Reply:
-        """The reply of the first server that is well; where it failed, of one other, for the failure may be
-        the server's own."""
+        """The reply of the server that is well and has the least to do; where it failed, of one other, for
+        the failure may be the server's own."""
         tried: list[_Server] = []
         failed: list[Reply] = []
         error = EngineError("No server is well.", "Start them again; what is done is kept.")
-        while len(failed) < 2 and (server := self._free(tried)) is not None:
+        while len(failed) < 2:
+            with self._lock:
+                now = self._clock()
+                well = [one for one in self._servers if one.until <= now and one not in tried]
+                if not well:
+                    break
+                server = min(well, key=lambda one: one.busy)
+                server.busy += 1
             tried.append(server)
             try:
                 (reply,) = server.engine.generate([request])
@@ -118,17 +126,6 @@ class Pool:
             return failed[0]
         raise error
 
-    def _free(self, tried: Sequence[_Server]) -> _Server | None:
-        """The server with the least to do of those that are well and were not tried; it has one call more."""
-        with self._lock:
-            now = self._clock()
-            well = [one for one in self._servers if one.until <= now and one not in tried]
-            if not well:
-                return None
-            found = min(well, key=lambda one: one.busy)
-            found.busy += 1
-            return found
-
 
 def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engine:
     """The engine of a stage. ``urls`` are servers that take the place of ``openai.base_url``; an engine that
@@ -141,16 +138,6 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     asked = (config.openai.model_copy(update={"base_url": url}) for url in urls)
     makes = [partial(make_engine, name, config.model_copy(update={"openai": one}), stage) for one in asked]
     return Pool(makes) if len(makes) > 1 else makes[0]()
-
-
-def ready(engine: Engine) -> None:
-    """Fetch what an engine wants, and refuse what cannot work. Raises ShotadError."""
-    from shotad.core import weights_file
-
-    if isinstance(engine, Preparing):
-        engine.get_ready(NoProgress())
-    for name in engine.abilities.weights:
-        weights_file(name, NoProgress())
 
 
 def ready_if_here(engine: Engine) -> None:
@@ -228,25 +215,31 @@ class OwnServer:
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + self._settings.ready
-        while not _answers(f"{self._url}/models"):
-            if process.poll() is not None:
-                words = self._last_words()
+        # No proxy is asked: it is this machine.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        while True:
+            with (
+                suppress(urllib.error.URLError, OSError),
+                opener.open(f"{self._url}/models", timeout=_LISTING) as answer,
+            ):
+                if answer.status == 200:
+                    return
+            ended, late = process.poll() is not None, time.monotonic() > until
+            if ended or late:
+                text = self._log.read_text(encoding="utf-8", errors="replace")
+                words = " ".join(text[-_TOLD:].split()) or "it said nothing."
+            if ended:
                 raise EngineError(
                     f"The model server ended with {process.returncode} before it answered: {words}",
                     "Run its command on such a node by hand.",
                 )
-            if time.monotonic() > until:
-                words = self._last_words()
+            if late:
                 self.close()
                 raise EngineError(
                     f"The model server did not answer within {self._settings.ready:g} s: {words}",
                     "Raise serve.ready, or fetch the weights to the nodes beforehand.",
                 )
             time.sleep(_LOOK)
-
-    def _last_words(self) -> str:
-        text = self._log.read_text(encoding="utf-8", errors="replace")
-        return " ".join(text[-_TOLD:].split()) or "it said nothing."
 
 
 class StageEngines:
@@ -265,30 +258,19 @@ class StageEngines:
         """The engine of a stage for these settings; with ``is_ready`` it has all it wants. Raises
         ShotadError."""
         with self._lock:
-            urls = self._urls(config, stage)
+            urls = self._servers
+            if self._serve is not None and self._serve.command is not None:
+                if self._server is None:
+                    own = config.stage1 if stage == "stage1" else config.stage2
+                    self._server = OwnServer(self._serve, own.model or config.openai.model or "")
+                urls = (self._server.url,)
             key = config.model_dump_json() + " ".join(urls)
             if stage not in self._made or self._made[stage][0] != key:
                 self._made.pop(stage, None)
                 engine = stage_engine(config, stage, urls)
-                if is_ready:
-                    ready(engine)
+                if is_ready and isinstance(engine, Preparing):
+                    engine.get_ready(NoProgress())
+                for name in engine.abilities.weights if is_ready else ():
+                    weights_file(name, NoProgress())
                 self._made[stage] = (key, engine)
             return self._made[stage][1]
-
-    def _urls(self, config: Config, stage: Stage) -> tuple[str, ...]:
-        if self._serve is None or self._serve.command is None:
-            return self._servers
-        if self._server is None:
-            own = config.stage1 if stage == "stage1" else config.stage2
-            self._server = OwnServer(self._serve, own.model or config.openai.model or "")
-        return (self._server.url,)
-
-
-def _answers(url: str) -> bool:
-    """Whether anything answers there. No proxy is asked: it is this machine."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(url, timeout=_LISTING) as answer:
-            return bool(answer.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False
