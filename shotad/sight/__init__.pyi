@@ -55,7 +55,6 @@ from .figures import (
     things_of as things_of,
 )
 from .found_people import (
-    Borders as Borders,
     FoundPerson as FoundPerson,
     Match as Match,
     match_people as match_people,

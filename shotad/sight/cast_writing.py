@@ -5,7 +5,7 @@ logic.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,28 +87,25 @@ def divided(text: str, node: yaml.Node | None, source: Source) -> Layout:
     ends = [match.end() for match in NEWLINE.finditer(text)]
     lines = [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
     column = people.start_mark.column
-    spans = [_span(text, lines, item, column) for item in people.value]
+    spans = []
+    for item in people.value:
+        # The line with the dash of the entry whose first key or value stands in ``first``
+        first = item.start_mark.line
+        while lines[first][column : column + 1] != "-" or lines[first][:column].strip():
+            first -= 1
+        # The first of the comment lines right above an entry, as far in as its dash. Comments with which the
+        # file begins are its head and nobody's.
+        start = first
+        while start and not lines[start - 1][:column].strip() and lines[start - 1][column:][:1] == "#":
+            start -= 1
+        end = len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
+        spans.append((first if start == 0 else start, end))
     nexts = [start for start, _ in spans[1:]] + [spans[-1][1]]
     pieces = (
         Piece("".join(lines[start:end]), "".join(lines[end:following]))
         for (start, end), following in zip(spans, nexts, strict=True)
     )
     return Layout("".join(lines[: spans[0][0]]), tuple(pieces), "".join(lines[spans[-1][1] :]), " " * column)
-
-
-def _span(text: str, lines: list[str], item: yaml.Node, column: int) -> tuple[int, int]:
-    """First line of an entry, with the comments right above it, and the line behind its last."""
-    # The line with the dash of the entry whose first key or value stands in ``line``
-    line = item.start_mark.line
-    while lines[line][column : column + 1] != "-" or lines[line][:column].strip():
-        line -= 1
-    first = line
-    # The first of the comment lines right above an entry, as far in as its dash. Comments with which the file
-    # begins are its head and nobody's.
-    start = first
-    while start and not lines[start - 1][:column].strip() and lines[start - 1][column:][:1] == "#":
-        start -= 1
-    return (first if start == 0 else start), len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
 
 
 def _without_people(text: str, node: yaml.Node | None) -> Layout:
@@ -162,24 +159,22 @@ def changed_piece(piece: str, pinned: str, values: Mapping[str, Any], folder: Pa
 
     ``pinned`` is their id, which is written where none stands: it would change with the name.
     """
-    if "id" not in dict(_values(_entry(piece, path))):
+    if all(key.value != "id" for key, _ in _entry(piece, path).value):
         piece = _changed(piece, "id", scalar(pinned), path)
     for field, value in values.items():
         if field not in _FIELDS:
             raise TypeError(f"{field!r} is no field of a person that can be changed: {', '.join(_FIELDS)}")
-        key, node = _KEY_OF.get(field, field), _entry(piece, path)
-        old = dict(_values(node)).get(key)
+        key = _KEY_OF.get(field, field)
+        old = next((v for k, v in _entry(piece, path).value if k.value == key), None)
         items = _items(field, value, folder)
         rows = [row.value for row in old.value] if isinstance(old, yaml.SequenceNode) else []
         if rows and isinstance(old, yaml.SequenceNode) and not old.flow_style and items[: len(rows)] == rows:
-            piece = _appended(piece, old, items[len(rows) :])
+            # Items put behind those of a list that has a line for each
+            for item in reversed(items[len(rows) :]):
+                piece = _line_after(piece, _end(piece, old), f"{' ' * old.start_mark.column}- {scalar(item)}")
         else:
             piece = _changed(piece, key, _spelled(field, value, folder), path)
     return piece
-
-
-def _values(node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
-    return [(key.value, value) for key, value in node.value]
 
 
 def _items(field: str, value: Any, folder: Path) -> list[str]:
@@ -188,18 +183,16 @@ def _items(field: str, value: Any, folder: Path) -> list[str]:
     return [tidy(alias) for alias in value] if field == "aliases" else []
 
 
-def _appended(piece: str, old: yaml.SequenceNode, items: Sequence[str]) -> str:
-    """Items put behind those of a list that has a line for each."""
-    for item in reversed(items):
-        piece = _line_after(piece, _end(piece, old), f"{' ' * old.start_mark.column}- {scalar(item)}")
-    return piece
-
-
 def _changed(piece: str, key: str, text: str, path: Path) -> str:
     node = _entry(piece, path)
     present = {k.value: (k, v) for k, v in node.value}
     if key in present:
-        return _replaced(piece, *present[key], text)
+        # The value of a key is replaced; a comment behind it stays.
+        name, value = present[key]
+        colon = piece.index(":", name.end_mark.index) + 1
+        end = max(_end(piece, value), colon)
+        said = _COMMENT.search(piece[colon : value.start_mark.index])
+        return splice(piece, colon, end, (f" {text}" if text else "") + (said.group() if said else ""))
     if not text:
         return piece
     before = [present[k] for k in KEYS[: KEYS.index(key)] if k in present] or [node.value[0]]
@@ -216,14 +209,6 @@ def _entry(piece: str, path: Path) -> yaml.MappingNode:
     if not isinstance(entry, yaml.MappingNode):
         raise TypeError(f"a person's lines must hold keys and values, got {piece!r}")
     return entry
-
-
-def _replaced(piece: str, key: yaml.Node, value: yaml.Node, text: str) -> str:
-    """The value of a key replaced; a comment behind it stays."""
-    colon = piece.index(":", key.end_mark.index) + 1
-    end = max(_end(piece, value), colon)
-    said = _COMMENT.search(piece[colon : value.start_mark.index])
-    return splice(piece, colon, end, (f" {text}" if text else "") + (said.group() if said else ""))
 
 
 def _end(piece: str, node: yaml.Node) -> int:

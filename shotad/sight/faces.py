@@ -15,7 +15,7 @@ Gender, age and feelings are not measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -142,18 +142,33 @@ class FaceFinder:
         size = (_WIDTH, max(1, round(height * _WIDTH / width)))
         way = cv2.INTER_AREA if width > _WIDTH else cv2.INTER_LINEAR
         small = np.asarray(cv2.resize(image, size, interpolation=way), np.uint8)
-        straight = [_face(row, size, seconds) for row in self._rows(small[:, :, ::-1])]
+        straight = self._faces(small[:, :, ::-1], seconds)
         if not straight:
             return []
-        mirrored = [_mirrored(_face(row, size, seconds)) for row in self._rows(small[:, ::-1, ::-1])]
-        both = [_agreed(face, mirrored) for face in straight if face is not None]
-        return sorted((face for face in both if face is not None), key=lambda f: (-f.score, f.box.left))
+        mirrored = []
+        for face in self._faces(small[:, ::-1, ::-1], seconds):
+            box = Box(1 - face.box.right, face.box.top, 1 - face.box.left, face.box.bottom)
+            points = tuple((1 - face.landmarks[i][0], face.landmarks[i][1]) for i in (1, 0, 2, 4, 3))
+            mirrored.append(replace(face, box=box, landmarks=points, yaw=-face.yaw))
+        found = []
+        for face in straight:
+            twins = [other for other in mirrored if other.box.iou(face.box) > 0.3]
+            if twins:
+                twin = max(twins, key=lambda other: (other.score, -other.box.left))
+                score, yaw = (face.score + twin.score) / 2, (face.yaw + twin.yaw) / 2
+                found.append(replace(face, score=score, yaw=yaw))
+        return sorted(found, key=lambda f: (-f.score, f.box.left))
 
-    def _rows(self, bgr: Image) -> npt.NDArray[np.float32]:
+    def _faces(self, bgr: Image, seconds: float) -> list[Face]:
+        size = (bgr.shape[1], bgr.shape[0])
         with native_quiet():
-            self._model.setInputSize((bgr.shape[1], bgr.shape[0]))
+            self._model.setInputSize(size)
             rows = self._model.detect(np.ascontiguousarray(bgr))[1]
-        return np.zeros((0, 15), np.float32) if rows is None else rows
+        faces = []
+        for row in () if rows is None else rows:
+            x, y, w, h, *points, score = (float(v) for v in row[:15])
+            faces.append(_placed(score, (x, y, x + w, y + h), points, size, seconds))
+        return [face for face in faces if face is not None]
 
 
 class FaceReader:
@@ -179,23 +194,6 @@ class FaceReader:
         return unit
 
 
-def yaw_of(landmarks: Landmarks, aspect: float = 1.0) -> float:
-    """How far the nose stands right (+) or left (-) of the eyes' middle, in distances of the eyes.
-
-    ``aspect`` is width over height of the picture. A face from the side has its eyes close together;
-    the distance from eyes to mouth then stands in for theirs, so that the value stays finite.
-    """
-    (ax, ay), (bx, by), (nx, _), (cx, cy), (dx, dy) = landmarks
-    eyes = float(np.hypot((bx - ax) * aspect, by - ay))
-    depth = float(np.hypot((cx + dx - ax - bx) / 2 * aspect, (cy + dy - ay - by) / 2))
-    return (nx - (ax + bx) / 2) * aspect / max(eyes, 0.6 * depth, 1e-6)
-
-
-def _face(row: npt.NDArray[np.float32], size: tuple[int, int], seconds: float) -> Face | None:
-    x, y, w, h, *points = (float(v) for v in row[:14])
-    return _placed(float(row[14]), (x, y, x + w, y + h), points, size, seconds)
-
-
 def _placed(
     score: float,
     edges: tuple[float, float, float, float],
@@ -210,25 +208,14 @@ def _placed(
     if right - left <= 0.005 or bottom - top <= 0.005:
         return None
     landmarks = tuple((points[i] / width, points[i + 1] / height) for i in range(0, 10, 2))
-    return Face(Box(left, top, right, bottom), seconds, score, landmarks, yaw_of(landmarks, width / height))
-
-
-def _mirrored(face: Face | None) -> Face | None:
-    if face is None:
-        return None
-    box = Box(1 - face.box.right, face.box.top, 1 - face.box.left, face.box.bottom)
-    points = tuple((1 - face.landmarks[i][0], face.landmarks[i][1]) for i in (1, 0, 2, 4, 3))
-    return Face(box, face.seconds, face.score, points, -face.yaw)
-
-
-def _agreed(face: Face, others: list[Face | None]) -> Face | None:
-    """The face with what its mirror image adds; None where the mirror shows none there."""
-    twins = [o for o in others if o is not None and o.box.iou(face.box) > 0.3]
-    if not twins:
-        return None
-    twin = max(twins, key=lambda o: (o.score, -o.box.left))
-    score, yaw = (face.score + twin.score) / 2, (face.yaw + twin.yaw) / 2
-    return Face(face.box, face.seconds, score, face.landmarks, yaw)
+    (ax, ay), (bx, by), (nx, _), (cx, cy), (dx, dy) = landmarks
+    aspect = width / height
+    eyes = float(np.hypot((bx - ax) * aspect, by - ay))
+    # A face from the side has its eyes close together; the distance from eyes to mouth then stands in for
+    # theirs, so that the value stays finite.
+    depth = float(np.hypot((cx + dx - ax - bx) / 2 * aspect, (cy + dy - ay - by) / 2))
+    yaw = (nx - (ax + bx) / 2) * aspect / max(eyes, 0.6 * depth, 1e-6)
+    return Face(Box(left, top, right, bottom), seconds, score, landmarks, yaw)
 
 
 SCRFD_SIDE = 640
@@ -249,19 +236,27 @@ class Scrfd:
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
-        square, factor = letterboxed(image)
-        levels = self._levels(self._model.all(blob_of(square, _SPREAD)))
-        found = np.concatenate([level.found(self._least) for level in levels])
         height, width = image.shape[:2]
-        found[:, 1:] /= factor
+        # At the top left of a black square
+        ratio = height / width
+        size = (SCRFD_SIDE, max(1, int(SCRFD_SIDE * ratio)))
+        if ratio > 1:
+            size = (max(1, int(SCRFD_SIDE / ratio)), SCRFD_SIDE)
+        square = np.zeros((SCRFD_SIDE, SCRFD_SIDE, 3), np.uint8)
+        square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
+        found = self._found(self._model.all(blob_of(square, _SPREAD)))
+        found[:, 1:] /= size[1] / height
         boxes = np.concatenate([found[:, 1:3], found[:, 3:5] - found[:, 1:3]], axis=1)
         kept = cv2.dnn.NMSBoxes(boxes.tolist(), found[:, 0].tolist(), 0.0, _OVERLAP)
         rows = ([float(v) for v in found[i]] for i in kept)
         faces = (_placed(r[0], (r[1], r[2], r[3], r[4]), r[5:], (width, height), seconds) for r in rows)
         return [face for face in faces if face is not None]
 
-    def _levels(self, outputs: list[Floats]) -> Iterator[_Level]:
-        """The outputs belong together by their shapes, whatever their order."""
+    def _found(self, outputs: list[Floats]) -> Floats:
+        """``float32[k, 15]``: score, left, top, right, bottom, and x and y of five points, in pixels.
+
+        The outputs belong together by their shapes, whatever their order.
+        """
         by_kind = {
             n: sorted((o.reshape(-1, n) for o in outputs if o.shape[-1] == n), key=len, reverse=True)
             for n in (1, 4, 10)
@@ -273,47 +268,22 @@ class Scrfd:
                 f" {[list(o.shape) for o in outputs]}.",
                 "Take det_10g.onnx of buffalo_l.",
             )
+        found = []
         for stride, scores, edges, points in zip(STRIDES, *by_kind.values(), strict=True):
-            yield _Level(stride, scores[:, 0], edges, points)
-
-
-def letterboxed(image: Image) -> tuple[Image, float]:
-    """The picture at the top left of a black square of `SIDE` pixels, and the factor it was scaled by."""
-    ratio = image.shape[0] / image.shape[1]
-    size = (
-        (max(1, int(SCRFD_SIDE / ratio)), SCRFD_SIDE)
-        if ratio > 1
-        else (SCRFD_SIDE, max(1, int(SCRFD_SIDE * ratio)))
-    )
-    square = np.zeros((SCRFD_SIDE, SCRFD_SIDE, 3), np.uint8)
-    square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
-    return square, size[1] / image.shape[0]
+            sure = np.flatnonzero(scores[:, 0] >= self._least)
+            row, column = np.divmod(sure // _ANCHORS, SCRFD_SIDE // stride)
+            place = np.stack([column, row], axis=1).astype(np.float32) * stride
+            near, far = edges[sure, :2] * stride, edges[sure, 2:] * stride
+            spots = np.tile(place, 5) + points[sure] * stride
+            rows = [scores[sure], place - near, place + far, spots]
+            found.append(np.concatenate(rows, axis=1).astype(np.float32))
+        return np.concatenate(found)
 
 
 def blob_of(square: Image, spread: float) -> Floats:
     """``float32[1, 3, H, W]``, about -1 to 1: as far from the middle as the network's training had it."""
     scaled = (square.astype(np.float32) - _MIDDLE) / spread
     return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Level:
-    """What the network says at one stride: ``scores`` [n], ``edges`` [n, 4], ``points`` [n, 10]."""
-
-    stride: int
-    scores: Floats
-    edges: Floats
-    points: Floats
-
-    def found(self, least: float) -> Floats:
-        """``float32[k, 15]``: score, left, top, right, bottom, and x and y of five points, in pixels."""
-        sure = np.flatnonzero(self.scores >= least)
-        row, column = np.divmod(sure // _ANCHORS, SCRFD_SIDE // self.stride)
-        place = np.stack([column, row], axis=1).astype(np.float32) * self.stride
-        near, far = self.edges[sure, :2] * self.stride, self.edges[sure, 2:] * self.stride
-        points = np.tile(place, 5) + self.points[sure] * self.stride
-        rows = [self.scores[sure, None], place - near, place + far, points]
-        return np.concatenate(rows, axis=1).astype(np.float32)
 
 
 ARCFACE_SIDE = 112
