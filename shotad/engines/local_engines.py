@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -62,15 +62,7 @@ PROMPT_TOKENS = 200
 """Tokens that the shortest prompts of both stages have."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    place: ModelPlace
-    tokenizer: Any
-    words: Words
-    shown: str
-
-
-class ChatModel(LocalModel[_Ready]):
+class ChatModel(LocalModel):
     """A chat model, which reads words only, by the chat template that comes with it."""
 
     name = "llama3"
@@ -80,6 +72,10 @@ class ChatModel(LocalModel[_Ready]):
     def __init__(self, config: Config, stage: Stage) -> None:
         """As `LocalModel` says."""
         super().__init__(config, stage)
+        self._place: ModelPlace
+        self._tokenizer: Any
+        self._words: Words
+        self._shown: str
         self.abilities = Abilities(accepts_images=self.kind != "text", batch=config.local.batch)
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
@@ -87,29 +83,29 @@ class ChatModel(LocalModel[_Ready]):
         those without. A prompt that cannot be put into words, or is longer than the model takes, is a failed
         reply that says so. See `shotad.engines.local_answers.answers`.
         """
-        ready = self._prepared(NoProgress())
+        self._prepare(NoProgress())
         from shotad.engines import local_loading
 
         replies: dict[int, Reply] = {}
         compute, local = self._config.compute, self._config.local
-        with local_loading.lent(ready.place, self.kind, compute, local) as loaded:
+        with local_loading.lent(self._place, self.kind, compute, local) as loaded:
             shown = [self.abilities.accepts_images and request.clip is not None for request in requests]
             for with_clip in dict.fromkeys(shown):
                 chosen = [index for index, one in enumerate(shown) if one == with_clip]
-                answered = self._answers(loaded, ready, [requests[index] for index in chosen])
+                answered = self._answers(loaded, [requests[index] for index in chosen])
                 if with_clip:
-                    answered = [replace(reply, shown=ready.shown) for reply in answered]
+                    answered = [replace(reply, shown=self._shown) for reply in answered]
                 replies.update(zip(chosen, answered, strict=True))
         return [replies[index] for index in range(len(requests))]
 
-    def _answers(self, loaded: Any, ready: _Ready, requests: Sequence[Request]) -> list[Reply]:
+    def _answers(self, loaded: Any, requests: Sequence[Request]) -> list[Reply]:
         from shotad.engines.local_answers import answers
 
         lengths: dict[int, int] = {}
         replies: dict[int, Reply] = {}
         for index, request in enumerate(requests):
             try:
-                lengths[index] = ready.words.length(request)
+                lengths[index] = self._words.length(request)
             except (Refused, ValueError) as error:
                 replies[index] = Reply("", "error", error=str(error))
         asked = [requests[index] for index in lengths]
@@ -118,15 +114,15 @@ class ChatModel(LocalModel[_Ready]):
         accepted = {name for method in takes for name in inspect.signature(method).parameters}
 
         def collate(places: Sequence[int]) -> dict[str, Any]:
-            made = ready.words.inputs([asked[place] for place in places])
+            made = self._words.inputs([asked[place] for place in places])
             return {name: value for name, value in made.items() if name in accepted}
 
         most = self._config.local.batch
-        found = answers(loaded, ready.tokenizer, asked, list(lengths.values()), collate, most=most)
+        found = answers(loaded, self._tokenizer, asked, list(lengths.values()), collate, most=most)
         replies.update(zip(lengths, found, strict=True))
         return [replies[index] for index in range(len(requests))]
 
-    def _made_ready(self, progress: Progress) -> _Ready:
+    def _read(self, progress: Progress) -> None:
         need_torch(f"The engine {self.name}")
         need("transformers", f"The engine {self.name}")
         from shotad.engines import local_loading
@@ -137,7 +133,7 @@ class ChatModel(LocalModel[_Ready]):
         place = resolve(self._model, self._revision, progress)
         way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
         config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
-        words = self._words(place, config, tokenizer)
+        words = self._make_words(place, config, tokenizer)
         context, clip = local_loading.context_of(config), self._clip_tokens(words)
         if context is not None and context < clip + self._answer + PROMPT_TOKENS:
             takes = f"a clip takes about {clip} and " if clip else ""
@@ -153,10 +149,10 @@ class ChatModel(LocalModel[_Ready]):
         revision = " ".join(filter(None, [place.revision, shown, way.precision]))
         self.identity = Identity(self.name, place.label, revision)
         self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
-        shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
-        return _Ready(place, tokenizer, words, shown)
+        self._place, self._tokenizer, self._words = place, tokenizer, words
+        self._shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
 
-    def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
+    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
         return TextWords(Template(tokenizer, None, place.label, words_only=True))
 
     def _clip_tokens(self, words: Words) -> int:
@@ -180,13 +176,13 @@ class VisionModel(ChatModel):
 
         For an estimate nothing is fetched: before `get_ready` the rules are those of Qwen2-VL.
         """
-        if self._ready is not None and isinstance(self._ready.words, QwenWords | StillWords):
-            return self._ready.words.image_tokens(width, height, frames)
+        if self._is_ready and isinstance(self._words, QwenWords | StillWords):
+            return self._words.image_tokens(width, height, frames)
         rules = PatchRules()
         size = bounds_of(self._config.frames).size(width, height, rules)
         return tokens_in(grid_of(*size, frames, rules), rules)
 
-    def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
+    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
         times = self._config.prompt.times
         return make_words(place, config, tokenizer, self._config.frames, times=times)
 
@@ -271,11 +267,20 @@ def _qwen(
     transformers = need("transformers", "A local model")
     bins = config.audio_config.num_mel_bins if hears else 0
     ears = transformers.WhisperFeatureExtractor(feature_size=bins) if hears else None
+    # The settings of the video processor; of the image processor where there are none
+    whole = read_settings(place.folder / "processor_config.json")
+    settings = (
+        read_settings(place.folder / "video_preprocessor_config.json")
+        or whole.get("video_processor")
+        or read_settings(place.folder / "preprocessor_config.json")
+        or whole.get("image_processor")
+        or {}
+    )
     pad = tokenizer.pad_token_id
     return QwenWords(
         template,
         FAMILY[config.model_type],
-        qwen_rules(_frame_settings(place.folder), getattr(config, "vision_config", None)),
+        qwen_rules(settings, getattr(config, "vision_config", None)),
         bounds_of(frames),
         pad=0 if pad is None else pad,
         ears=ears,
@@ -292,15 +297,3 @@ def _template(folder: Path) -> str | None:
         if isinstance(found, str):
             return found
     return None
-
-
-def _frame_settings(folder: Path) -> dict[str, Any]:
-    """The settings of the video processor; of the image processor where there are none."""
-    whole = read_settings(folder / "processor_config.json")
-    return (
-        read_settings(folder / "video_preprocessor_config.json")
-        or whole.get("video_processor")
-        or read_settings(folder / "preprocessor_config.json")
-        or whole.get("image_processor")
-        or {}
-    )

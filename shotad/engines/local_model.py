@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from shotad.core import (
     NETWORK,
@@ -41,10 +41,8 @@ from shotad.core import (
     weights_file,
 )
 
-Ready = TypeVar("Ready")
 
-
-class LocalModel(ABC, Generic[Ready]):
+class LocalModel(ABC):
     """A model of transformers behind an engine. Threads may share it: they take turns.
 
     Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
@@ -64,7 +62,7 @@ class LocalModel(ABC, Generic[Ready]):
         self._revision: str | None = settings.revision
         self._answer: int = settings.sampling.max_tokens
         self._lock = threading.Lock()
-        self._ready: Ready | None = None
+        self._is_ready = False
         place = at_hand(self._model, self._revision)
         revision = place.revision if place else self._revision or ""
         self.identity = Identity(self.name, place.label if place else label_of(self._model), revision)
@@ -84,28 +82,28 @@ class LocalModel(ABC, Generic[Ready]):
         what is not installed.
         """
         check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
-        self._prepared(progress)
+        self._prepare(progress)
 
     @property
     def to_fetch(self) -> tuple[HubModel, ...]:
         """The published model that `get_ready` fetches; none where it is here or its size is not known."""
-        found = None if self._ready is not None else to_fetch(self._model, self._revision)
+        found = None if self._is_ready else to_fetch(self._model, self._revision)
         return () if found is None else (found,)
 
     def ready_if_here(self) -> None:
         """As `get_ready` where the model is on this machine; else nothing happens."""
         if at_hand(self._model, self._revision) is not None:
-            self._prepared(NoProgress())
+            self._prepare(NoProgress())
 
-    def _prepared(self, progress: Progress) -> Ready:
+    def _prepare(self, progress: Progress) -> None:
         with self._lock:
-            if self._ready is None:
-                self._ready = self._made_ready(progress)
-            return self._ready
+            if not self._is_ready:
+                self._read(progress)
+                self._is_ready = True
 
     @abstractmethod
-    def _made_ready(self, progress: Progress) -> Ready:
-        """What is read besides the weights, once; sets the final ``identity``."""
+    def _read(self, progress: Progress) -> None:
+        """Read what is needed besides the weights, once; sets the final ``identity``."""
 
 
 _GATED = (
@@ -288,10 +286,19 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
     EngineError that says all that is missing.
     """
     models = list(dict.fromkeys(models))
-    if not models or not (lacking := [*_packages(), *_memory(models, config), *_disk(models)]):
+    if not models:
+        return
+    lacking, size = [], sum(model.bytes for model in models)
+    if absent := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
+        lacking.append(f'{" and ".join(absent)} (pip install "shotad[models]")')
+    lacking += _memory(max(model.bytes for model in models), config)
+    place = cache_place()
+    free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
+    if free < size:
+        lacking.append(f"{_gb(size)} of disk below {place} ({_gb(free)} are free)")
+    if not lacking:
         return
     names = " and ".join(model.repo for model in models)
-    size = sum(model.bytes for model in models)
     raise EngineError(
         f"This machine cannot run {names}. Missing: {'; '.join(lacking)}. "
         f"Nothing was fetched; it would have been {_gb(size)}.",
@@ -300,14 +307,8 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
     )
 
 
-def _packages() -> list[str]:
-    absent = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
-    return [f'{" and ".join(absent)} (pip install "shotad[models]")'] if absent else []
-
-
-def _memory(models: Sequence[HubModel], config: Config) -> list[str]:
+def _memory(largest: int, config: Config) -> list[str]:
     """The GPU that is missing or too small; of a machine that is to do without, its memory."""
-    largest = max(model.bytes for model in models)
     wanted = int(largest * ROOM * _SHARE[config.local.quantise])
     device, there = config.compute.device, gpu_memory()
     if device not in ("auto", "cpu"):
@@ -320,12 +321,6 @@ def _memory(models: Sequence[HubModel], config: Config) -> list[str]:
     if there is None or there >= wanted:
         return []
     return [f"a GPU with {_gb(wanted)} of memory ({f'there are {_gb(there)}' if there else 'there is none'})"]
-
-
-def _disk(models: Sequence[HubModel]) -> list[str]:
-    place, size = cache_place(), sum(model.bytes for model in models)
-    free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
-    return [f"{_gb(size)} of disk below {place} ({_gb(free)} are free)"] if free < size else []
 
 
 def _gb(size: int) -> str:

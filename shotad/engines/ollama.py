@@ -72,7 +72,14 @@ class _OllamaClient(ChatClient):
         context = held.room(letters // _LETTERS + images * _IMAGE + answer)
         while True:
             raw = self._call("api/chat", self._timeout, _native(body, context, thinks=held.thinks))
-            if not _too_long(raw, context):
+            told, trouble = raw.document, trouble_in(raw)
+            read = told.get("prompt_eval_count") if isinstance(told, Mapping) else None
+            # A prompt that did not fit: said so, or cut without a word
+            if trouble is not None:
+                too_long = trouble.meaning == "too long"
+            else:
+                too_long = isinstance(read, int) and 0 <= read - context // 2 <= _CUT
+            if not too_long:
                 return _translated(raw, str(body["model"]))
             longer = held.room(2 * context)
             if longer == context:
@@ -150,15 +157,6 @@ def _native(body: Body, context: int, *, thinks: bool) -> Body:
     if "response_format" in body:
         native["format"] = body["response_format"]["json_schema"]["schema"]
     return native
-
-
-def _too_long(raw: Raw, context: int) -> bool:
-    """Whether the prompt did not fit: said so, or cut without a word."""
-    if (trouble := trouble_in(raw)) is not None:
-        return trouble.meaning == "too long"
-    document = raw.document
-    read = document.get("prompt_eval_count") if isinstance(document, Mapping) else None
-    return isinstance(read, int) and 0 <= read - context // 2 <= _CUT
 
 
 def _refusal(message: str) -> Raw:

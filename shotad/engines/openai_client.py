@@ -18,7 +18,7 @@ import socket
 import threading
 import weakref
 import zlib
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -92,8 +92,9 @@ class ChatClient:
             headers=self._headers(key),
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT)),
         )
+        future = asyncio.run_coroutine_threadsafe(_whole(client, request, timeout), loop)
         try:
-            raw = _result(_whole(client, request, timeout), loop)
+            raw = future.result()
         except httpx.ConnectTimeout:
             raise Broken("it does not pick up", reached=False) from None
         except (TimeoutError, httpx.TimeoutException):
@@ -111,6 +112,8 @@ class ChatClient:
                 text = os.strerror(found.errno)  # asyncio has words of its own for it
             cause = struck_out(" ".join(text.split()), secrets).rstrip(".")
             raise Broken(cause, reached=not unreached) from None
+        finally:
+            future.cancel()  # the call ends where the caller does (Ctrl-C)
         return Raw(raw.status, _struck_out(raw.body, secrets), raw.headers)
 
     def _headers(self, key: str) -> dict[str, str]:
@@ -123,31 +126,31 @@ class ChatClient:
     def _client(self, httpx: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
         """The client, and the running loop that its calls belong to."""
         with self._lock:
-            if self._made is None:
-                self._made = self._new_client(httpx), asyncio.new_event_loop()
-                client, loop = self._made
-                threading.Thread(target=_run, args=(loop,), name="shotad-http", daemon=True).start()
-                weakref.finalize(self, _end, client, loop)
+            if self._made is not None:
+                return self._made
+            address = self.address
+            # On this machine no proxy of the environment is asked: it would carry frames off, and could
+            # seldom find the way back. A redirect would send them on to a host that nobody was told of.
+            straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
+            if address.is_local and address.url.startswith("http:"):
+                # Nothing is encrypted there, and reading the certificates takes long.
+                straight["verify"] = False
+            if address.query:
+                logging.getLogger("httpx").addFilter(_without_query)
+            whose = {name: os.environ.get(variable) for name, variable in _WHOSE.items() if address.is_own}
+            client = httpx.AsyncClient(
+                base_url=address.url,
+                params=dict(address.query),
+                headers={"Accept-Encoding": "identity", **{name: one for name, one in whose.items() if one}},
+                follow_redirects=False,
+                limits=httpx.Limits(max_connections=None),
+                **straight,
+            )
+            loop = asyncio.new_event_loop()
+            self._made = client, loop
+            threading.Thread(target=_run, args=(loop,), name="shotad-http", daemon=True).start()
+            weakref.finalize(self, _end, client, loop)
             return self._made
-
-    def _new_client(self, httpx: Any) -> Any:
-        address = self.address
-        # On this machine no proxy of the environment is asked: it would carry frames off, and could seldom
-        # find the way back. A redirect would send them on to a host that nobody was told of.
-        straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
-        if address.is_local and address.url.startswith("http:"):
-            straight["verify"] = False  # Nothing is encrypted there, and reading the certificates takes long.
-        if address.query:
-            logging.getLogger("httpx").addFilter(_without_query)
-        whose = {name: os.environ.get(variable) for name, variable in _WHOSE.items() if address.is_own}
-        return httpx.AsyncClient(
-            base_url=address.url,
-            params=dict(address.query),
-            headers={"Accept-Encoding": "identity", **{name: one for name, one in whose.items() if one}},
-            follow_redirects=False,
-            limits=httpx.Limits(max_connections=None),
-            **straight,
-        )
 
 
 def need_client() -> Any:
@@ -179,15 +182,6 @@ def _end(client: Any, loop: asyncio.AbstractEventLoop) -> None:
     loop.call_soon_threadsafe(lambda: loop.create_task(end()))
 
 
-def _result(call: Coroutine[Any, Any, Raw], loop: asyncio.AbstractEventLoop) -> Raw:
-    """What the call gives; ended with it where the caller is (Ctrl-C)."""
-    future = asyncio.run_coroutine_threadsafe(call, loop)
-    try:
-        return future.result()
-    finally:
-        future.cancel()
-
-
 async def _whole(client: Any, request: Any, timeout: float) -> Raw:
     """The answer, from the connection to its last byte within ``timeout`` seconds and `_MOST_BYTES`. Raises
     TimeoutError, and Broken for one that is longer or cannot be unpacked."""
@@ -197,7 +191,8 @@ async def _whole(client: Any, request: Any, timeout: float) -> Raw:
             body = b"".join([part async for part in _unpacked(response)])
         finally:
             await response.aclose()
-    return Raw(response.status_code, body, _small(response.headers))
+    headers = {str(name).lower(): str(value) for name, value in response.headers.items()}
+    return Raw(response.status_code, body, headers)
 
 
 async def _unpacked(response: Any) -> AsyncIterator[bytes]:
@@ -215,10 +210,6 @@ async def _unpacked(response: Any) -> AsyncIterator[bytes]:
         if max(taken, given) > _MOST_BYTES:
             raise Broken(f"its answer has more than {_MOST_BYTES >> 20} MiB")
         yield piece
-
-
-def _small(headers: Any) -> dict[str, str]:
-    return {str(name).lower(): str(value) for name, value in headers.items()}
 
 
 def _struck_out(body: bytes, secrets: Iterable[str]) -> bytes:

@@ -119,33 +119,24 @@ def trouble_in(raw: Raw) -> ServerError | None:
         document = document[0]
     held = document if isinstance(document, Mapping) else {}
     if raw.status == 200:
-        return _of(200, held["error"], raw) if held.get("error") and not held.get("choices") else None
+        return _of(200, held["error"]) if held.get("error") and not held.get("choices") else None
     for name in ("error", "detail", "errors", "message"):
         if held.get(name):
-            inner = held if name == "message" else held[name]
-            return _of(raw.status, inner, raw)
+            return _of(raw.status, held if name == "message" else held[name])
     return ServerError(raw.status, shortened(raw.body.decode("utf-8", "replace")))
 
 
-def _of(status: int, error: Any, raw: Raw) -> ServerError:
+def _of(status: int, error: Any) -> ServerError:
+    told = error.get("code") if isinstance(error, Mapping) else None
+    if status == 200:  # gateways answer so with the true one in the body
+        status = int(told) if isinstance(told, int) and 400 <= told < 600 else 500
     if not isinstance(error, Mapping):
-        return ServerError(
-            _status(status, None), shortened(error if isinstance(error, str) else json.dumps(error))
-        )
+        return ServerError(status, shortened(error if isinstance(error, str) else json.dumps(error)))
     message = error.get("message") or error.get("detail") or json.dumps(error, ensure_ascii=False)
     codes = [str(error[name]).lower() for name in ("code", "type") if error.get(name)]
     notable = _QUOTA | _UNWANTED | _UNKNOWN_MODEL | _TOO_LONG_CODES
     code = next((code for code in codes if code in notable), codes[0] if codes else "")
-    return ServerError(
-        _status(status, error.get("code")), shortened(str(message)), code, str(error.get("param") or "")
-    )
-
-
-def _status(status: int, code: Any) -> int:
-    """The status that counts: gateways answer 200 with the true one in the body."""
-    if status != 200:
-        return status
-    return int(code) if isinstance(code, int) and 400 <= code < 600 else 500
+    return ServerError(status, shortened(str(message)), code, str(error.get("param") or ""))
 
 
 def shortened(text: str) -> str:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import HEARING_RATE, Clip, EndpointSettings, Request, Usage
+from shotad.core import HEARING_RATE, EndpointSettings, Request, Usage
 from shotad.engines.openai_errors import ServerError
 from shotad.film import jpeg
 
@@ -80,52 +80,32 @@ def seed_of(seed: int) -> int:
 
 def messages_of(request: Request, settings: EndpointSettings, *, video: bool = False) -> list[Body]:
     """All turns. The clip goes with the turn marked for it, else with the last of the user's."""
-    turns = request.messages
-    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
-    marked = (index for index, turn in enumerate(turns) if turn.with_clip)
-    place = next(marked, users[-1] if users else None)
-    return [
-        {
-            "role": turn.role,
-            "content": [
-                *_frames(request.clip, settings, video, request.timed),
-                *_sound(request.clip),
-                _text_part(turn.text),
-            ]
-            if index == place and request.clip is not None
-            else sound(turn.text),
-        }
-        for index, turn in enumerate(turns)
-    ]
-
-
-def _frames(clip: Clip, settings: EndpointSettings, video: bool, timed: bool) -> list[Body]:
+    made: list[Body] = [{"role": turn.role, "content": sound(turn.text)} for turn in request.messages]
+    users = [index for index, turn in enumerate(request.messages) if turn.role == "user"]
+    marked = (index for index, turn in enumerate(request.messages) if turn.with_clip)
+    place, clip = next(marked, users[-1] if users else None), request.clip
+    if clip is None or place is None:
+        return made
     frames = [base64.b64encode(jpeg(image, JPEG_QUALITY)).decode() for image in clip.images]
-    if timed and video:
-        return [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
-    stills: list[Body] = [
-        {
-            "type": "image_url",
-            "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
-        }
-        for data in frames
-    ]
-    if not timed:
-        return stills
-    return [part for pair in zip(map(_text_part, clip.stamps), stills, strict=True) for part in pair]
-
-
-def _sound(clip: Clip) -> list[Body]:
-    if clip.sound is None:
-        return []
-    stream = io.BytesIO()
-    with wave.open(stream, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(HEARING_RATE)
-        file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
-    data = base64.b64encode(stream.getvalue()).decode()
-    return [{"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}]
+    parts: list[Body] = []
+    if request.timed and video:
+        parts = [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
+    else:
+        for stamp, data in zip(clip.stamps, frames, strict=True):
+            url = {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail}
+            parts += [_text_part(stamp)] if request.timed else []
+            parts.append({"type": "image_url", "image_url": url})
+    if clip.sound is not None:
+        stream = io.BytesIO()
+        with wave.open(stream, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(HEARING_RATE)
+            file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
+        data = base64.b64encode(stream.getvalue()).decode()
+        parts.append({"type": "input_audio", "input_audio": {"data": data, "format": "wav"}})
+    made[place]["content"] = [*parts, _text_part(request.messages[place].text)]
+    return made
 
 
 def _text_part(text: str) -> Body:
@@ -148,12 +128,14 @@ def answer_in(document: Any) -> Answer | None:
     """The answer in a chat completion; None where the document is no chat completion."""
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
+            said = rest.get("usage")
+            counts = said if isinstance(said, Mapping) else {}
             return Answer(
                 # Servers leave out the opening mark of what was thought before, or never close it.
                 text=_UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", _text(message.get("content")))).strip(),
                 finish=str(choice.get("finish_reason") or "stop").lower(),
                 refusal=_text(message.get("refusal")).strip(),
-                usage=_usage(rest.get("usage")),
+                usage=Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))),
             )
     return None
 
@@ -177,11 +159,6 @@ def _text(content: Any) -> str:
             texts = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
             return "".join(sound(text) for text in texts if isinstance(text, str))
     return ""
-
-
-def _usage(said: Any) -> Usage:
-    counts = said if isinstance(said, Mapping) else {}
-    return Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
 
 
 def _count(value: Any) -> int:
