@@ -177,7 +177,7 @@ def _features() -> list[Check]:
     from shotad.grammar import auto_choice
 
     try:
-        name, why = auto_choice(Config().threads, Config().compute)
+        name, why = auto_choice(Config().compute)
     except ShotadError as error:
         return [Check("Threads", str(error), False)]
     return [Check("Threads", f"{name} ({why})")]

@@ -50,24 +50,15 @@ def answers(
     replies: dict[int, Reply] = {}
     fitting: list[int] = []
     for index, request in enumerate(requests):
-        why = too_long(loaded, lengths[index], request.sampling.max_tokens)
-        if why is None:
+        length, answer, context = lengths[index], request.sampling.max_tokens, loaded.context
+        if context is None or length + answer <= context:
             fitting.append(index)
-        else:
-            replies[index] = Reply("", "error", error=why)
+            continue
+        why = f"the prompt has {length} tokens; with {answer} for the answer that is more than "
+        replies[index] = Reply("", "error", error=f"{why}the {context} that {loaded.label} takes")
     run = _Run(loaded, tokenizer, requests, lengths, collate, tokens, most)
     replies.update(run.all_of(fitting))
     return [replies[index] for index in range(len(requests))]
-
-
-def too_long(loaded: Loaded, length: int, answer: int) -> str | None:
-    """Why a prompt of ``length`` tokens cannot be answered in ``answer`` more; None where it can."""
-    if loaded.context is None or length + answer <= loaded.context:
-        return None
-    return (
-        f"the prompt has {length} tokens; with {answer} for the answer that is more than "
-        f"the {loaded.context} that {loaded.label} takes"
-    )
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:

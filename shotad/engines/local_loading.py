@@ -159,10 +159,8 @@ def load_way(way: Way) -> Loaded:
         ) from None
     missing = sorted(report["missing_keys"])
     if missing:
-        raise WeightsError(
-            f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}.",
-            _DAMAGED,
-        )
+        what = f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
+        raise WeightsError(what, _DAMAGED)
     own = model.generation_config
     model.generation_config = type(own)(
         bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
@@ -179,9 +177,8 @@ def config_of(place: ModelPlace) -> Any:
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
     except broken(PURPOSE) as error:
-        raise WeightsError(
-            f"The configuration of {place.label} cannot be read: {reason(error)}.", _DAMAGED
-        ) from None
+        what = f"The configuration of {place.label} cannot be read: {reason(error)}."
+        raise WeightsError(what, _DAMAGED) from None
 
 
 def context_of(config: Any) -> int | None:

@@ -10,12 +10,9 @@ import difflib
 import importlib.util
 import re
 import shutil
-import threading
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
 
 from shotad.core import (
     NETWORK,
@@ -23,10 +20,7 @@ from shotad.core import (
     Config,
     EngineError,
     HubModel,
-    Identity,
-    NoProgress,
     Progress,
-    Stage,
     Weights,
     WeightsError,
     cache_place,
@@ -40,71 +34,6 @@ from shotad.core import (
     weight_files,
     weights_file,
 )
-
-
-class LocalModel(ABC):
-    """A model of transformers behind an engine. Threads may share it: they take turns.
-
-    Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
-    are read at the first question. With one request at a time the same requests give the same bytes on
-    one machine; in a batch the last bits may differ, and with them a word, but never by chance.
-    """
-
-    name: ClassVar[str]
-    default: ClassVar[str]
-    """The model that is taken where the settings name none."""
-
-    def __init__(self, config: Config, stage: Stage) -> None:
-        """The model that the settings of ``stage`` name. Raises WeightsError for a name that is none."""
-        settings: Any = getattr(config, stage)
-        self._config, self._stage = config, stage
-        self._model: str = settings.model or self.default
-        self._revision: str | None = settings.revision
-        self._answer: int = settings.sampling.max_tokens
-        self._lock = threading.Lock()
-        self._is_ready = False
-        place = at_hand(self._model, self._revision)
-        revision = place.revision if place else self._revision or ""
-        self.identity = Identity(self.name, place.label if place else label_of(self._model), revision)
-
-    @classmethod
-    def for_stage(cls, config: Config, stage: Stage) -> Self:
-        """The engine of one of the stages."""
-        return cls(config, stage)
-
-    def get_ready(self, progress: Progress) -> None:
-        """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
-
-        Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
-        torch or transformers, ConfigError for a device that is not there or a
-        way of showing frames that the model does not know, WeightsError for a model that cannot be had or
-        read, EngineError for one that takes too few tokens, takes no images where it is to look, or needs
-        what is not installed.
-        """
-        check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
-        self._prepare(progress)
-
-    @property
-    def to_fetch(self) -> tuple[HubModel, ...]:
-        """The published model that `get_ready` fetches; none where it is here or its size is not known."""
-        found = None if self._is_ready else to_fetch(self._model, self._revision)
-        return () if found is None else (found,)
-
-    def ready_if_here(self) -> None:
-        """As `get_ready` where the model is on this machine; else nothing happens."""
-        if at_hand(self._model, self._revision) is not None:
-            self._prepare(NoProgress())
-
-    def _prepare(self, progress: Progress) -> None:
-        with self._lock:
-            if not self._is_ready:
-                self._read(progress)
-                self._is_ready = True
-
-    @abstractmethod
-    def _read(self, progress: Progress) -> None:
-        """Read what is needed besides the weights, once; sets the final ``identity``."""
-
 
 _GATED = (
     "Check the network. Its makers give it only to those who accept their licence: accept it on the model's "

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shotad.core import EndpointSettings, Identity
+from shotad.core import Config, Stage
 from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
 from shotad.engines.openai_errors import Raw, trouble_in
@@ -59,6 +59,11 @@ _HELD: dict[tuple[str, str], _Held] = {}
 class _OllamaClient(ChatClient):
     """Calls in Ollama's words; who asks and reads the answer sees those of OpenAI."""
 
+    listing = ("api/tags", "models", "name")
+
+    def __init__(self, address: Address, key_name: str, timeout: float) -> None:
+        super().__init__(replace(address, url=address.url.removesuffix("/v1")), key_name, timeout)
+
     def ask(self, body: Body) -> Raw:
         """Sends a chat request. Raises Broken; any status is an answer."""
         held = self._held(str(body["model"]))
@@ -86,13 +91,6 @@ class _OllamaClient(ChatClient):
                 return _refusal(f"the prompt is longer than the maximum context of {context} tokens")
             context = longer
 
-    def models(self) -> tuple[str, ...]:
-        """The models that it has; empty where it says nothing of use."""
-        match self._listing("api/tags"):
-            case {"models": [*items]}:
-                return tuple(str(item["name"]) for item in items if isinstance(item, dict) and "name" in item)
-        return ()
-
     def _held(self, model: str) -> _Held | Raw:
         """What is known of the model, asked for once; the answer where it is an error."""
         key = (self.address.url, model)
@@ -117,13 +115,11 @@ class Ollama(OpenAI):
     name = "ollama"
     client = _OllamaClient
 
-    def __init__(
-        self, settings: EndpointSettings, address: Address, identity: Identity, **timing: Any
-    ) -> None:
+    def __init__(self, config: Config, stage: Stage, **timing: Any) -> None:
         """As `OpenAI`; an address that ends in ``/v1``, where it speaks OpenAI's protocol, will do too."""
-        patient = {"in_flight": 1, "timeout": max(settings.timeout, _PATIENCE)}
-        root = replace(address, url=address.url.removesuffix("/v1"))
-        super().__init__(settings.model_copy(update=patient), root, identity, **timing)
+        patient = {"in_flight": 1, "timeout": max(config.openai.timeout, _PATIENCE)}
+        settings = config.openai.model_copy(update=patient)
+        super().__init__(config.model_copy(update={"openai": settings}), stage, **timing)
 
 
 def _parts(turn: Mapping[str, Any]) -> tuple[str, list[str]]:

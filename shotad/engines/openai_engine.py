@@ -14,13 +14,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
 from shotad.core import (
     Abilities,
     Config,
-    EndpointSettings,
     Engine,
     EngineError,
     Identity,
@@ -32,7 +31,6 @@ from shotad.core import (
 )
 from shotad.engines.local_servers import named
 from shotad.engines.openai_client import (
-    Address,
     Broken,
     ChatClient,
     address_of,
@@ -134,19 +132,24 @@ class OpenAI:
     hears = False
 
     def __init__(
-        self,
-        settings: EndpointSettings,
-        address: Address,
-        identity: Identity,
-        *,
-        sleep: Sleep | None = None,
-        clock: Clock | None = None,
-        video: bool = False,
+        self, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
     ) -> None:
-        """``sleep`` and ``clock`` stand in for the real ones; ``video``: the server takes videos. See
-        `for_stage`."""
-        self.identity = identity
-        self.address = address
+        """The engine of one stage, which may have a model and a server of its own.
+
+        ``sleep`` and ``clock`` stand in for the real ones. Raises EngineError for an endpoint that is no URL.
+        A model that is not set is found missing by `get_ready`, or at the first request.
+        """
+        settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
+        self.address = address = address_of(own.base_url, settings.base_url)
+        server = named(config.engine)
+        # Whether the server takes videos
+        self._video = stage == "stage1" and server is not None and server.kind.word == "vllm"
+        # All but the model's name that changes answers.
+        words = [] if own.revision is None else [own.revision]
+        if stage == "stage1":
+            words += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
+            words += [word for word, on in (("video", self._video), ("sound", self.hears)) if on]
+        self.identity = Identity(self.name, own.model or settings.model or "", " ".join(words))
         self.abilities = Abilities(
             accepts_images=True,
             in_flight=settings.in_flight,
@@ -154,34 +157,17 @@ class OpenAI:
             hears=self.hears,
         )
         self._settings = settings
-        timing = {} if clock is None else {"clock": clock}
-        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
+        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
         self._line = self.client(address, settings.key_name, settings.timeout)
         self._dialect = Dialect()
-        self._video = video
         self._progress: Progress = NoProgress()
 
     @classmethod
     def for_stage(
         cls, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
-    ) -> OpenAI:
-        """The engine of one stage, which may have a model and a server of its own.
-
-        Raises EngineError for an endpoint that is no URL. A model that is not set is found missing by
-        `get_ready`, or at the first request.
-        """
-        settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
-        address = address_of(own.base_url, settings.base_url)
-        model = own.model or settings.model or ""
-        server = named(config.engine)
-        video = stage == "stage1" and server is not None and server.kind.word == "vllm"
-        # All but the model's name that changes answers.
-        words = [] if own.revision is None else [own.revision]
-        if stage == "stage1":
-            words += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
-            words += [word for word, on in (("video", video), ("sound", cls.hears)) if on]
-        identity = Identity(cls.name, model, " ".join(words))
-        return cls(settings, address, identity, sleep=sleep, clock=clock, video=video)
+    ) -> Self:
+        """As the constructor says."""
+        return cls(config, stage, sleep=sleep, clock=clock)
 
     def get_ready(self, progress: Progress) -> None:
         """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
@@ -283,10 +269,10 @@ class OpenAI:
                 return answer
             more = self._dialect.next_try(body, changes, trouble)
             if more is None:
-                return self._judged(trouble, raw, body)
+                return self._judged(trouble, raw)
             changes = more
 
-    def _judged(self, trouble: ServerError, raw: Raw, body: Body) -> Reply | _Passing:
+    def _judged(self, trouble: ServerError, raw: Raw) -> Reply | _Passing:
         said = f"{self.address.shown} says ({trouble.status}): {trouble.message.rstrip('.')}."
         if trouble.meaning == "again":
             pause = asked_pause(raw.headers, self._gate.clock())

@@ -118,15 +118,13 @@ def trouble_in(raw: Raw) -> ServerError | None:
     if isinstance(document, list) and len(document) == 1:
         document = document[0]
     held = document if isinstance(document, Mapping) else {}
-    if raw.status == 200:
-        return _of(200, held["error"]) if held.get("error") and not held.get("choices") else None
-    for name in ("error", "detail", "errors", "message"):
-        if held.get(name):
-            return _of(raw.status, held if name == "message" else held[name])
-    return ServerError(raw.status, shortened(raw.body.decode("utf-8", "replace")))
-
-
-def _of(status: int, error: Any) -> ServerError:
+    status = raw.status
+    if status == 200 and (held.get("choices") or not held.get("error")):
+        return None
+    name = next((name for name in ("error", "detail", "errors", "message") if held.get(name)), None)
+    if name is None:
+        return ServerError(status, shortened(raw.body.decode("utf-8", "replace")))
+    error = held if name == "message" else held[name]
     told = error.get("code") if isinstance(error, Mapping) else None
     if status == 200:  # gateways answer so with the true one in the body
         status = int(told) if isinstance(told, int) and 400 <= told < 600 else 500
@@ -198,10 +196,10 @@ class RateLimiter:
     """What the threads of one engine share: places, a common pause, and the error that stops them all."""
 
     def __init__(
-        self, places: int, longest: float, *, sleep: Sleep | None = None, clock: Clock = time.time
+        self, places: int, longest: float, *, sleep: Sleep | None = None, clock: Clock | None = None
     ) -> None:
         """``places`` is how many may be in at once, ``longest`` the longest common pause in seconds."""
-        self.clock = clock
+        self.clock = clock or time.time
         self._longest = longest
         self._places = threading.BoundedSemaphore(places)
         self._lock = threading.Lock()

@@ -19,7 +19,7 @@ import io
 import re
 import threading
 import wave
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,31 +175,12 @@ _SCHEMA = re.compile(
 _SYSTEM = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """One way to say it otherwise; ``blamed`` finds out whether a refusal is about it."""
-
-    name: str
-    applies: Callable[[Body], bool]
-    blamed: Callable[[ServerError], bool]
-    made: Callable[[Body], Body]
-
-
-def _without(name: str, body: Body) -> Body:
-    return {key: value for key, value in body.items() if key != name}
-
-
-def _dropped(name: str) -> _Change:
-    return _Change(
-        f"no {name}",
-        lambda body: name in body,
-        lambda said: _names(said, name),
-        lambda body: _without(name, body),
-    )
-
-
 def _names(said: ServerError, name: str) -> bool:
     return said.param == name or (name in said.words and _REFUSAL.search(said.words) is not None)
+
+
+def _has_system(body: Body) -> bool:
+    return any(turn["role"] == "system" for turn in body["messages"])
 
 
 def _without_system(body: Body) -> Body:
@@ -219,54 +200,34 @@ def _without_system(body: Body) -> Body:
     return {**body, "messages": [{"role": "user", "content": head}, *turns]}
 
 
-_CHANGES = (
-    _Change(
-        "other limit",
-        lambda body: "max_tokens" in body,
-        lambda said: _names(said, "max_tokens"),
-        lambda body: {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]},
-    ),
-    _dropped("temperature"),
-    _dropped("top_p"),
-    _dropped("seed"),
-    _Change(
-        "no schema",
-        lambda body: "response_format" in body,
-        lambda said: said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None,
-        lambda body: _without("response_format", body),
-    ),
-    _Change(
-        "no system turn",
-        lambda body: any(turn["role"] == "system" for turn in body["messages"]),
-        lambda said: _SYSTEM.search(said.words) is not None,
-        _without_system,
-    ),
-)
-_CHANGES_AT_FAULTS = tuple(change for change in _CHANGES if change.name == "no schema")
-
-
 class Dialect:
     """What one server was found to understand. May be used by several threads at once."""
 
     def __init__(self) -> None:
         self.known: frozenset[str] = frozenset()
-        """Names of the changes that every request gets."""
+        """The parts that every request says otherwise, or leaves out: names of its keys, or ``system``."""
         self._lock = threading.Lock()
 
     def said(self, body: Body, changes: frozenset[str]) -> Body:
         """The request with these changes, where they apply."""
-        for change in _CHANGES:
-            if change.name in changes and change.applies(body):
-                body = change.made(body)
-        return body
+        made = {key: value for key, value in body.items() if key not in changes}
+        if "max_tokens" in changes and "max_tokens" in body:
+            made["max_completion_tokens"] = body["max_tokens"]
+        return _without_system(made) if "system" in changes and _has_system(body) else made
 
     def next_try(self, body: Body, tried: frozenset[str], trouble: ServerError) -> frozenset[str] | None:
         """``tried`` and the change that the refusal asks for; None where it asks for none."""
-        said = self.said(body, tried)
+        said, words = self.said(body, tried), trouble.words
         is_about_form = trouble.status in (400, 422) and trouble.meaning == "slot"
-        for change in _CHANGES if is_about_form else _CHANGES_AT_FAULTS if trouble.status >= 500 else ():
-            if change.name not in tried and change.applies(said) and change.blamed(trouble):
-                return tried | {change.name}
+        if is_about_form:
+            for name in ("max_tokens", "temperature", "top_p", "seed"):
+                if name in said and _names(trouble, name):
+                    return tried | {name}
+        about_schema = trouble.param.startswith("response_format") or _SCHEMA.search(words)
+        if "response_format" in said and about_schema and (is_about_form or trouble.status >= 500):
+            return tried | {"response_format"}
+        if is_about_form and _has_system(said) and _SYSTEM.search(words):
+            return tried | {"system"}
         return None
 
     def keep(self, changes: frozenset[str]) -> None:

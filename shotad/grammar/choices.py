@@ -43,7 +43,7 @@ def make_feature_maker(
     """
     name = threads.features
     if name == "auto":
-        name = auto_choice(threads, compute)[0]
+        name = auto_choice(compute)[0]
     if name == "none":
         return None
     if name == "grid":
@@ -75,7 +75,7 @@ def features_at_hand() -> dict[str, Path]:
     return {name: folder for name, folder in found.items() if folder is not None}
 
 
-def auto_choice(threads: ThreadSettings, compute: ComputeSettings) -> tuple[str, str]:
+def auto_choice(compute: ComputeSettings) -> tuple[str, str]:
     """The best DINOv2 that is at hand and that this machine can bear, else ``grid``; and why.
 
     torch is loaded only where weights are at hand. Raises ConfigError for a device that is not there.

@@ -65,11 +65,12 @@ def read_items(
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
     if found := _annotations(folder, annotation):
-        files = DatasetFiles(folder, {label.film for one in found for label in one.labels})
+        files = DatasetFiles(folder, {label.film for _, labels, _ in found for label in labels})
 
         def merit(one: Annotation) -> tuple[bool, int, int]:
-            there = sum(files.source(label.kind, label.film, label.shot) is not None for label in one.labels)
-            return all(label.split for label in one.labels), there, there - len(one.labels)
+            _, labels, _ = one
+            there = sum(files.source(label.kind, label.film, label.shot) is not None for label in labels)
+            return all(label.split for label in labels), there, there - len(labels)
 
         # One with a split, then the one of which most shots have their files, then the one that misses fewest
         data = _data(folder, max(found, key=merit), files, seed, missing)
@@ -175,24 +176,19 @@ class Label:
         return f"{self.kind}/{self.film}/{self.shot:04d}"
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """One annotation file, read: its labels, and how many shots have none for the scale."""
-
-    path: Path
-    labels: tuple[Label, ...]
-    without_scale: int
+Annotation = tuple[Path, list[Label], int]
+"""One annotation file, read: its labels, and how many shots have none for the scale."""
 
 
 def _annotations(folder: Path, name: str | None) -> list[Annotation]:
     """The one called ``name``, or those beside the films' folders."""
     if name is None:
-        return [one for path in sorted(folder.glob("*.json")) if (one := load(path)) and one.labels]
+        return [one for path in sorted(folder.glob("*.json")) if (one := load(path)) and one[1]]
     path = folder / name
     if not path.is_file():
         raise DatasetError(f"There is no {name} in {folder}.", "Name a JSON file inside the folder.")
     found = load(path)
-    if found is None or not found.labels:
+    if found is None or not found[1]:
         raise DatasetError(
             f"{path} holds no shot scales of MovieShots.", "Name a file such as v1_split_trailer.json."
         )
@@ -225,7 +221,7 @@ def load(path: Path) -> Annotation | None:
         if before is not label:
             where = f" ({before.split} and {label.split})" if before.split != label.split else ""
             raise DatasetError(f"{path} has {label.key} twice{where}.", "Keep one of them.")
-    return Annotation(path, tuple(labels.values()), without)
+    return path, list(labels.values()), without
 
 
 def _leaves(
@@ -252,12 +248,13 @@ def _place(names: tuple[str, ...]) -> tuple[Split | None, str, str, int] | None:
 
 
 def _data(folder: Path, found: Annotation, files: DatasetFiles, seed: int, missing: float) -> ScaleData:
-    named = {label: scale_named(label.scale) for label in found.labels}
+    path, annotated, without_scale = found
+    named = {label: scale_named(label.scale) for label in annotated}
     unknown = [label for label, scale in named.items() if scale is None]
     if unknown:
         counts = Counter(label.scale for label in unknown).most_common(5)
         raise DatasetError(
-            f"{found.path} has labels that are no shot scales: "
+            f"{path} has labels that are no shot scales: "
             f"{', '.join(f'{name!r} ({count})' for name, count in counts)}; one is at {unknown[0].key}.",
             "The scales are ECS, CS, MS, FS and LS.",
         )
@@ -266,7 +263,7 @@ def _data(folder: Path, found: Annotation, files: DatasetFiles, seed: int, missi
     absent = [label for label, source in sources.items() if source is None]
     if len(absent) > missing * len(labels):
         raise DatasetError(
-            f"{len(absent)} of the {len(labels)} shots in {found.path} have no clip and no picture below "
+            f"{len(absent)} of the {len(labels)} shots in {path} have no clip and no picture below "
             f"{folder}, such as {_examples(label.key for label in absent)}.",
             f"Fetch them, or allow a larger share than {missing:g} to be missing.",
         )
@@ -279,24 +276,21 @@ def _data(folder: Path, found: Annotation, files: DatasetFiles, seed: int, missi
         if (source := sources[label]) is not None
     ]
     own = all(label.split for label in labels)
-    layout = f"MovieShots, {found.path.name}, " + (
+    layout = f"MovieShots, {path.name}, " + (
         "published split" if own else "split by the hash of the films' ids"
     )
-    return ScaleData(
-        tuple(sorted(items, key=lambda item: item.key)), layout, tuple(_notes(found, absent, labels, splits))
-    )
+    notes = tuple(_notes(without_scale, absent, splits))
+    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, notes)
 
 
-def _notes(
-    found: Annotation, absent: Sequence[Label], labels: Iterable[Label], splits: Mapping[Label, Split]
-) -> Iterator[str]:
+def _notes(without: int, absent: Sequence[Label], splits: Mapping[Label, Split]) -> Iterator[str]:
     if absent:
         yield f"{len(absent)} annotated shots have no files, such as {_examples(x.key for x in absent)}."
-    if found.without_scale:
-        yield f"{found.without_scale} annotated shots have no scale and are left out."
+    if without:
+        yield f"{without} annotated shots have no scale and are left out."
     where: dict[str, set[Split]] = defaultdict(set)
-    for label in labels:
-        where[label.film].add(splits[label])
+    for label, split in splits.items():
+        where[label.film].add(split)
     torn = sorted(film for film, inside in where.items() if len(inside) > 1)
     if torn:
         yield f"{len(torn)} films have shots in more than one split, such as {_examples(torn)}."

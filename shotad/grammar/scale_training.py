@@ -45,7 +45,7 @@ from shotad.grammar.scale_net import (
     save_net,
 )
 from shotad.grammar.training_loop import BEST, STATE, Loop, ProcessGroup, Stop
-from shotad.grammar.training_records import Scores, published_rows
+from shotad.grammar.training_records import PUBLISHED, Scores
 from shotad.grammar.training_settings import NetSettings, ScaleTraining, what_matters
 from shotad.grammar.vit_features import folder_hash, load_model
 
@@ -112,7 +112,8 @@ def train_scale(
         record = {**record, "test": test.record()}
         if crew.leads:
             save_net(out / BEST, best, record)
-            write_text(out / REPORT, readable_json({**record, "published": published_rows()}))
+            rows = [{"name": name, "accuracy": a, "macro_f1": f1} for name, (a, f1) in PUBLISHED.items()]
+            write_text(out / REPORT, readable_json({**record, "published": rows}))
             _draw(out / PICTURE, test)
         crew.leave()
         return Outcome(out / BEST, record["epoch"], test, record)

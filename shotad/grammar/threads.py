@@ -134,14 +134,9 @@ class Matching:
     same way within a patch; by their cosines. For features that tell look-alikes apart less well."""
 
     @property
-    def patches(self) -> int:
-        """Patches of a frame."""
-        return self.grid[0] * self.grid[1]
-
-    @property
     def windows(self) -> npt.NDArray[np.bool_]:
-        """``[patches, patches]``: whether patch q is in the window of patch p."""
-        rows, columns = np.divmod(np.arange(self.patches), self.grid[1])
+        """``[patches, patches]`` of a frame: whether patch q is in the window of patch p."""
+        rows, columns = np.divmod(np.arange(self.grid[0] * self.grid[1]), self.grid[1])
         down, across = np.abs(rows[:, None] - rows), np.abs(columns[:, None] - columns)
         found: npt.NDArray[np.bool_] = (down <= self.radius) & (across <= self.radius)
         return found
@@ -167,7 +162,7 @@ def _score(ours: Array, theirs: Array, inside: npt.NDArray[np.bool_], matching: 
         return float(np.mean([way.mean() for way in ways]))
     # The share of patches whose matches moved the same way, each by its sharpness and its cosine
     cosines = np.where(inside, cosines, 0)
-    patches, best = np.arange(matching.patches), cosines.argmax(axis=1)
+    patches, best = np.arange(len(cosines)), cosines.argmax(axis=1)
     near = cosines[patches, best]
     mutual = (cosines.argmax(axis=0)[best] == patches) & (near > 0)
     sharp = np.mean([ways[0], *(way[best] for way in ways[1:])], axis=0)
@@ -175,7 +170,7 @@ def _score(ours: Array, theirs: Array, inside: npt.NDArray[np.bool_], matching: 
     moved = np.stack([best // columns - patches // columns, best % columns - patches % columns])[:, mutual]
     votes = np.zeros((2 * widest + 1, 2 * widest + 1))
     np.add.at(votes, tuple(moved + widest), (sharp * near)[mutual])
-    return float(sliding_window_view(votes, (3, 3)).sum(axis=(2, 3)).max() / matching.patches)
+    return float(sliding_window_view(votes, (3, 3)).sum(axis=(2, 3)).max() / len(cosines))
 
 
 def numpy_scores(values: Array) -> Scores:

@@ -102,6 +102,8 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._train = self.data.of("train")
+        self._steps_per_epoch = math.ceil(len(self._train) / self.settings.batch)
+        self._total = self._steps_per_epoch * self.settings.epochs
         self._module = self.crew.joined(self.net)
         self._optimizer = make_optimizer(self.net, self.settings.optim)
         self._feed = Feed(self.settings)
@@ -120,14 +122,6 @@ class Loop:
     def close(self) -> None:
         """End the processes that read pictures."""
         self._feed.close()
-
-    @property
-    def _steps_per_epoch(self) -> int:
-        return math.ceil(len(self._train) / self.settings.batch)
-
-    @property
-    def _total(self) -> int:
-        return self._steps_per_epoch * self.settings.epochs
 
     def _is_over(self) -> bool:
         """True after the last epoch, and after ``patience`` epochs without a better one."""

@@ -188,8 +188,3 @@ def by_class(test: Scores) -> str:
             f"  {int(test.confusion[k].sum()):5d}"
         )
     return "\n".join(lines)
-
-
-def published_rows() -> list[Mapping[str, Any]]:
-    """The paper's table as JSON."""
-    return [{"name": name, "accuracy": a, "macro_f1": f1} for name, (a, f1) in PUBLISHED.items()]

@@ -13,9 +13,9 @@ import difflib
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,7 +126,10 @@ class DinoV2:
         return self._runner.features(images, self._tokens, self._prefix, self._patch)
 
     def _tokens(self, pixels: Any) -> Any:
-        found = self._model(pixel_values=pixels, **self._asked).last_hidden_state
+        # What a model must be told that was trained on square pictures of one size
+        name = "interpolate_pos_encoding"
+        told = {name: True} if name in inspect.signature(self._model.forward).parameters else {}
+        found = self._model(pixel_values=pixels, **told).last_hidden_state
         patches = (pixels.shape[2] // self._patch) * (pixels.shape[3] // self._patch)
         if found.ndim != 3 or found.shape[1] != self._prefix + patches:
             raise WeightsError(
@@ -139,12 +142,6 @@ class DinoV2:
     @cached_property
     def _model(self) -> Any:
         return self._runner.place(load_model(self._folder))
-
-    @cached_property
-    def _asked(self) -> dict[str, bool]:
-        """What a model must be told that was trained on square pictures of one size."""
-        name = "interpolate_pos_encoding"
-        return {name: True} if name in inspect.signature(self._model.forward).parameters else {}
 
 
 def load_model(folder: Path) -> Any:
@@ -316,11 +313,18 @@ class Runner:
         size = frame_size(patch)
         columns, rows = (side // patch for side in (reversed(size) if all_upright(images) else size))
         parts: list[Any] = []
+        lower = self._dtype != torch.float32
         with ThreadPoolExecutor(min(_READERS, processors())) as pool:
             small = pool.map(partial(fitted, long_side=size[0], short_side=size[1]), images)
             for start in range(0, len(images), self._batch):
                 pixels = normalised([next(small) for _ in images[start : start + self._batch]])
-                with self._context():
+                # CUDA's convolutions as precise as asked for (no TF32)
+                exact = torch.backends.cudnn.flags(
+                    enabled=True, benchmark=False, deterministic=True, allow_tf32=False
+                )
+                mixed = torch.autocast(self._device.type, torch.bfloat16, enabled=lower)
+                on_gpu = self._device.type == "cuda"
+                with torch.inference_mode(), mixed, exact if on_gpu else nullcontext():
                     found = tokens(torch.from_numpy(pixels).to(self._device))
                     parts.append(torch.nn.functional.normalize(found.float(), dim=-1))
         # In tensors that autograd may use; each batch goes as soon as it is copied.
@@ -333,18 +337,6 @@ class Runner:
             whole[start : start + len(found)] = found[:, 0]
             start += len(found)
         return Features(patches, whole, (rows, columns))
-
-    @contextmanager
-    def _context(self) -> Iterator[None]:
-        """No gradients, mixed precision; CUDA's convolutions as precise as asked for (no TF32)."""
-        lower = self._dtype != torch.float32
-        exact = {"enabled": True, "benchmark": False, "deterministic": True, "allow_tf32": False}
-        with ExitStack() as stack:
-            stack.enter_context(torch.inference_mode())
-            stack.enter_context(torch.autocast(self._device.type, torch.bfloat16, enabled=lower))
-            if self._device.type == "cuda":
-                stack.enter_context(torch.backends.cudnn.flags(**exact))
-            yield
 
 
 def frame_size(patch: int) -> tuple[int, int]:

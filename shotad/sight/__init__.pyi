@@ -62,6 +62,7 @@ from .found_people import (
     person_of as person_of,
 )
 from .gallery import (
+    Embeddings as Embeddings,
     Gallery as Gallery,
     GalleryReading as GalleryReading,
     PhotoReading as PhotoReading,
@@ -112,7 +113,6 @@ from .persons import (
 )
 from .portraits import (
     PAGE as PAGE,
-    Embeddings as Embeddings,
     Portrait as Portrait,
     PortraitView as PortraitView,
     best_of as best_of,

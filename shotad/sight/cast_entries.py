@@ -315,16 +315,6 @@ def check_apart(entries: Sequence[Entry], wrong: Wrong) -> None:
 ONE_PERSON = "Give them different names or, if they are one person, join them with shotad cast merge."
 
 
-def check_photos(photos: Sequence[tuple[Entry, str, Path]], wrong: Wrong) -> None:
-    """Raises CastError where one picture is said to show two people. Given: whose, which key, which file."""
-    owners: dict[Path, Entry] = {}
-    for entry, key, path in photos:
-        other = owners.setdefault(path.resolve(), entry)
-        if other is not entry:
-            what = f"the photo {path.name} is also that of {called(other.member)} (line {other.line})."
-            raise wrong(entry.lines.get(key, entry.line), what, "A photo shows one person: leave it to one.")
-
-
 def warnings(members: Sequence[Member]) -> tuple[str, ...]:
     """What lets a cast do less than it could."""
     if not members:
@@ -453,16 +443,6 @@ def scalar(value: str) -> str:
     """A text as it can stand anywhere in YAML, quoted where it must be."""
     dumped = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=2**31)
     return dumped.strip()[1:-1]
-
-
-def flow(values: Sequence[str]) -> str:
-    """A list on one line."""
-    return f"[{', '.join(map(scalar, values))}]"
-
-
-def splice(text: str, start: int, end: int, new: str) -> str:
-    """The text with ``[start, end)`` replaced."""
-    return text[:start] + new + text[end:]
 
 
 def newline_of(text: str) -> str:

@@ -21,11 +21,9 @@ from shotad.sight.cast_entries import (
     compose,
     end_of,
     fields_of,
-    flow,
     is_blank,
     newline_of,
     scalar,
-    splice,
     tidy,
     time_text,
 )
@@ -192,14 +190,14 @@ def _changed(piece: str, key: str, text: str, path: Path) -> str:
         colon = piece.index(":", name.end_mark.index) + 1
         end = max(_end(piece, value), colon)
         said = _COMMENT.search(piece[colon : value.start_mark.index])
-        return splice(piece, colon, end, (f" {text}" if text else "") + (said.group() if said else ""))
+        return piece[:colon] + (f" {text}" if text else "") + (said.group() if said else "") + piece[end:]
     if not text:
         return piece
     before = [present[k] for k in KEYS[: KEYS.index(key)] if k in present] or [node.value[0]]
     _, last = max(before, key=lambda pair: pair[0].start_mark.index)
     end = _end(piece, last)
     if node.flow_style:
-        return splice(piece, end, end, f", {key}: {text}")
+        return f"{piece[:end]}, {key}: {text}{piece[end:]}"
     return _line_after(piece, end, f"{' ' * node.start_mark.column}{key}: {text}")
 
 
@@ -221,14 +219,16 @@ def _line_after(piece: str, end: int, line: str) -> str:
     found = NEWLINE.search(piece, end)
     if found is None:
         return piece + newline + line
-    return splice(piece, found.end(), found.end(), line + newline)
+    return piece[: found.end()] + line + newline + piece[found.end() :]
 
 
 def _spelled(field: str, value: Any, folder: Path) -> str:
     items = _items(field, value, folder)
     if field in ("photos", "aliases"):
         alone = field == "photos" and len(items) == 1
-        return scalar(items[0]) if alone else flow(items) if items else ""
+        if alone or not items:
+            return scalar(items[0]) if items else ""
+        return f"[{', '.join(map(scalar, items))}]"
     if field == "reveals":
         found = tuple(value)
         if len(found) == 1 and not found[0].film:

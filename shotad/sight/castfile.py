@@ -13,6 +13,7 @@ import difflib
 import glob
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ from shotad.sight.cast_entries import (
     NEWLINE,
     Entry,
     Source,
+    called,
     check_apart,
-    check_photos,
     compose,
     distinct_ids,
     entry_of,
@@ -100,7 +101,14 @@ class CastFile:
     @property
     def members(self) -> tuple[Member, ...]:
         """The people in their order, with the photos that are there."""
-        return tuple(_with_photos(entry, self.folder) for entry in self._entries)
+        found = []
+        for entry in self._entries:
+            photos: dict[Path, None] = {}
+            for spec in entry.photos:
+                with suppress(OSError, ValueError):
+                    photos |= dict.fromkeys(photos_of(spec, self.folder))
+            found.append(replace(entry.member, photos=tuple(photos)))
+        return tuple(found)
 
     @property
     def exists(self) -> bool:
@@ -240,11 +248,12 @@ def read_cast(path: Path) -> Cast:
     """The cast of a cast file. Raises CastError with the file and the line of a mistake."""
     folder, source = path.parent, Source(path)
     _, entries = _read(read_text(path), path)
-    photos, notes = [], []
+    shown: list[tuple[Entry, int, Path]] = []
+    members, notes = [], []
     for entry in entries:
+        photos: dict[Path, None] = {}
         for i, spec in enumerate(entry.photos):
-            key = f"photos {i}"
-            line = entry.lines.get(key, entry.line)
+            line = entry.lines.get(f"photos {i}", entry.line)
             try:
                 found = photos_of(spec, folder)
             except FileNotFoundError as error:
@@ -254,23 +263,18 @@ def read_cast(path: Path) -> Cast:
             except OSError as error:
                 raise source.error(line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
             except ValueError as error:
-                raise source.error(line, f"{error}", f"Formats: {formats()}.") from None
-            photos += [(entry, key, photo) for photo in found]
+                raise source.error(line, f"{error}", f"Formats: {', '.join(FORMATS)}.") from None
+            shown += [(entry, line, photo) for photo in found]
+            photos |= dict.fromkeys(found)
             notes += [] if found else [f"There is no picture in {spec} ({path.name})."]
-    check_photos(photos, source.error)
-    members = tuple(_with_photos(entry, folder) for entry in entries)
-    return Cast(members, path, (*notes, *warnings(members)))
-
-
-def _with_photos(entry: Entry, folder: Path) -> Member:
-    """The person with those of the photos that are there."""
-    photos: dict[Path, None] = {}
-    for spec in entry.photos:
-        try:
-            photos |= dict.fromkeys(photos_of(spec, folder))
-        except (OSError, ValueError):
-            continue
-    return replace(entry.member, photos=tuple(photos))
+        members.append(replace(entry.member, photos=tuple(photos)))
+    owners: dict[Path, Entry] = {}
+    for entry, line, photo in shown:
+        other = owners.setdefault(photo.resolve(), entry)
+        if other is not entry:
+            what = f"the photo {photo.name} is also that of {called(other.member)} (line {other.line})."
+            raise source.error(line, what, "A photo shows one person: leave it to one.")
+    return Cast(tuple(members), path, (*notes, *warnings(members)))
 
 
 def _read(text: str, path: Path) -> tuple[Layout, tuple[Entry, ...]]:
@@ -297,11 +301,6 @@ _UNFILLED = re.compile(r"person[-_ ]\d+", re.IGNORECASE)
 def is_photo(path: Path) -> bool:
     """Whether the file's name is that of a picture that can be read."""
     return path.suffix.lower() in FORMATS and not path.name.startswith(".")
-
-
-def formats() -> str:
-    """The endings, for messages."""
-    return ", ".join(FORMATS)
 
 
 def photos_in(folder: Path) -> tuple[Path, ...]:
@@ -339,7 +338,7 @@ def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
         return photos_in(path)
     if path.exists():
         if not is_photo(path):
-            raise ValueError(f"{spec!r} is no picture that can be read ({formats()}).")
+            raise ValueError(f"{spec!r} is no picture that can be read ({', '.join(FORMATS)}).")
         return (path,)
     matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
     found = [folder / match for match in matches]

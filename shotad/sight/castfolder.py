@@ -254,18 +254,15 @@ def held(folder: Path) -> Iterator[None]:
     """The cast folder for one process at a time; it is made where it is missing. Raises CastError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock", timeout=_PATIENCE)
-        lock.acquire()
+        lock = FileLock(folder / ".lock", timeout=_PATIENCE).acquire()
     except Timeout:
         raise CastError(f"The cast {folder} is in use by another shotad.", "Run again after it.") from None
     except OSError as error:
         raise CastError(
             f"The cast folder {folder} cannot be written: {error.strerror}.", "Name another with --cast."
         ) from None
-    try:
+    with lock:
         yield
-    finally:
-        lock.release()
 
 
 def note_use(cast: Path, work: Path) -> None:

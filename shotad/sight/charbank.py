@@ -61,28 +61,24 @@ def line_at(text: str, index: int) -> int:
     return text.count("\n", 0, index) + 1
 
 
-def parts_of_object(text: str, index: int = 0) -> Iterator[tuple[str, int]]:
-    """Each key of the object at ``index``, with where its value begins; the document must be sound JSON."""
-    index = _skip(text, _skip(text, index) + 1)
-    while text[index] != "}":
-        key, end = _DECODER.raw_decode(text, index)
-        start = _skip(text, _skip(text, end) + 1)
-        yield key, start
-        index = _next(text, _DECODER.raw_decode(text, start)[1])
+def parts_of(text: str, index: int = 0) -> Iterator[tuple[str, Any, int]]:
+    """Key (empty in an array), value and its place, of each part of the object or array at ``index``.
 
-
-def parts_of_array(text: str, index: int) -> Iterator[tuple[Any, int]]:
-    """Each value of the array at ``index``, with where it begins."""
-    index = _skip(text, _skip(text, index) + 1)
-    while text[index] != "]":
-        value, end = _DECODER.raw_decode(text, index)
-        yield value, index
-        index = _next(text, end)
-
-
-def _next(text: str, end: int) -> int:
-    index = _skip(text, end)
-    return _skip(text, index + 1) if text[index] == "," else index
+    The document must be sound JSON.
+    """
+    index = _skip(text, index)
+    end = "}" if text[index] == "{" else "]"
+    index = _skip(text, index + 1)
+    while text[index] != end:
+        key = ""
+        if end == "}":
+            key, index = _DECODER.raw_decode(text, index)
+            index = _skip(text, _skip(text, index) + 1)
+        value, behind = _DECODER.raw_decode(text, index)
+        yield key, value, index
+        index = _skip(text, behind)
+        if text[index] == ",":
+            index = _skip(text, index + 1)
 
 
 def _skip(text: str, index: int) -> int:
@@ -100,7 +96,7 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
     start = _place_of(text, key, source)
     if text[start] != "[":
         raise source.error(line_at(text, start), "a list of characters is expected here.")
-    rows = [_row(value, line_at(text, index), source) for value, index in parts_of_array(text, start)]
+    rows = [_row(value, line_at(text, index), source) for _, value, index in parts_of(text, start)]
     # The bank's own ids as they are, where files can be called so; for others one each, made of the role
     given = [(own if is_id(own) else id_of(own)) if own else "" for own, _ in rows]
     made = iter(distinct_ids((role for own, role in rows if not own), filter(None, given)))
@@ -125,7 +121,7 @@ def _place_of(text: str, key: str, source: Source) -> int:
         what = "a bank of films and their characters is expected."
         raise source.error(1, what, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')
     films: dict[str, int] = {}
-    for name, start in parts_of_object(text):
+    for name, _, start in parts_of(text):
         if name in films:
             raise source.error(line_at(text, start), f"the film {name!r} stands twice.", "Keep one of them.")
         films[name] = start

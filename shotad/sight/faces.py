@@ -83,48 +83,6 @@ class Following:
     """Every look is read, not the best alone: where each frame is decided for itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Borders:
-    """What the scores and likenesses of one pair of models mean.
-
-    ``threshold``: likeness from which a face is somebody's of the cast; ``margin``: how much less the second
-    best must be alike; ``join``: above which two groups of faces are one person; ``same``: beyond doubt, so
-    that such a face may stand for a photo.
-    """
-
-    detection: float
-    threshold: float
-    margin: float
-    join: float
-    same: float
-    following: Following
-
-
-BORDERS = {
-    # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
-    # straight) parts faces from machines and shoulders, which reach 0.8 in one look. Threshold, margin and
-    # same: benchmarks/characters.py and docs/experiments.md, for less than 1 stranger in 100 in every
-    # measurement there. Join: average linkage.
-    "sface": Borders(
-        detection=0.6,
-        threshold=0.46,
-        margin=0.05,
-        join=0.45,
-        same=0.65,
-        following=Following(near=0.25, far=0.45, again=0.6, believed=0.8, alone=0.85),
-    ),
-    # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
-    "buffalo_l": Borders(
-        detection=0.4,
-        threshold=0.20,
-        margin=0.0,
-        join=0.35,
-        same=0.5,
-        following=Following(near=0.15, far=0.35, again=0.5, believed=0.6, alone=0.7),
-    ),
-}
-
-
 class FaceFinder:
     """YuNet at a fixed width, on the picture and on its mirror image."""
 
@@ -230,9 +188,9 @@ _SPREAD = 128.0
 class Scrfd:
     """The detector of InsightFace's model packs. Raises WeightsError for a file that is something else."""
 
-    def __init__(self, path: Path, least: float, threads: int = 2) -> None:
+    def __init__(self, path: Path, least: float) -> None:
         self._path, self._least = path, least
-        self._model = OnnxModel(path, threads)
+        self._model = OnnxModel(path, threads=2)
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
@@ -305,9 +263,9 @@ Points = npt.NDArray[np.float64]
 class ArcFace:
     """The recogniser of InsightFace's model packs. Raises WeightsError for a file that is something else."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._model = OnnxModel(path, threads)
+        self._model = OnnxModel(path, threads=2)
 
     def read(self, image: Image, face: Face) -> Embedding:
         """The embedding of ``face``, which was found in ``image``."""
@@ -345,14 +303,23 @@ def similarity(points: Points, wanted: Points) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A pair of models that can be chosen: names in the manifest of weights, and what they are made by.
+    """A pair of models that can be chosen: names in the manifest of weights, what they are made by, and what
+    their scores and likenesses mean.
 
-    ``terms`` is what somebody who chooses it has to know.
+    ``threshold``: likeness from which a face is somebody's of the cast; ``margin``: how much less the second
+    best must be alike; ``join``: above which two groups of faces are one person; ``same``: beyond doubt, so
+    that such a face may stand for a photo. ``terms`` is what somebody who chooses the pair has to know.
     """
 
     weights: tuple[str, str]
     finder: Callable[[Path, float], FaceFinder | Scrfd]
     reader: Callable[[Path], FaceReader | ArcFace]
+    detection: float
+    threshold: float
+    margin: float
+    join: float
+    same: float
+    following: Following
     terms: str = ""
 
 
@@ -361,15 +328,34 @@ _ONE_LOOK = 0.4
 
 
 PAIRS = {
+    # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
+    # straight) parts faces from machines and shoulders, which reach 0.8 in one look. Threshold, margin and
+    # same: benchmarks/characters.py and docs/experiments.md, for less than 1 stranger in 100 in every
+    # measurement there. Join: average linkage.
     "sface": Pair(
-        ("yunet", "sface"), lambda path, least: FaceFinder(path, min(_ONE_LOOK, least)), FaceReader
+        ("yunet", "sface"),
+        lambda path, least: FaceFinder(path, min(_ONE_LOOK, least)),
+        FaceReader,
+        detection=0.6,
+        threshold=0.46,
+        margin=0.05,
+        join=0.45,
+        same=0.65,
+        following=Following(near=0.25, far=0.45, again=0.6, believed=0.8, alone=0.85),
     ),
+    # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
     "buffalo_l": Pair(
         ("buffalo-l-det", "buffalo-l-rec"),
         Scrfd,
         ArcFace,
-        "The face models buffalo_l are InsightFace's, for non-commercial research only. For anything else"
-        " set cast.faces to sface.",
+        detection=0.4,
+        threshold=0.20,
+        margin=0.0,
+        join=0.35,
+        same=0.5,
+        following=Following(near=0.15, far=0.35, again=0.5, believed=0.6, alone=0.7),
+        terms="The face models buffalo_l are InsightFace's, for non-commercial research only. For anything"
+        " else set cast.faces to sface.",
     ),
 }
 
@@ -382,22 +368,19 @@ class FaceModels:
     """A detector and a recogniser that belong together; each is fetched and loaded when it is first used.
 
     ``identity``: names, revision and the settings that change what is found; part of the keys of records.
-    ``following`` and likenesses (cosines) as in `Borders`.
+    ``following`` and likenesses (cosines) as in `Pair`.
     """
 
     def __init__(self, settings: CastSettings, progress: Progress) -> None:
-        self._pair, borders = PAIRS[settings.faces], BORDERS[settings.faces]
+        self._pair = pair = PAIRS[settings.faces]
         # Detection, threshold and margin: those that are set or of the rules, else the models' own
         rules = settings.by_rules
-        self._detection, self.threshold, self.margin = (
-            borders.detection if rules.detection is None else rules.detection,
-            borders.threshold if settings.threshold is None else settings.threshold,
-            borders.margin if rules.margin is None else rules.margin,
-        )
-        self.join, self.same = borders.join, borders.same
-        self.following = borders.following
-        if settings.by_rules.decide == "frame":
-            self.following = replace(borders.following, believed=0.0, alone=0.0, every=True)
+        self._detection = pair.detection if rules.detection is None else rules.detection
+        self.threshold = pair.threshold if settings.threshold is None else settings.threshold
+        self.margin = pair.margin if rules.margin is None else rules.margin
+        self.join, self.same, self.following = pair.join, pair.same, pair.following
+        if rules.decide == "frame":
+            self.following = replace(pair.following, believed=0.0, alone=0.0, every=True)
         # Threshold and margin are no part of it: they judge what was found, they do not change it
         files = (f"{name}:{weights(name).sha256[:12]}" for name in self._pair.weights)
         followed = "/".join(f"{value:g}" for value in astuple(self.following))

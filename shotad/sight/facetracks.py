@@ -56,31 +56,27 @@ def extend(strands: list[Strand], looks: Sequence[FaceView], following: Followin
 
     The most alike come first; each strand takes one look at most.
     """
-    pairs = sorted(
-        (-_tie(strand, look, following, cut), s, n)
-        for s, strand in enumerate(strands)
-        for n, look in enumerate(looks)
-    )
+
+    def tie(strand: Strand, look: FaceView) -> float:
+        """How well a look continues a strand; 0: not at all."""
+        last = strand[-1]
+        alike = max(float(look.embedding @ other.embedding) for other in strand[-_MEMORY:])
+        place = likeness(last.face.box, look.face.box)
+        if alike >= following.again:
+            return alike + place
+        moment = look.seconds - last.seconds <= MOMENT
+        border = following.near if moment and place >= _NEAR else following.far
+        if not (moment or place >= _NEAR) or alike < border:
+            return 0.0
+        return 0.0 if cut(last.seconds, look.seconds) else alike + place
+
+    pairs = sorted((-tie(one, look), s, n) for s, one in enumerate(strands) for n, look in enumerate(looks))
     taken: dict[int, int] = {}  # look → strand
-    for tie, s, n in pairs:
-        if tie < 0 and s not in taken.values() and n not in taken:
+    for loose, s, n in pairs:
+        if loose < 0 and s not in taken.values() and n not in taken:
             strands[s].append(looks[n])
             taken[n] = s
     strands += [[look] for n, look in enumerate(looks) if n not in taken]
-
-
-def _tie(strand: Strand, look: FaceView, following: Following, cut: Cut) -> float:
-    """How well a look continues a strand; 0: not at all."""
-    last = strand[-1]
-    alike = max(float(look.embedding @ other.embedding) for other in strand[-_MEMORY:])
-    place = likeness(last.face.box, look.face.box)
-    if alike >= following.again:
-        return alike + place
-    moment = look.seconds - last.seconds <= MOMENT
-    border = following.near if moment and place >= _NEAR else following.far
-    if not (moment or place >= _NEAR) or alike < border:
-        return 0.0
-    return 0.0 if cut(last.seconds, look.seconds) else alike + place
 
 
 def parted(strand: Strand, following: Following) -> list[Strand]:

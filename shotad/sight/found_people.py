@@ -28,10 +28,7 @@ from shotad.core import Box
 from shotad.sight.castfolder import Holdings, is_blank
 from shotad.sight.faces import Embedding
 from shotad.sight.facetracks import FaceTrack
-from shotad.sight.gallery import mean_of
-
-Vectors = npt.NDArray[np.float32]
-"""``float32[n, d]``, rows of length 1."""
+from shotad.sight.gallery import Embeddings, mean_of
 
 _SOLID = 3
 """Appearances from which it is known how well a group holds together."""
@@ -104,7 +101,7 @@ def together(moments: Iterable[Sequence[float]]) -> list[set[int]]:
     return apart
 
 
-def agglomerate(vectors: Vectors, apart: Sequence[set[int]], join: float) -> list[list[int]]:
+def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> list[list[int]]:
     """Groups of row numbers by average linkage, two at a time, the most alike first, look-alikes apart.
 
     ``apart[i]`` are the rows that may not be in one group with row ``i``. The generic algorithm of Müllner
@@ -124,7 +121,7 @@ class _Groups:
     """Groups that grow. ``sums[i]`` is the sum of the rows of group ``i``: the mean likeness of all pairs of
     two groups is the product of their sums over that of their sizes."""
 
-    def __init__(self, vectors: Vectors, apart: Sequence[set[int]]) -> None:
+    def __init__(self, vectors: Embeddings, apart: Sequence[set[int]]) -> None:
         n = len(vectors)
         self.members = [[k] for k in range(n)]
         self._apart = [set(others) for others in apart]

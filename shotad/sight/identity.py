@@ -192,29 +192,23 @@ def _by_frame(tracks: Sequence[FaceTrack], gallery: Gallery, rules: _Rules) -> l
         for track in tracks
     ]
     best: dict[tuple[int, float, str], tuple[int, int]] = {}
-    found = [(at, look) for at, verdicts in enumerate(read) for look in verdicts]
+    found = [(at, look) for at, known in enumerate(read) for look in known]
     for at, look in sorted(found, key=lambda f: (-(read[f[0]][f[1]].likeness or 0.0), _corner(tracks[f[0]]))):
         person, track = read[at][look].person, tracks[at]
         if person is not None:
             best.setdefault((track.shot, track.faces[look].seconds, person), (at, look))
-    return [
-        _of_looks(len(track.faces), read[at], sorted(look for t, look in best.values() if t == at))
-        for at, track in enumerate(tracks)
-    ]
-
-
-def _of_looks(count: int, read: Mapping[int, Verdict], own: Sequence[int]) -> Verdict:
-    """The verdicts on the ``count`` looks of one track, and as that of the track the most frequent.
-
-    ``own`` are the looks that were found to be somebody.
-    """
-    ids = tuple(read[look].member if look in own else None for look in range(count))
-    if own:
-        person = Counter(read[look].person for look in own).most_common(1)[0][0]
-        mine = [read[look] for look in own if read[look].person == person]
-        return replace(max(mine, key=lambda v: v.likeness or 0.0), looks=ids)
-    if not read:
-        return Verdict(reason="too small", looks=ids)
-    top = max(read.values(), key=lambda v: v.likeness or 0.0)
-    reason = top.reason or f"the same moment as a face more like {top.person}"
-    return replace(top, person=None, member=None, reason=reason, looks=ids)
+    verdicts = []
+    for at, track in enumerate(tracks):
+        own = sorted(look for t, look in best.values() if t == at)
+        looks = tuple(read[at][k].member if k in own else None for k in range(len(track.faces)))
+        if own:  # the most frequent is that of the track
+            person = Counter(read[at][look].person for look in own).most_common(1)[0][0]
+            mine = [read[at][look] for look in own if read[at][look].person == person]
+            verdicts.append(replace(max(mine, key=lambda v: v.likeness or 0.0), looks=looks))
+        elif read[at]:
+            top = max(read[at].values(), key=lambda v: v.likeness or 0.0)
+            reason = top.reason or f"the same moment as a face more like {top.person}"
+            verdicts.append(replace(top, person=None, member=None, reason=reason, looks=looks))
+        else:
+            verdicts.append(Verdict(reason="too small", looks=looks))
+    return verdicts

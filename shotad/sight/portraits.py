@@ -26,9 +26,7 @@ from shotad.sight.castfile import CastFile
 from shotad.sight.castfolder import Facts
 from shotad.sight.faces import Embedding, Face, FaceModels
 from shotad.sight.facetracks import FaceTrack
-
-Embeddings = npt.NDArray[np.float32]
-"""``float32[n, d]``, rows of length 1."""
+from shotad.sight.gallery import Embeddings
 
 _MARGINS = (0.6, 0.4, 0.25)
 """Of the face's height, left around it; less where somebody else would be in the picture."""
