@@ -133,7 +133,7 @@ def forward(given: Mapping[str, Any], scratch: Path) -> Ready:
     from shotad.grammar.vit_features import Runner, load_model
 
     settings = _settings(given)
-    model = Runner.of(settings).place(load_model(Path(given["folder"])))
+    model = Runner(settings).place(load_model(Path(given["folder"])))
     pixels = torch.rand(given["images"], 3, 168, 224)
     with torch.inference_mode():
         model(pixel_values=pixels[:2])

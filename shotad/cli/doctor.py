@@ -177,10 +177,10 @@ def _features() -> list[Check]:
     from shotad.grammar import auto_choice
 
     try:
-        choice = auto_choice(Config().threads, Config().compute)
+        name, why = auto_choice(Config().compute)
     except ShotadError as error:
         return [Check("Threads", str(error), False)]
-    return [Check("Threads", f"{choice.name} ({choice.why})")]
+    return [Check("Threads", f"{name} ({why})")]
 
 
 def _engines() -> list[Check]:

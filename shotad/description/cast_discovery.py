@@ -27,7 +27,6 @@ from shotad.description.preparing import RunContext, shots_step
 from shotad.film import Pictures
 from shotad.script import timecode
 from shotad.sight import (
-    Borders,
     CastFile,
     Embeddings,
     FaceModels,
@@ -171,9 +170,14 @@ def file_people(
     file, facts = CastFile.open(place), Facts.read(place)
     holdings = Holdings(place, file.members, facts)
     gallery = _gallery(holdings, reel.film, models, config)
-    borders = Borders(max(models.threshold, models.join), models.margin)
+    threshold = max(models.threshold, models.join)
     matches = match_people(
-        people, reel.film, holdings, lambda p: gallery.likeness(p.rows) if len(gallery) else {}, borders
+        people,
+        reel.film,
+        holdings,
+        lambda p: gallery.likeness(p.rows) if len(gallery) else {},
+        threshold,
+        models.margin,
     )
     cases = _cases(people, matches, holdings, gallery, reel.film)
     least = LEAST_SECONDS * LOOKS - 1e-6
@@ -183,7 +187,7 @@ def file_people(
     kept = [case for case in seen if portraits[case] or not case.is_open(blank)]
     filing = _Filing(file, holdings, reel, list(facts.pictures))
     gone = filing.clear({case.member for case in kept})
-    known = filing.put(kept, portraits, borders.threshold - borders.margin)
+    known = filing.put(kept, portraits, threshold - models.margin)
     filing.close(known, gone)
     left_out = (len(cases) - len(seen), len(seen) - len(kept), sum(match.dismissed for match in matches))
     return Discovery(place, reel.name, tuple(known), tuple(gone), *left_out)

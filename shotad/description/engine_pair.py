@@ -19,7 +19,6 @@ from shotad.description.conversation import Who, make_ready, ready_if_here
 from shotad.description.scheduler import ClipOf, Scheduler
 from shotad.description.usage import Terms
 from shotad.engines import (
-    LocalModel,
     answers,
     check_fits,
     chosen,
@@ -63,7 +62,7 @@ class Engines:
     def check_machine(self, config: Config) -> None:
         """Refuse models that are not here and that this machine cannot run, before anything is loaded,
         fetched, or done for a film. Raises EngineError."""
-        models = [m for e in (self.looks, self.writes) if isinstance(e, LocalModel) for m in e.to_fetch]
+        models = [m for e in (self.looks, self.writes) for m in getattr(e, "to_fetch", ())]
         check_fits(models, config, _INSTEAD)
 
     def get_ready(self, config: Config, progress: Progress) -> None:

@@ -1,7 +1,6 @@
 from .local_model import (
     MODELS as MODELS,
     ROOM as ROOM,
-    LocalModel as LocalModel,
     check_fits as check_fits,
 )
 from .local_servers import (

@@ -29,16 +29,17 @@ class FakeEngine:
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order."""
-        return [self._reply(request) for request in requests]
-
-    def _reply(self, request: Request) -> Reply:
-        self.calls += 1
-        try:
-            text = self._answer(request)
-        except Exception as error:  # noqa: BLE001  one failed item must not take the batch along
-            return Reply("", "error", error=f"{type(error).__name__}: {error}")
-        words_in = sum(len(message.text.split()) for message in request.messages)
-        return Reply(text, usage=Usage(words_in, len(text.split())))
+        replies = []
+        for request in requests:
+            self.calls += 1
+            try:
+                text = self._answer(request)
+            except Exception as error:  # noqa: BLE001  one failed item must not take the batch along
+                replies.append(Reply("", "error", error=f"{type(error).__name__}: {error}"))
+            else:
+                words_in = sum(len(message.text.split()) for message in request.messages)
+                replies.append(Reply(text, usage=Usage(words_in, len(text.split()))))
+        return replies
 
 
 _VERBS = ("crosses", "enters", "leaves", "searches", "paints")

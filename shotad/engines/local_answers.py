@@ -50,24 +50,15 @@ def answers(
     replies: dict[int, Reply] = {}
     fitting: list[int] = []
     for index, request in enumerate(requests):
-        why = too_long(loaded, lengths[index], request.sampling.max_tokens)
-        if why is None:
+        length, answer, context = lengths[index], request.sampling.max_tokens, loaded.context
+        if context is None or length + answer <= context:
             fitting.append(index)
-        else:
-            replies[index] = Reply("", "error", error=why)
+            continue
+        why = f"the prompt has {length} tokens; with {answer} for the answer that is more than "
+        replies[index] = Reply("", "error", error=f"{why}the {context} that {loaded.label} takes")
     run = _Run(loaded, tokenizer, requests, lengths, collate, tokens, most)
     replies.update(run.all_of(fitting))
     return [replies[index] for index in range(len(requests))]
-
-
-def too_long(loaded: Loaded, length: int, answer: int) -> str | None:
-    """Why a prompt of ``length`` tokens cannot be answered in ``answer`` more; None where it can."""
-    if loaded.context is None or length + answer <= loaded.context:
-        return None
-    return (
-        f"the prompt has {length} tokens; with {answer} for the answer that is more than "
-        f"the {loaded.context} that {loaded.label} takes"
-    )
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
@@ -152,8 +143,13 @@ class _Run:
             raise
         except Exception as error:  # noqa: BLE001  whatever a model's code raises is these requests' failure
             is_full, why = is_out_of_memory(error), f"{type(error).__name__}: {error}"
-            if not is_full:
-                _check_alive(error)
+            is_fatal = isinstance(error, getattr(torch, "AcceleratorError", ())) or "CUDA error" in str(error)
+            if is_fatal and not is_full:
+                # It leaves the GPU useless until the program ends (a device-side assert).
+                raise EngineError(
+                    f"The GPU has stopped working: {str(error).partition(chr(10))[0]}.",
+                    "Start again: lines that are done are kept. If it comes back, try compute.device cpu.",
+                ) from None
         # Outside the except block: a caught error keeps its frames, and with them their tensors.
         batch = None
         if is_full:
@@ -182,44 +178,29 @@ class _Run:
             eos_token_id=list(self._ends) or None,
             pad_token_id=self._pad,
         )
+        # The batch on the model's device, numbers with a fraction in its precision
+        placed, device, dtype = dict(batch), self._loaded.device, self._loaded.dtype
+        for name, value in batch.items():
+            if isinstance(value, torch.Tensor):
+                placed[name] = value.to(device, dtype if value.is_floating_point() else value.dtype)
         with torch.inference_mode():
             ids = self._loaded.model.generate(
-                **self._placed(batch),
+                **placed,
                 generation_config=config,
                 logits_processor=[choice] if choice.draws else [],
             )
         written = ids[:, batch["input_ids"].shape[1] :].tolist()
         together = tuple(request.slot_id for request in requests) if len(requests) > 1 else ()
-        return [
-            self._reply(request, self._lengths[index], row, together)
-            for request, index, row in zip(requests, indices, written, strict=True)
-        ]
-
-    def _placed(self, batch: Batch) -> dict[str, Any]:
-        """The batch on the model's device, numbers with a fraction in its precision."""
-        device, dtype = self._loaded.device, self._loaded.dtype
-        return {
-            name: value.to(device, dtype if value.is_floating_point() else value.dtype)
-            if isinstance(value, torch.Tensor)
-            else value
-            for name, value in batch.items()
-        }
-
-    def _reply(self, request: Request, length: int, row: list[int], together: tuple[str, ...]) -> Reply:
-        row = row[: request.sampling.max_tokens]
-        end = next((place for place, token in enumerate(row) if token in self._ends), None)
-        text = self._tokenizer.decode(row[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        usage = Usage(length, len(row) if end is None else end + 1)
-        return Reply(text.strip(), "length" if end is None else "stop", usage, batch=together)
-
-
-def _check_alive(error: Exception) -> None:
-    """Raise EngineError for what leaves the GPU useless until the program ends (a device-side assert)."""
-    if isinstance(error, getattr(torch, "AcceleratorError", ())) or "CUDA error" in str(error):
-        raise EngineError(
-            f"The GPU has stopped working: {str(error).partition(chr(10))[0]}.",
-            "Start again: lines that are done are kept. If it comes back, try compute.device cpu.",
-        ) from None
+        replies = []
+        for request, index, row in zip(requests, indices, written, strict=True):
+            words = row[: request.sampling.max_tokens]
+            end = next((place for place, token in enumerate(words) if token in self._ends), None)
+            text = self._tokenizer.decode(
+                words[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+            usage = Usage(self._lengths[index], len(words) if end is None else end + 1)
+            replies.append(Reply(text.strip(), "length" if end is None else "stop", usage, batch=together))
+        return replies
 
 
 def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:
@@ -280,25 +261,16 @@ class SeededChoice:
         rows, temperatures, top_ps, generators = self._here
         heated = scores[rows] / temperatures
         is_whole = all(request.sampling.top_p >= 1 for request in self._drawing)
-        kept = heated if is_whole else _nucleus(heated, top_ps)
-        waits = torch.stack([_waits(generator, scores) for generator in generators])
-        return scores.index_copy(0, rows, kept - waits.log_())
-
-
-def _waits(generator: torch.Generator, scores: torch.Tensor) -> torch.Tensor:
-    """``[words]`` times drawn from the exponential distribution; minus their logarithm is Gumbel noise."""
-    waits = torch.empty(scores.shape[1], dtype=torch.float32, device=scores.device)
-    return waits.exponential_(generator=generator).clamp_min_(torch.finfo(torch.float32).tiny)
-
-
-def _nucleus(scores: torch.Tensor, top_p: torch.Tensor) -> torch.Tensor:
-    """Scores with all words at minus infinity that are not among the likeliest that make up ``top_p``.
-
-    ``scores`` is ``[rows, words]``, ``top_p`` ``[rows, 1]``; the likeliest word always stays.
-    """
-    ordered, places = scores.sort(dim=-1, descending=True, stable=True)
-    shares = ordered.softmax(dim=-1)
-    above = shares.cumsum(dim=-1) - shares
-    out = (above >= top_p) & (top_p < 1)
-    out[:, 0] = False
-    return scores.masked_fill(torch.zeros_like(out).scatter(1, places, out), float("-inf"))
+        if not is_whole:
+            # All words but the likeliest that make up ``top_p`` go to minus infinity; the likeliest stays.
+            ordered, places = heated.sort(dim=-1, descending=True, stable=True)
+            shares = ordered.softmax(dim=-1)
+            above = shares.cumsum(dim=-1) - shares
+            out = (above >= top_ps) & (top_ps < 1)
+            out[:, 0] = False
+            heated = heated.masked_fill(torch.zeros_like(out).scatter(1, places, out), float("-inf"))
+        # Times from the exponential distribution, ``[n, words]``; minus their logarithm is Gumbel noise.
+        waits = torch.empty(heated.shape, dtype=torch.float32, device=scores.device)
+        for row, generator in zip(waits, generators, strict=True):
+            row.exponential_(generator=generator).clamp_min_(torch.finfo(torch.float32).tiny)
+        return scores.index_copy(0, rows, heated - waits.log_())

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from shotad.core import (
     Abilities,
     Config,
     EngineError,
     FrameSettings,
+    HubModel,
     Identity,
     Message,
     NoProgress,
@@ -33,7 +36,7 @@ from shotad.core import (
     need_torch,
     reason,
 )
-from shotad.engines.local_model import LocalModel, ModelPlace, resolve
+from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
 from shotad.engines.local_vision_qwen import (
     FAMILY,
     IMAGE,
@@ -62,101 +65,141 @@ PROMPT_TOKENS = 200
 """Tokens that the shortest prompts of both stages have."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    place: ModelPlace
-    tokenizer: Any
-    words: Words
-    shown: str
+class ChatModel:
+    """A chat model of transformers, which reads words only, by the chat template that comes with it. Threads
+    may share it: they take turns.
 
-
-class ChatModel(LocalModel[_Ready]):
-    """A chat model, which reads words only, by the chat template that comes with it."""
+    Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
+    are read at the first question. With one request at a time the same requests give the same bytes on
+    one machine; in a batch the last bits may differ, and with them a word, but never by chance.
+    """
 
     name = "llama3"
     default = "llama3-8b"
+    """The model that is taken where the settings name none."""
     kind: ClassVar[Literal["text", "image-text"]] = "text"
 
     def __init__(self, config: Config, stage: Stage) -> None:
-        """As `LocalModel` says."""
-        super().__init__(config, stage)
+        """The model that the settings of ``stage`` name. Raises WeightsError for a name that is none."""
+        settings: Any = getattr(config, stage)
+        self._config, self._stage = config, stage
+        self._model: str = settings.model or self.default
+        self._revision: str | None = settings.revision
+        self._answer: int = settings.sampling.max_tokens
+        self._lock, self._is_ready = threading.Lock(), False
+        # What is read besides the weights
+        self._place: ModelPlace
+        self._tokenizer: Any
+        self._words: Words
+        self._shown: str
+        place = at_hand(self._model, self._revision)
+        revision = place.revision if place else self._revision or ""
+        self.identity = Identity(self.name, place.label if place else label_of(self._model), revision)
         self.abilities = Abilities(accepts_images=self.kind != "text", batch=config.local.batch)
+
+    @classmethod
+    def for_stage(cls, config: Config, stage: Stage) -> Self:
+        """The engine of one of the stages."""
+        return cls(config, stage)
+
+    def get_ready(self, progress: Progress) -> None:
+        """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
+
+        Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
+        torch or transformers, ConfigError for a device that is not there or a
+        way of showing frames that the model does not know, WeightsError for a model that cannot be had or
+        read, EngineError for one that takes too few tokens, takes no images where it is to look, or needs
+        what is not installed.
+        """
+        check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
+        self._prepare(progress)
+
+    @property
+    def to_fetch(self) -> tuple[HubModel, ...]:
+        """The published model that `get_ready` fetches; none where it is here or its size is not known."""
+        found = None if self._is_ready else to_fetch(self._model, self._revision)
+        return () if found is None else (found,)
+
+    def ready_if_here(self) -> None:
+        """As `get_ready` where the model is on this machine; else nothing happens."""
+        if at_hand(self._model, self._revision) is not None:
+            self._prepare(NoProgress())
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; those with a clip go through a model that sees apart from
         those without. A prompt that cannot be put into words, or is longer than the model takes, is a failed
         reply that says so. See `shotad.engines.local_answers.answers`.
         """
-        ready = self._prepared(NoProgress())
+        self._prepare(NoProgress())
         from shotad.engines import local_loading
-
-        replies: dict[int, Reply] = {}
-        compute, local = self._config.compute, self._config.local
-        with local_loading.lent(ready.place, self.kind, compute, local) as loaded:
-            shown = [self.abilities.accepts_images and request.clip is not None for request in requests]
-            for with_clip in dict.fromkeys(shown):
-                chosen = [index for index, one in enumerate(shown) if one == with_clip]
-                answered = self._answers(loaded, ready, [requests[index] for index in chosen])
-                if with_clip:
-                    answered = [replace(reply, shown=ready.shown) for reply in answered]
-                replies.update(zip(chosen, answered, strict=True))
-        return [replies[index] for index in range(len(requests))]
-
-    def _answers(self, loaded: Any, ready: _Ready, requests: Sequence[Request]) -> list[Reply]:
         from shotad.engines.local_answers import answers
 
         lengths: dict[int, int] = {}
         replies: dict[int, Reply] = {}
         for index, request in enumerate(requests):
             try:
-                lengths[index] = ready.words.length(request)
+                lengths[index] = self._words.length(request)
             except (Refused, ValueError) as error:
                 replies[index] = Reply("", "error", error=str(error))
-        asked = [requests[index] for index in lengths]
-        # Its ``generate`` refuses all others.
-        takes = (loaded.model.prepare_inputs_for_generation, loaded.model.forward)
-        accepted = {name for method in takes for name in inspect.signature(method).parameters}
+        compute, local = self._config.compute, self._config.local
+        sees = [self.abilities.accepts_images and request.clip is not None for request in requests]
+        with local_loading.lent(self._place, self.kind, compute, local) as loaded:
+            # Its ``generate`` refuses all others.
+            takes = (loaded.model.prepare_inputs_for_generation, loaded.model.forward)
+            accepted = {name for method in takes for name in inspect.signature(method).parameters}
 
-        def collate(places: Sequence[int]) -> dict[str, Any]:
-            made = ready.words.inputs([asked[place] for place in places])
-            return {name: value for name, value in made.items() if name in accepted}
+            def collate(chosen: Sequence[Request], places: Sequence[int]) -> dict[str, Any]:
+                made = self._words.inputs([chosen[place] for place in places])
+                return {name: value for name, value in made.items() if name in accepted}
 
-        most = self._config.local.batch
-        found = answers(loaded, ready.tokenizer, asked, list(lengths.values()), collate, most=most)
-        replies.update(zip(lengths, found, strict=True))
-        return [replies[index] for index in range(len(requests))]
+            for with_clip in (True, False):
+                places = [index for index in lengths if sees[index] is with_clip]
+                asked = [requests[index] for index in places]
+                words = [lengths[index] for index in places]
+                made = partial(collate, asked)
+                found = answers(loaded, self._tokenizer, asked, words, made, most=local.batch)
+                replies.update(zip(places, found, strict=True))
+        return [
+            replace(replies[index], shown=self._shown) if with_clip else replies[index]
+            for index, with_clip in enumerate(sees)
+        ]
 
-    def _made_ready(self, progress: Progress) -> _Ready:
-        need_torch(f"The engine {self.name}")
-        need("transformers", f"The engine {self.name}")
-        from shotad.engines import local_loading
+    def _prepare(self, progress: Progress) -> None:
+        """Read what is needed besides the weights, once; sets the final ``identity``."""
+        with self._lock:
+            if self._is_ready:
+                return
+            need_torch(f"The engine {self.name}")
+            need("transformers", f"The engine {self.name}")
+            from shotad.engines import local_loading
 
-        settings = self._config
-        # What the machine lacks is told before many GB are fetched.
-        local_loading.check_machine(settings.compute, settings.local)
-        place = resolve(self._model, self._revision, progress)
-        way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
-        config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
-        words = self._words(place, config, tokenizer)
-        context, clip = local_loading.context_of(config), self._clip_tokens(words)
-        if context is not None and context < clip + self._answer + PROMPT_TOKENS:
-            takes = f"a clip takes about {clip} and " if clip else ""
-            hint = "Lower frames.inside and frames.outside, or n" if clip else "Lower that number, or n"
-            raise EngineError(
-                f"{place.label} takes {context} tokens; "
-                f"{takes}{self._stage}.sampling.max_tokens is {self._answer}.",
-                f"{hint}ame a model that takes more.",
-                again=False,
-            )
-        timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
-        shown = "video" if isinstance(words, VideoWords) else timed
-        revision = " ".join(filter(None, [place.revision, shown, way.precision]))
-        self.identity = Identity(self.name, place.label, revision)
-        self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
-        shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
-        return _Ready(place, tokenizer, words, shown)
+            settings = self._config
+            # What the machine lacks is told before many GB are fetched.
+            local_loading.check_machine(settings.compute, settings.local)
+            place = resolve(self._model, self._revision, progress)
+            way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
+            config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
+            words = self._make_words(place, config, tokenizer)
+            context, clip = local_loading.context_of(config), self._clip_tokens(words)
+            if context is not None and context < clip + self._answer + PROMPT_TOKENS:
+                takes = f"a clip takes about {clip} and " if clip else ""
+                hint = "Lower frames.inside and frames.outside, or n" if clip else "Lower that number, or n"
+                raise EngineError(
+                    f"{place.label} takes {context} tokens; "
+                    f"{takes}{self._stage}.sampling.max_tokens is {self._answer}.",
+                    f"{hint}ame a model that takes more.",
+                    again=False,
+                )
+            timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
+            shown = "video" if isinstance(words, VideoWords) else timed
+            revision = " ".join(filter(None, [place.revision, shown, way.precision]))
+            self.identity = Identity(self.name, place.label, revision)
+            self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
+            self._place, self._tokenizer, self._words = place, tokenizer, words
+            self._shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
+            self._is_ready = True
 
-    def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
+    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
         return TextWords(Template(tokenizer, None, place.label, words_only=True))
 
     def _clip_tokens(self, words: Words) -> int:
@@ -180,13 +223,13 @@ class VisionModel(ChatModel):
 
         For an estimate nothing is fetched: before `get_ready` the rules are those of Qwen2-VL.
         """
-        if self._ready is not None and isinstance(self._ready.words, QwenWords | StillWords):
-            return self._ready.words.image_tokens(width, height, frames)
+        if self._is_ready and isinstance(self._words, QwenWords | StillWords):
+            return self._words.image_tokens(width, height, frames)
         rules = PatchRules()
         size = bounds_of(self._config.frames).size(width, height, rules)
         return tokens_in(grid_of(*size, frames, rules), rules)
 
-    def _words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
+    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
         times = self._config.prompt.times
         return make_words(place, config, tokenizer, self._config.frames, times=times)
 
@@ -271,11 +314,20 @@ def _qwen(
     transformers = need("transformers", "A local model")
     bins = config.audio_config.num_mel_bins if hears else 0
     ears = transformers.WhisperFeatureExtractor(feature_size=bins) if hears else None
+    # The settings of the video processor; of the image processor where there are none
+    whole = read_settings(place.folder / "processor_config.json")
+    settings = (
+        read_settings(place.folder / "video_preprocessor_config.json")
+        or whole.get("video_processor")
+        or read_settings(place.folder / "preprocessor_config.json")
+        or whole.get("image_processor")
+        or {}
+    )
     pad = tokenizer.pad_token_id
     return QwenWords(
         template,
         FAMILY[config.model_type],
-        qwen_rules(_frame_settings(place.folder), getattr(config, "vision_config", None)),
+        qwen_rules(settings, getattr(config, "vision_config", None)),
         bounds_of(frames),
         pad=0 if pad is None else pad,
         ears=ears,
@@ -292,15 +344,3 @@ def _template(folder: Path) -> str | None:
         if isinstance(found, str):
             return found
     return None
-
-
-def _frame_settings(folder: Path) -> dict[str, Any]:
-    """The settings of the video processor; of the image processor where there are none."""
-    whole = read_settings(folder / "processor_config.json")
-    return (
-        read_settings(folder / "video_preprocessor_config.json")
-        or whole.get("video_processor")
-        or read_settings(folder / "preprocessor_config.json")
-        or whole.get("image_processor")
-        or {}
-    )

@@ -159,10 +159,8 @@ def load_way(way: Way) -> Loaded:
         ) from None
     missing = sorted(report["missing_keys"])
     if missing:
-        raise WeightsError(
-            f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}.",
-            _DAMAGED,
-        )
+        what = f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
+        raise WeightsError(what, _DAMAGED)
     own = model.generation_config
     model.generation_config = type(own)(
         bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
@@ -179,9 +177,8 @@ def config_of(place: ModelPlace) -> Any:
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
     except broken(PURPOSE) as error:
-        raise WeightsError(
-            f"The configuration of {place.label} cannot be read: {reason(error)}.", _DAMAGED
-        ) from None
+        what = f"The configuration of {place.label} cannot be read: {reason(error)}."
+        raise WeightsError(what, _DAMAGED) from None
 
 
 def context_of(config: Any) -> int | None:
@@ -206,12 +203,18 @@ def tokenizer_of(place: ModelPlace) -> Any:
 def weight_bytes(way: Way) -> int:
     """What the weights will take in memory, roughly: the number of them, as their files list it, times the
     bytes of one."""
+    count = 0
     if way.place.gguf is not None:
         count = _numbers_in_gguf(way.place.folder / way.place.gguf)
-    else:
-        count = sum(_numbers_in(path) for path in weight_files(way.place.folder))
-    each = _SHARE[way.quantise] or way.dtype.itemsize
-    return int(count * each)
+    for path in weight_files(way.place.folder) if way.place.gguf is None else ():
+        try:
+            with path.open("rb") as stream:
+                (size,) = struct.unpack("<Q", stream.read(8))
+                header = json.loads(stream.read(min(size, 100_000_000)))
+            count += sum(prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
+        except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
+            raise WeightsError(f"The weights {path.name} are damaged: {reason(error)}.", _DAMAGED) from None
+    return int(count * (_SHARE[way.quantise] or way.dtype.itemsize))
 
 
 def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
@@ -229,13 +232,17 @@ def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
             bnb_4bit_compute_dtype=way.dtype,
             llm_int8_skip_modules=list(_WHOLE),
         )
-    if (device_map := _device_map(way)) is not None:
-        options["device_map"] = device_map
+    # Where the parts go as they are read; without accelerate to the CPU, and from there as a whole
+    spread = way.device.type != "cpu" and importlib.util.find_spec("accelerate") is not None
+    if spread:
+        several = way.device.type == "cuda" and way.device.index is None and torch.cuda.device_count() > 1
+        too_large = several and weight_bytes(way) > torch.cuda.mem_get_info(way.device)[1]
+        options["device_map"] = "auto" if too_large else {"": way.device}
     with loading_quiet(transformers):
         model, report = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
             way.place.folder, output_loading_info=True, **options
         )
-        if device_map is None:
+        if not spread:
             model = model.to(way.device)
     return model.eval(), report
 
@@ -249,31 +256,10 @@ def _local(place: ModelPlace) -> dict[str, Any]:
     return options if place.gguf is None else {**options, "gguf_file": place.gguf}
 
 
-def _device_map(way: Way) -> dict[str, torch.device] | str | None:
-    """Where the parts go as they are read; None: to the CPU, and from there to the device as a whole."""
-    if way.device.type == "cpu" or importlib.util.find_spec("accelerate") is None:
-        return None
-    several = way.device.type == "cuda" and way.device.index is None and torch.cuda.device_count() > 1
-    if several and weight_bytes(way) > torch.cuda.mem_get_info(way.device)[1]:
-        return "auto"
-    return {"": way.device}
-
-
 @cache
 def _numbers_in_gguf(path: Path) -> int:
     # Kept, for the reader takes seconds to walk through the words that come before the tensors.
     return sum(int(tensor.n_elements) for tensor in need("gguf", PURPOSE).GGUFReader(path).tensors)
-
-
-def _numbers_in(path: Path) -> int:
-    """How many numbers the tensors of a safetensors file hold, by its header."""
-    try:
-        with path.open("rb") as stream:
-            (size,) = struct.unpack("<Q", stream.read(8))
-            header = json.loads(stream.read(min(size, 100_000_000)))
-        return sum(prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
-    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
-        raise WeightsError(f"The weights {path.name} are damaged: {reason(error)}.", _DAMAGED) from None
 
 
 _ROOM = 1 << 30
@@ -311,9 +297,25 @@ class ModelCache:
         """
         way = way_of(place, kind, compute, local)
         with self._lock:
-            if way not in self._loaded:
-                self._loaded[way] = self._brought(way)
-            return self._loaded[way]
+            if way in self._loaded:
+                return self._loaded[way]
+            free = self._left(way.device) if self._loaded else None
+            if free is not None and free < int(self._size(way) * 1.1) + _ROOM:
+                self.clear()
+            for _ in range(2 if self._loaded else 1):
+                try:
+                    self._loaded[way] = self._read(way)
+                    return self._loaded[way]
+                except Exception as error:
+                    if not is_out_of_memory(error):
+                        raise
+                # Outside the except block: a caught error keeps its frames, and with them what was read.
+                self.clear()
+        raise EngineError(
+            f"The model {way.place.label} does not fit into the memory of {way.device} "
+            f"(its weights alone take about {self._size(way) / 1e9:.1f} GB in {way.precision}).",
+            "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu.",
+        )
 
     @contextmanager
     def lent(
@@ -334,24 +336,6 @@ class ModelCache:
     def clear(self) -> None:
         """Put away all."""
         self.keep_only(None)
-
-    def _brought(self, way: Way) -> Loaded:
-        free = self._left(way.device) if self._loaded else None
-        if free is not None and free < int(self._size(way) * 1.1) + _ROOM:
-            self.clear()
-        for _ in range(2 if self._loaded else 1):
-            try:
-                return self._read(way)
-            except Exception as error:
-                if not is_out_of_memory(error):
-                    raise
-            # Outside the except block: a caught error keeps its frames, and with them what was read.
-            self.clear()
-        raise EngineError(
-            f"The model {way.place.label} does not fit into the memory of {way.device} "
-            f"(its weights alone take about {self._size(way) / 1e9:.1f} GB in {way.precision}).",
-            "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu.",
-        )
 
 
 _OUT_OF_MEMORY = (

@@ -10,12 +10,9 @@ import difflib
 import importlib.util
 import re
 import shutil
-import threading
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from shotad.core import (
     NETWORK,
@@ -23,10 +20,7 @@ from shotad.core import (
     Config,
     EngineError,
     HubModel,
-    Identity,
-    NoProgress,
     Progress,
-    Stage,
     Weights,
     WeightsError,
     cache_place,
@@ -40,73 +34,6 @@ from shotad.core import (
     weight_files,
     weights_file,
 )
-
-Ready = TypeVar("Ready")
-
-
-class LocalModel(ABC, Generic[Ready]):
-    """A model of transformers behind an engine. Threads may share it: they take turns.
-
-    Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
-    are read at the first question. With one request at a time the same requests give the same bytes on
-    one machine; in a batch the last bits may differ, and with them a word, but never by chance.
-    """
-
-    name: ClassVar[str]
-    default: ClassVar[str]
-    """The model that is taken where the settings name none."""
-
-    def __init__(self, config: Config, stage: Stage) -> None:
-        """The model that the settings of ``stage`` name. Raises WeightsError for a name that is none."""
-        settings: Any = getattr(config, stage)
-        self._config, self._stage = config, stage
-        self._model: str = settings.model or self.default
-        self._revision: str | None = settings.revision
-        self._answer: int = settings.sampling.max_tokens
-        self._lock = threading.Lock()
-        self._ready: Ready | None = None
-        place = at_hand(self._model, self._revision)
-        revision = place.revision if place else self._revision or ""
-        self.identity = Identity(self.name, place.label if place else label_of(self._model), revision)
-
-    @classmethod
-    def for_stage(cls, config: Config, stage: Stage) -> Self:
-        """The engine of one of the stages."""
-        return cls(config, stage)
-
-    def get_ready(self, progress: Progress) -> None:
-        """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
-
-        Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
-        torch or transformers, ConfigError for a device that is not there or a
-        way of showing frames that the model does not know, WeightsError for a model that cannot be had or
-        read, EngineError for one that takes too few tokens, takes no images where it is to look, or needs
-        what is not installed.
-        """
-        check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
-        self._prepared(progress)
-
-    @property
-    def to_fetch(self) -> tuple[HubModel, ...]:
-        """The published model that `get_ready` fetches; none where it is here or its size is not known."""
-        found = None if self._ready is not None else to_fetch(self._model, self._revision)
-        return () if found is None else (found,)
-
-    def ready_if_here(self) -> None:
-        """As `get_ready` where the model is on this machine; else nothing happens."""
-        if at_hand(self._model, self._revision) is not None:
-            self._prepared(NoProgress())
-
-    def _prepared(self, progress: Progress) -> Ready:
-        with self._lock:
-            if self._ready is None:
-                self._ready = self._made_ready(progress)
-            return self._ready
-
-    @abstractmethod
-    def _made_ready(self, progress: Progress) -> Ready:
-        """What is read besides the weights, once; sets the final ``identity``."""
-
 
 _GATED = (
     "Check the network. Its makers give it only to those who accept their licence: accept it on the model's "
@@ -288,10 +215,19 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
     EngineError that says all that is missing.
     """
     models = list(dict.fromkeys(models))
-    if not models or not (lacking := [*_packages(), *_memory(models, config), *_disk(models)]):
+    if not models:
+        return
+    lacking, size = [], sum(model.bytes for model in models)
+    if absent := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
+        lacking.append(f'{" and ".join(absent)} (pip install "shotad[models]")')
+    lacking += _memory(max(model.bytes for model in models), config)
+    place = cache_place()
+    free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
+    if free < size:
+        lacking.append(f"{_gb(size)} of disk below {place} ({_gb(free)} are free)")
+    if not lacking:
         return
     names = " and ".join(model.repo for model in models)
-    size = sum(model.bytes for model in models)
     raise EngineError(
         f"This machine cannot run {names}. Missing: {'; '.join(lacking)}. "
         f"Nothing was fetched; it would have been {_gb(size)}.",
@@ -300,14 +236,8 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
     )
 
 
-def _packages() -> list[str]:
-    absent = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
-    return [f'{" and ".join(absent)} (pip install "shotad[models]")'] if absent else []
-
-
-def _memory(models: Sequence[HubModel], config: Config) -> list[str]:
+def _memory(largest: int, config: Config) -> list[str]:
     """The GPU that is missing or too small; of a machine that is to do without, its memory."""
-    largest = max(model.bytes for model in models)
     wanted = int(largest * ROOM * _SHARE[config.local.quantise])
     device, there = config.compute.device, gpu_memory()
     if device not in ("auto", "cpu"):
@@ -320,12 +250,6 @@ def _memory(models: Sequence[HubModel], config: Config) -> list[str]:
     if there is None or there >= wanted:
         return []
     return [f"a GPU with {_gb(wanted)} of memory ({f'there are {_gb(there)}' if there else 'there is none'})"]
-
-
-def _disk(models: Sequence[HubModel]) -> list[str]:
-    place, size = cache_place(), sum(model.bytes for model in models)
-    free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
-    return [f"{_gb(size)} of disk below {place} ({_gb(free)} are free)"] if free < size else []
 
 
 def _gb(size: int) -> str:

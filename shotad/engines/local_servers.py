@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,7 @@ def running() -> tuple[Server, ...]:
     def ask(kind: Kind) -> None:
         url = Named(kind, "").url
         try:
-            models = tuple(_READERS[kind.word](kind, url.removesuffix("/v1")))
+            models = tuple(_models_of(kind, url.removesuffix("/v1")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return  # nobody there, or somebody else
         found[kind.word] = models
@@ -141,40 +141,24 @@ def _fetch(url: str, body: Mapping[str, Any] | None = None) -> Any:
         return json.loads(answer.read(_MOST))
 
 
-def _of_ollama(kind: Kind, url: str) -> Iterator[Model]:
-    for entry in _fetch(f"{url}/api/tags")["models"]:
-        able = entry.get("capabilities")
-        if able is None:  # before 2026 the list did not say
-            able = _fetch(f"{url}/api/show", {"model": entry["name"]}).get("capabilities", ())
-        if not able or "completion" in able:
-            yield Model(f"{kind.word}:{entry['name']}", "vision" in able if able else None)
-
-
-def _of_lm_studio(kind: Kind, url: str) -> Iterator[Model]:
-    for entry in _fetch(f"{url}/api/v0/models")["data"]:
-        if entry["type"] in ("llm", "vlm"):
-            yield Model(f"{kind.word}:{entry['id']}", entry["type"] == "vlm")
-
-
-def _of_llama_cpp(kind: Kind, url: str) -> Iterator[Model]:
-    for entry in _fetch(f"{url}/v1/models")["data"]:
-        if entry.get("owned_by") == "llamacpp":
-            sees = _fetch(f"{url}/props").get("modalities", {}).get("vision")
-            yield Model(f"{kind.word}:{entry['id']}", sees)
-
-
-def _of_vllm(kind: Kind, url: str) -> Iterator[Model]:
-    for entry in _fetch(f"{url}/v1/models")["data"]:
-        if entry.get("owned_by") == "vllm":
-            yield Model(f"{kind.word}:{entry['id']}", None)
-
-
-_READERS: Mapping[str, Callable[[Kind, str], Iterator[Model]]] = {
-    "ollama": _of_ollama,
-    "lmstudio": _of_lm_studio,
-    "llamacpp": _of_llama_cpp,
-    "vllm": _of_vllm,
-}
+def _models_of(kind: Kind, url: str) -> Iterator[Model]:
+    """The models that a server lists; for another program at its address nothing, or an error."""
+    if kind.word == "ollama":
+        for entry in _fetch(f"{url}/api/tags")["models"]:
+            able = entry.get("capabilities")
+            if able is None:  # before 2026 the list did not say
+                able = _fetch(f"{url}/api/show", {"model": entry["name"]}).get("capabilities", ())
+            if not able or "completion" in able:
+                yield Model(f"{kind.word}:{entry['name']}", "vision" in able if able else None)
+        return
+    for entry in _fetch(f"{url}/{'api/v0' if kind.word == 'lmstudio' else 'v1'}/models")["data"]:
+        word = f"{kind.word}:{entry['id']}"
+        if kind.word == "lmstudio" and entry["type"] in ("llm", "vlm"):
+            yield Model(word, entry["type"] == "vlm")
+        elif kind.word == "vllm" and entry.get("owned_by") == "vllm":
+            yield Model(word, None)
+        elif kind.word == "llamacpp" and entry.get("owned_by") == "llamacpp":
+            yield Model(word, _fetch(f"{url}/props").get("modalities", {}).get("vision"))
 
 
 def _choice_file() -> Path:

@@ -84,17 +84,33 @@ class QwenWords:
 
         from shotad.engines.local_answers import padded
 
-        words = padded([self.tokens(request) for request in requests], self.pad)
-        found = {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
+        made: dict[str, Any] = {**padded([self.tokens(request) for request in requests], self.pad)}
         video = self.template.tokenizer.convert_tokens_to_ids(self.video)
-        return {
-            **words,
-            # What kind each token is: 0 words, 2 video.
-            "mm_token_type_ids": 2 * (words["input_ids"] == video).long(),
-            **found,
-            **self._intervals(requests),
-            **self._heard([sound for request in requests if (sound := self._sound(request)) is not None]),
-        }
+        # What kind each token is: 0 words, 2 video.
+        made["mm_token_type_ids"] = 2 * (made["input_ids"] == video).long()
+        made |= {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
+        clips = [request.clip for request in requests if request.clip is not None]
+        if self.times == "interval" and clips:
+            # As a list, for tensors with a fraction are rounded to the model's precision
+            each = [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]
+            if self.ears:
+                made["video_second_per_grid"] = [torch.tensor(one) for one in each]
+            else:
+                made["second_per_grid_ts"] = each
+        if sounds := [sound for request in requests if (sound := self._sound(request)) is not None]:
+            heard = self.ears(
+                sounds,
+                sampling_rate=HEARING_RATE,
+                # With silence behind it, as its makers have it: else the last frame would be another in a
+                # batch.
+                padding="max_length",
+                max_length=max(map(len, sounds)) + HEARING_RATE,
+                return_attention_mask=True,
+                return_tensors="pt",
+            )
+            made["input_features"] = heard["input_features"]
+            made["feature_attention_mask"] = heard["attention_mask"]
+        return made
 
     def prompt(self, request: Request) -> str:
         """The prompt with one mark for the video, and one for its sound. Raises Refused."""
@@ -132,41 +148,12 @@ class QwenWords:
             video_patches(clip.images, size, self.rules) for clip, size in zip(clips, sizes, strict=True)
         ]
         return {
-            "pixel_values_videos": np.concatenate([video.values for video in videos]),
-            "video_grid_thw": np.array([video.grid for video in videos], np.int64),
+            "pixel_values_videos": np.concatenate([values for values, _ in videos]),
+            "video_grid_thw": np.array([grid for _, grid in videos], np.int64),
         }
-
-    def _intervals(self, requests: Sequence[Request]) -> dict[str, list[Any]]:
-        """As a list, for tensors with a fraction are rounded to the model's precision."""
-        clips = [request.clip for request in requests if request.clip is not None]
-        if self.times != "interval" or not clips:
-            return {}
-        each = [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]
-        if not self.ears:
-            return {"second_per_grid_ts": each}
-        import torch
-
-        return {"video_second_per_grid": [torch.tensor(one) for one in each]}
 
     def _sound(self, request: Request) -> npt.NDArray[np.float32] | None:
         return request.clip.sound if self.ears and request.clip is not None else None
-
-    def _heard(self, sounds: list[npt.NDArray[np.float32]]) -> dict[str, Any]:
-        if not sounds:
-            return {}
-        made = self.ears(
-            sounds,
-            sampling_rate=HEARING_RATE,
-            # With silence behind it, as its makers have it: else the last frame would be another in a batch.
-            padding="max_length",
-            max_length=max(map(len, sounds)) + HEARING_RATE,
-            return_attention_mask=True,
-            return_tensors="pt",
-        )
-        return {
-            "input_features": made["input_features"],
-            "feature_attention_mask": made["attention_mask"],
-        }
 
     def _filled(self, prompt: str, grid: Grid, seconds: npt.NDArray[np.float64]) -> str:
         if self.times != "words":
@@ -264,20 +251,6 @@ class PatchRules:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Patches:
-    """``values`` is ``float32[t * h * w, 3 * depth * patch * patch]``, ``grid`` its (t, h, w)."""
-
-    values: npt.NDArray[np.float32]
-    grid: Grid
-
-    def __post_init__(self) -> None:
-        if self.values.ndim != 2 or len(self.values) != math.prod(self.grid):
-            raise ValueError(
-                f"a grid of {self.grid} has {math.prod(self.grid)} patches, got {self.values.shape}"
-            )
-
-
 def smart_size(
     width: int, height: int, factor: int, min_pixels: int = 0, max_pixels: float = math.inf
 ) -> tuple[int, int]:
@@ -339,8 +312,12 @@ def tokens_in(grid: Grid, rules: PatchRules) -> int:
     return math.prod(grid) // rules.merge**2
 
 
-def video_patches(images: npt.NDArray[np.uint8], size: tuple[int, int], rules: PatchRules) -> Patches:
+def video_patches(
+    images: npt.NDArray[np.uint8], size: tuple[int, int], rules: PatchRules
+) -> tuple[npt.NDArray[np.float32], Grid]:
     """``uint8[n, H, W, 3]`` as one video of frames of ``size`` (width, height).
+
+    Gives ``float32[t * h * w, 3 * depth * patch * patch]`` and its grid (t, h, w).
 
     The last frame is repeated until the number is a multiple of the rules' depth.
     """
@@ -361,7 +338,7 @@ def video_patches(images: npt.NDArray[np.uint8], size: tuple[int, int], rules: P
     values = rows.astype(np.float32)
     values -= mean
     values /= std
-    return Patches(values.reshape(t * h * w, -1), grid)
+    return values.reshape(t * h * w, -1), grid
 
 
 def _three(value: Any) -> tuple[float, float, float]:

@@ -174,6 +174,9 @@ def make_processor(
         )
     purpose = f"The processor of {label}"
     failures: tuple[type[Exception], ...] = (*broken(purpose), ImportError, AttributeError)
+    settings = read_settings(folder / "processor_config.json")
+    taken = set(inspect.signature(kind.__init__).parameters)
+    taken -= {"self", "args", "kwargs", "tokenizer", "image_processor", "video_processor", "chat_template"}
     try:
         with loading_quiet(transformers):
             images = transformers.AutoImageProcessor.from_pretrained(
@@ -184,7 +187,8 @@ def make_processor(
             # A copy: while one thread prepares with padding, another reads answers, and tokenizers forbid it.
             "tokenizer": copy.deepcopy(tokenizer),
             "chat_template": template,
-            **_options(folder, kind),
+            # What its own file says of the arguments that its class takes
+            **{name: value for name, value in settings.items() if name in taken},
         }
         made = _with_videos(transformers, folder, str(name), parts) if videos else None
         made = made or _without_videos(kind, parts)
@@ -232,17 +236,6 @@ def _without_videos(kind: Any, parts: Mapping[str, Any]) -> Any:
     made = bare(video_processor=parts["image_processor"], **parts)  # MiniCPM-V's reads settings of it
     made.video_processor = None
     return made
-
-
-def _options(folder: Path, kind: Any) -> dict[str, Any]:
-    """What the processor's own file says of the arguments that its class takes."""
-    taken = set(inspect.signature(kind.__init__).parameters)
-    taken -= {"self", "args", "kwargs", "tokenizer", "image_processor", "video_processor", "chat_template"}
-    return {
-        name: value
-        for name, value in read_settings(folder / "processor_config.json").items()
-        if name in taken
-    }
 
 
 def read_settings(file: Path) -> dict[str, Any]:

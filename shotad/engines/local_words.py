@@ -90,7 +90,16 @@ class Template:
         why = "it leaves out a part of the conversation"
         for way in self._ways:
             try:
-                found = self._rendered(self.text, way(clean))
+                found = str(
+                    self.tokenizer.apply_chat_template(
+                        way(clean),
+                        chat_template=_CLOCK + self.text if "strftime_now" in self.text else self.text,
+                        tokenize=False,
+                        add_generation_prompt=True,
+                        enable_thinking=False,  # of models that think aloud unless told otherwise (Qwen3)
+                        date_string=_DATE,
+                    )
+                )
             except (jinja2.TemplateError, TypeError, ValueError, LookupError) as error:
                 why = str(error)
                 continue
@@ -110,18 +119,6 @@ class Template:
         """True where the template has written the beginning-of-text token itself."""
         bos = self.tokenizer.bos_token
         return bos is not None and prompt.startswith(bos)
-
-    def _rendered(self, text: str, talk: Sequence[Turn]) -> str:
-        return str(
-            self.tokenizer.apply_chat_template(
-                list(talk),
-                chat_template=_CLOCK + text if "strftime_now" in text else text,
-                tokenize=False,
-                add_generation_prompt=True,
-                enable_thinking=False,  # of models that think aloud unless told otherwise (Qwen3)
-                date_string=_DATE,
-            )
-        )
 
     def _clean(self, part: Turn) -> Turn:
         return {**part, "text": self._special.sub("", part["text"])} if "text" in part else part

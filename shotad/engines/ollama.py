@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shotad.core import EndpointSettings, Identity
+from shotad.core import Config, Stage
 from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
 from shotad.engines.openai_errors import Raw, trouble_in
@@ -59,6 +59,11 @@ _HELD: dict[tuple[str, str], _Held] = {}
 class _OllamaClient(ChatClient):
     """Calls in Ollama's words; who asks and reads the answer sees those of OpenAI."""
 
+    listing = ("api/tags", "models", "name")
+
+    def __init__(self, address: Address, key_name: str, timeout: float) -> None:
+        super().__init__(replace(address, url=address.url.removesuffix("/v1")), key_name, timeout)
+
     def ask(self, body: Body) -> Raw:
         """Sends a chat request. Raises Broken; any status is an answer."""
         held = self._held(str(body["model"]))
@@ -72,19 +77,19 @@ class _OllamaClient(ChatClient):
         context = held.room(letters // _LETTERS + images * _IMAGE + answer)
         while True:
             raw = self._call("api/chat", self._timeout, _native(body, context, thinks=held.thinks))
-            if not _too_long(raw, context):
+            told, trouble = raw.document, trouble_in(raw)
+            read = told.get("prompt_eval_count") if isinstance(told, Mapping) else None
+            # A prompt that did not fit: said so, or cut without a word
+            if trouble is not None:
+                too_long = trouble.meaning == "too long"
+            else:
+                too_long = isinstance(read, int) and 0 <= read - context // 2 <= _CUT
+            if not too_long:
                 return _translated(raw, str(body["model"]))
             longer = held.room(2 * context)
             if longer == context:
                 return _refusal(f"the prompt is longer than the maximum context of {context} tokens")
             context = longer
-
-    def models(self) -> tuple[str, ...]:
-        """The models that it has; empty where it says nothing of use."""
-        match self._listing("api/tags"):
-            case {"models": [*items]}:
-                return tuple(str(item["name"]) for item in items if isinstance(item, dict) and "name" in item)
-        return ()
 
     def _held(self, model: str) -> _Held | Raw:
         """What is known of the model, asked for once; the answer where it is an error."""
@@ -110,13 +115,11 @@ class Ollama(OpenAI):
     name = "ollama"
     client = _OllamaClient
 
-    def __init__(
-        self, settings: EndpointSettings, address: Address, identity: Identity, **timing: Any
-    ) -> None:
+    def __init__(self, config: Config, stage: Stage, **timing: Any) -> None:
         """As `OpenAI`; an address that ends in ``/v1``, where it speaks OpenAI's protocol, will do too."""
-        patient = {"in_flight": 1, "timeout": max(settings.timeout, _PATIENCE)}
-        root = replace(address, url=address.url.removesuffix("/v1"))
-        super().__init__(settings.model_copy(update=patient), root, identity, **timing)
+        patient = {"in_flight": 1, "timeout": max(config.openai.timeout, _PATIENCE)}
+        settings = config.openai.model_copy(update=patient)
+        super().__init__(config.model_copy(update={"openai": settings}), stage, **timing)
 
 
 def _parts(turn: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -150,15 +153,6 @@ def _native(body: Body, context: int, *, thinks: bool) -> Body:
     if "response_format" in body:
         native["format"] = body["response_format"]["json_schema"]["schema"]
     return native
-
-
-def _too_long(raw: Raw, context: int) -> bool:
-    """Whether the prompt did not fit: said so, or cut without a word."""
-    if (trouble := trouble_in(raw)) is not None:
-        return trouble.meaning == "too long"
-    document = raw.document
-    read = document.get("prompt_eval_count") if isinstance(document, Mapping) else None
-    return isinstance(read, int) and 0 <= read - context // 2 <= _CUT
 
 
 def _refusal(message: str) -> Raw:

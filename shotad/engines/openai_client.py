@@ -18,7 +18,7 @@ import socket
 import threading
 import weakref
 import zlib
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -54,6 +54,9 @@ class Broken(Exception):  # noqa: N818  a thing that passes, mostly, and never l
 class ChatClient:
     """Calls to one server. Opens no connection before the first; may be used by several threads."""
 
+    listing = ("models", "data", "id")
+    """Where the list of models is, what holds it there, and what names one."""
+
     def __init__(self, address: Address, key_name: str, timeout: float) -> None:
         """``timeout`` in seconds, for a whole answer; ``key_name`` is the environment variable of the key."""
         self.address = address
@@ -68,86 +71,76 @@ class ChatClient:
 
     def models(self) -> tuple[str, ...]:
         """The models that the server says it has; empty where it says nothing of use."""
-        match self._listing("models"):
-            case {"data": [*items]}:
-                return tuple(str(item["id"]) for item in items if isinstance(item, dict) and "id" in item)
-        return ()
-
-    def _listing(self, path: str) -> Any:
-        """A page that only helps with an error, as JSON; None where there is none."""
+        path, held, name = self.listing
         try:
-            return self._call(path, _LISTING).document
+            document = self._call(path, _LISTING).document
         except Broken:
-            return None
+            return ()
+        items = document.get(held) if isinstance(document, dict) else None
+        if not isinstance(items, list):
+            return ()
+        return tuple(str(item[name]) for item in items if isinstance(item, dict) and name in item)
 
     def _call(self, path: str, timeout: float, body: Body | None = None) -> Raw:
         httpx = need_client()
-        key = key_from(self._key_name)
-        secrets = secrets_of(self.address, key)
+        key, login = key_from(self._key_name), self.address.login
+        basic = base64.b64encode(":".join(login).encode()).decode() if login is not None else ""
+        # All that must not be shown: the key, and what else the URL holds
+        secrets = [key, basic, *(login or ()), *(value for _, value in self.address.query)]
+        # Who calls, for this call only: the client keeps no key.
+        who = f"Bearer {key}" if login is None else f"Basic {basic}"
         client, loop = self._client(httpx)
         request = client.build_request(
             "GET" if body is None else "POST",
             path,
             json=body,
-            headers=self._headers(key),
+            headers={} if login is None and not key else {"Authorization": who},
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT)),
         )
+        future = asyncio.run_coroutine_threadsafe(_whole(client, request, timeout), loop)
         try:
-            raw = _result(_whole(client, request, timeout), loop)
+            raw = future.result()
         except httpx.ConnectTimeout:
             raise Broken("it does not pick up", reached=False) from None
         except (TimeoutError, httpx.TimeoutException):
             raise Broken(f"it took more than {timeout:g} s") from None
         except httpx.HTTPError as error:
             unreached = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
-            # The innermost reason, such as ``Connection refused``
-            found: BaseException = error
-            while (inner := found.__cause__ or found.__context__) is not None:
-                found = inner
-            while isinstance(found, BaseExceptionGroup):  # one for each address of a name
-                found = found.exceptions[0]
-            text = str(found) or type(found).__name__
-            if isinstance(found, OSError) and found.errno and type(found).__module__ == "builtins":
-                text = os.strerror(found.errno)  # asyncio has words of its own for it
-            cause = struck_out(" ".join(text.split()), secrets).rstrip(".")
+            cause = struck_out(_reason(error), secrets).rstrip(".")
             raise Broken(cause, reached=not unreached) from None
-        return Raw(raw.status, _struck_out(raw.body, secrets), raw.headers)
-
-    def _headers(self, key: str) -> dict[str, str]:
-        """Who calls, for this call only: the client keeps no key."""
-        login = self.address.login
-        if login is not None:
-            return {"Authorization": f"Basic {base64.b64encode(':'.join(login).encode()).decode()}"}
-        return {"Authorization": f"Bearer {key}"} if key else {}
+        finally:
+            future.cancel()  # the call ends where the caller does (Ctrl-C)
+        text = struck_out(raw.body.decode("utf-8", "surrogateescape"), secrets)
+        return Raw(raw.status, text.encode("utf-8", "surrogateescape"), raw.headers)
 
     def _client(self, httpx: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
         """The client, and the running loop that its calls belong to."""
         with self._lock:
-            if self._made is None:
-                self._made = self._new_client(httpx), asyncio.new_event_loop()
-                client, loop = self._made
-                threading.Thread(target=_run, args=(loop,), name="shotad-http", daemon=True).start()
-                weakref.finalize(self, _end, client, loop)
+            if self._made is not None:
+                return self._made
+            address = self.address
+            # On this machine no proxy of the environment is asked: it would carry frames off, and could
+            # seldom find the way back. A redirect would send them on to a host that nobody was told of.
+            straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
+            if address.is_local and address.url.startswith("http:"):
+                # Nothing is encrypted there, and reading the certificates takes long.
+                straight["verify"] = False
+            if address.query:
+                logging.getLogger("httpx").addFilter(_without_query)
+            whose = {name: os.environ.get(variable) for name, variable in _WHOSE.items() if address.is_own}
+            client = httpx.AsyncClient(
+                base_url=address.url,
+                params=dict(address.query),
+                headers={"Accept-Encoding": "identity", **{name: one for name, one in whose.items() if one}},
+                follow_redirects=False,
+                limits=httpx.Limits(max_connections=None),
+                **straight,
+            )
+            loop = asyncio.new_event_loop()
+            self._made = client, loop
+            threading.Thread(target=_run, args=(loop,), name="shotad-http", daemon=True).start()
+            weakref.finalize(self, _end, client, loop)
             return self._made
-
-    def _new_client(self, httpx: Any) -> Any:
-        address = self.address
-        # On this machine no proxy of the environment is asked: it would carry frames off, and could seldom
-        # find the way back. A redirect would send them on to a host that nobody was told of.
-        straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
-        if address.is_local and address.url.startswith("http:"):
-            straight["verify"] = False  # Nothing is encrypted there, and reading the certificates takes long.
-        if address.query:
-            logging.getLogger("httpx").addFilter(_without_query)
-        whose = {name: os.environ.get(variable) for name, variable in _WHOSE.items() if address.is_own}
-        return httpx.AsyncClient(
-            base_url=address.url,
-            params=dict(address.query),
-            headers={"Accept-Encoding": "identity", **{name: one for name, one in whose.items() if one}},
-            follow_redirects=False,
-            limits=httpx.Limits(max_connections=None),
-            **straight,
-        )
 
 
 def need_client() -> Any:
@@ -179,15 +172,6 @@ def _end(client: Any, loop: asyncio.AbstractEventLoop) -> None:
     loop.call_soon_threadsafe(lambda: loop.create_task(end()))
 
 
-def _result(call: Coroutine[Any, Any, Raw], loop: asyncio.AbstractEventLoop) -> Raw:
-    """What the call gives; ended with it where the caller is (Ctrl-C)."""
-    future = asyncio.run_coroutine_threadsafe(call, loop)
-    try:
-        return future.result()
-    finally:
-        future.cancel()
-
-
 async def _whole(client: Any, request: Any, timeout: float) -> Raw:
     """The answer, from the connection to its last byte within ``timeout`` seconds and `_MOST_BYTES`. Raises
     TimeoutError, and Broken for one that is longer or cannot be unpacked."""
@@ -197,7 +181,8 @@ async def _whole(client: Any, request: Any, timeout: float) -> Raw:
             body = b"".join([part async for part in _unpacked(response)])
         finally:
             await response.aclose()
-    return Raw(response.status_code, body, _small(response.headers))
+    headers = {str(name).lower(): str(value) for name, value in response.headers.items()}
+    return Raw(response.status_code, body, headers)
 
 
 async def _unpacked(response: Any) -> AsyncIterator[bytes]:
@@ -217,17 +202,16 @@ async def _unpacked(response: Any) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _small(headers: Any) -> dict[str, str]:
-    return {str(name).lower(): str(value) for name, value in headers.items()}
-
-
-def _struck_out(body: bytes, secrets: Iterable[str]) -> bytes:
-    """The body without secrets, before anything else reads it; also as JSON may have written them."""
-    forms = {
-        form for secret in secrets for form in (secret, json.dumps(secret)[1:-1], secret.replace("/", "\\/"))
-    }
-    text = body.decode("utf-8", "surrogateescape")
-    return struck_out(text, forms).encode("utf-8", "surrogateescape")
+def _reason(error: BaseException) -> str:
+    """The innermost reason, such as ``Connection refused``."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    while isinstance(error, BaseExceptionGroup):  # one for each address of a name
+        error = error.exceptions[0]
+    text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.errno and type(error).__module__ == "builtins":
+        text = os.strerror(error.errno)  # asyncio has words of its own for it
+    return " ".join(text.split())
 
 
 OWN = "https://api.openai.com/v1"
@@ -341,12 +325,14 @@ def key_from(name: str) -> str:
 
 
 def struck_out(text: str, secrets: Iterable[str]) -> str:
-    """``text`` without the secrets, whatever a server repeats of what it was sent.
+    """``text`` without the secrets, whatever a server repeats of what it was sent; also as JSON may have
+    written them.
 
     >>> struck_out("Wrong key: sk-12345678.", ["sk-12345678"])
     'Wrong key: [secret].'
     """
-    for secret in sorted(secrets, key=len, reverse=True):
+    forms = {form for one in secrets for form in (one, json.dumps(one)[1:-1], one.replace("/", "\\/"))}
+    for secret in sorted(forms, key=len, reverse=True):
         if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "[secret]")
     return text
@@ -355,10 +341,3 @@ def struck_out(text: str, secrets: Iterable[str]) -> str:
 def unhinted(text: str) -> str:
     """``text`` without what a server shows of a key between stars, ``sk-1234***********cdef``."""
     return re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", text)
-
-
-def secrets_of(address: Address, key: str) -> tuple[str, ...]:
-    """All that must not be shown: the key, and what else the URL holds."""
-    login = address.login
-    basic = () if login is None else (*login, base64.b64encode(":".join(login).encode()).decode())
-    return tuple(secret for secret in (key, *basic, *(value for _, value in address.query)) if secret)

@@ -14,13 +14,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
 from shotad.core import (
     Abilities,
     Config,
-    EndpointSettings,
     Engine,
     EngineError,
     Identity,
@@ -32,7 +31,6 @@ from shotad.core import (
 )
 from shotad.engines.local_servers import named
 from shotad.engines.openai_client import (
-    Address,
     Broken,
     ChatClient,
     address_of,
@@ -77,17 +75,6 @@ class _Passing:
     what: str
     pause: float | None = None
     down: bool = False
-
-
-def _reply(answer: Answer, limit: int) -> Reply:
-    if answer.refusal or answer.finish in _UNWANTED:
-        return Reply(answer.refusal or answer.text, "refused", answer.usage)
-    if answer.text:
-        return Reply(answer.text, "length" if answer.finish in _CUT_OFF else "stop", answer.usage)
-    if answer.finish in _CUT_OFF:
-        why = f"empty answer: all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
-        return Reply("", "error", answer.usage, why)
-    return Reply("", "error", answer.usage, error="empty answer")
 
 
 _COSTS = (
@@ -145,19 +132,24 @@ class OpenAI:
     hears = False
 
     def __init__(
-        self,
-        settings: EndpointSettings,
-        address: Address,
-        identity: Identity,
-        *,
-        sleep: Sleep | None = None,
-        clock: Clock | None = None,
-        video: bool = False,
+        self, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
     ) -> None:
-        """``sleep`` and ``clock`` stand in for the real ones; ``video``: the server takes videos. See
-        `for_stage`."""
-        self.identity = identity
-        self.address = address
+        """The engine of one stage, which may have a model and a server of its own.
+
+        ``sleep`` and ``clock`` stand in for the real ones. Raises EngineError for an endpoint that is no URL.
+        A model that is not set is found missing by `get_ready`, or at the first request.
+        """
+        settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
+        self.address = address = address_of(own.base_url, settings.base_url)
+        server = named(config.engine)
+        # Whether the server takes videos
+        self._video = stage == "stage1" and server is not None and server.kind.word == "vllm"
+        # All but the model's name that changes answers.
+        words = [] if own.revision is None else [own.revision]
+        if stage == "stage1":
+            words += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
+            words += [word for word, on in (("video", self._video), ("sound", self.hears)) if on]
+        self.identity = Identity(self.name, own.model or settings.model or "", " ".join(words))
         self.abilities = Abilities(
             accepts_images=True,
             in_flight=settings.in_flight,
@@ -165,34 +157,17 @@ class OpenAI:
             hears=self.hears,
         )
         self._settings = settings
-        timing = {} if clock is None else {"clock": clock}
-        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
+        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
         self._line = self.client(address, settings.key_name, settings.timeout)
         self._dialect = Dialect()
-        self._video = video
         self._progress: Progress = NoProgress()
 
     @classmethod
     def for_stage(
         cls, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
-    ) -> OpenAI:
-        """The engine of one stage, which may have a model and a server of its own.
-
-        Raises EngineError for an endpoint that is no URL. A model that is not set is found missing by
-        `get_ready`, or at the first request.
-        """
-        settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
-        address = address_of(own.base_url, settings.base_url)
-        model = own.model or settings.model or ""
-        server = named(config.engine)
-        video = stage == "stage1" and server is not None and server.kind.word == "vllm"
-        # All but the model's name that changes answers.
-        words = [] if own.revision is None else [own.revision]
-        if stage == "stage1":
-            words += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
-            words += [word for word, on in (("video", video), ("sound", cls.hears)) if on]
-        identity = Identity(cls.name, model, " ".join(words))
-        return cls(settings, address, identity, sleep=sleep, clock=clock, video=video)
+    ) -> Self:
+        """As the constructor says."""
+        return cls(config, stage, sleep=sleep, clock=clock)
 
     def get_ready(self, progress: Progress) -> None:
         """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
@@ -240,10 +215,20 @@ class OpenAI:
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
                 found, calls = replace(again, usage=found.usage + again.usage), 2
-        reply = found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
+        reply = found if isinstance(found, Reply) else self._read_off(found, request.sampling.max_tokens)
         timed = request.timed and request.clip is not None
         shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
         return replace(reply, calls=calls, shown=shown)
+
+    @staticmethod
+    def _read_off(answer: Answer, limit: int) -> Reply:
+        cut_off = answer.finish in _CUT_OFF
+        if answer.refusal or answer.finish in _UNWANTED:
+            return Reply(answer.refusal or answer.text, "refused", answer.usage)
+        if answer.text:
+            return Reply(answer.text, "length" if cut_off else "stop", answer.usage)
+        more = f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
+        return Reply("", "error", answer.usage, f"empty answer{more if cut_off else ''}")
 
     def _answer(self, body: Body, seed: int) -> Answer | Reply:
         """The answer, or the failed reply where none is to be had."""
@@ -255,7 +240,14 @@ class OpenAI:
                 return found
             self._pause(found, next(steps))
             found = self._once(body)
-        return self._gave_up(found) if isinstance(found, _Passing) else found
+        if not isinstance(found, _Passing):
+            return found
+        # After the last repeat: this slot's failure, or the end of the run.
+        asked = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
+        what = f"{self.address.shown} gave no answer, asked {asked}: {found.what}."
+        if found.down or self._gate.missed() >= _MOST_MISSES:
+            raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
+        return Reply("", "error", error=what)
 
     def _once(self, body: Body) -> Answer | Reply | _Passing:
         """One attempt; several calls only where the server has to be told things otherwise."""
@@ -268,37 +260,33 @@ class OpenAI:
                 return _Passing(str(broken), down=not broken.reached)
             trouble = trouble_in(raw)
             if trouble is None:
-                return self._read(raw, changes)
+                answer = answer_in(raw.document)
+                if answer is None or answer.finish == "error":
+                    start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
+                    return _Passing(f"its answer is no chat completion ({start!r})")
+                self._dialect.keep(changes)
+                self._gate.answered()
+                return answer
             more = self._dialect.next_try(body, changes, trouble)
             if more is None:
-                return self._judged(trouble, raw, body)
+                return self._judged(trouble, raw)
             changes = more
 
-    def _read(self, raw: Raw, changes: frozenset[str]) -> Answer | _Passing:
-        answer = answer_in(raw.document)
-        if answer is None or answer.finish == "error":
-            start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
-            return _Passing(f"its answer is no chat completion ({start!r})")
-        self._dialect.keep(changes)
-        self._gate.answered()
-        return answer
-
-    def _judged(self, trouble: ServerError, raw: Raw, body: Body) -> Reply | _Passing:
+    def _judged(self, trouble: ServerError, raw: Raw) -> Reply | _Passing:
         said = f"{self.address.shown} says ({trouble.status}): {trouble.message.rstrip('.')}."
+        if trouble.meaning == "again":
+            pause = asked_pause(raw.headers, self._gate.clock())
+            what = f"it answers {trouble.status}: {trouble.message.rstrip('.')}"
+            return _Passing(what, pause, down=trouble.status in (429, 503))
+        if trouble.meaning in ("refused", "too long", "slot"):
+            self._gate.answered()
         match trouble.meaning:
-            case "again":
-                pause = asked_pause(raw.headers, self._gate.clock())
-                what = f"it answers {trouble.status}: {trouble.message.rstrip('.')}"
-                return _Passing(what, pause, down=trouble.status in (429, 503))
             case "refused":
-                self._gate.answered()
                 return Reply(trouble.message, "refused")
             case "too long":
-                self._gate.answered()
                 hint = "Lower frames.inside and frames.outside, or give the server a longer context."
                 return Reply("", "error", error=f"The request is too long for the model. {said} {hint}")
             case "slot":
-                self._gate.answered()
                 return Reply("", "error", error=said)
         raise self._gate.stop(self._stopping(trouble, raw, said))
 
@@ -306,37 +294,23 @@ class OpenAI:
         name, server = self._settings.key_name, self.address.shown
         match trouble.meaning:
             case "quota":
-                return EngineError(
-                    f"The quota at {server} is spent. {said}", f"Top it up. {_LATER}", again=False
-                )
+                what, hint = f"The quota at {server} is spent. {said}", f"Top it up. {_LATER}"
             case "key":
-                return EngineError(
-                    f"{server} refuses the key in the environment variable {name}. {unhinted(said)}",
-                    f"Set {name} to a key that may use this model. {_LATER}",
-                    again=False,
-                )
+                what = f"{server} refuses the key in the environment variable {name}. {unhinted(said)}"
+                hint = f"Set {name} to a key that may use this model. {_LATER}"
             case "blind":
-                return EngineError(
-                    f"The model {self.identity.model} takes no images. {said}",
-                    "Choose one with vision as stage1.model.",
-                    again=False,
-                )
+                what = f"The model {self.identity.model} takes no images. {said}"
+                hint = "Choose one with vision as stage1.model."
             case "moved":
                 host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
-                return EngineError(
-                    f"{server} sends calls on to {host}.",
-                    "Nothing was sent there. If it is the right one, set openai.base_url to it.",
-                    again=False,
-                )
-        known = self._line.models()
-        has = (
-            f"It has: {', '.join(known)}."
-            if known
-            else "Does openai.base_url end as it should, mostly in /v1?"
-        )
-        return EngineError(
-            f"The model {self.identity.model} was not found. {said}", f"{has} Set openai.model.", again=False
-        )
+                what = f"{server} sends calls on to {host}."
+                hint = "Nothing was sent there. If it is the right one, set openai.base_url to it."
+            case _:
+                what = f"The model {self.identity.model} was not found. {said}"
+                hint = "Does openai.base_url end as it should, mostly in /v1? Set openai.model."
+                if known := self._line.models():
+                    hint = f"It has: {', '.join(known)}. Set openai.model."
+        return EngineError(what, hint, again=False)
 
     def _pause(self, passing: _Passing, step: float) -> None:
         """Waits as long as the server asks for, or a growing while."""
@@ -353,14 +327,6 @@ class OpenAI:
         self._gate.close_for(asked)
         # A little more, so that those who were told to wait do not all come at once.
         self._gate.come_back(asked + min(step, asked / 10))
-
-    def _gave_up(self, passing: _Passing) -> Reply:
-        """What is left after the last repeat: this slot's failure, or the end of the run."""
-        asked = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
-        what = f"{self.address.shown} gave no answer, asked {asked}: {passing.what}."
-        if passing.down or self._gate.missed() >= _MOST_MISSES:
-            raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
-        return Reply("", "error", error=what)
 
     def _no_model(self, known: tuple[str, ...]) -> EngineError:
         has = f" {self.address.shown} has: {', '.join(known)}." if known else ""

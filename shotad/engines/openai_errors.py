@@ -118,34 +118,23 @@ def trouble_in(raw: Raw) -> ServerError | None:
     if isinstance(document, list) and len(document) == 1:
         document = document[0]
     held = document if isinstance(document, Mapping) else {}
-    if raw.status == 200:
-        return _of(200, held["error"], raw) if held.get("error") and not held.get("choices") else None
-    for name in ("error", "detail", "errors", "message"):
-        if held.get(name):
-            inner = held if name == "message" else held[name]
-            return _of(raw.status, inner, raw)
-    return ServerError(raw.status, shortened(raw.body.decode("utf-8", "replace")))
-
-
-def _of(status: int, error: Any, raw: Raw) -> ServerError:
+    status = raw.status
+    if status == 200 and (held.get("choices") or not held.get("error")):
+        return None
+    name = next((name for name in ("error", "detail", "errors", "message") if held.get(name)), None)
+    if name is None:
+        return ServerError(status, shortened(raw.body.decode("utf-8", "replace")))
+    error = held if name == "message" else held[name]
+    told = error.get("code") if isinstance(error, Mapping) else None
+    if status == 200:  # gateways answer so with the true one in the body
+        status = int(told) if isinstance(told, int) and 400 <= told < 600 else 500
     if not isinstance(error, Mapping):
-        return ServerError(
-            _status(status, None), shortened(error if isinstance(error, str) else json.dumps(error))
-        )
+        return ServerError(status, shortened(error if isinstance(error, str) else json.dumps(error)))
     message = error.get("message") or error.get("detail") or json.dumps(error, ensure_ascii=False)
     codes = [str(error[name]).lower() for name in ("code", "type") if error.get(name)]
     notable = _QUOTA | _UNWANTED | _UNKNOWN_MODEL | _TOO_LONG_CODES
     code = next((code for code in codes if code in notable), codes[0] if codes else "")
-    return ServerError(
-        _status(status, error.get("code")), shortened(str(message)), code, str(error.get("param") or "")
-    )
-
-
-def _status(status: int, code: Any) -> int:
-    """The status that counts: gateways answer 200 with the true one in the body."""
-    if status != 200:
-        return status
-    return int(code) if isinstance(code, int) and 400 <= code < 600 else 500
+    return ServerError(status, shortened(str(message)), code, str(error.get("param") or ""))
 
 
 def shortened(text: str) -> str:
@@ -207,10 +196,10 @@ class RateLimiter:
     """What the threads of one engine share: places, a common pause, and the error that stops them all."""
 
     def __init__(
-        self, places: int, longest: float, *, sleep: Sleep | None = None, clock: Clock = time.time
+        self, places: int, longest: float, *, sleep: Sleep | None = None, clock: Clock | None = None
     ) -> None:
         """``places`` is how many may be in at once, ``longest`` the longest common pause in seconds."""
-        self.clock = clock
+        self.clock = clock or time.time
         self._longest = longest
         self._places = threading.BoundedSemaphore(places)
         self._lock = threading.Lock()

@@ -19,11 +19,11 @@ import io
 import re
 import threading
 import wave
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import HEARING_RATE, Clip, EndpointSettings, Request, Usage
+from shotad.core import HEARING_RATE, EndpointSettings, Request, Usage
 from shotad.engines.openai_errors import ServerError
 from shotad.film import jpeg
 
@@ -80,52 +80,32 @@ def seed_of(seed: int) -> int:
 
 def messages_of(request: Request, settings: EndpointSettings, *, video: bool = False) -> list[Body]:
     """All turns. The clip goes with the turn marked for it, else with the last of the user's."""
-    turns = request.messages
-    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
-    marked = (index for index, turn in enumerate(turns) if turn.with_clip)
-    place = next(marked, users[-1] if users else None)
-    return [
-        {
-            "role": turn.role,
-            "content": [
-                *_frames(request.clip, settings, video, request.timed),
-                *_sound(request.clip),
-                _text_part(turn.text),
-            ]
-            if index == place and request.clip is not None
-            else sound(turn.text),
-        }
-        for index, turn in enumerate(turns)
-    ]
-
-
-def _frames(clip: Clip, settings: EndpointSettings, video: bool, timed: bool) -> list[Body]:
+    made: list[Body] = [{"role": turn.role, "content": sound(turn.text)} for turn in request.messages]
+    users = [index for index, turn in enumerate(request.messages) if turn.role == "user"]
+    marked = (index for index, turn in enumerate(request.messages) if turn.with_clip)
+    place, clip = next(marked, users[-1] if users else None), request.clip
+    if clip is None or place is None:
+        return made
     frames = [base64.b64encode(jpeg(image, JPEG_QUALITY)).decode() for image in clip.images]
-    if timed and video:
-        return [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
-    stills: list[Body] = [
-        {
-            "type": "image_url",
-            "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},
-        }
-        for data in frames
-    ]
-    if not timed:
-        return stills
-    return [part for pair in zip(map(_text_part, clip.stamps), stills, strict=True) for part in pair]
-
-
-def _sound(clip: Clip) -> list[Body]:
-    if clip.sound is None:
-        return []
-    stream = io.BytesIO()
-    with wave.open(stream, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(HEARING_RATE)
-        file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
-    data = base64.b64encode(stream.getvalue()).decode()
-    return [{"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}]
+    parts: list[Body] = []
+    if request.timed and video:
+        parts = [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
+    else:
+        for stamp, data in zip(clip.stamps, frames, strict=True):
+            url = {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail}
+            parts += [_text_part(stamp)] if request.timed else []
+            parts.append({"type": "image_url", "image_url": url})
+    if clip.sound is not None:
+        stream = io.BytesIO()
+        with wave.open(stream, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(HEARING_RATE)
+            file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
+        data = base64.b64encode(stream.getvalue()).decode()
+        parts.append({"type": "input_audio", "input_audio": {"data": data, "format": "wav"}})
+    made[place]["content"] = [*parts, _text_part(request.messages[place].text)]
+    return made
 
 
 def _text_part(text: str) -> Body:
@@ -148,12 +128,14 @@ def answer_in(document: Any) -> Answer | None:
     """The answer in a chat completion; None where the document is no chat completion."""
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
+            said = rest.get("usage")
+            counts = said if isinstance(said, Mapping) else {}
             return Answer(
                 # Servers leave out the opening mark of what was thought before, or never close it.
                 text=_UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", _text(message.get("content")))).strip(),
                 finish=str(choice.get("finish_reason") or "stop").lower(),
                 refusal=_text(message.get("refusal")).strip(),
-                usage=_usage(rest.get("usage")),
+                usage=Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))),
             )
     return None
 
@@ -179,11 +161,6 @@ def _text(content: Any) -> str:
     return ""
 
 
-def _usage(said: Any) -> Usage:
-    counts = said if isinstance(said, Mapping) else {}
-    return Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
-
-
 def _count(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
 
@@ -198,31 +175,12 @@ _SCHEMA = re.compile(
 _SYSTEM = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """One way to say it otherwise; ``blamed`` finds out whether a refusal is about it."""
-
-    name: str
-    applies: Callable[[Body], bool]
-    blamed: Callable[[ServerError], bool]
-    made: Callable[[Body], Body]
-
-
-def _without(name: str, body: Body) -> Body:
-    return {key: value for key, value in body.items() if key != name}
-
-
-def _dropped(name: str) -> _Change:
-    return _Change(
-        f"no {name}",
-        lambda body: name in body,
-        lambda said: _names(said, name),
-        lambda body: _without(name, body),
-    )
-
-
 def _names(said: ServerError, name: str) -> bool:
     return said.param == name or (name in said.words and _REFUSAL.search(said.words) is not None)
+
+
+def _has_system(body: Body) -> bool:
+    return any(turn["role"] == "system" for turn in body["messages"])
 
 
 def _without_system(body: Body) -> Body:
@@ -242,54 +200,34 @@ def _without_system(body: Body) -> Body:
     return {**body, "messages": [{"role": "user", "content": head}, *turns]}
 
 
-_CHANGES = (
-    _Change(
-        "other limit",
-        lambda body: "max_tokens" in body,
-        lambda said: _names(said, "max_tokens"),
-        lambda body: {**_without("max_tokens", body), "max_completion_tokens": body["max_tokens"]},
-    ),
-    _dropped("temperature"),
-    _dropped("top_p"),
-    _dropped("seed"),
-    _Change(
-        "no schema",
-        lambda body: "response_format" in body,
-        lambda said: said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None,
-        lambda body: _without("response_format", body),
-    ),
-    _Change(
-        "no system turn",
-        lambda body: any(turn["role"] == "system" for turn in body["messages"]),
-        lambda said: _SYSTEM.search(said.words) is not None,
-        _without_system,
-    ),
-)
-_CHANGES_AT_FAULTS = tuple(change for change in _CHANGES if change.name == "no schema")
-
-
 class Dialect:
     """What one server was found to understand. May be used by several threads at once."""
 
     def __init__(self) -> None:
         self.known: frozenset[str] = frozenset()
-        """Names of the changes that every request gets."""
+        """The parts that every request says otherwise, or leaves out: names of its keys, or ``system``."""
         self._lock = threading.Lock()
 
     def said(self, body: Body, changes: frozenset[str]) -> Body:
         """The request with these changes, where they apply."""
-        for change in _CHANGES:
-            if change.name in changes and change.applies(body):
-                body = change.made(body)
-        return body
+        made = {key: value for key, value in body.items() if key not in changes}
+        if "max_tokens" in changes and "max_tokens" in body:
+            made["max_completion_tokens"] = body["max_tokens"]
+        return _without_system(made) if "system" in changes and _has_system(body) else made
 
     def next_try(self, body: Body, tried: frozenset[str], trouble: ServerError) -> frozenset[str] | None:
         """``tried`` and the change that the refusal asks for; None where it asks for none."""
-        said = self.said(body, tried)
+        said, words = self.said(body, tried), trouble.words
         is_about_form = trouble.status in (400, 422) and trouble.meaning == "slot"
-        for change in _CHANGES if is_about_form else _CHANGES_AT_FAULTS if trouble.status >= 500 else ():
-            if change.name not in tried and change.applies(said) and change.blamed(trouble):
-                return tried | {change.name}
+        if is_about_form:
+            for name in ("max_tokens", "temperature", "top_p", "seed"):
+                if name in said and _names(trouble, name):
+                    return tried | {name}
+        about_schema = trouble.param.startswith("response_format") or _SCHEMA.search(words)
+        if "response_format" in said and about_schema and (is_about_form or trouble.status >= 500):
+            return tried | {"response_format"}
+        if is_about_form and _has_system(said) and _SYSTEM.search(words):
+            return tried | {"system"}
         return None
 
     def keep(self, changes: frozenset[str]) -> None:

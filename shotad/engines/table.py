@@ -91,7 +91,12 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     made = engine_class(name)
     pair = preset(config.engine)
     if name.removesuffix("-sound") == getattr(pair, stage):
-        config = _filled(config, stage, pair)
+        own = config.stage1 if stage == "stage1" else config.stage2
+        url = own.base_url or config.openai.base_url or pair.url
+        more = {"model": own.model or pair.model, "base_url": url}
+        # What ``auto`` stands for: an engine may go by the kind of its server.
+        word = best_here() if config.engine == "auto" else config.engine
+        config = config.model_copy(update={"engine": word, stage: own.model_copy(update=more)})
     for_stage: Callable[[Config, Stage], Engine] | None = getattr(made, "for_stage", None)
     if for_stage is not None:
         return for_stage(config, stage)
@@ -99,17 +104,6 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     if not isinstance(engine, Engine):
         raise EngineError(f"{name} is no engine.", _WANTED, again=False)
     return engine
-
-
-def _filled(config: Config, stage: Stage, pair: Preset) -> Config:
-    own = config.stage1 if stage == "stage1" else config.stage2
-    more = {
-        "model": own.model or pair.model,
-        "base_url": own.base_url or config.openai.base_url or pair.url,
-    }
-    # What ``auto`` stands for: an engine may go by the kind of its server.
-    word = best_here() if config.engine == "auto" else config.engine
-    return config.model_copy(update={"engine": word, stage: own.model_copy(update=more)})
 
 
 def stage_engines(config: Config) -> Preset:

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.core import Box, Image, Progress, Sighting, obtainable, weights_file
+from shotad.core import Image, Progress, Sighting, obtainable, weights_file
 from shotad.film import Moment
 from shotad.grammar.features import ScaleGuess
 from shotad.sight import (
     FAINT,
     Classifier,
     EfficientDet,
-    Face,
     FaceFinder,
     Glimpse,
     SsdMobileNet,
@@ -154,9 +153,17 @@ def measure_person(glimpse: Glimpse, aspect: float) -> Measure:
         return Measure(glimpse.box.height, 0.0)
     by_face = _rise(glimpse.face_score, 0.55, 0.8)
     chance = 1 - (1 - _rise(body, 0.3, 0.7)) * (1 - by_face)
+    box = glimpse.box
     if glimpse.face is not None and by_face > 0:
-        return Measure(_FACES * _face_height(glimpse.face), chance)
-    return Measure(_by_body(glimpse.box, aspect), chance)
+        face = glimpse.face.box
+        height = face.height
+        if face.top <= _EDGE or face.bottom >= 1 - _EDGE:  # cut off
+            (_, a), (_, b), _, (_, c), (_, d) = glimpse.face.landmarks
+            height = max(height, abs(c + d - a - b) / 2 / _EYES_TO_MOUTH)
+        return Measure(_FACES * height, chance)
+    if box.bottom < 1 - _EDGE:
+        return Measure(box.height, chance)
+    return Measure(max(box.height / _HEADROOM, box.width * aspect / _SHOULDERS), chance)
 
 
 def measure_thing(sightings: Sequence[Sighting]) -> Measure | None:
@@ -167,21 +174,6 @@ def measure_thing(sightings: Sequence[Sighting]) -> Measure | None:
         return None
     stature = best.box.height * _MAN / _METRES[best.name]
     return Measure(min(stature, _NO_DETAIL), _rise(best.score, 0.7, 0.9))
-
-
-def _face_height(face: Face) -> float:
-    """In heights of the picture, also beyond its edges."""
-    box = face.box
-    if box.top > _EDGE and box.bottom < 1 - _EDGE:
-        return box.height
-    (_, a), (_, b), _, (_, c), (_, d) = face.landmarks
-    return max(box.height, abs(c + d - a - b) / 2 / _EYES_TO_MOUTH)
-
-
-def _by_body(box: Box, aspect: float) -> float:
-    if box.bottom < 1 - _EDGE:
-        return box.height
-    return max(box.height / _HEADROOM, box.width * aspect / _SHOULDERS)
 
 
 def _rise(score: float, start: float, end: float) -> float:
@@ -207,10 +199,9 @@ class ByFace:
         names = by_face_weights()
         self.identity = f"by-face-{REVISION} {'+'.join(names)}"
         self._faces = FaceFinder(weights_file("yunet", progress))
-        self._bodies = EfficientDet(weights_file(FIRST, progress)) if FIRST in names else None
+        self._first = EfficientDet(weights_file(FIRST, progress)) if FIRST in names else None
         self._places = Classifier(weights_file(CLASSIFIER, progress)) if CLASSIFIER in names else None
-        self._instead: SsdMobileNet | None = None
-        if self._bodies is None:
+        if self._first is None:
             weights, graph = (weights_file(name, progress) for name in _INSTEAD)
             self._instead = SsdMobileNet(weights, graph)
 
@@ -224,7 +215,12 @@ class ByFace:
         if level_of([mean_luma(picture)]) == "black":
             return None
         faces = self._faces.find(picture, 0.0)
-        whole, parts = self._look(picture, [face.box for face in faces if face.score >= _SURE_FACE])
+        sure = [face.box for face in faces if face.score >= _SURE_FACE]
+        # What is seen in the whole picture, and in its tiles where somebody small may be
+        if self._first is not None:
+            whole, parts = self._first.find_all(picture, 0.0, FAINT, sure)
+        else:
+            whole, parts = self._instead.find(picture, 0.0), []
         glimpses = glimpses_of(whole, parts, [], faces)
         people = [measure_person(g, picture.shape[1] / picture.shape[0]) for g in glimpses]
         thing = measure_thing(whole)
@@ -234,10 +230,3 @@ class ByFace:
             return guess
         shares = [self._places.shares(picture, tile, {"": PLACES})[""] for tile in tiles_of(picture)]
         return guess_from(people, thing, Measure(_AFAR, _rise(float(np.mean(shares)), 0.0, _PLACE)))
-
-    def _look(self, picture: Image, faces: Sequence[Box]) -> tuple[list[Sighting], list[Sighting]]:
-        """What is seen in the whole picture, and in its tiles where somebody small may be."""
-        if self._bodies is None:
-            assert self._instead is not None
-            return self._instead.find(picture, 0.0), []
-        return self._bodies.find_all(picture, 0.0, FAINT, faces)

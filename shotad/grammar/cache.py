@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 import numpy as np
 from array_api_compat import array_namespace
 
-from shotad.core import Grammar, Image, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
+from shotad.core import Grammar, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
 from shotad.film import Moment, Picture, Pictures, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.threads import joined, matching_of, places, shot_scores, threads_of, whole_scores
@@ -53,14 +53,6 @@ class GrammarCache:
         self.guesses = {look: guess for look, guess in self.guesses.items() if look in looks}
         self.scores = {pair: score for pair, score in self.scores.items() if pair in pairs}
 
-    def scores_of(self, clip: Sequence[ShotSample]) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """``float32[n, n]``: the scores among the looks of a clip, 1 with itself, 0 where none is known."""
-        found = np.eye(len(clip), dtype=np.float32)
-        for j, later in enumerate(clip):
-            for i, earlier in enumerate(clip[:j]):
-                found[i, j] = found[j, i] = self.scores.get((earlier, later), 0.0)
-        return found
-
 
 def pairs_of(clip: Sequence[ShotSample]) -> list[tuple[ShotSample, ShotSample]]:
     """All pairs of a clip's looks, the earlier first."""
@@ -75,10 +67,14 @@ def grammar_of(
     Threads are connected components over all shots of the clip, also those that are not painted
     (equation 5 of Shot-by-Shot); threads with fewer than two painted shots are left out.
     """
+    scores = np.eye(len(clip), dtype=np.float32)  # 0 where none is known
+    for j, later in enumerate(clip):
+        for i, earlier in enumerate(clip[:j]):
+            scores[i, j] = scores[j, i] = book.scores.get((earlier, later), 0.0)
     shown = {look.shot: guess for look in clip if (guess := book.guesses.get(look)) and look.shot in numbers}
     threads = [
         tuple(numbers[clip[k].shot] for k in thread if clip[k].shot in numbers)
-        for thread in threads_of(book.scores_of(clip), threshold)
+        for thread in threads_of(scores, threshold)
     ]
     return Grammar(
         scales={numbers[shot]: guess.scale for shot, guess in shown.items()},
@@ -162,85 +158,11 @@ def moments_read(
     return ClipReader(GrammarCache(), readers, settings).moments(clips)
 
 
-@dataclass(frozen=True, slots=True)
-class Want:
-    """What a clip lacks: whether to score its pairs, the looks whose scale is unknown, and the
-    seconds of which features and guesses of scale are needed for that."""
-
-    paired: bool
-    guessed: tuple[ShotSample, ...]
-    features: frozenset[float]
-    scales: frozenset[float]
-
-    @property
-    def moments(self) -> frozenset[float]:
-        return self.features | self.scales
-
-
-def _compared(look: ShotSample, settings: ThreadSettings) -> list[float]:
-    """The moments that the choice of frames compares."""
-    return [getattr(look.moments, place) for place in places(settings.frames)]
-
-
-def _guessed_by(look: ShotSample, readers: Readers) -> list[float]:
-    """The moments that the reader of scale looks at."""
-    return [getattr(look.moments, moment) for moment in readers.scales.moments] if readers.scales else []
-
-
-def row_of(features: Features, k: int) -> Features:
-    return Features(features.patches[k : k + 1], features.whole[k : k + 1], features.grid)
-
-
 def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
     """The score above which shots are joined: the one that is set, else that of the features."""
     if settings.threshold is not None:
         return settings.threshold
     return readers.features.threshold if readers.features else 1.0
-
-
-def score_clip(
-    clip: Sequence[ShotSample],
-    book: GrammarCache,
-    features: Mapping[float, Features],
-    readers: Readers,
-    settings: ThreadSettings,
-) -> None:
-    """Score the pairs of the clip that the book lacks; a look of which no frame could be had matches nothing.
-
-    Each pair is scored by itself: products of other sizes round otherwise, and a score would depend on which
-    clip was read first.
-    """
-    there = {look for look in clip if all(m in features for m in _compared(look, settings))}
-    for pair in pairs_of(clip):
-        if pair not in book.scores:
-            score = _score(pair, features, readers, settings) if there.issuperset(pair) else 0.0
-            book.scores[pair] = round(score, DECIMALS)
-
-
-def _score(
-    pair: tuple[ShotSample, ShotSample],
-    features: Mapping[float, Features],
-    readers: Readers,
-    settings: ThreadSettings,
-) -> float:
-    """How well two looks match, by patches or as wholes."""
-    kinds = {
-        place: _joined([features[getattr(look.moments, place)] for look in pair])
-        for place in places(settings.frames)
-    }
-    if settings.match == "whole" or readers.features is None:
-        return float(whole_scores(kinds, settings.frames)[0, 1])
-    grid = features[_compared(pair[0], settings)[0]].grid
-    matching = matching_of(readers.features, grid, settings.by_rules.both_ways)
-    return float(shot_scores(kinds, matching, settings.frames)[0, 1])
-
-
-def _joined(features: Sequence[Features]) -> Features:
-    # The library's own numpy imports all of it, its tools for Fortran too.
-    xp = np if isinstance(features[0].patches, np.ndarray) else array_namespace(features[0].patches)
-    return Features(
-        xp.concat([f.patches for f in features]), xp.concat([f.whole for f in features]), features[0].grid
-    )
 
 
 Clip = Sequence[ShotSample]
@@ -261,50 +183,83 @@ class ClipReader:
 
     def lacks(self, clip: Clip) -> bool:
         """Whether there is anything to read of ``clip``."""
-        want = self._want(clip)
-        return want.paired or bool(want.guessed)
+        guessed, features, _ = self._want(clip)
+        return bool(guessed or features)
 
     def moments(self, clips: Iterable[Clip]) -> list[float]:
         """The seconds of which frames are needed to read ``clips``, ascending."""
-        return sorted({moment for clip in clips for moment in self._want(clip).moments})
+        return sorted({m for clip in clips for moments in self._want(clip)[1:] for m in moments})
 
     def read(self, clip: Clip, pictures: Pictures) -> None:
-        """Add what the book lacks of ``clip``."""
-        want = self._want(clip)
-        if not want.moments:
+        """Add what the book lacks of ``clip``; a look of which no frame could be had matches nothing."""
+        guessed, features, scales = self._want(clip)
+        if not features | scales:
             return
-        self._forget(min(want.moments))
-        missing = (want.features - self._features.keys()) | (want.scales - self._guesses.keys())
+        first = min(features | scales)
+        self._features = {m: made for m, made in self._features.items() if m >= first}
+        self._guesses = {m: guess for m, guess in self._guesses.items() if m >= first}
+        missing = (features - self._features.keys()) | (scales - self._guesses.keys())
         shown = {p.wanted: p.image for p in spanned("frames", pictures(sorted(missing)))}
         with span("grammar"), while_nothing_is_loaded():
-            self._look(shown, want)
-            if want.paired:
-                score_clip(clip, self.book, self._features, self.readers, self._settings)
-        self.book.guesses |= {look: self._guess(look)[0] for look in want.guessed}
+            for group in self._groups(shown.keys() & features - self._features.keys()):
+                made = cast("FeatureMaker", self.readers.features).of([shown[moment] for moment in group])
+                self._features |= {
+                    moment: Features(made.patches[k : k + 1], made.whole[k : k + 1], made.grid)
+                    for k, moment in enumerate(group)
+                }
+            # A shot's next moment is looked at where those before leave doubt.
+            while asked := {m for look in guessed if (m := self._guess(look)[1]) is not None}:
+                self._guesses |= dict.fromkeys(asked)
+                for group in self._groups(shown.keys() & asked):
+                    guesses = cast("ScaleReader", self.readers.scales).of([shown[moment] for moment in group])
+                    self._guesses |= zip(group, guesses, strict=True)
+            there = {look for look in clip if self._features.keys() >= set(self._compared(look))}
+            for pair in pairs_of(clip) if features else ():
+                if pair not in self.book.scores:
+                    score = self._score(pair) if there.issuperset(pair) else 0.0
+                    self.book.scores[pair] = round(score, DECIMALS)
+        self.book.guesses |= {look: self._guess(look)[0] for look in guessed}
 
-    def _want(self, clip: Clip) -> Want:
+    def _want(self, clip: Clip) -> tuple[list[ShotSample], set[float], set[float]]:
+        """What a clip lacks: the looks whose scale is unknown, and the seconds of which features, and of
+        which guesses of scale, are needed."""
         book, readers = self.book, self.readers
         paired = readers.features is not None and any(pair not in book.scores for pair in pairs_of(clip))
-        guessed = tuple(look for look in clip if readers.scales is not None and look not in book.guesses)
-        needed = [m for look in clip for m in _compared(look, self._settings)] if paired else []
-        seen = [m for look in guessed for m in _guessed_by(look, readers)]
-        return Want(paired, guessed, frozenset(needed), frozenset(seen))
+        features = {m for look in clip for m in self._compared(look)} if paired else set()
+        guessed = [look for look in clip if readers.scales is not None and look not in book.guesses]
+        return guessed, features, {m for look in guessed for m in self._guessed_by(look)}
 
-    def _look(self, shown: Mapping[float, Image], want: Want) -> None:
-        """Make features, and guesses of scale: at a shot's next moment where those before leave doubt."""
-        for group in self._groups(shown.keys() & want.features - self._features.keys()):
-            made = cast("FeatureMaker", self.readers.features).of([shown[moment] for moment in group])
-            self._features |= {moment: row_of(made, k) for k, moment in enumerate(group)}
-        while asked := {m for look in want.guessed if (m := self._guess(look)[1]) is not None}:
-            self._guesses |= dict.fromkeys(asked)
-            for group in self._groups(shown.keys() & asked):
-                guesses = cast("ScaleReader", self.readers.scales).of([shown[moment] for moment in group])
-                self._guesses |= zip(group, guesses, strict=True)
+    def _compared(self, look: ShotSample) -> list[float]:
+        """The moments that the choice of frames compares."""
+        return [getattr(look.moments, place) for place in places(self._settings.frames)]
+
+    def _guessed_by(self, look: ShotSample) -> list[float]:
+        """The moments that the reader of scale looks at."""
+        return [getattr(look.moments, moment) for moment in cast("ScaleReader", self.readers.scales).moments]
+
+    def _score(self, pair: tuple[ShotSample, ShotSample]) -> float:
+        """How well two looks match, by patches or as wholes.
+
+        Each pair is scored by itself: products of other sizes round otherwise, and a score would depend on
+        which clip was read first.
+        """
+        settings, kinds = self._settings, {}
+        for place in places(settings.frames):
+            two = [self._features[getattr(look.moments, place)] for look in pair]
+            patches, whole, grid = [f.patches for f in two], [f.whole for f in two], two[0].grid
+            # The library's own numpy imports all of it, its tools for Fortran too.
+            xp = np if isinstance(patches[0], np.ndarray) else array_namespace(patches[0])
+            kinds[place] = Features(xp.concat(patches), xp.concat(whole), grid)
+        if settings.match == "whole":
+            return float(whole_scores(kinds, settings.frames)[0, 1])
+        maker = cast("FeatureMaker", self.readers.features)
+        matching = matching_of(maker, grid, settings.by_rules.both_ways)
+        return float(shot_scores(kinds, matching, settings.frames)[0, 1])
 
     def _guess(self, look: ShotSample) -> tuple[ScaleGuess | None, float | None]:
         """The guess of a shot, as its record reads back, and the moment to look at before, if any."""
         found: list[ScaleGuess | None] = []
-        for moment in _guessed_by(look, self.readers):
+        for moment in self._guessed_by(look):
             if moment not in self._guesses:
                 return None, moment
             found.append(self._guesses[moment])
@@ -318,10 +273,6 @@ class ClipReader:
     def _groups(self, moments: Iterable[float]) -> Iterator[list[float]]:
         ascending = sorted(moments)
         return (ascending[k : k + self._batch] for k in range(0, len(ascending), self._batch))
-
-    def _forget(self, before: float) -> None:
-        self._features = {m: made for m, made in self._features.items() if m >= before}
-        self._guesses = {m: guess for m, guess in self._guesses.items() if m >= before}
 
 
 class Sweep:
@@ -343,18 +294,13 @@ class Sweep:
             self._held = {m: picture for m, picture in self._held.items() if m >= seconds[0]}
         for moment in seconds:
             if moment not in self._held and moment in self._ahead:
-                self._go_to(moment, seconds[0])
-            picture = self._held.get(moment)
-            if picture is not None:
-                yield picture
+                for picture in self._coming:  # what lies before this clip no clip after it needs
+                    self._ahead.discard(picture.wanted)
+                    if picture.wanted >= seconds[0]:
+                        self._held[picture.wanted] = picture
+                    if picture.wanted >= moment:
+                        break
+            if moment in self._held:
+                yield self._held[moment]
             elif moment not in self._ahead:
                 yield from self._pictures([moment])
-
-    def _go_to(self, moment: float, first: float) -> None:
-        """Read on to ``moment``; what lies before the ``first`` of the clip no clip after it needs."""
-        for picture in self._coming:
-            self._ahead.discard(picture.wanted)
-            if picture.wanted >= first:
-                self._held[picture.wanted] = picture
-            if picture.wanted >= moment:
-                return

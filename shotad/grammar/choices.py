@@ -5,14 +5,11 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from shotad.core import (
     ComputeSettings,
     ConfigError,
-    HubModel,
     Progress,
     ScaleSettings,
     ShotadError,
@@ -26,9 +23,6 @@ from shotad.core import (
 )
 from shotad.grammar.features import MODELS, FeatureMaker, ScaleReader
 
-if TYPE_CHECKING:
-    import torch
-
 _TIMM, _HUB = "timm:", "hub:"
 
 _ON_GPU = ("giant-registers", "giant", "large-registers", "large", "base-registers", "base",
@@ -36,14 +30,6 @@ _ON_GPU = ("giant-registers", "giant", "large-registers", "large", "base-registe
 _ON_CPU = ("base-registers", "base", "small-registers", "small", "large-registers", "large",
            "giant-registers", "giant")  # fmt: skip
 """What ``auto`` prefers. On a processor base comes first: 0.4 s for a frame where giant takes 5."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What ``auto`` takes, by the name that stands in the settings, and why."""
-
-    name: str
-    why: str
 
 
 def make_feature_maker(
@@ -57,17 +43,26 @@ def make_feature_maker(
     """
     name = threads.features
     if name == "auto":
-        name = auto_choice(threads, compute).name
+        name = auto_choice(compute)[0]
     if name == "none":
         return None
     if name == "grid":
         from shotad.grammar.grid_features import GridFeatures
 
         return GridFeatures()
-    folder = None if name in MODELS or name.startswith((_TIMM, _HUB)) else _folder(name)
+    folder = Path(name).expanduser()
+    published = name in MODELS or name.startswith((_TIMM, _HUB))
+    if not published and not folder.is_dir():  # first: to say it needs no torch
+        known = ["auto", "grid", "none", *MODELS]
+        near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise ConfigError(
+            f"threads.features = {name!r} is neither a known name nor a folder.",
+            f"{hint}Known: {', '.join(known)}, timm:NAME, hub:OWNER/NAME, or a folder with a model.",
+        )
     from shotad.grammar.vit_features import DinoV2, TimmFeatures
 
-    if folder is not None:
+    if not published:
         return DinoV2.in_folder(folder, compute)
     if name.startswith(_TIMM):
         return TimmFeatures(name.removeprefix(_TIMM), compute, progress)
@@ -80,51 +75,35 @@ def features_at_hand() -> dict[str, Path]:
     return {name: folder for name, folder in found.items() if folder is not None}
 
 
-def auto_choice(threads: ThreadSettings, compute: ComputeSettings) -> Choice:
-    """The best DINOv2 that is at hand and that this machine can bear, else ``grid``; and the reason.
+def auto_choice(compute: ComputeSettings) -> tuple[str, str]:
+    """The best DINOv2 that is at hand and that this machine can bear, else ``grid``; and why.
 
     torch is loaded only where weights are at hand. Raises ConfigError for a device that is not there.
     """
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
-        return Choice("grid", f'{missing[0]} is not installed: pip install "shotad[models]"')
+        return "grid", f'{missing[0]} is not installed: pip install "shotad[models]"'
     here = features_at_hand()
     if not here:
-        return Choice("grid", "no DINOv2 weights are at hand: shotad models pull dinov2-base")
+        return "grid", "no DINOv2 weights are at hand: shotad models pull dinov2-base"
     try:
         for name in ("torch", "transformers"):
             need(name, "Threads by DINOv2")
     except ShotadError as error:
-        return Choice("grid", error.what.rstrip("."))
+        return "grid", error.what.rstrip(".")
     device = device_of(compute)
-    order = _ON_CPU if device.type == "cpu" else _ON_GPU
-    best = next((n for part in order if (n := f"dinov2-{part}") in here and _bears(device, MODELS[n])), None)
-    if best is None:
-        return Choice("grid", f"{', '.join(here)} at hand, too large for the memory of {device}")
-    others = ", ".join(name for name in here if name != best)
-    return Choice(best, f"at hand, on {device}" + (f"; also here: {others}" if others else ""))
-
-
-def _bears(device: torch.device, model: HubModel) -> bool:
-    """True where the weights in float32, and as much again for the work, fit into the memory."""
     if device.type == "cuda":
-        total = need_torch("A model").cuda.get_device_properties(device).total_memory
+        memory = need_torch("A model").cuda.get_device_properties(device).total_memory
     else:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return bool(2 * model.bytes <= total)
-
-
-def _folder(name: str) -> Path:
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        known = ["auto", "grid", "none", *MODELS]
-        near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(near)}? " if near else ""
-        raise ConfigError(
-            f"threads.features = {name!r} is neither a known name nor a folder.",
-            f"{hint}Known: {', '.join(known)}, timm:NAME, hub:OWNER/NAME, or a folder with a model.",
-        )
-    return folder
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    # The weights in float32, and as much again for the work, must fit.
+    bearable = {name for name in here if 2 * MODELS[name].bytes <= memory}
+    order = _ON_CPU if device.type == "cpu" else _ON_GPU
+    best = next((name for part in order if (name := f"dinov2-{part}") in bearable), None)
+    if best is None:
+        return "grid", f"{', '.join(here)} at hand, too large for the memory of {device}"
+    others = ", ".join(name for name in here if name != best)
+    return best, f"at hand, on {device}" + (f"; also here: {others}" if others else "")
 
 
 ROLE = "shot scale"

@@ -207,22 +207,19 @@ HINT = (
 )
 
 
-def _published(part: str, size: int) -> list[HubModel]:
-    about = ("features for threads", "Apache-2.0", "Meta AI, DINOv2")
-    plain, registers = f"dinov2-{part}", f"dinov2-{part}-registers"
-    return [
-        HubModel(plain, f"facebook/dinov2-{part}", size, *about, hint=HINT),
-        HubModel(registers, f"facebook/dinov2-with-registers-{part}", size, *about, hint=HINT),
-    ]
-
+_SIZES = {"small": 88_226_304, "base": 346_321_920, "large": 1_217_474_560, "giant": 4_545_923_072}
 
 MODELS: dict[str, HubModel] = {
-    model.name: model
-    for model in (
-        *_published("small", 88_226_304),
-        *_published("base", 346_321_920),
-        *_published("large", 1_217_474_560),
-        *_published("giant", 4_545_923_072),
+    f"dinov2-{part}{ending}": HubModel(
+        f"dinov2-{part}{ending}",
+        f"facebook/dinov2-{'with-registers-' if ending else ''}{part}",
+        size,
+        "features for threads",
+        "Apache-2.0",
+        "Meta AI, DINOv2",
+        hint=HINT,
     )
+    for part, size in _SIZES.items()
+    for ending in ("", "-registers")
 }
 """``dinov2-small`` … ``dinov2-giant-registers``, by name. Bytes are those of float32."""

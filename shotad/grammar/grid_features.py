@@ -68,7 +68,9 @@ class GridFeatures:
         all_upright(images)
         grid = grid_of(images[0])
         patches = np.stack([_patches(fitted(_unbarred(image), *THREAD_SIZE), grid) for image in images])
-        return Features(patches, _whole(patches, grid), grid)
+        # The frame's coarse layout: means of the patches of each 4 x 4 cells, one after the other
+        blocks = patches.reshape(len(patches), grid[0] // 4, 4, grid[1] // 4, 4, -1).mean(axis=(2, 4))
+        return Features(patches, _unit(blocks.reshape(len(patches), -1)).astype(np.float32), grid)
 
 
 def _unbarred(image: Image) -> Image:
@@ -94,8 +96,14 @@ def _patches(image: Image, grid: tuple[int, int]) -> Floats:
     angles = np.arange(DIRECTIONS // 2) * (2 * np.pi / DIRECTIONS)
     half = [across * np.float32(np.cos(angle)) + down * np.float32(np.sin(angle)) for angle in angles]
     both = np.stack([*half, *(-towards for towards in half)], -1)
-    field = _halved(np.concatenate([np.asarray(np.maximum(both, 0), np.float32), lab[..., 1:]], -1))
-    read = _read(field, grid)
+    field = np.concatenate([np.asarray(np.maximum(both, 0), np.float32), lab[..., 1:]], -1)
+    # Means of 2 x 2 pixels, blurred, at the points about each cell: ``float32[cells, POINTS ** 2, C]``
+    field = (field[0::2, 0::2] + field[1::2, 0::2] + field[0::2, 1::2] + field[1::2, 1::2]) / 4
+    spacing = SIDE / POINTS * field.shape[0] / grid[0]
+    blurred = cv2.GaussianBlur(field, (0, 0), spacing / 2, borderType=cv2.BORDER_REFLECT_101)
+    rows, columns = (_points(cells, length) for cells, length in zip(grid, field.shape[:2], strict=True))
+    read = blurred[rows[:, None, :, None], columns[None, :, None, :]]
+    read = np.asarray(read.reshape(grid[0] * grid[1], POINTS**2, -1), np.float32)
     edges, colours = (part.reshape(len(part), -1) for part in np.split(read, [DIRECTIONS], axis=-1))
     strength = edges.sum(-1, keepdims=True) / POINTS**2
     textured = strength**2 / (strength**2 + FAINT**2)
@@ -110,21 +118,6 @@ def _patches(image: Image, grid: tuple[int, int]) -> Floats:
     return _unit(np.concatenate([said, rest], -1)).astype(np.float32)
 
 
-def _halved(field: Floats) -> Floats:
-    """Means of 2 x 2 pixels."""
-    total = field[0::2, 0::2] + field[1::2, 0::2] + field[0::2, 1::2] + field[1::2, 1::2]
-    return np.asarray(total / 4, np.float32)
-
-
-def _read(field: Floats, grid: tuple[int, int]) -> Floats:
-    """A field ``[H, W, C]``, blurred, at the points about each cell: ``float32[cells, POINTS ** 2, C]``."""
-    spacing = SIDE / POINTS * field.shape[0] / grid[0]
-    blurred = cv2.GaussianBlur(field, (0, 0), spacing / 2, borderType=cv2.BORDER_REFLECT_101)
-    rows, columns = (_points(cells, length) for cells, length in zip(grid, field.shape[:2], strict=True))
-    read = blurred[rows[:, None, :, None], columns[None, :, None, :]]
-    return np.asarray(read.reshape(grid[0] * grid[1], POINTS**2, -1), np.float32)
-
-
 def _points(cells: int, length: int) -> npt.NDArray[np.intp]:
     """Pixels ``[cells, POINTS]`` at which the cells along one side are read, mirrored at its ends."""
     step = length / cells
@@ -132,13 +125,6 @@ def _points(cells: int, length: int) -> npt.NDArray[np.intp]:
     at = np.abs(np.rint((np.arange(cells)[:, None] + 0.5) * step - 0.5 + off)).astype(np.intp)
     mirrored: npt.NDArray[np.intp] = np.minimum(at, 2 * (length - 1) - at)
     return mirrored
-
-
-def _whole(patches: Floats, grid: tuple[int, int]) -> Floats:
-    """The frame's coarse layout: means of the patches of each 4 x 4 cells, one after the other."""
-    rows, columns = grid
-    blocks = patches.reshape(len(patches), rows // 4, 4, columns // 4, 4, -1).mean(axis=(2, 4))
-    return _unit(blocks.reshape(len(patches), -1)).astype(np.float32)
 
 
 def _unit(vectors: Floats) -> Floats:

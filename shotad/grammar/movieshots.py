@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError, ShotScale
+from shotad.core import DatasetError
 from shotad.grammar.scale_data import (
     CLIP_SUFFIXES,
     PICTURE_SUFFIXES,
@@ -64,24 +64,18 @@ def read_items(
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
-    # The annotated shots below ``folder`` whose files are there; None where it holds no annotation. Of
-    # several annotations, one with a split is taken, then the one of which most shots have their files, then
-    # the one that misses fewest. Raises DatasetError for a named file that is absent or something else, for
-    # malformed ones, for unknown labels, and for more missing files than the share ``missing``.
-    found = _candidates(folder) if annotation is None else [_named(folder, annotation)]
-    if not found:
-        data = None
+    if found := _annotations(folder, annotation):
+        files = DatasetFiles(folder, {label.film for _, labels, _ in found for label in labels})
+
+        def merit(one: Annotation) -> tuple[bool, int, int]:
+            _, labels, _ = one
+            there = sum(files.source(label.kind, label.film, label.shot) is not None for label in labels)
+            return all(label.split for label in labels), there, there - len(labels)
+
+        # One with a split, then the one of which most shots have their files, then the one that misses fewest
+        data = _data(folder, max(found, key=merit), files, seed, missing)
     else:
-        files = DatasetFiles(folder, {label.film for one in found for label in one.labels})
-        chosen = max(found, key=lambda one: _merit(one, files)) if len(found) > 1 else found[0]
-        data = _data(folder, chosen, files, seed, missing)
-    if data is None:
         data = read_folders(folder, seed=seed)
-    _check(data, folder)
-    return data
-
-
-def _check(data: ScaleData, folder: Path) -> None:
     for split in SPLITS:
         if not data.of(split):
             raise DatasetError(
@@ -94,6 +88,7 @@ def _check(data: ScaleData, folder: Path) -> None:
             f"The train split of {folder} has no item of {', '.join(without)}.",
             "All five scales must be there: a class that is never seen cannot be learnt.",
         )
+    return data
 
 
 KINDS = ("trailer", "movie")
@@ -141,32 +136,29 @@ class DatasetFiles:
         return any(part.lower().startswith(kind) for part in path.relative_to(self._root).parts[:-1])
 
     def _in(self, folder: Path) -> dict[int, ClipFile | Stills]:
-        if folder not in self._shots:
-            self._shots[folder] = _shots_in(folder)
-        return self._shots[folder]
+        if folder in self._shots:
+            return self._shots[folder]
+        clips: dict[int, Path] = {}
+        stills: dict[int, list[tuple[int, Path]]] = defaultdict(list)
+        for entry in _entries(folder):
+            path = folder / entry.name
+            match = _FILE.fullmatch(path.stem)
+            if match is None or not entry.is_file():
+                continue
+            shot, suffix = int(match[1]), path.suffix.lower()
+            if suffix in PICTURE_SUFFIXES and entry.stat().st_size:
+                stills[shot].append((int(match[2] or 0), path))
+            elif suffix in CLIP_SUFFIXES and match[2] is None and entry.stat().st_size:
+                clips.setdefault(shot, path)
+        found: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
+        found |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items()}
+        self._shots[folder] = found
+        return found
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as entries:
         return sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: e.name)
-
-
-def _shots_in(folder: Path) -> dict[int, ClipFile | Stills]:
-    clips: dict[int, Path] = {}
-    stills: dict[int, list[tuple[int, Path]]] = defaultdict(list)
-    for entry in _entries(folder):
-        path = folder / entry.name
-        match = _FILE.fullmatch(path.stem)
-        if match is None or not entry.is_file():
-            continue
-        shot, suffix = int(match[1]), path.suffix.lower()
-        if suffix in PICTURE_SUFFIXES and entry.stat().st_size:
-            stills[shot].append((int(match[2] or 0), path))
-        elif suffix in CLIP_SUFFIXES and match[2] is None and entry.stat().st_size:
-            clips.setdefault(shot, path)
-    found: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
-    found |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items() if rows}
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,36 +176,23 @@ class Label:
         return f"{self.kind}/{self.film}/{self.shot:04d}"
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """One annotation file, read: its labels, and how many shots have none for the scale."""
-
-    path: Path
-    labels: tuple[Label, ...]
-    without_scale: int
+Annotation = tuple[Path, list[Label], int]
+"""One annotation file, read: its labels, and how many shots have none for the scale."""
 
 
-def _named(folder: Path, annotation: str) -> Annotation:
-    path = folder / annotation
+def _annotations(folder: Path, name: str | None) -> list[Annotation]:
+    """The one called ``name``, or those beside the films' folders."""
+    if name is None:
+        return [one for path in sorted(folder.glob("*.json")) if (one := load(path)) and one[1]]
+    path = folder / name
     if not path.is_file():
-        raise DatasetError(f"There is no {annotation} in {folder}.", "Name a JSON file inside the folder.")
+        raise DatasetError(f"There is no {name} in {folder}.", "Name a JSON file inside the folder.")
     found = load(path)
-    if found is None or not found.labels:
+    if found is None or not found[1]:
         raise DatasetError(
             f"{path} holds no shot scales of MovieShots.", "Name a file such as v1_split_trailer.json."
         )
-    return found
-
-
-def _candidates(folder: Path) -> list[Annotation]:
-    """Those beside the films' folders."""
-    read = [load(path) for path in sorted(folder.glob("*.json"))]
-    return [one for one in read if one is not None and one.labels]
-
-
-def _merit(found: Annotation, files: DatasetFiles) -> tuple[bool, int, int]:
-    there = sum(files.source(label.kind, label.film, label.shot) is not None for label in found.labels)
-    return all(label.split for label in found.labels), there, there - len(found.labels)
+    return [found]
 
 
 def load(path: Path) -> Annotation | None:
@@ -224,25 +203,25 @@ def load(path: Path) -> Annotation | None:
         raise DatasetError(f"{path} cannot be read: {error}.", "Replace the file.") from None
     if not isinstance(tree, dict):
         return None
-    labels: list[Label] = []
+    labels: dict[str, Label] = {}
     without = 0
-    for names, leaf in _leaves(tree, ()):
-        place = _place(names)
-        if place is None:
-            return None
-        split, kind, film, shot = place
+    leaves = list(_leaves(tree, ()))
+    placed = [(place, leaf) for names, leaf in leaves if (place := _place(names))]
+    if not leaves or len(placed) < len(leaves):
+        return None
+    for (split, kind, film, shot), leaf in placed:
         scale = leaf.get("scale")
         if isinstance(scale, dict):
             scale = scale.get("label")
-        label = None if scale is None else str(scale)
-        if label is None:
+        if scale is None:
             without += 1
-        else:
-            labels.append(Label(kind, film, shot, split, label))
-    if not labels and not without:
-        return None
-    _refuse_doubles(path, labels)
-    return Annotation(path, tuple(labels), without)
+            continue
+        label = Label(kind, film, shot, split, str(scale))
+        before = labels.setdefault(label.key, label)
+        if before is not label:
+            where = f" ({before.split} and {label.split})" if before.split != label.split else ""
+            raise DatasetError(f"{path} has {label.key} twice{where}.", "Keep one of them.")
+    return path, list(labels.values()), without
 
 
 def _leaves(
@@ -268,71 +247,50 @@ def _place(names: tuple[str, ...]) -> tuple[Split | None, str, str, int] | None:
     return None if above else (split, kind, film, int(shot))
 
 
-def _refuse_doubles(path: Path, labels: Iterable[Label]) -> None:
-    first: dict[str, Label] = {}
-    for label in labels:
-        before = first.setdefault(label.key, label)
-        if before is not label:
-            where = f" ({before.split} and {label.split})" if before.split != label.split else ""
-            raise DatasetError(f"{path} has {label.key} twice{where}.", "Keep one of them.")
-
-
 def _data(folder: Path, found: Annotation, files: DatasetFiles, seed: int, missing: float) -> ScaleData:
-    labels = _known(found)
+    path, annotated, without_scale = found
+    named = {label: scale_named(label.scale) for label in annotated}
+    unknown = [label for label, scale in named.items() if scale is None]
+    if unknown:
+        counts = Counter(label.scale for label in unknown).most_common(5)
+        raise DatasetError(
+            f"{path} has labels that are no shot scales: "
+            f"{', '.join(f'{name!r} ({count})' for name, count in counts)}; one is at {unknown[0].key}.",
+            "The scales are ECS, CS, MS, FS and LS.",
+        )
+    labels = {label: scale for label, scale in named.items() if scale is not None}
     sources = {label: files.source(label.kind, label.film, label.shot) for label in labels}
     absent = [label for label, source in sources.items() if source is None]
     if len(absent) > missing * len(labels):
         raise DatasetError(
-            f"{len(absent)} of the {len(labels)} shots in {found.path} have no clip and no picture below "
+            f"{len(absent)} of the {len(labels)} shots in {path} have no clip and no picture below "
             f"{folder}, such as {_examples(label.key for label in absent)}.",
             f"Fetch them, or allow a larger share than {missing:g} to be missing.",
         )
-    splits = _splits(labels, seed)
+    # The published split, or one by film: shots of one film look alike and must not be torn apart
+    by_film = split_by_hash({label.film for label in labels if label.split is None}, str, seed)
+    splits = {label: label.split or by_film[label.film] for label in labels}
     items = [
         ScaleItem(label.key, splits[label], scale, source)
         for label, scale in labels.items()
         if (source := sources[label]) is not None
     ]
     own = all(label.split for label in labels)
-    layout = f"MovieShots, {found.path.name}, " + (
+    layout = f"MovieShots, {path.name}, " + (
         "published split" if own else "split by the hash of the films' ids"
     )
-    return ScaleData(
-        tuple(sorted(items, key=lambda item: item.key)), layout, tuple(_notes(found, absent, labels, splits))
-    )
+    notes = tuple(_notes(without_scale, absent, splits))
+    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, notes)
 
 
-def _known(found: Annotation) -> dict[Label, ShotScale]:
-    scales = {label: scale_named(label.scale) for label in found.labels}
-    unknown = Counter(label.scale for label, scale in scales.items() if scale is None)
-    if unknown:
-        example = next(label.key for label, scale in scales.items() if scale is None)
-        named = ", ".join(f"{name!r} ({count})" for name, count in unknown.most_common(5))
-        raise DatasetError(
-            f"{found.path} has labels that are no shot scales: {named}; one is at {example}.",
-            "The scales are ECS, CS, MS, FS and LS.",
-        )
-    return {label: scale for label, scale in scales.items() if scale is not None}
-
-
-def _splits(labels: Iterable[Label], seed: int) -> dict[Label, Split]:
-    """The published split, or one by film: shots of one film look alike and must not be torn apart."""
-    own = {label: label.split for label in labels}
-    free = {label.film for label, split in own.items() if split is None}
-    by_film = split_by_hash(free, str, seed)
-    return {label: split or by_film[label.film] for label, split in own.items()}
-
-
-def _notes(
-    found: Annotation, absent: Sequence[Label], labels: Iterable[Label], splits: Mapping[Label, Split]
-) -> Iterator[str]:
+def _notes(without: int, absent: Sequence[Label], splits: Mapping[Label, Split]) -> Iterator[str]:
     if absent:
         yield f"{len(absent)} annotated shots have no files, such as {_examples(x.key for x in absent)}."
-    if found.without_scale:
-        yield f"{found.without_scale} annotated shots have no scale and are left out."
+    if without:
+        yield f"{without} annotated shots have no scale and are left out."
     where: dict[str, set[Split]] = defaultdict(set)
-    for label in labels:
-        where[label.film].add(splits[label])
+    for label, split in splits.items():
+        where[label.film].add(split)
     torn = sorted(film for film, inside in where.items() if len(inside) > 1)
     if torn:
         yield f"{len(torn)} films have shots in more than one split, such as {_examples(torn)}."

@@ -126,8 +126,20 @@ def open_picture(item: ScaleItem, chance: random.Random | None = None) -> Image:
         except FilmError as error:
             raise _unreadable(item, item.source.path, error.what) from None
         raise _unreadable(item, item.source.path, "It has no frames.")
+    import numpy as np
+    from PIL import Image as Pictures, ImageOps
+
     paths = item.source.paths
-    return _still(item, paths[len(paths) // 2 if chance is None else chance.randrange(len(paths))])
+    path = paths[len(paths) // 2 if chance is None else chance.randrange(len(paths))]
+    try:
+        with Pictures.open(path) as opened:
+            upright = ImageOps.exif_transpose(opened)
+            if upright.mode.startswith("I"):
+                # Pillow cuts off at 255 where it makes 16 bits into 8.
+                upright = Pictures.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
+            return np.array(upright.convert("RGB"), dtype=np.uint8)
+    except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
+        raise _unreadable(item, path, f"{error}.") from None
 
 
 def picture_length(info: FilmInfo) -> float:
@@ -135,21 +147,6 @@ def picture_length(info: FilmInfo) -> float:
     if info.frame_count_hint and info.frame_rate:
         return min(info.duration, float(info.frame_count_hint / info.frame_rate))
     return info.duration
-
-
-def _still(item: ScaleItem, path: Path) -> Image:
-    import numpy as np
-    from PIL import Image as Pictures, ImageOps
-
-    try:
-        with Pictures.open(path) as picture:
-            upright = ImageOps.exif_transpose(picture)
-            if upright.mode.startswith("I"):
-                # Pillow cuts off at 255 where it makes 16 bits into 8.
-                upright = Pictures.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
-            return np.array(upright.convert("RGB"), dtype=np.uint8)
-    except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
-        raise _unreadable(item, path, f"{error}.") from None
 
 
 def _unreadable(item: ScaleItem, path: Path, why: str) -> DatasetError:
@@ -224,11 +221,7 @@ def read_folders(folder: Path, *, seed: int) -> ScaleData:
 
 
 def _data(items: Sequence[ScaleItem], layout: str) -> ScaleData:
-    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, tuple(_doubles(items)))
-
-
-def _doubles(items: Sequence[ScaleItem]) -> Iterator[str]:
-    """What people should know of files that are there twice: in two splits, or under two labels."""
+    """All ``items``, and what people should know of files in two splits, or under two labels."""
     by_size: dict[int, list[ScaleItem]] = defaultdict(list)
     for item in items:
         by_size[_file(item).stat().st_size].append(item)
@@ -236,16 +229,13 @@ def _doubles(items: Sequence[ScaleItem]) -> Iterator[str]:
     for group in by_size.values():
         for item in group if len(group) > 1 else ():
             same[hashlib.sha256(_file(item).read_bytes()).digest()].append(item)
-    torn = [group for group in same.values() if len({item.split for item in group}) > 1]
-    if torn:
-        yield f"{len(torn)} files stand in more than one split, such as {_pair(torn[0])}."
-    doubtful = [group for group in same.values() if len({item.scale for item in group}) > 1]
-    if doubtful:
-        yield f"{len(doubtful)} files stand under more than one scale, such as {_pair(doubtful[0])}."
-
-
-def _pair(group: Sequence[ScaleItem]) -> str:
-    return " and ".join(item.key for item in group[:2])
+    notes = []
+    for what, kind in (("in more than one split", "split"), ("under more than one scale", "scale")):
+        found = [group for group in same.values() if len({getattr(item, kind) for item in group}) > 1]
+        if found:
+            pair = " and ".join(item.key for item in found[0][:2])
+            notes.append(f"{len(found)} files stand {what}, such as {pair}.")
+    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, tuple(notes))
 
 
 def _file(item: ScaleItem) -> Path:
@@ -271,23 +261,15 @@ def _items(root: Path, folder: Path, split: Split) -> Iterator[ScaleItem]:
             raise DatasetError(f"{found[scale]} and {path} are the same scale.", "Put them together.")
         found[scale] = path
         for file in sorted(path.rglob("*")):
-            source = _source(file)
-            if source is not None:
+            suffix = file.suffix.lower()
+            if suffix in PICTURE_SUFFIXES | CLIP_SUFFIXES and file.name[0] != "." and file.is_file():
+                source = Stills((file,)) if suffix in PICTURE_SUFFIXES else ClipFile(file)
                 yield ScaleItem(file.relative_to(root).as_posix(), split, scale, source)
     if not found:
         raise DatasetError(
             f"{folder} holds no folders ECS, CS, MS, FS and LS, and no annotation of MovieShots.",
             "Name the folder that holds the data set.",
         )
-
-
-def _source(file: Path) -> ClipFile | Stills | None:
-    if file.name.startswith(".") or not file.is_file():
-        return None
-    suffix = file.suffix.lower()
-    if suffix in PICTURE_SUFFIXES:
-        return Stills((file,))
-    return ClipFile(file) if suffix in CLIP_SUFFIXES else None
 
 
 def _divided(items: Sequence[ScaleItem], seed: int, ratios: Mapping[Split, int]) -> list[ScaleItem]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,27 +137,21 @@ class ScaleNet(torch.nn.Module):  # type: ignore[misc]
         Each group is ``uint8[b, H, W, 3]``, fitted to the size of the design; broad and upright frames are
         two groups.
         """
-        whole = torch.cat([self._whole(group) for group in groups])
+        mean, std = (torch.tensor(values, device=groups[0].device) for values in (MEAN, STD))
+        found = []
+        for images in groups:
+            with torch.no_grad():  # nothing is kept for gradients of what is frozen
+                # As `shotad.grammar.features.normalised`, where the images are: ``float32[b, 3, H, W]``
+                tokens = self.backbone.embeddings(((images.float() / 255 - mean) / std).permute(0, 3, 1, 2))
+                for block in self.frozen:
+                    tokens = block(tokens)
+            for block in self.tuned:
+                tokens = block(tokens)
+            found.append(self.backbone.layernorm(tokens[:, 0]))
+        whole = torch.cat(found)
         with torch.autocast(whole.device.type, enabled=False):
             logits: torch.Tensor = self.head(whole.to(self.head.weight.dtype))
         return logits
-
-    def _whole(self, images: torch.Tensor) -> torch.Tensor:
-        """The CLS tokens ``[b, hidden]``. Nothing is kept for gradients of what is frozen."""
-        with torch.no_grad():
-            tokens = self.backbone.embeddings(_normalised(images))
-            for block in self.frozen:
-                tokens = block(tokens)
-        for block in self.tuned:
-            tokens = block(tokens)
-        whole: torch.Tensor = self.backbone.layernorm(tokens[:, 0])
-        return whole
-
-
-def _normalised(images: torch.Tensor) -> torch.Tensor:
-    """As `shotad.grammar.features.normalised`, where the images are: ``float32[b, 3, H, W]``."""
-    mean, std = (torch.tensor(values, device=images.device) for values in (MEAN, STD))
-    return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2)
 
 
 FORMAT = "shotad shot scale"
@@ -189,7 +183,13 @@ def load_net(path: Path) -> tuple[ScaleNet, Record]:
     schema, or whose weights are not exactly those of its design.
     """
     about, weights = _read(path)
-    design = _design(path, about)
+    try:
+        record = dict(about["training"])
+        tree = dict(about["design"])
+        shape, classes = BackboneShape(**tree.pop("backbone")), tuple(tree.pop("classes"))
+        design = ScaleDesign(shape, classes=classes, **tree)
+    except (KeyError, TypeError, ValueError) as error:
+        raise WeightsError(f"{path} describes itself wrongly: {error}.", _REMEDY) from None
     with torch.device("meta"):
         net = ScaleNet(design)
     # Refuse weights that are missing, unexpected, of another shape or not finite numbers of 32 bits
@@ -205,7 +205,7 @@ def load_net(path: Path) -> tuple[ScaleNet, Record]:
             "Get the checkpoint again, or train it again.",
         )
     load_released(net, weights)
-    return net.train(False), dict(about["training"])
+    return net.train(False), record
 
 
 def released_weights(net: ScaleNet) -> Weights:
@@ -232,33 +232,19 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Weights]:
             text = (file.metadata() or {}).get(FORMAT)
             if text is None:
                 raise WeightsError(f"{path} is not a checkpoint of shot scale.", _REMEDY)
-            return _tree(path, text), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            try:
+                tree = json.loads(text)
+                schema = tree["schema"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise WeightsError(f"{path} describes itself wrongly: {error!r}.", _REMEDY) from None
+            if schema != SCHEMA:
+                raise WeightsError(
+                    f"{path} is of schema {schema}; this version of shotad reads {SCHEMA}.",
+                    "Update shotad, or train the checkpoint again.",
+                )
+            return tree, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, OSError) as error:
         raise WeightsError(f"{path} cannot be read as safetensors: {error}.", _REMEDY) from None
-
-
-def _tree(path: Path, text: str) -> Mapping[str, Any]:
-    try:
-        tree = json.loads(text)
-        schema = tree["schema"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise WeightsError(f"{path} describes itself wrongly: {error!r}.", _REMEDY) from None
-    if schema != SCHEMA:
-        raise WeightsError(
-            f"{path} is of schema {schema}; this version of shotad reads {SCHEMA}.",
-            "Update shotad, or train the checkpoint again.",
-        )
-    return dict(tree)
-
-
-def _design(path: Path, about: Mapping[str, Any]) -> ScaleDesign:
-    try:
-        dict(about["training"])
-        tree = dict(about["design"])
-        shape, classes = BackboneShape(**tree.pop("backbone")), tuple(tree.pop("classes"))
-        return ScaleDesign(shape, classes=classes, **tree)
-    except (KeyError, TypeError, ValueError) as error:
-        raise WeightsError(f"{path} describes itself wrongly: {error}.", _REMEDY) from None
 
 
 class ScaleClassifier:
@@ -286,27 +272,18 @@ class ScaleClassifier:
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
         """One guess for each image; never None. The softmax is taken in float32."""
         guesses: list[ScaleGuess | None] = [None] * len(images)
-        for places in self._batches(images):
-            for place, row in zip(places, self._probabilities([images[k] for k in places]), strict=True):
-                guesses[place] = ScaleGuess((row[0], row[1], row[2], row[3], row[4]))
-        return guesses
-
-    def _batches(self, images: Sequence[Image]) -> Iterator[list[int]]:
-        """Places of the images that go through the net together: all broad, or all upright."""
-        for way in (False, True):
+        design, device = self._net.design, self._device
+        mixed = torch.autocast(device.type, torch.bfloat16, enabled=self._precision is torch.bfloat16)
+        for way in (False, True):  # all broad ones go through the net, then all upright ones
             places = [k for k, image in enumerate(images) if is_upright(image) is way]
             for start in range(0, len(places), self._batch):
-                yield places[start : start + self._batch]
-
-    def _probabilities(self, images: Sequence[Image]) -> list[list[float]]:
-        design = self._net.design
-        stack = np.stack([fitted(image, design.long_side, design.short_side) for image in images])
-        pixels = torch.from_numpy(stack).to(self._device)
-        mixed = torch.autocast(self._device.type, torch.bfloat16, enabled=self._precision is torch.bfloat16)
-        with torch.inference_mode(), mixed:
-            logits = self._net(pixels)
-        rows: list[list[float]] = logits.float().softmax(-1).tolist()
-        return rows
+                batch = places[start : start + self._batch]
+                stack = np.stack([fitted(images[k], design.long_side, design.short_side) for k in batch])
+                with torch.inference_mode(), mixed:
+                    logits = self._net(torch.from_numpy(stack).to(device))
+                for place, row in zip(batch, logits.float().softmax(-1).tolist(), strict=True):
+                    guesses[place] = ScaleGuess(tuple(row))
+        return guesses
 
 
 Weights = dict[str, "torch.Tensor"]

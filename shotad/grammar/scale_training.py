@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -44,22 +44,8 @@ from shotad.grammar.scale_net import (
     released_weights,
     save_net,
 )
-from shotad.grammar.training_feed import Feed
-from shotad.grammar.training_loop import (
-    BEST,
-    STATE,
-    Loop,
-    Parts,
-    ProcessGroup,
-    Saved,
-    Stop,
-    Tally,
-    TrainingPosition,
-    load_state,
-    make_optimizer,
-    scored,
-)
-from shotad.grammar.training_records import MetricLog, Scores, published_rows
+from shotad.grammar.training_loop import BEST, STATE, Loop, ProcessGroup, Stop
+from shotad.grammar.training_records import PUBLISHED, Scores
 from shotad.grammar.training_settings import NetSettings, ScaleTraining, what_matters
 from shotad.grammar.vit_features import folder_hash, load_model
 
@@ -94,43 +80,48 @@ def train_scale(
     """
     crew = ProcessGroup(settings.compute)
     speaks = progress if progress is not None and crew.leads else NoProgress()
-    with _held(out, crew), Stop().listening() as stop:
+    with _held(out) if crew.leads else nullcontext(), Stop().listening() as stop:
         if not resume and (out / STATE).exists():
             what = f"{out} holds a training that was begun before."
             raise UsageError(what, "Go on with --resume, or take another --out.")
         labelled = read_items(
             data, seed=settings.data.seed, annotation=settings.data.annotation, missing=settings.data.missing
         )
-        speaks.note(_said(labelled))
-        parts = _parts(labelled, out, settings, crew, speaks)
+        counts = ", ".join(f"{sum(labelled.counts(split).values())} {split}" for split in SPLITS)
+        speaks.note(" ".join([f"{labelled.layout}: {counts}.", *labelled.notes]))
+        if not crew.leads:
+            # The one that leads fetches the backbone; the others find it in the cache.
+            crew.wait()
+        net, backbone = start_net(settings.net, settings.seed, speaks)
+        if crew.leads:
+            crew.wait()
+        net.to(crew.device)
+        about, record = _described(labelled, settings, crew, backbone)
+        loop = Loop(net, labelled, settings, crew, out, about, record, speaks, stop)
         try:
-            _train(parts, speaks, stop)
+            loop.run()
             # Figures of the best epoch on test, into its checkpoint, the report and the picture
-            parts.crew.wait()
-            best = parts.out / BEST
-            net, record = load_net(best)
-            load_released(parts.net, released_weights(net))
-            parts.net.to(parts.crew.device)
-            test = scored(parts, parts.data.of("test"), speaks, "Testing")
-            assert test is not None
-            record = {**record, "test": test.record()}
-            if parts.crew.leads:
-                save_net(best, net, record)
-                write_text(parts.out / REPORT, readable_json({**record, "published": published_rows()}))
-                _draw(parts.out / PICTURE, test)
-            outcome = Outcome(best, record["epoch"], test, record)
+            crew.wait()
+            best, record = load_net(out / BEST)
+            load_released(net, released_weights(best))
+            net.to(crew.device)
+            test = loop.scored("test", "Testing")
         finally:
-            parts.feed.close()
+            loop.close()
+        assert test is not None
+        record = {**record, "test": test.record()}
+        if crew.leads:
+            save_net(out / BEST, best, record)
+            rows = [{"name": name, "accuracy": a, "macro_f1": f1} for name, (a, f1) in PUBLISHED.items()]
+            write_text(out / REPORT, readable_json({**record, "published": rows}))
+            _draw(out / PICTURE, test)
         crew.leave()
-        return outcome
+        return Outcome(out / BEST, record["epoch"], test, record)
 
 
 @contextmanager
-def _held(out: Path, crew: ProcessGroup) -> Iterator[None]:
+def _held(out: Path) -> Iterator[None]:
     """The folder of results, held by one training at a time."""
-    if not crew.leads:
-        yield
-        return
     try:
         out.mkdir(parents=True, exist_ok=True)
         with FileLock(out / ".lock", timeout=0):
@@ -143,28 +134,16 @@ def _held(out: Path, crew: ProcessGroup) -> Iterator[None]:
         raise UsageError(f"--out {out} is a file.", "Name a folder.") from None
 
 
-def _said(data: ScaleData) -> str:
-    counts = ", ".join(f"{sum(data.counts(split).values())} {split}" for split in SPLITS)
-    return " ".join([f"{data.layout}: {counts}.", *data.notes])
-
-
-def _parts(
-    data: ScaleData, out: Path, settings: ScaleTraining, crew: ProcessGroup, progress: Progress
-) -> Parts:
-    if not crew.leads:
-        # The one that leads fetches the backbone; the others find it in the cache.
-        crew.wait()
-    net, backbone = start_net(settings.net, settings.seed, progress)
-    if crew.leads:
-        crew.wait()
-    net.to(crew.device)
+def _described(
+    data: ScaleData, settings: ScaleTraining, crew: ProcessGroup, backbone: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a resumed training must have in common, and what checkpoints say of how they were made."""
     named = what_matters(settings)
     named["net"]["backbone"] = backbone
-    about = {"settings": named, "data": data.fingerprint}
     counts = {split: {scale.value: n for scale, n in data.counts(split).items()} for split in SPLITS}
     libraries = {name: version(name) for name in ("torch", "transformers", "accelerate", "numpy")}
     record = {
-        **about,
+        "settings": named,
         "data": {"layout": data.layout, "fingerprint": data.fingerprint, "counts": counts},
         "versions": {"shotad": __version__, "python": platform.python_version(), **libraries},
         "computed": {
@@ -173,47 +152,12 @@ def _parts(
             "precision": str(crew.precision).removeprefix("torch."),
         },
     }
-    return Parts(
-        net=net,
-        module=crew.joined(net),
-        optimizer=make_optimizer(net, settings.optim),
-        feed=Feed(settings),
-        data=data,
-        settings=settings,
-        crew=crew,
-        out=out,
-        about=about,
-        record=record,
-    )
-
-
-def _train(parts: Parts, progress: Progress, stop: Stop) -> None:
-    saved, after = _saved(parts)
-    if not parts.crew.leads:
-        Loop(parts, saved, None, progress, stop).run()
-        return
-    with MetricLog(parts.out, resume_after=after, tensorboard=parts.settings.tensorboard) as log:
-        if log.note:
-            progress.note(log.note)
-        Loop(parts, saved, log, progress, stop).run()
-
-
-def _saved(parts: Parts) -> tuple[Saved, int | None]:
-    """Where to go on, and the last step whose row in the log stands."""
-    state = parts.out / STATE
-    if not state.is_file():
-        return Saved(TrainingPosition(), Tally(), Tally()), None
-    saved = load_state(state, parts.net, parts.optimizer, parts.about)
-    # The row of an epoch's last step is written after validation, which is still to come.
-    pending = saved.standing.position > 0 and saved.window.steps > 0
-    full = -(-len(parts.data.of("train")) // parts.settings.batch)
-    return saved, saved.standing.step - (pending and saved.standing.position == full)
+    return {"settings": named, "data": data.fingerprint}, record
 
 
 def _draw(path: Path, test: Scores) -> None:
     from shotad.film import matrix_png
 
-    names = [scale.value for scale in ShotScale]
     shares = test.confusion / test.confusion.sum(axis=1, keepdims=True).clip(min=1)
     cells = [
         [f"{share:.0%}\n{count}" for share, count in zip(*row, strict=True)]
@@ -222,7 +166,7 @@ def _draw(path: Path, test: Scores) -> None:
     matrix_png(
         path,
         shares,
-        names,
+        [scale.value for scale in ShotScale],
         title=f"Shot scale on test: accuracy {test.accuracy:.3f}, macro-F1 {test.macro_f1:.3f}",
         row_title="true",
         column_title="predicted",
@@ -241,7 +185,17 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
     The name holds a hash of the weights and no place of this machine. Raises ConfigError for a backbone
     that is none, and for a design that does not fit it; WeightsError where it cannot be had.
     """
-    folder, name = _folder(settings, progress)
+    known = [name for name, model in MODELS.items() if "registers" not in name]
+    if settings.backbone in known:
+        model = replace(MODELS[settings.backbone], hint=f"{NETWORK}, or name a folder: --backbone FOLDER.")
+        folder, name = model.folder(settings.revision, progress), settings.backbone
+    else:
+        folder, name = Path(settings.backbone).expanduser(), "folder"
+        if not is_model_folder(folder):
+            raise ConfigError(
+                f"net.backbone = {settings.backbone!r} is neither a name nor a folder with a DINOv2.",
+                f"Names: {', '.join(known)}. A folder holds config.json and model.safetensors.",
+            )
     try:
         kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     except (OSError, ValueError, AttributeError) as error:
@@ -251,28 +205,14 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
             f"net.backbone = {settings.backbone!r} is a {kind}, not a {KIND}.",
             "Take a DINOv2 without registers.",
         )
-    model = load_model(folder)
-    design = _design(settings, model.config)
+    loaded = load_model(folder)
+    design = _design(settings, loaded.config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = ScaleNet(design, settings.drop_path)
-    weights = {k: v for k, v in model.state_dict().items() if k != "embeddings.mask_token"}
+    weights = {k: v for k, v in loaded.state_dict().items() if k != "embeddings.mask_token"}
     net.backbone.load_state_dict(weights)
     return net, f"{name} {folder_hash(folder)}"
-
-
-def _folder(settings: NetSettings, progress: Progress) -> tuple[Path, str]:
-    known = [name for name, model in MODELS.items() if "registers" not in name]
-    if settings.backbone in known:
-        model = replace(MODELS[settings.backbone], hint=f"{NETWORK}, or name a folder: --backbone FOLDER.")
-        return model.folder(settings.revision, progress), settings.backbone
-    folder = Path(settings.backbone).expanduser()
-    if not is_model_folder(folder):
-        raise ConfigError(
-            f"net.backbone = {settings.backbone!r} is neither a name nor a folder with a DINOv2.",
-            f"Names: {', '.join(known)}. A folder holds config.json and model.safetensors.",
-        )
-    return folder, "folder"
 
 
 def _design(settings: NetSettings, config: Any) -> ScaleDesign:

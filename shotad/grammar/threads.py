@@ -67,7 +67,7 @@ def shot_scores(kinds: Kinds, matching: Matching, frames: FrameChoice = "side") 
             scores[i, j] = _score(earlier[i], later[j], inside, matching)
         return scores
 
-    return _both_halves(_best(frames, between))
+    return _best(frames, between)
 
 
 def whole_scores(kinds: Kinds, frames: FrameChoice = "side") -> Scores:
@@ -76,22 +76,14 @@ def whole_scores(kinds: Kinds, frames: FrameChoice = "side") -> Scores:
     def between(ours: Place, theirs: Place) -> Scores:
         return numpy_scores(kinds[ours].whole) @ numpy_scores(kinds[theirs].whole).T
 
-    return _both_halves(_best(frames, between))
+    return _best(frames, between)
 
 
 def _best(frames: FrameChoice, between: Callable[[Place, Place], Scores]) -> Scores:
-    scores = None
-    for ours, theirs in _COMPARED[frames]:
-        new = between(ours, theirs)
-        scores = new if scores is None else np.maximum(scores, new, out=scores)
-    assert scores is not None
-    return scores
-
-
-def _both_halves(scores: Scores) -> Scores:
-    """The part above the diagonal mirrored below it, 1 on it."""
+    """The best scores of a choice of frames, the part above the diagonal mirrored below it, 1 on it."""
+    scores: Scores = np.maximum.reduce([between(ours, theirs) for ours, theirs in _COMPARED[frames]])
     above = np.triu(np.ones(scores.shape, bool), 1)
-    whole = np.where(above, scores, scores.T)
+    whole: Scores = np.where(above, scores, scores.T)
     np.fill_diagonal(whole, 1)
     return whole
 
@@ -142,14 +134,9 @@ class Matching:
     same way within a patch; by their cosines. For features that tell look-alikes apart less well."""
 
     @property
-    def patches(self) -> int:
-        """Patches of a frame."""
-        return self.grid[0] * self.grid[1]
-
-    @property
     def windows(self) -> npt.NDArray[np.bool_]:
-        """``[patches, patches]``: whether patch q is in the window of patch p."""
-        rows, columns = np.divmod(np.arange(self.patches), self.grid[1])
+        """``[patches, patches]`` of a frame: whether patch q is in the window of patch p."""
+        rows, columns = np.divmod(np.arange(self.grid[0] * self.grid[1]), self.grid[1])
         down, across = np.abs(rows[:, None] - rows), np.abs(columns[:, None] - columns)
         found: npt.NDArray[np.bool_] = (down <= self.radius) & (across <= self.radius)
         return found
@@ -167,23 +154,15 @@ def _score(ours: Array, theirs: Array, inside: npt.NDArray[np.bool_], matching: 
         ours, theirs = numpy_scores(ours), numpy_scores(theirs)
     cosines = numpy_scores(ours @ theirs.T)
     logits = np.where(inside, cosines / np.float32(matching.temperature), 0)
-    ways = [_sharpness(logits, axis) for axis in ((1, 0) if matching.both_ways else (1,))]
-    if matching.agreeing:
-        return _agreement(np.where(inside, cosines, 0), ways, matching)
-    return float(np.mean([way.mean() for way in ways]))
-
-
-def _sharpness(logits: Scores, axis: int) -> npt.NDArray[np.float64]:
-    """The greatest softmax along ``axis``: 1 over the sum of the exponentials of all logits less the
-    greatest."""
-    rest = np.exp(logits - logits.max(axis=axis, keepdims=True))
-    sharp: npt.NDArray[np.float64] = 1 / rest.sum(axis=axis, dtype=np.float64)
-    return sharp
-
-
-def _agreement(cosines: Scores, ways: Sequence[npt.NDArray[np.float64]], matching: Matching) -> float:
-    """The share of patches whose matches moved the same way, each by its sharpness and its cosine."""
-    patches, best = np.arange(matching.patches), cosines.argmax(axis=1)
+    # The greatest softmax, one way or both: 1 over the sum of the exponentials of logits less the greatest
+    axes = (1, 0) if matching.both_ways else (1,)
+    rests = [np.exp(logits - logits.max(axis=axis, keepdims=True)) for axis in axes]
+    ways = [1 / rest.sum(axis=axis, dtype=np.float64) for axis, rest in zip(axes, rests, strict=True)]
+    if not matching.agreeing:
+        return float(np.mean([way.mean() for way in ways]))
+    # The share of patches whose matches moved the same way, each by its sharpness and its cosine
+    cosines = np.where(inside, cosines, 0)
+    patches, best = np.arange(len(cosines)), cosines.argmax(axis=1)
     near = cosines[patches, best]
     mutual = (cosines.argmax(axis=0)[best] == patches) & (near > 0)
     sharp = np.mean([ways[0], *(way[best] for way in ways[1:])], axis=0)
@@ -191,7 +170,7 @@ def _agreement(cosines: Scores, ways: Sequence[npt.NDArray[np.float64]], matchin
     moved = np.stack([best // columns - patches // columns, best % columns - patches % columns])[:, mutual]
     votes = np.zeros((2 * widest + 1, 2 * widest + 1))
     np.add.at(votes, tuple(moved + widest), (sharp * near)[mutual])
-    return float(sliding_window_view(votes, (3, 3)).sum(axis=(2, 3)).max() / matching.patches)
+    return float(sliding_window_view(votes, (3, 3)).sum(axis=(2, 3)).max() / len(cosines))
 
 
 def numpy_scores(values: Array) -> Scores:

@@ -54,33 +54,15 @@ class Piece:
         return Piece(tuple(moved[:-2]), moved[-2], moved[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class PickTransform:
-    """How a pick becomes a picture."""
-
-    seed: int
-    long_side: int
-    short_side: int
-    augment: AugmentSettings
-
-    def picture(self, pick: Pick) -> Image:
-        """The frame of a pick, fitted, and changed where it is for training."""
-        if pick.epoch is None:
-            return fitted(open_picture(pick.item, None), self.long_side, self.short_side)
-        chance = random.Random(f"{self.seed}:{pick.epoch}:{pick.item.key}")
-        image = fitted(open_picture(pick.item, chance), self.long_side, self.short_side)
-        return augmented(image, chance, self.augment)
-
-
 class Feed:
     """Hands out pieces. Worker processes are started with the first and live until `close`."""
 
     def __init__(self, settings: ScaleTraining) -> None:
         net, workers = settings.net, settings.data.workers
-        self._plan = _Plan()
-        looks = PickTransform(settings.seed, net.long_side, net.short_side, settings.augment)
+        # What the loader asks for its next lists of picks
+        self._plan: list[Sequence[Pick]] = []
         self._loader = torch.utils.data.DataLoader(
-            _Pictures(looks),
+            _Pictures(settings.seed, net.long_side, net.short_side, settings.augment),
             batch_sampler=self._plan,
             collate_fn=_stacked,
             num_workers=workers,
@@ -93,7 +75,7 @@ class Feed:
 
     def pieces(self, picks: Sequence[Sequence[Pick]]) -> Iterator[Piece]:
         """One piece for each list of picks, in order. Raises DatasetError for a picture that is broken."""
-        self._plan.picks = picks
+        self._plan[:] = picks
         try:
             for found in self._loader:
                 if isinstance(found, ShotadError):
@@ -112,26 +94,19 @@ class Feed:
         del self._loader
 
 
-class _Plan:
-    """What the loader asks for its next lists of picks."""
-
-    picks: Sequence[Sequence[Pick]] = ()
-
-    def __iter__(self) -> Iterator[Sequence[Pick]]:
-        return iter(self.picks)
-
-    def __len__(self) -> int:
-        return len(self.picks)
-
-
 class _Pictures(torch.utils.data.Dataset):  # type: ignore[misc]
-    def __init__(self, looks: PickTransform) -> None:
-        self._looks = looks
+    def __init__(self, seed: int, long_side: int, short_side: int, augment: AugmentSettings) -> None:
+        self._seed, self._sides, self._augment = seed, (long_side, short_side), augment
 
     def __getitem__(self, pick: Pick) -> tuple[Image, Pick] | ShotadError:
+        """The frame of a pick, fitted, and changed where it is for training."""
         # An error is handed over as a value: torch would wrap it into its worker's traceback.
         try:
-            return self._looks.picture(pick), pick
+            if pick.epoch is None:
+                return fitted(open_picture(pick.item, None), *self._sides), pick
+            chance = random.Random(f"{self._seed}:{pick.epoch}:{pick.item.key}")
+            image = fitted(open_picture(pick.item, chance), *self._sides)
+            return augmented(image, chance, self._augment), pick
         except ShotadError as error:
             return error
 

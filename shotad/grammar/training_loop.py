@@ -8,6 +8,7 @@ each GPU, through accelerate; one process is a crew too.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import pickle
@@ -15,9 +16,9 @@ import random
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,7 +29,7 @@ from shotad.core import (
     ConfigError,
     Progress,
     ShotadError,
-    ShotScale,
+    Task,
     WorkFolderError,
     device_of,
     dtype_of,
@@ -37,7 +38,7 @@ from shotad.core import (
     replacing,
     reported,
 )
-from shotad.grammar.scale_data import ScaleData, ScaleItem
+from shotad.grammar.scale_data import ScaleData, Split
 from shotad.grammar.scale_net import ScaleNet, save_net
 from shotad.grammar.training_feed import Feed, Pick, Piece, epoch_order, in_batches, share_of
 from shotad.grammar.training_records import MetricLog, Scores
@@ -78,328 +79,268 @@ class Stop:
         self.asked = True
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a training is made of. ``module`` is the net as the crew trains it; ``about`` and ``record`` say
-    what is trained, for the state and for the checkpoints."""
+SCHEMA = 1
+_REMEDY = "Start again in another folder (--out), or remove this one."
+
+
+@dataclass(eq=False)
+class Loop:
+    """A training that is under way: ``position`` counts the steps done of epoch ``epoch`` (from 0), ``step``
+    those of all epochs; the best epoch is that with the highest macro-F1 on val."""
 
     net: ScaleNet
-    module: Any
-    optimizer: torch.optim.AdamW
-    feed: Feed
     data: ScaleData
     settings: ScaleTraining
     crew: ProcessGroup
     out: Path
     about: Mapping[str, Any]
+    """What is trained, on what and how, as JSON: a resumed run must be of the same."""
     record: Mapping[str, Any]
+    """The same for the checkpoints, with what is only worth knowing."""
+    progress: Progress
+    stop: Stop
 
+    def __post_init__(self) -> None:
+        self._train = self.data.of("train")
+        self._steps_per_epoch = math.ceil(len(self._train) / self.settings.batch)
+        self._total = self._steps_per_epoch * self.settings.epochs
+        self._module = self.crew.joined(self.net)
+        self._optimizer = make_optimizer(self.net, self.settings.optim)
+        self._feed = Feed(self.settings)
+        # Weight of a picture of each class, 1 as the mean over all pictures
+        counts = self.data.counts("train").values()
+        even = self.settings.optim.class_weights == "none"
+        self._weights = [1.0 if even else sum(counts) / (len(counts) * count) for count in counts]
+        self.epoch = self.position = self.step = 0
+        self.best: float | None = None
+        self.best_epoch: int | None = None
+        # This process's losses since the last row of the log, and of the epoch; and of how many steps
+        self._losses = torch.zeros(2, device=self.crew.device)
+        self._window = self._epoch_steps = 0
+        self._log: MetricLog | None = None
 
-class Loop:
-    """A training that is under way."""
-
-    def __init__(
-        self, parts: Parts, saved: Saved, log: MetricLog | None, progress: Progress, stop: Stop
-    ) -> None:
-        """Go on from ``saved``. ``log`` is that of the leading process, None elsewhere."""
-        self._parts, self._log, self._progress, self._stop = parts, log, progress, stop
-        self._crew, self._settings = parts.crew, parts.settings
-        self._train = parts.data.of("train")
-        kind = parts.settings.optim.class_weights
-        self._weights = class_weights(parts.data.counts("train"), kind)
-        self.standing = saved.standing
-        mine = float(parts.crew.leads)
-        self._losses = torch.tensor(
-            [saved.window.loss * mine, saved.epoch.loss * mine], device=parts.crew.device
-        )
-        self._window, self._epoch_steps = saved.window.steps, saved.epoch.steps
-
-    @property
-    def _steps_per_epoch(self) -> int:
-        return math.ceil(len(self._train) / self._settings.batch)
-
-    @property
-    def _total(self) -> int:
-        return self._steps_per_epoch * self._settings.epochs
-
-    def run(self) -> TrainingPosition:
-        """Train to the end. Raises KeyboardInterrupt after the state is saved, where that is asked for."""
-        settings = self._settings
-        left = 0 if self._is_over() else self._total - self.standing.step
-        with reported(self._progress, "Training", left, "steps") as task:
-            while not self._is_over():
-                self._parts.net.train()
-                norm = None
-                for weight, pieces in self._steps():
-                    loss, norm = self._step(weight, pieces)
-                    self._count(loss)
-                    task.advance()
-                    if self.standing.position < self._steps_per_epoch:
-                        self._between_steps(norm)
-                self._end_epoch(norm)
-        if self.standing.epoch < settings.epochs:
-            best = (self.standing.best_epoch or 0) + 1
-            self._progress.note(f"Stopped early: no better epoch than {best} in {settings.patience} epochs.")
-        return self.standing
+    def close(self) -> None:
+        """End the processes that read pictures."""
+        self._feed.close()
 
     def _is_over(self) -> bool:
-        return self.standing.is_over(self._settings.epochs, self._settings.patience)
+        """True after the last epoch, and after ``patience`` epochs without a better one."""
+        best, patience = self.best_epoch, self.settings.patience
+        tired = patience is not None and best is not None and self.epoch - 1 - best >= patience
+        return self.epoch >= self.settings.epochs or tired
 
-    def _steps(self) -> Iterator[tuple[float, Iterator[Piece]]]:
-        """Of each step that is left of the epoch: its whole weight, and this process's pieces."""
-        keys = [item.key for item in self._train]
-        order = epoch_order(keys, self._settings.seed, self.standing.epoch)
-        batches = in_batches(order, self._settings.batch)[self.standing.position :]
-        plans = [self._plan(batch) for batch in batches]
-        fed = self._parts.feed.pieces([picks for plan in plans for picks in plan])
+    def run(self) -> None:
+        """Train to the end, from the state in ``out`` where there is one.
+
+        Raises KeyboardInterrupt after the state is saved, where that is asked for, ConfigError where the
+        state is of other settings, data or backbone, WorkFolderError where it cannot be read.
+        """
+        after = None
+        if (self.out / STATE).is_file():
+            self._load()
+            # The row of an epoch's last step is written after validation, which is still to come.
+            pending = self.position == self._steps_per_epoch and self._window > 0
+            after = self.step - pending
+        board = self.settings.tensorboard
+        self._log = MetricLog(self.out, resume_after=after, tensorboard=board) if self.crew.leads else None
+        with self._log or nullcontext():
+            if self._log and self._log.note:
+                self.progress.note(self._log.note)
+            left = 0 if self._is_over() else self._total - self.step
+            with reported(self.progress, "Training", left, "steps") as task:
+                while not self._is_over():
+                    self._end_epoch(self._steps(task))
+        if self.epoch < self.settings.epochs:
+            best, patience = (self.best_epoch or 0) + 1, self.settings.patience
+            self.progress.note(f"Stopped early: no better epoch than {best} in {patience} epochs.")
+
+    def _steps(self, task: Task) -> torch.Tensor | None:
+        """Take the steps that are left of the epoch, and do what is due between them: log, state, stop.
+
+        Gives the norm of the last one's gradient.
+        """
+        self.net.train()
+        crew, settings, train = self.crew, self.settings, self._train
+        order = epoch_order([item.key for item in train], settings.seed, self.epoch)
+        batches = in_batches(order, settings.batch)[self.position :]
+        plans = []
+        for batch in batches:  # what this process sees of it, in pieces that fit its device
+            mine = share_of(batch, crew.rank, crew.size)
+            pieces = in_batches(mine or batch[:1], settings.compute.batch)
+            plans.append([[Pick(train[k], self.epoch, counts=bool(mine)) for k in piece] for piece in pieces])
+        fed = self._feed.pieces([picks for plan in plans for picks in plan])
+        norm = None
         for batch, plan in zip(batches, plans, strict=True):
-            weight = sum(self._weights[self._train[place].scale.number] for place in batch)
-            yield weight, self._take(fed, len(plan))
+            weight = sum(self._weights[train[place].scale.number] for place in batch)
+            norm = self._step(weight, itertools.islice(fed, len(plan)), len(plan))
+            task.advance()
+            if self.position == self._steps_per_epoch:
+                break
+            logs, saves = self.step % settings.log_every == 0, self.step % settings.save_every == 0
+            # Asking the others costs time, so that several processes do it as often as they log.
+            stops = self.stop.asked if crew.size == 1 else logs and crew.any(self.stop.asked)
+            if logs:
+                self._write(self._window_values(norm))
+            if saves or stops:
+                self.save()
+            if stops:
+                self._say_stopped()
+        return norm
 
-    def _take(self, fed: Iterator[Piece], count: int) -> Iterator[Piece]:
-        for _ in range(count):
-            yield next(fed).to(self._crew.device)
+    def _step(self, weight: float, pieces: Iterator[Piece], count: int) -> torch.Tensor:
+        """One step of the optimiser, by ``count`` pieces of this process; ``weight`` is the whole step's.
 
-    def _plan(self, batch: Sequence[int]) -> list[list[Pick]]:
-        """What this process sees of a batch, in pieces that fit its device."""
-        epoch = self.standing.epoch
-        mine = share_of(batch, self._crew.rank, self._crew.size)
-        picks = [Pick(self._train[place], epoch) for place in mine]
-        picks = picks or [Pick(self._train[batch[0]], epoch, counts=False)]
-        at_once = self._settings.compute.batch
-        return [picks[start : start + at_once] for start in range(0, len(picks), at_once)]
-
-    def _step(self, weight: float, pieces: Iterator[Piece]) -> tuple[torch.Tensor, torch.Tensor]:
-        """One step of the optimiser: this process's part of the mean loss, and the norm of the gradient."""
-        optim, step = self._settings.optim, self.standing.step
-        set_rates(self._parts.optimizer, rate_factor(step, self._total, optim.warmup, optim.floor))
+        Gives the norm of the gradient.
+        """
+        optim = self.settings.optim
+        set_rates(self._optimizer, rate_factor(self.step, self._total, optim.warmup, optim.floor))
         # The only chance inside the net is that of skipped blocks; seeded by step, it needs no saving.
-        torch.manual_seed(random.Random(f"{self._settings.seed}:{step}:{self._crew.rank}").getrandbits(63))
-        losses = []
-        for piece, last in _with_last(pieces):
-            with self._crew.alone(self._parts.module, last=last):
-                loss = self._loss(piece) / weight
-                (loss * self._crew.size).backward()
-            losses.append(loss.detach())
-        tuned = [p for group in self._parts.optimizer.param_groups for p in group["params"]]
-        norm = torch.nn.utils.clip_grad_norm_(tuned, optim.clip)
-        self._parts.optimizer.step()
-        self._parts.optimizer.zero_grad(set_to_none=True)
-        return torch.stack(losses).sum(), norm
-
-    def _loss(self, piece: Piece) -> torch.Tensor:
-        """Sum of the weighted losses of a piece."""
-        with self._crew.mixed():
-            logits = self._parts.module(*piece.groups)
-        losses = torch.nn.functional.cross_entropy(
-            logits.float(),
-            piece.labels,
-            weight=torch.tensor(self._weights, device=logits.device),
-            label_smoothing=self._settings.optim.label_smoothing,
-            reduction="none",
-        )
-        return (losses * piece.counts).sum()
-
-    def _count(self, loss: torch.Tensor) -> None:
-        self._losses += loss
-        self._window += 1
-        self._epoch_steps += 1
-        now = self.standing
-        self.standing = replace(now, position=now.position + 1, step=now.step + 1)
-
-    def _between_steps(self, norm: torch.Tensor) -> None:
-        """What is due after a step that is not the last of its epoch: log, state, stop."""
-        step = self.standing.step
-        logs, saves = step % self._settings.log_every == 0, step % self._settings.save_every == 0
-        # Asking the others costs time, so that several processes do it as often as they log.
-        stops = self._stop.asked if self._crew.size == 1 else logs and self._crew.any(self._stop.asked)
-        if logs:
-            self._write(step, self._window_values(norm))
-        if saves or stops:
-            self.save()
-        if stops:
-            self._say_stopped()
+        chance = random.Random(f"{self.settings.seed}:{self.step}:{self.crew.rank}")
+        torch.manual_seed(chance.getrandbits(63))
+        found = []
+        for number, held in enumerate(pieces, 1):
+            piece = held.to(self.crew.device)
+            with self.crew.alone(self._module, last=number == count):
+                with self.crew.mixed():
+                    logits = self._module(*piece.groups)
+                losses = torch.nn.functional.cross_entropy(
+                    logits.float(),
+                    piece.labels,
+                    weight=torch.tensor(self._weights, device=logits.device),
+                    label_smoothing=optim.label_smoothing,
+                    reduction="none",
+                )
+                loss = (losses * piece.counts).sum() / weight
+                (loss * self.crew.size).backward()
+            found.append(loss.detach())
+        tuned = [p for group in self._optimizer.param_groups for p in group["params"]]
+        norm: torch.Tensor = torch.nn.utils.clip_grad_norm_(tuned, optim.clip)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        self._losses += torch.stack(found).sum()
+        self._window, self._epoch_steps = self._window + 1, self._epoch_steps + 1
+        self.position, self.step = self.position + 1, self.step + 1
+        return norm
 
     def _say_stopped(self) -> NoReturn:
-        self._progress.note(f"Stopped after step {self.standing.step} of {self._total}: --resume goes on.")
+        self.progress.note(f"Stopped after step {self.step} of {self._total}: --resume goes on.")
         raise KeyboardInterrupt
 
     def _window_values(self, norm: torch.Tensor | None) -> dict[str, float]:
         """The figures of the steps since the last row."""
-        loss = float(self._crew.sum(self._losses)[0]) / self._window
+        loss = float(self.crew.sum(self._losses)[0]) / self._window
         if not math.isfinite(loss):
             raise ShotadError(
-                f"The loss is {loss} at step {self.standing.step}.",
+                f"The loss is {loss} at step {self.step}.",
                 "Lower optim.lr, or take compute.precision=float32; --resume goes on from the last state.",
             )
-        values = {
-            "train/loss": loss,
-            "train/lr": self._parts.optimizer.param_groups[0]["lr"],
-            **({} if norm is None else {"train/gradient": float(norm)}),
-        }
         self._losses[0] = 0
         self._window = 0
-        return values
+        values = {"train/loss": loss, "train/lr": self._optimizer.param_groups[0]["lr"]}
+        return values if norm is None else {**values, "train/gradient": float(norm)}
 
-    def _write(self, step: int, values: Mapping[str, float]) -> None:
+    def _write(self, values: Mapping[str, float]) -> None:
         if self._log is not None:
-            self._log.add(step, values)
+            self._log.add(self.step, values)
 
     def save(self) -> None:
-        """Save the state of a moment between two steps."""
-        window, epoch = self._crew.sum(self._losses).tolist()
-        if self._crew.leads:
-            saved = Saved(self.standing, Tally(window, self._window), Tally(epoch, self._epoch_steps))
-            parts = self._parts
-            # Write the state; an older one is replaced only by a whole one. ``about`` says what is trained,
-            # on what and how, as JSON: a resumed run must be of the same.
-            path = parts.out / STATE
-            tree = {
-                "schema": SCHEMA,
-                "about": dict(parts.about),
-                "standing": asdict(saved.standing),
-                "window": asdict(saved.window),
-                "epoch": asdict(saved.epoch),
-                "tuned": {name: p.detach() for name, p in parts.net.named_parameters() if p.requires_grad},
-                "optimizer": parts.optimizer.state_dict(),
-            }
-            with replacing(path) as part, part.open("wb") as stream:
-                torch.save(tree, stream)
+        """Save the state of a moment between two steps; an older one is replaced only by a whole one."""
+        window, epoch = self.crew.sum(self._losses).tolist()
+        if not self.crew.leads:
+            return
+        tree = {
+            "schema": SCHEMA,
+            "about": dict(self.about),
+            "standing": {
+                "epoch": self.epoch,
+                "position": self.position,
+                "step": self.step,
+                "best": self.best,
+                "best_epoch": self.best_epoch,
+            },
+            "window": {"loss": window, "steps": self._window},
+            "epoch": {"loss": epoch, "steps": self._epoch_steps},
+            "tuned": {name: p.detach() for name, p in self.net.named_parameters() if p.requires_grad},
+            "optimizer": self._optimizer.state_dict(),
+        }
+        with replacing(self.out / STATE) as part, part.open("wb") as stream:
+            torch.save(tree, stream)
+
+    def _load(self) -> None:
+        """Go on from the state, which `save` wrote."""
+        path = self.out / STATE
+        try:
+            tree = torch.load(path, map_location="cpu", weights_only=True)
+        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+            what = f"{path} cannot be read as a state of training: {error}."
+            raise WorkFolderError(what, _REMEDY) from None
+        if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
+            raise WorkFolderError(f"{path} is not a state of training of this version.", _REMEDY)
+        if differences := _differences(tree["about"], self.about):
+            what = f"{path} was begun otherwise: {'; '.join(differences)}."
+            raise ConfigError(what, f"Undo that. {_REMEDY}")
+        with torch.no_grad():
+            for name, parameter in self.net.named_parameters():
+                if parameter.requires_grad:
+                    parameter.copy_(tree["tuned"][name])
+        self._optimizer.load_state_dict(tree["optimizer"])
+        window, epoch = tree["window"], tree["epoch"]
+        vars(self).update(tree["standing"])
+        self._window, self._epoch_steps = window["steps"], epoch["steps"]
+        if self.crew.leads:
+            self._losses += torch.tensor([window["loss"], epoch["loss"]], device=self.crew.device)
 
     def _end_epoch(self, norm: torch.Tensor | None) -> None:
-        # Scores on val. One process alone may be stopped on the way: all steps of the epoch are saved.
-        for_one = self._stop if self._crew.size == 1 else None
-        val = scored(self._parts, self._parts.data.of("val"), self._progress, "Validating", for_one)
+        """Score the epoch on val, write its figures and checkpoints, and go to the next."""
+        # One process alone may be stopped on the way: all steps of the epoch are saved.
+        val = self.scored("val", "Validating", self.stop if self.crew.size == 1 else None)
         if val is None:
             self.save()
             self._say_stopped()
-        loss = float(self._crew.sum(self._losses)[1]) / self._epoch_steps
+        loss = float(self.crew.sum(self._losses)[1]) / self._epoch_steps
         values = {} if not self._window else self._window_values(norm)
         on_val = {"val/loss": val.loss, "val/accuracy": val.accuracy, "val/macro_f1": val.macro_f1}
-        self._write(self.standing.step, {**values, "epoch/loss": loss, **on_val})
-        self._adopt(val, loss)
+        self._write({**values, "epoch/loss": loss, **on_val})
+        number, is_best = self.epoch + 1, self.best is None or val.macro_f1 > self.best
+        if self.crew.leads:
+            record = {**self.record, "epoch": number, "steps": self.step, "val": val.record()}
+            for name in (BEST, LAST) if is_best else (LAST,):
+                save_net(self.out / name, self.net, record)
+        self.progress.note(
+            f"Epoch {number} of {self.settings.epochs}: loss {loss:.4f}; on val accuracy "
+            f"{val.accuracy:.3f}, macro-F1 {val.macro_f1:.3f}{' (best so far)' if is_best else ''}."
+        )
+        if is_best:
+            self.best, self.best_epoch = val.macro_f1, self.epoch
+        self.epoch, self.position = number, 0
         self._losses.zero_()
         self._window = self._epoch_steps = 0
         self.save()
-        if self._crew.any(self._stop.asked) and not self._is_over():
+        if self.crew.any(self.stop.asked) and not self._is_over():
             self._say_stopped()
 
-    def _adopt(self, val: Scores, loss: float) -> None:
-        """Write the checkpoints of an epoch, and go to the next."""
-        now, number = self.standing, self.standing.epoch + 1
-        is_best = now.best is None or val.macro_f1 > now.best
-        if self._crew.leads:
-            record = {**self._parts.record, "epoch": number, "steps": now.step, "val": val.record()}
-            for name in (BEST, LAST) if is_best else (LAST,):
-                save_net(self._parts.out / name, self._parts.net, record)
-        self._progress.note(
-            f"Epoch {number} of {self._settings.epochs}: loss {loss:.4f}; on val accuracy "
-            f"{val.accuracy:.3f}, macro-F1 {val.macro_f1:.3f}{' (best so far)' if is_best else ''}."
-        )
-        self.standing = TrainingPosition(
-            number,
-            0,
-            now.step,
-            val.macro_f1 if is_best else now.best,
-            now.epoch if is_best else now.best_epoch,
-        )
-
-
-def scored(
-    parts: Parts, items: Sequence[ScaleItem], progress: Progress, name: str, stop: Stop | None = None
-) -> Scores | None:
-    """Scores of the net on ``items``, of which each process sees its share; None where ``stop`` asks."""
-    crew, at_once = parts.crew, parts.settings.compute.batch
-    mine = share_of(range(len(items)), crew.rank, crew.size)
-    picks = [[Pick(items[place]) for place in batch] for batch in in_batches(mine, at_once)]
-    parts.net.train(False)
-    found = np.zeros((5, 5), np.int64)
-    loss = 0.0
-    with reported(progress, name, len(mine), "images") as task:
-        for piece in parts.feed.pieces(picks):
-            if stop is not None and stop.asked:
-                return None
-            there = piece.to(crew.device)
-            with torch.inference_mode(), crew.mixed():
-                logits = parts.net(*there.groups).float()
-            loss += float(torch.nn.functional.cross_entropy(logits, there.labels, reduction="sum"))
-            guesses = logits.argmax(-1).cpu().numpy()
-            np.add.at(found, (piece.labels.numpy(), guesses), 1)
-            task.advance(len(guesses))
-    local = torch.tensor([*found.ravel().tolist(), loss], device=crew.device)
-    *counts, total = crew.sum(local).tolist()
-    return Scores(np.array(counts, np.int64).reshape(5, 5), total / len(items))
-
-
-def _with_last(pieces: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
-    held = next(pieces)
-    for piece in pieces:
-        yield held, False
-        held = piece
-    yield held, True
-
-
-SCHEMA = 1
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingPosition:
-    """How far a training has come. ``position`` counts the steps done of epoch ``epoch`` (from 0), ``step``
-    those of all epochs; the best epoch is that with the highest macro-F1 on val."""
-
-    epoch: int = 0
-    position: int = 0
-    step: int = 0
-    best: float | None = None
-    best_epoch: int | None = None
-
-    def is_over(self, epochs: int, patience: int | None) -> bool:
-        """True after the last epoch, and after ``patience`` epochs without a better one."""
-        tired = patience is not None and self.best_epoch is not None
-        return self.epoch >= epochs or (tired and self.epoch - 1 - (self.best_epoch or 0) >= (patience or 0))
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Sum of the losses of some steps, and how many they are."""
-
-    loss: float = 0.0
-    steps: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """What a state file brings back, but for weights: they are in place already."""
-
-    standing: TrainingPosition
-    window: Tally
-    epoch: Tally
-
-
-def load_state(
-    path: Path, net: ScaleNet, optimizer: torch.optim.Optimizer, about: Mapping[str, Any]
-) -> Saved:
-    """Put the saved weights into net and optimizer, and say where training stood.
-
-    Raises ConfigError where the state is of other settings, data or backbone, WorkFolderError where it
-    cannot be read.
-    """
-    remedy = "Start again in another folder (--out), or remove this one."
-    try:
-        tree = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise WorkFolderError(f"{path} cannot be read as a state of training: {error}.", remedy) from None
-    if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
-        raise WorkFolderError(f"{path} is not a state of training of this version.", remedy)
-    differences = _differences(tree["about"], about)
-    if differences:
-        raise ConfigError(f"{path} was begun otherwise: {'; '.join(differences)}.", f"Undo that. {remedy}")
-    tuned = {name: p for name, p in net.named_parameters() if p.requires_grad}
-    with torch.no_grad():
-        for name, parameter in tuned.items():
-            parameter.copy_(tree["tuned"][name])
-    optimizer.load_state_dict(tree["optimizer"])
-    return Saved(TrainingPosition(**tree["standing"]), Tally(**tree["window"]), Tally(**tree["epoch"]))
+    def scored(self, split: Split, name: str, stop: Stop | None = None) -> Scores | None:
+        """Scores of the net on a split, of which each process sees its share; None where ``stop`` asks."""
+        crew, items = self.crew, self.data.of(split)
+        mine = share_of(range(len(items)), crew.rank, crew.size)
+        picks = [[Pick(items[k]) for k in batch] for batch in in_batches(mine, self.settings.compute.batch)]
+        self.net.train(False)
+        found = np.zeros((5, 5), np.int64)
+        loss = 0.0
+        with reported(self.progress, name, len(mine), "images") as task:
+            for piece in self._feed.pieces(picks):
+                if stop is not None and stop.asked:
+                    return None
+                there = piece.to(crew.device)
+                with torch.inference_mode(), crew.mixed():
+                    logits = self.net(*there.groups).float()
+                loss += float(torch.nn.functional.cross_entropy(logits, there.labels, reduction="sum"))
+                guesses = logits.argmax(-1).cpu().numpy()
+                np.add.at(found, (piece.labels.numpy(), guesses), 1)
+                task.advance(len(guesses))
+        local = torch.tensor([*found.ravel().tolist(), loss], device=crew.device)
+        *counts, total = crew.sum(local).tolist()
+        return Scores(np.array(counts, np.int64).reshape(5, 5), total / len(items))
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:
@@ -460,17 +401,6 @@ def set_rates(optimizer: torch.optim.AdamW, factor: float) -> None:
     """Give each group ``factor`` of its highest rate."""
     for group in optimizer.param_groups:
         group["lr"] = group["top"] * factor
-
-
-def class_weights(counts: Mapping[ShotScale, int], kind: str) -> tuple[float, ...]:
-    """Weight of a picture of each class: 1, or for ``inverse`` total / (classes * items of the class).
-
-    The mean over all pictures is 1.
-    """
-    if kind == "none":
-        return (1.0,) * len(ShotScale)
-    total = sum(counts.values())
-    return tuple(total / (len(ShotScale) * counts[scale]) for scale in ShotScale)
 
 
 class ProcessGroup:

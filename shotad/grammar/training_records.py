@@ -32,15 +32,35 @@ class MetricLog:
     def __init__(self, folder: Path, *, resume_after: int | None = None, tensorboard: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        kept = [] if resume_after is None or not self._path.is_file() else _rows(self._path, resume_after)
+        kept = []
+        if resume_after is not None and self._path.is_file():
+            # Without the file's last line where the run was broken off while it was written.
+            lines = self._path.read_text(encoding="utf-8").splitlines(keepends=True)
+            rows = list(csv.DictReader(line for line in lines if line.endswith("\n")))
+            try:
+                kept = [row for row in rows if int(row["step"]) <= resume_after]
+            except (KeyError, ValueError):
+                what = f"{self._path} is no log of training: it has rows without a step."
+                raise DatasetError(what, "Move it away.") from None
         with replacing(self._path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             writer = _writer(file)
             writer.writeheader()
             writer.writerows(kept)
         self.note: str | None = None
         self._board: Any = None
-        if tensorboard:
-            self._board, self.note = _board(folder / "tensorboard", resume_after)
+        if not tensorboard:
+            return
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            self.note = (
+                "TensorBoard is not installed, so the figures go to metrics.csv alone; "
+                "the extra shotad[train] brings it."
+            )
+        else:
+            # TensorBoard itself hides what an earlier run wrote from this step on.
+            purge = None if resume_after is None else resume_after + 1
+            self._board = SummaryWriter(log_dir=str(folder / "tensorboard"), purge_step=purge)
 
     def add(self, step: int, values: Mapping[str, float]) -> None:
         """Write one row at once: figures by their names in `COLUMNS`, of a step after the last."""
@@ -63,32 +83,6 @@ class MetricLog:
 
 def _writer(file: TextIO) -> csv.DictWriter[str]:
     return csv.DictWriter(file, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
-
-
-def _rows(path: Path, last: int) -> list[dict[str, str]]:
-    """The rows up to this step; the file's last is left out where the run was broken off while it was
-    written."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    rows = list(csv.DictReader(line for line in lines if line.endswith("\n")))
-    try:
-        return [row for row in rows if int(row["step"]) <= last]
-    except (KeyError, ValueError):
-        raise DatasetError(
-            f"{path} is no log of training: it has rows without a step.", "Move it away."
-        ) from None
-
-
-def _board(folder: Path, resume_after: int | None) -> tuple[Any, str | None]:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None, (
-            "TensorBoard is not installed, so the figures go to metrics.csv alone; "
-            "the extra shotad[train] brings it."
-        )
-    # TensorBoard itself hides what an earlier run wrote from this step on.
-    purge = None if resume_after is None else resume_after + 1
-    return SummaryWriter(log_dir=str(folder), purge_step=purge), None
 
 
 Counts = npt.NDArray[np.int64]
@@ -194,8 +188,3 @@ def by_class(test: Scores) -> str:
             f"  {int(test.confusion[k].sum()):5d}"
         )
     return "\n".join(lines)
-
-
-def published_rows() -> list[Mapping[str, Any]]:
-    """The paper's table as JSON."""
-    return [{"name": name, "accuracy": a, "macro_f1": f1} for name, (a, f1) in PUBLISHED.items()]

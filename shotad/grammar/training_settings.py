@@ -179,9 +179,14 @@ def _colour(image: Image, chance: random.Random, settings: AugmentSettings) -> I
         1 + chance.uniform(-1, 1) * size
         for size in (settings.brightness, settings.contrast, settings.saturation)
     )
+    angle = 2 * np.pi * (chance.uniform(-1, 1) * settings.hue)
+    turn = np.array(
+        [[1, 0, 0], [0, np.cos(angle), -np.sin(angle)], [0, np.sin(angle), np.cos(angle)]], np.float32
+    )
+    turn_of_hue = np.asarray(np.linalg.inv(_YIQ) @ turn @ _YIQ, dtype=np.float32)
     to_grey = np.tile(_LUMA, (3, 1))
     saturate = to_grey + (np.eye(3, dtype=np.float32) - to_grey) * saturation
-    change = brightness * saturate @ _turn_of_hue(chance.uniform(-1, 1) * settings.hue)
+    change = brightness * saturate @ turn_of_hue
     # All four in one product: a change of contrast is a factor, and a shift back to the mean that was.
     mean = float(change.mean(0) @ image.reshape(-1, 3).mean(0))
     factors = (contrast * change).astype(np.float32)
@@ -192,14 +197,6 @@ _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 
 _YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]], np.float32)
 """RGB to the NTSC colour space, in which hue is an angle and lightness stays as it is."""
-
-
-def _turn_of_hue(turns: float) -> npt.NDArray[np.float32]:
-    angle = 2 * np.pi * turns
-    turn = np.array(
-        [[1, 0, 0], [0, np.cos(angle), -np.sin(angle)], [0, np.sin(angle), np.cos(angle)]], np.float32
-    )
-    return np.asarray(np.linalg.inv(_YIQ) @ turn @ _YIQ, dtype=np.float32)
 
 
 def _greyscale(image: Image, chance: random.Random, settings: AugmentSettings) -> Image:

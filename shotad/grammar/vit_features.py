@@ -13,16 +13,12 @@ import difflib
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from shotad.core import (
     ComputeSettings,
@@ -91,8 +87,19 @@ class DinoV2:
         there, ShotadError without torch or transformers.
         """
         self._folder = folder
-        kind, self._patch, self._prefix = _read_config(folder)
-        self._runner = Runner.of(compute)
+        transformers = need("transformers", PURPOSE)
+        path = folder / "config.json"
+        try:
+            kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
+            config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+            patch = getattr(config, "patch_size", 0) or 0
+            self._patch = int(patch if isinstance(patch, int) else patch[0])
+            self._prefix = 1 + int(getattr(config, "num_register_tokens", 0))
+        except broken(PURPOSE) as error:
+            raise WeightsError(f"{path} is not the config of a model: {reason(error)}.", _DAMAGED) from None
+        if self._patch <= 0:
+            raise WeightsError(f"The model in {folder} is a {kind}, which has no patches.", KINDS)
+        self._runner = Runner(compute)
         made_by = "dinov2" if kind.startswith("dinov2") else kind
         self.identity = f"{made_by}:{label}:{self._runner.precision}"
 
@@ -119,7 +126,10 @@ class DinoV2:
         return self._runner.features(images, self._tokens, self._prefix, self._patch)
 
     def _tokens(self, pixels: Any) -> Any:
-        found = self._model(pixel_values=pixels, **self._asked).last_hidden_state
+        # What a model must be told that was trained on square pictures of one size
+        name = "interpolate_pos_encoding"
+        told = {name: True} if name in inspect.signature(self._model.forward).parameters else {}
+        found = self._model(pixel_values=pixels, **told).last_hidden_state
         patches = (pixels.shape[2] // self._patch) * (pixels.shape[3] // self._patch)
         if found.ndim != 3 or found.shape[1] != self._prefix + patches:
             raise WeightsError(
@@ -132,12 +142,6 @@ class DinoV2:
     @cached_property
     def _model(self) -> Any:
         return self._runner.place(load_model(self._folder))
-
-    @cached_property
-    def _asked(self) -> dict[str, bool]:
-        """What a model must be told that was trained on square pictures of one size."""
-        name = "interpolate_pos_encoding"
-        return {name: True} if name in inspect.signature(self._model.forward).parameters else {}
 
 
 def load_model(folder: Path) -> Any:
@@ -180,22 +184,6 @@ def folder_hash(folder: Path) -> str:
     return f"sha256:{hashlib.sha256(' '.join(digests).encode()).hexdigest()[:16]}"
 
 
-def _read_config(folder: Path) -> tuple[str, int, int]:
-    """Kind of model, pixels along a patch, and number of tokens before the patches."""
-    transformers = need("transformers", PURPOSE)
-    path = folder / "config.json"
-    try:
-        kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
-        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        patch = getattr(config, "patch_size", 0) or 0
-        patch = int(patch if isinstance(patch, int) else patch[0])
-        if patch > 0:
-            return kind, patch, 1 + int(getattr(config, "num_register_tokens", 0))
-    except broken(PURPOSE) as error:
-        raise WeightsError(f"{path} is not the config of a model: {reason(error)}.", _DAMAGED) from None
-    raise WeightsError(f"The model in {folder} is a {kind}, which has no patches.", KINDS)
-
-
 _EXTRA = "timm"
 
 
@@ -214,7 +202,9 @@ class TimmFeatures:
         timm = need("timm", f"Threads by timm:{name}", _EXTRA)
         check_name(name, timm.list_pretrained("*dinov2*"))
         self._name = name
-        self._runner = Runner.of(compute)
+        # Position embeddings by grid, resampled from the one that was trained, for a square grid
+        self._resampled: dict[tuple[int, int], Any] = {}
+        self._runner = Runner(compute)
         self._folder = model_folder(f"timm/{name}", None, progress, hint=HINT)
         self.identity = f"timm:{name}@{self._folder.name}:{self._runner.precision}"
 
@@ -230,15 +220,9 @@ class TimmFeatures:
         patch = int(self._model.patch_embed.patch_size[0])
         rows, columns = pixels.shape[2] // patch, pixels.shape[3] // patch
         if (rows, columns) not in self._resampled:
-            self._resampled[rows, columns] = torch.nn.Parameter(
-                resampled(
-                    self._square,
-                    (rows, columns),
-                    prefix=0 if self._model.no_embed_class else 1,
-                    antialias=self._model.reg_token is not None,
-                ),
-                requires_grad=False,
-            )
+            prefix, antialias = int(not self._model.no_embed_class), self._model.reg_token is not None
+            found = resampled(self._square, (rows, columns), prefix, antialias)
+            self._resampled[rows, columns] = torch.nn.Parameter(found, requires_grad=False)
         self._model.pos_embed = self._resampled[rows, columns]
         return self._model.forward_features(pixels)
 
@@ -247,16 +231,9 @@ class TimmFeatures:
         model = load_timm_model(self._name, self._folder)
         # Its own check is for one size; upright film has another, and both fit the positions given.
         model.patch_embed.strict_img_size = False
-        return self._runner.place(model)
-
-    @cached_property
-    def _square(self) -> Any:
-        """The position embedding as it was trained, for a square grid."""
-        return self._model.pos_embed.detach().float()
-
-    @cached_property
-    def _resampled(self) -> dict[tuple[int, int], Any]:
-        return {}
+        placed = self._runner.place(model)
+        self._square = placed.pos_embed.detach().float()
+        return placed
 
 
 def check_name(name: str, known: Sequence[str]) -> None:
@@ -306,7 +283,6 @@ def load_timm_model(name: str, folder: Path) -> Any:
     return model
 
 
-@dataclass(frozen=True, slots=True)
 class Runner:
     """How a model is run: where, how precisely, and how many frames at once.
 
@@ -315,27 +291,18 @@ class Runner:
     its largest error (ViT-S and B, random weights, docs/experiments.md).
     """
 
-    device: torch.device
-    dtype: torch.dtype
-    batch: int
-
-    @classmethod
-    def of(cls, compute: ComputeSettings) -> Runner:
+    def __init__(self, compute: ComputeSettings) -> None:
         """As the settings say. Raises ConfigError for a device that is not there."""
-        device = device_of(compute)
-        return cls(device, dtype_of(compute, device), compute.batch)
-
-    @property
-    def precision(self) -> str:
-        """``float32`` or ``bfloat16``."""
-        return str(self.dtype).removeprefix("torch.")
+        self._device, self._batch = device_of(compute), compute.batch
+        self._dtype = dtype_of(compute, self._device)
+        self.precision = str(self._dtype).removeprefix("torch.")
 
     def place(self, model: Any) -> Any:
         """The module on its device, its matrices in their precision; the module itself is changed."""
         for module in model.modules():
             if isinstance(module, (torch.nn.Linear, torch.nn.Conv2d)):
-                module.to(self.dtype)
-        return model.to(self.device).eval()
+                module.to(self._dtype)
+        return model.to(self._device).eval()
 
     def features(self, images: Sequence[Image], tokens: Tokens, prefix: int, patch: int) -> Features:
         """Features of ``images`` by ``tokens``, whose first ``prefix`` tokens are no patches.
@@ -345,25 +312,31 @@ class Runner:
         """
         size = frame_size(patch)
         columns, rows = (side // patch for side in (reversed(size) if all_upright(images) else size))
-        parts = []
-        for pixels in _batches(images, self.batch, size):
-            with self._context():
-                found = tokens(torch.from_numpy(pixels).to(self.device))
-                parts.append(torch.nn.functional.normalize(found.float(), dim=-1))
-        patches, whole = _joined(parts, len(images), prefix)
+        parts: list[Any] = []
+        lower = self._dtype != torch.float32
+        with ThreadPoolExecutor(min(_READERS, processors())) as pool:
+            small = pool.map(partial(fitted, long_side=size[0], short_side=size[1]), images)
+            for start in range(0, len(images), self._batch):
+                pixels = normalised([next(small) for _ in images[start : start + self._batch]])
+                # CUDA's convolutions as precise as asked for (no TF32)
+                exact = torch.backends.cudnn.flags(
+                    enabled=True, benchmark=False, deterministic=True, allow_tf32=False
+                )
+                mixed = torch.autocast(self._device.type, torch.bfloat16, enabled=lower)
+                on_gpu = self._device.type == "cuda"
+                with torch.inference_mode(), mixed, exact if on_gpu else nullcontext():
+                    found = tokens(torch.from_numpy(pixels).to(self._device))
+                    parts.append(torch.nn.functional.normalize(found.float(), dim=-1))
+        # In tensors that autograd may use; each batch goes as soon as it is copied.
+        patches = torch.empty(len(images), rows * columns, parts[0].shape[2], device=self._device)
+        whole = torch.empty(len(images), parts[0].shape[2], device=self._device)
+        start = 0
+        while parts:
+            found = parts.pop(0)
+            patches[start : start + len(found)] = found[:, prefix:]
+            whole[start : start + len(found)] = found[:, 0]
+            start += len(found)
         return Features(patches, whole, (rows, columns))
-
-    @contextmanager
-    def _context(self) -> Iterator[None]:
-        """No gradients, mixed precision; CUDA's convolutions as precise as asked for (no TF32)."""
-        lower = self.dtype != torch.float32
-        exact = {"enabled": True, "benchmark": False, "deterministic": True, "allow_tf32": False}
-        with ExitStack() as stack:
-            stack.enter_context(torch.inference_mode())
-            stack.enter_context(torch.autocast(self.device.type, torch.bfloat16, enabled=lower))
-            if self.device.type == "cuda":
-                stack.enter_context(torch.backends.cudnn.flags(**exact))
-            yield
 
 
 def frame_size(patch: int) -> tuple[int, int]:
@@ -377,24 +350,3 @@ def frame_size(patch: int) -> tuple[int, int]:
     if long_side % patch == short_side % patch == 0:
         return THREAD_SIZE
     return long_side // PATCH * patch, short_side // PATCH * patch
-
-
-def _batches(images: Sequence[Image], batch: int, size: tuple[int, int]) -> Iterator[npt.NDArray[np.float32]]:
-    with ThreadPoolExecutor(min(_READERS, processors())) as pool:
-        small = pool.map(partial(fitted, long_side=size[0], short_side=size[1]), images)
-        for start in range(0, len(images), batch):
-            yield normalised([next(small) for _ in images[start : start + batch]])
-
-
-def _joined(parts: list[Any], n: int, prefix: int) -> tuple[Any, Any]:
-    """Patches and CLS tokens of all batches, in tensors that autograd may use; empties ``parts``."""
-    tokens, width = parts[0].shape[1:]
-    patches = torch.empty(n, tokens - prefix, width, device=parts[0].device)
-    whole = torch.empty(n, width, device=parts[0].device)
-    start = 0
-    while parts:
-        found = parts.pop(0)
-        patches[start : start + len(found)] = found[:, prefix:]
-        whole[start : start + len(found)] = found[:, 0]
-        start += len(found)
-    return patches, whole

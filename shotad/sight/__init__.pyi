@@ -55,7 +55,6 @@ from .figures import (
     things_of as things_of,
 )
 from .found_people import (
-    Borders as Borders,
     FoundPerson as FoundPerson,
     Match as Match,
     match_people as match_people,
@@ -63,6 +62,7 @@ from .found_people import (
     person_of as person_of,
 )
 from .gallery import (
+    Embeddings as Embeddings,
     Gallery as Gallery,
     GalleryReading as GalleryReading,
     PhotoReading as PhotoReading,
@@ -113,7 +113,6 @@ from .persons import (
 )
 from .portraits import (
     PAGE as PAGE,
-    Embeddings as Embeddings,
     Portrait as Portrait,
     PortraitView as PortraitView,
     best_of as best_of,

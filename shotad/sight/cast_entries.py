@@ -74,17 +74,15 @@ def fields_of(
     for key, value in node.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else None
         if name not in known:
-            raise source.error(key, f"{name or _told(key)!r} is no key {of}.", _nearest(str(name), known))
+            wanted = str(name).casefold()
+            meant = [one for one in _MEANT.get(wanted, []) if one in known]
+            near = meant or difflib.get_close_matches(wanted, known, n=1)
+            hint = f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(known)}."
+            raise source.error(key, f"{name or _told(key)!r} is no key {of}.", hint)
         if name in found:
             raise source.error(key, f"{name!r} stands twice.", "Keep one of them.")
         found[name] = value
     return found
-
-
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    meant = [key for key in _MEANT.get(name.casefold(), []) if key in known]
-    near = meant or difflib.get_close_matches(name.casefold(), known, n=1)
-    return f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(known)}."
 
 
 _MEANT = {
@@ -135,19 +133,15 @@ def tidy(text: str) -> str:
 
 def _saying(node: yaml.Node, source: Source) -> str:
     text = _text(node, source)
-    trouble = _saying_trouble(text) if text else ""
-    if trouble:
+    odd = [c for c in text if c in _NOT_SAID]
+    trouble = f"{odd[0]!r} is no sound" if odd else ""
+    if len(text) > _LONGEST_SAYING:
+        trouble = f"it has more than {_LONGEST_SAYING} characters"
+    if not any(c.isalpha() for c in text):
+        trouble = "it has no letter"
+    if text and trouble:
         raise source.error(node, f"{text!r} cannot be said: {trouble}.", "Write it by ear: Sin-TELL.")
     return text
-
-
-def _saying_trouble(text: str) -> str:
-    if not any(c.isalpha() for c in text):
-        return "it has no letter"
-    if len(text) > _LONGEST_SAYING:
-        return f"it has more than {_LONGEST_SAYING} characters"
-    odd = next((c for c in text if c in _NOT_SAID), "")
-    return f"{odd!r} is no sound" if odd else ""
 
 
 _LONGEST_SAYING = 100
@@ -307,7 +301,11 @@ def check_apart(entries: Sequence[Entry], wrong: Wrong) -> None:
         if first is not entry:
             what = f"the id {entry.member.id!r} is that of another person too (line {first.line})."
             raise wrong(entry.lines.get("id", entry.line), what, "Give each an id of their own.")
-        for key, name in _names(entry.member):
+        member = entry.member
+        aliases = ((f"aliases {alias}", alias) for alias in member.aliases)
+        for key, name in (("name", member.name), ("speak", member.spoken), *aliases):
+            if member.nameless or not name:  # extras that nobody names share theirs freely
+                continue
             other, _ = names.setdefault(name.casefold(), (entry, key))
             if other is not entry:
                 what = f"two people are called {name!r} (the other stands in line {other.line})."
@@ -317,63 +315,39 @@ def check_apart(entries: Sequence[Entry], wrong: Wrong) -> None:
 ONE_PERSON = "Give them different names or, if they are one person, join them with shotad cast merge."
 
 
-def _names(member: Member) -> Iterable[tuple[str, str]]:
-    """By key, those by which a person may be called; extras that nobody names share theirs freely."""
-    if not member.nameless:
-        aliases = ((f"aliases {alias}", alias) for alias in member.aliases)
-        pairs = (("name", member.name), ("speak", member.spoken), *aliases)
-        yield from ((key, name) for key, name in pairs if name)
-
-
-def check_photos(photos: Sequence[tuple[Entry, str, Path]], wrong: Wrong) -> None:
-    """Raises CastError where one picture is said to show two people. Given: whose, which key, which file."""
-    owners: dict[Path, Entry] = {}
-    for entry, key, path in photos:
-        other = owners.setdefault(path.resolve(), entry)
-        if other is not entry:
-            what = f"the photo {path.name} is also that of {called(other.member)} (line {other.line})."
-            raise wrong(entry.lines.get(key, entry.line), what, "A photo shows one person: leave it to one.")
-
-
 def warnings(members: Sequence[Member]) -> tuple[str, ...]:
     """What lets a cast do less than it could."""
     if not members:
         return ("There is nobody in this cast.",)
-    ids = [member.id for member in members if not member.says and not member.nameless]
-    unnamed = f"Without a name yet, so never named: {_few(ids)}." if ids else ""
-    found = (unnamed, _without_photos(members), *_descriptors(members), *_alike(members))
-    return tuple(warning for warning in found if warning)
-
-
-def _without_photos(members: Sequence[Member]) -> str:
-    names = [called(member) for member in members if not member.photos]
-    return f"Without photos, so never recognised: {_few(names)}." if names else ""
-
-
-def _descriptors(members: Sequence[Member]) -> Iterable[str]:
+    found = []
+    if ids := [member.id for member in members if not member.says and not member.nameless]:
+        found.append(f"Without a name yet, so never named: {_few(ids)}.")
+    if without := [called(member) for member in members if not member.photos]:
+        found.append(f"Without photos, so never recognised: {_few(without)}.")
     for member in members:
+        name, descriptor = called(member), member.descriptor
         late = any(reveal.seconds > 0 for reveal in member.reveals)
         names = (member.name, member.spoken, *member.aliases)
-        if late and member.says and not member.descriptor:
-            yield f"{called(member)} has a reveal_at but no descriptor, and is not spoken of until then."
-        if late and any(name and _stands_in(name, member.descriptor) for name in names):
-            yield f"The descriptor of {called(member)} gives the name away: {member.descriptor!r}."
-        if member.descriptor.endswith((".", ",", ";")):
-            yield f"A descriptor is put into sentences; {member.descriptor!r} ends with a mark of its own."
+        if late and member.says and not descriptor:
+            found.append(f"{name} has a reveal_at but no descriptor, and is not spoken of until then.")
+        if late and any(one and _stands_in(one, descriptor) for one in names):
+            found.append(f"The descriptor of {name} gives the name away: {descriptor!r}.")
+        if descriptor.endswith((".", ",", ";")):
+            found.append(f"A descriptor is put into sentences; {descriptor!r} ends with a mark of its own.")
+    first: dict[str, Member] = {}
+    for member in members:
+        other = first.setdefault(member.descriptor.casefold(), member)
+        if member.descriptor and other is not member:
+            found.append(
+                f"{called(other)} and {called(member)} have the same descriptor: {other.descriptor!r}."
+            )
+    return tuple(found)
 
 
 def _stands_in(name: str, text: str) -> bool:
     """Whether a text holds a name, or a word of it that is no title."""
     words = (word for word in name.split() if word[0].isupper() and not NAME_TITLES.issuperset(keys_of(word)))
     return any(re.search(rf"\b{re.escape(word)}\b", text) is not None for word in (name, *words))
-
-
-def _alike(members: Sequence[Member]) -> Iterable[str]:
-    seen: dict[str, Member] = {}
-    for member in members:
-        other = seen.setdefault(member.descriptor.casefold(), member)
-        if member.descriptor and other is not member:
-            yield f"{called(other)} and {called(member)} have the same descriptor: {other.descriptor!r}."
 
 
 def called(member: Member) -> str:
@@ -445,19 +419,16 @@ def compose(text: str, source: Source) -> yaml.Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = (mark.line if mark else 0) + 1 + source.offset
-        raise source.error(line, *_explained(error.problem or "")) from None
+        problem = error.problem or ""
+        what = f"this is no YAML ({problem})."
+        hint = "Look at the colons, the quotes, and how the lines are indented."
+        if "\\t" in problem:
+            what, hint = "a tab stands where a line begins.", "Use spaces to indent."
+        elif "mapping values are not allowed" in problem:
+            what = "a colon stands where none can."
+            hint = "Put the text in quotes, or look at how the line is indented."
+        raise source.error(line, what, hint) from None
     return node
-
-
-def _explained(problem: str) -> tuple[str, str]:
-    if "\\t" in problem:
-        return "a tab stands where a line begins.", "Use spaces to indent."
-    if "mapping values are not allowed" in problem:
-        return (
-            "a colon stands where none can.",
-            "Put the text in quotes, or look at how the line is indented.",
-        )
-    return f"this is no YAML ({problem}).", "Look at the colons, the quotes, and how the lines are indented."
 
 
 def end_of(node: yaml.Node) -> int:
@@ -472,16 +443,6 @@ def scalar(value: str) -> str:
     """A text as it can stand anywhere in YAML, quoted where it must be."""
     dumped = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=2**31)
     return dumped.strip()[1:-1]
-
-
-def flow(values: Sequence[str]) -> str:
-    """A list on one line."""
-    return f"[{', '.join(map(scalar, values))}]"
-
-
-def splice(text: str, start: int, end: int, new: str) -> str:
-    """The text with ``[start, end)`` replaced."""
-    return text[:start] + new + text[end:]
 
 
 def newline_of(text: str) -> str:

@@ -5,7 +5,7 @@ logic.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,9 @@ from shotad.sight.cast_entries import (
     compose,
     end_of,
     fields_of,
-    flow,
     is_blank,
     newline_of,
     scalar,
-    splice,
     tidy,
     time_text,
 )
@@ -87,28 +85,25 @@ def divided(text: str, node: yaml.Node | None, source: Source) -> Layout:
     ends = [match.end() for match in NEWLINE.finditer(text)]
     lines = [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
     column = people.start_mark.column
-    spans = [_span(text, lines, item, column) for item in people.value]
+    spans = []
+    for item in people.value:
+        # The line with the dash of the entry whose first key or value stands in ``first``
+        first = item.start_mark.line
+        while lines[first][column : column + 1] != "-" or lines[first][:column].strip():
+            first -= 1
+        # The first of the comment lines right above an entry, as far in as its dash. Comments with which the
+        # file begins are its head and nobody's.
+        start = first
+        while start and not lines[start - 1][:column].strip() and lines[start - 1][column:][:1] == "#":
+            start -= 1
+        end = len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
+        spans.append((first if start == 0 else start, end))
     nexts = [start for start, _ in spans[1:]] + [spans[-1][1]]
     pieces = (
         Piece("".join(lines[start:end]), "".join(lines[end:following]))
         for (start, end), following in zip(spans, nexts, strict=True)
     )
     return Layout("".join(lines[: spans[0][0]]), tuple(pieces), "".join(lines[spans[-1][1] :]), " " * column)
-
-
-def _span(text: str, lines: list[str], item: yaml.Node, column: int) -> tuple[int, int]:
-    """First line of an entry, with the comments right above it, and the line behind its last."""
-    # The line with the dash of the entry whose first key or value stands in ``line``
-    line = item.start_mark.line
-    while lines[line][column : column + 1] != "-" or lines[line][:column].strip():
-        line -= 1
-    first = line
-    # The first of the comment lines right above an entry, as far in as its dash. Comments with which the file
-    # begins are its head and nobody's.
-    start = first
-    while start and not lines[start - 1][:column].strip() and lines[start - 1][column:][:1] == "#":
-        start -= 1
-    return (first if start == 0 else start), len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
 
 
 def _without_people(text: str, node: yaml.Node | None) -> Layout:
@@ -162,24 +157,22 @@ def changed_piece(piece: str, pinned: str, values: Mapping[str, Any], folder: Pa
 
     ``pinned`` is their id, which is written where none stands: it would change with the name.
     """
-    if "id" not in dict(_values(_entry(piece, path))):
+    if all(key.value != "id" for key, _ in _entry(piece, path).value):
         piece = _changed(piece, "id", scalar(pinned), path)
     for field, value in values.items():
         if field not in _FIELDS:
             raise TypeError(f"{field!r} is no field of a person that can be changed: {', '.join(_FIELDS)}")
-        key, node = _KEY_OF.get(field, field), _entry(piece, path)
-        old = dict(_values(node)).get(key)
+        key = _KEY_OF.get(field, field)
+        old = next((v for k, v in _entry(piece, path).value if k.value == key), None)
         items = _items(field, value, folder)
         rows = [row.value for row in old.value] if isinstance(old, yaml.SequenceNode) else []
         if rows and isinstance(old, yaml.SequenceNode) and not old.flow_style and items[: len(rows)] == rows:
-            piece = _appended(piece, old, items[len(rows) :])
+            # Items put behind those of a list that has a line for each
+            for item in reversed(items[len(rows) :]):
+                piece = _line_after(piece, _end(piece, old), f"{' ' * old.start_mark.column}- {scalar(item)}")
         else:
             piece = _changed(piece, key, _spelled(field, value, folder), path)
     return piece
-
-
-def _values(node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
-    return [(key.value, value) for key, value in node.value]
 
 
 def _items(field: str, value: Any, folder: Path) -> list[str]:
@@ -188,25 +181,23 @@ def _items(field: str, value: Any, folder: Path) -> list[str]:
     return [tidy(alias) for alias in value] if field == "aliases" else []
 
 
-def _appended(piece: str, old: yaml.SequenceNode, items: Sequence[str]) -> str:
-    """Items put behind those of a list that has a line for each."""
-    for item in reversed(items):
-        piece = _line_after(piece, _end(piece, old), f"{' ' * old.start_mark.column}- {scalar(item)}")
-    return piece
-
-
 def _changed(piece: str, key: str, text: str, path: Path) -> str:
     node = _entry(piece, path)
     present = {k.value: (k, v) for k, v in node.value}
     if key in present:
-        return _replaced(piece, *present[key], text)
+        # The value of a key is replaced; a comment behind it stays.
+        name, value = present[key]
+        colon = piece.index(":", name.end_mark.index) + 1
+        end = max(_end(piece, value), colon)
+        said = _COMMENT.search(piece[colon : value.start_mark.index])
+        return piece[:colon] + (f" {text}" if text else "") + (said.group() if said else "") + piece[end:]
     if not text:
         return piece
     before = [present[k] for k in KEYS[: KEYS.index(key)] if k in present] or [node.value[0]]
     _, last = max(before, key=lambda pair: pair[0].start_mark.index)
     end = _end(piece, last)
     if node.flow_style:
-        return splice(piece, end, end, f", {key}: {text}")
+        return f"{piece[:end]}, {key}: {text}{piece[end:]}"
     return _line_after(piece, end, f"{' ' * node.start_mark.column}{key}: {text}")
 
 
@@ -216,14 +207,6 @@ def _entry(piece: str, path: Path) -> yaml.MappingNode:
     if not isinstance(entry, yaml.MappingNode):
         raise TypeError(f"a person's lines must hold keys and values, got {piece!r}")
     return entry
-
-
-def _replaced(piece: str, key: yaml.Node, value: yaml.Node, text: str) -> str:
-    """The value of a key replaced; a comment behind it stays."""
-    colon = piece.index(":", key.end_mark.index) + 1
-    end = max(_end(piece, value), colon)
-    said = _COMMENT.search(piece[colon : value.start_mark.index])
-    return splice(piece, colon, end, (f" {text}" if text else "") + (said.group() if said else ""))
 
 
 def _end(piece: str, node: yaml.Node) -> int:
@@ -236,14 +219,16 @@ def _line_after(piece: str, end: int, line: str) -> str:
     found = NEWLINE.search(piece, end)
     if found is None:
         return piece + newline + line
-    return splice(piece, found.end(), found.end(), line + newline)
+    return piece[: found.end()] + line + newline + piece[found.end() :]
 
 
 def _spelled(field: str, value: Any, folder: Path) -> str:
     items = _items(field, value, folder)
     if field in ("photos", "aliases"):
         alone = field == "photos" and len(items) == 1
-        return scalar(items[0]) if alone else flow(items) if items else ""
+        if alone or not items:
+            return scalar(items[0]) if items else ""
+        return f"[{', '.join(map(scalar, items))}]"
     if field == "reveals":
         found = tuple(value)
         if len(found) == 1 and not found[0].film:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import difflib
 import glob
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from shotad.sight.cast_entries import (
     NEWLINE,
     Entry,
     Source,
+    called,
     check_apart,
-    check_photos,
     compose,
     distinct_ids,
     entry_of,
@@ -63,14 +64,6 @@ people:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """A text and what it says; ``entries`` are those of the layout's pieces, in their order."""
-
-    layout: Layout
-    entries: tuple[Entry, ...]
-
-
 class CastFile:
     """The cast file of a folder, open for changes.
 
@@ -81,8 +74,9 @@ class CastFile:
         self.path, self.folder = path, path.parent
         self.before = text
         """What the file said when it was opened or last saved; None where there was none."""
-        self._state = _read(text if text is not None else HEAD, path)
-        self._edits: list[Callable[[CastFile], None]] = []
+        # A text's layout and what its pieces say, in their order
+        self._layout, self._entries = _read(text if text is not None else HEAD, path)
+        self._edits: list[Callable[[], None]] = []
 
     @classmethod
     def open(cls, folder: Path) -> CastFile:
@@ -93,15 +87,28 @@ class CastFile:
         """
         path = cast_path(folder)
         found = cls(path, read_text(path) if path.exists() else None)
-        if found.before is None:
-            for member in _photographed(path.parent):
-                found.add(member)
+        if found.before is None and path.parent.is_dir():
+            try:
+                members, _ = members_of_folder(path.parent)
+            except CastError:
+                return found
+            for member in members:
+                # Subfolders stand for the photos in them, so that those put there later count too.
+                inside = (photo.relative_to(path.parent).parts[0] for photo in member.photos)
+                found.add(replace(member, photos=tuple(path.parent / top for top in dict.fromkeys(inside))))
         return found
 
     @property
     def members(self) -> tuple[Member, ...]:
         """The people in their order, with the photos that are there."""
-        return tuple(_with_photos(entry, self.folder) for entry in self._state.entries)
+        found = []
+        for entry in self._entries:
+            photos: dict[Path, None] = {}
+            for spec in entry.photos:
+                with suppress(OSError, ValueError):
+                    photos |= dict.fromkeys(photos_of(spec, self.folder))
+            found.append(replace(entry.member, photos=tuple(photos)))
+        return tuple(found)
 
     @property
     def exists(self) -> bool:
@@ -111,7 +118,7 @@ class CastFile:
     @property
     def text(self) -> str:
         """The file as `save` writes it."""
-        return self._state.layout.text
+        return self._layout.text
 
     def member(self, id: str) -> Member:  # noqa: A002  the word of the file
         """Who has this id. Raises CastError."""
@@ -119,13 +126,25 @@ class CastFile:
 
     def photo_specs(self, id: str) -> tuple[str, ...]:  # noqa: A002
         """The files, folders and patterns that stand for a person's photos, as written."""
-        return self._state.entries[self._index(id)].photos
+        return self._entries[self._index(id)].photos
 
     def add(self, member: Member, comment: str = "") -> None:
         """Add a person at the end. ``photos`` may be folders; those inside the cast's folder are written as
         seen from it. Raises CastError where the id or a name is taken."""
-        piece = new_piece(member, comment, self.folder, self._state.layout.indent, self._newline)
-        self._apply(lambda file: file._added(piece))
+        piece = new_piece(member, comment, self.folder, self._layout.indent, self._newline)
+
+        def edit() -> None:
+            head, pieces = self._layout.head, list(self._layout.pieces)
+            if pieces:
+                last = pieces[-1].text
+                ended = last if last.endswith(("\n", "\r")) else last + self._newline
+                airy = _ends_blank(head) if len(pieces) == 1 else any(one.gap for one in pieces[:-1])
+                pieces[-1] = Piece(ended, pieces[-1].gap or (self._newline if airy else ""))
+            elif not _ends_blank(head):
+                head += self._newline
+            self._take(replace(self._layout, head=head, pieces=(*pieces, Piece(piece))))
+
+        self._apply(edit)
 
     def update(self, id: str, *, comment: str | None = None, **values: Any) -> None:  # noqa: A002
         """Change fields of a person, named as in `Member`; ``photos`` may be folders or texts as written.
@@ -133,11 +152,32 @@ class CastFile:
         ``comment`` replaces what an earlier one said. Raises CastError for an id that is not there or a name
         that is taken, and TypeError for an unknown field.
         """
-        self._apply(lambda file: file._updated(id, values, comment))
+
+        def edit() -> None:
+            index, pieces = self._index(id), list(self._layout.pieces)
+            text = pieces[index].text
+            if comment is not None:
+                text = with_comment(text, comment, self._layout.indent, self._newline)
+            if values:
+                text = changed_piece(text, id, values, self.folder, self.path)
+            pieces[index] = replace(pieces[index], text=text)
+            self._take(replace(self._layout, pieces=tuple(pieces)))
+
+        self._apply(edit)
 
     def remove(self, id: str) -> None:  # noqa: A002
         """Take a person out, with the comments right above. Raises CastError for an id that is not there."""
-        self._apply(lambda file: file._removed(id))
+
+        def edit() -> None:
+            index, head, pieces = self._index(id), self._layout.head, list(self._layout.pieces)
+            gap = pieces.pop(index).gap
+            if gap.strip() and index == 0:  # words between two people are kept when the first of them goes
+                head += gap
+            elif gap.strip():
+                pieces[index - 1] = replace(pieces[index - 1], gap=pieces[index - 1].gap + gap)
+            self._take(replace(self._layout, head=head, pieces=tuple(pieces)))
+
+        self._apply(edit)
 
     def save(self) -> None:
         """Write the file, by a temporary file and a rename.
@@ -147,11 +187,12 @@ class CastFile:
         """
         now = read_text(self.path) if self.path.exists() else None
         if now != self.before:
-            self._state = _read(now if now is not None else HEAD, self.path)
+            self._layout, self._entries = _read(now if now is not None else HEAD, self.path)
             for edit in self._edits:
-                edit(self)
+                edit()
         text = self.text
-        if _members(_read(text, self.path).entries) != _members(self._state.entries):
+        _, written = _read(text, self.path)
+        if [(e.member, e.photos) for e in written] != [(e.member, e.photos) for e in self._entries]:
             raise CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
         write_text(self.path.resolve(), text)
         self.before, self._edits = text, []
@@ -160,52 +201,20 @@ class CastFile:
     def _newline(self) -> str:
         return newline_of(self.text)
 
-    def _apply(self, edit: Callable[[CastFile], None]) -> None:
-        if self._state.layout.closed:
+    def _apply(self, edit: Callable[[], None]) -> None:
+        if self._layout.closed:
             raise CastError(
                 f"The people of {self.path} stand in brackets.",
                 "Write each person as '- name: …' in lines of their own, then run again.",
             )
-        edit(self)
+        edit()
         self._edits.append(edit)
 
     def _index(self, id: str) -> int:  # noqa: A002
-        ids = [entry.member.id for entry in self._state.entries]
+        ids = [entry.member.id for entry in self._entries]
         if id not in ids:
             raise CastError(f"{self.path} has nobody with the id {id!r}.", f"There are: {', '.join(ids)}.")
         return ids.index(id)
-
-    def _added(self, text: str) -> None:
-        layout, pieces = self._state.layout, list(self._state.layout.pieces)
-        head = layout.head
-        if pieces:
-            last = pieces[-1].text
-            ended = last if last.endswith(("\n", "\r")) else last + self._newline
-            airy = _ends_blank(head) if len(pieces) == 1 else any(piece.gap for piece in pieces[:-1])
-            pieces[-1] = Piece(ended, pieces[-1].gap or (self._newline if airy else ""))
-        elif not _ends_blank(head):
-            head += self._newline
-        self._take(replace(layout, head=head, pieces=(*pieces, Piece(text))))
-
-    def _updated(self, id: str, values: Mapping[str, Any], comment: str | None) -> None:  # noqa: A002
-        index = self._index(id)
-        pieces = list(self._state.layout.pieces)
-        text = pieces[index].text
-        if comment is not None:
-            text = with_comment(text, comment, self._state.layout.indent, self._newline)
-        if values:
-            text = changed_piece(text, id, values, self.folder, self.path)
-        pieces[index] = replace(pieces[index], text=text)
-        self._take(replace(self._state.layout, pieces=tuple(pieces)))
-
-    def _removed(self, id: str) -> None:  # noqa: A002
-        index = self._index(id)
-        pieces = list(self._state.layout.pieces)
-        gap = pieces.pop(index).gap
-        layout = replace(self._state.layout, pieces=tuple(pieces))
-        if gap.strip():
-            layout = _after(layout, index, gap)
-        self._take(layout)
 
     def _take(self, layout: Layout) -> None:
         """Make a changed layout the state, if it holds."""
@@ -217,21 +226,12 @@ class CastFile:
             line += (piece.text + piece.gap).count("\n")
         known = with_ids(tuple(entries))
         check_apart(known, Source(self.path).error)
-        self._state = _State(layout, known)
+        self._layout, self._entries = layout, known
 
 
 def _ends_blank(text: str) -> bool:
     lines = NEWLINE.split(text)
     return len(lines) > 1 and not lines[-2].strip()
-
-
-def _after(layout: Layout, index: int, gap: str) -> Layout:
-    """The layout with the words between two people kept, when the first of them goes."""
-    if index == 0:
-        return replace(layout, head=layout.head + gap)
-    pieces = list(layout.pieces)
-    pieces[index - 1] = replace(pieces[index - 1], gap=pieces[index - 1].gap + gap)
-    return replace(layout, pieces=tuple(pieces))
 
 
 def cast_path(path: Path) -> Path:
@@ -246,66 +246,44 @@ def cast_path(path: Path) -> Path:
 
 def read_cast(path: Path) -> Cast:
     """The cast of a cast file. Raises CastError with the file and the line of a mistake."""
-    state, folder, source = _read(read_text(path), path), path.parent, Source(path)
-    photos, notes = [], []
-    for entry in state.entries:
+    folder, source = path.parent, Source(path)
+    _, entries = _read(read_text(path), path)
+    shown: list[tuple[Entry, int, Path]] = []
+    members, notes = [], []
+    for entry in entries:
+        photos: dict[Path, None] = {}
         for i, spec in enumerate(entry.photos):
-            key = f"photos {i}"
-            found = _found(spec, folder, source, entry.lines.get(key, entry.line))
-            photos += [(entry, key, photo) for photo in found]
-            notes += [] if found else [f"There is no picture in {spec} ({source.path.name})."]
-    check_photos(photos, source.error)
-    members = tuple(_with_photos(entry, folder) for entry in state.entries)
-    return Cast(members, path, (*notes, *warnings(members)))
+            line = entry.lines.get(f"photos {i}", entry.line)
+            try:
+                found = photos_of(spec, folder)
+            except FileNotFoundError as error:
+                what = f"the photo {spec!r} is missing: {error}."
+                hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
+                raise source.error(line, what, f"{hint} anna-*.jpg.") from None
+            except OSError as error:
+                raise source.error(line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
+            except ValueError as error:
+                raise source.error(line, f"{error}", f"Formats: {', '.join(FORMATS)}.") from None
+            shown += [(entry, line, photo) for photo in found]
+            photos |= dict.fromkeys(found)
+            notes += [] if found else [f"There is no picture in {spec} ({path.name})."]
+        members.append(replace(entry.member, photos=tuple(photos)))
+    owners: dict[Path, Entry] = {}
+    for entry, line, photo in shown:
+        other = owners.setdefault(photo.resolve(), entry)
+        if other is not entry:
+            what = f"the photo {photo.name} is also that of {called(other.member)} (line {other.line})."
+            raise source.error(line, what, "A photo shows one person: leave it to one.")
+    return Cast(tuple(members), path, (*notes, *warnings(members)))
 
 
-def _found(spec: str, folder: Path, source: Source, line: int) -> tuple[Path, ...]:
-    try:
-        return photos_of(spec, folder)
-    except FileNotFoundError as error:
-        hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as anna-*.jpg."
-        raise source.error(line, f"the photo {spec!r} is missing: {error}.", hint) from None
-    except OSError as error:
-        raise source.error(line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
-        raise source.error(line, f"{error}", f"Formats: {formats()}.") from None
-
-
-def _with_photos(entry: Entry, folder: Path) -> Member:
-    """The person with those of the photos that are there."""
-    photos: dict[Path, None] = {}
-    for spec in entry.photos:
-        try:
-            photos |= dict.fromkeys(photos_of(spec, folder))
-        except (OSError, ValueError):
-            continue
-    return replace(entry.member, photos=tuple(photos))
-
-
-def _read(text: str, path: Path) -> _State:
+def _read(text: str, path: Path) -> tuple[Layout, tuple[Entry, ...]]:
     source = Source(path)
     node = compose(text, source)
     people = people_of(node, source)
     entries = with_ids(tuple(entry_of(item, source) for item in (people.value if people else ())))
     check_apart(entries, source.error)
-    return _State(divided(text, node, source), entries)
-
-
-def _members(entries: Iterable[Entry]) -> list[tuple[Member, Sequence[str]]]:
-    return [(entry.member, entry.photos) for entry in entries]
-
-
-def _photographed(folder: Path) -> tuple[Member, ...]:
-    """The people of a folder that holds only photos; nobody where it holds none or does not exist.
-
-    Their subfolders stand for the photos in them, so that those put there later count too.
-    """
-    try:
-        members = members_of_folder(folder)[0] if folder.is_dir() else ()
-    except CastError:
-        return ()
-    tops = [dict.fromkeys(folder / p.relative_to(folder).parts[0] for p in m.photos) for m in members]
-    return tuple(replace(m, photos=tuple(top)) for m, top in zip(members, tops, strict=True))
+    return divided(text, node, source), entries
 
 
 FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
@@ -325,11 +303,6 @@ def is_photo(path: Path) -> bool:
     return path.suffix.lower() in FORMATS and not path.name.startswith(".")
 
 
-def formats() -> str:
-    """The endings, for messages."""
-    return ", ".join(FORMATS)
-
-
 def photos_in(folder: Path) -> tuple[Path, ...]:
     """All pictures in a folder and the folders in it; ``2.jpg`` stands before ``10.jpg``."""
     inside = (path for path in folder.rglob("*") if path.is_file() and is_photo(path))
@@ -345,7 +318,12 @@ def unread_in(folder: Path) -> tuple[Path, ...]:
 
 def natural(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Sorted as people count."""
-    return tuple(sorted(paths, key=_counted))
+
+    def counted(path: Path) -> list[tuple[int, int, str]]:
+        parts = re.split(r"(\d+)", str(path).casefold())
+        return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+    return tuple(sorted(paths, key=counted))
 
 
 def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
@@ -360,7 +338,7 @@ def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
         return photos_in(path)
     if path.exists():
         if not is_photo(path):
-            raise ValueError(f"{spec!r} is no picture that can be read ({formats()}).")
+            raise ValueError(f"{spec!r} is no picture that can be read ({', '.join(FORMATS)}).")
         return (path,)
     matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
     found = [folder / match for match in matches]
@@ -394,7 +372,10 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
         Member(one, "" if _UNFILLED.fullmatch(name) else name, photos=tuple(photos))
         for one, (name, photos) in zip(ids, people, strict=True)
     )
-    return members, _left_out(folder)
+    unread = unread_in(folder)
+    names = ", ".join(str(path.relative_to(folder)) for path in unread[:3]) + (", …" if unread[3:] else "")
+    note = f"Pictures of formats that are not read were left out: {names}. Save them as JPEG or PNG."
+    return members, (note,) if unread else ()
 
 
 def _by_file(folder: Path) -> list[tuple[str, Sequence[Path]]]:
@@ -422,29 +403,24 @@ def spaced(name: str) -> str:
     return " ".join(name.replace("_", " ").split())
 
 
-def _left_out(folder: Path) -> tuple[str, ...]:
-    unread = unread_in(folder)
-    if not unread:
-        return ()
-    names = ", ".join(str(path.relative_to(folder)) for path in unread[:3]) + (", …" if unread[3:] else "")
-    return (f"Pictures of formats that are not read were left out: {names}. Save them as JPEG or PNG.",)
-
-
 def _hidden(inside: Path) -> bool:
     return any(part.startswith((".", "__")) for part in inside.parts)
 
 
-def _counted(path: Path) -> list[tuple[int, int, str]]:
-    parts = re.split(r"(\d+)", str(path).casefold())
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
-
-
 def chosen(members: Sequence[Member], text: str) -> Member:
     """Who is meant by an id, a number as ``shotad cast show`` counts, or a name. Raises CastError."""
-    by_id = next((member for member in members if member.id.casefold() == text.casefold()), None)
-    for found in (by_id, _by_number(members, text), *_by_name(members, text)):
-        if found is not None:
-            return found
+    wanted = text.casefold()
+    by_id = next((member for member in members if member.id.casefold() == wanted), None)
+    if by_id is not None:
+        return by_id
+    if text.isdecimal() and 1 <= int(text) <= len(members):
+        return members[int(text) - 1]
+    found = [m for m in members if wanted in (name.casefold() for name in names_of(m))]
+    if len(found) > 1:  # extras may share a name
+        some = ", ".join(member.id for member in found)
+        raise CastError(f"Several people of the cast are called {text!r}.", f"Give the id: {some}.")
+    if found:
+        return found[0]
     words = {word: member for member in members for word in (member.id, *names_of(member))}
     near = difflib.get_close_matches(text, words, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
@@ -468,19 +444,3 @@ def taken_name(members: Sequence[Member], member: Member, names: Sequence[str]) 
     wanted = {" ".join(name.split()).casefold() for name in names} - {""}
     others = ((other, name) for other in members if other.id != member.id for name in names_of(other))
     return next(((o, name) for o, name in others if name.casefold() in wanted and not o.nameless), None)
-
-
-def _by_number(members: Sequence[Member], text: str) -> Member | None:
-    if not text.isdecimal() or not 1 <= int(text) <= len(members):
-        return None
-    return members[int(text) - 1]
-
-
-def _by_name(members: Sequence[Member], text: str) -> list[Member]:
-    """Nobody where several answer to it: extras may share a name."""
-    wanted = text.casefold()
-    found = [m for m in members if wanted in (name.casefold() for name in names_of(m))]
-    if len(found) > 1:
-        some = ", ".join(member.id for member in found)
-        raise CastError(f"Several people of the cast are called {text!r}.", f"Give the id: {some}.")
-    return found

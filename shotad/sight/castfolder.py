@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -99,7 +99,10 @@ class Facts:
 
     def write(self, folder: Path) -> None:
         """Replace the file, where it changes."""
-        rows = [{**asdict(p), "box": _edges(p.box), "second": round(p.second, 6)} for p in self.pictures]
+        rows = []
+        for p in self.pictures:
+            edges = [round(edge, 6) for edge in (p.box.left, p.box.top, p.box.right, p.box.bottom)]
+            rows.append({**asdict(p), "box": edges, "second": round(p.second, 6)})
         found = [
             {**asdict(f), "seconds": round(f.seconds, 3), "first": round(f.first, 6)} for f in self.found
         ]
@@ -137,10 +140,6 @@ class Holdings:
     def _holder(self) -> Mapping[str, str]:
         return {sha: name for name, hashes in reversed(tuple(self.hashes.items())) for sha in hashes}
 
-    @cached_property
-    def _ours(self) -> frozenset[str]:
-        return frozenset(picture.sha256 for picture in self.facts.pictures)
-
     def holder(self, picture: Picture) -> str | None:
         """The id of whoever has the picture now; None where it was deleted or changed."""
         if picture.sha256 in self.hashes.get(picture.id, ()):
@@ -163,7 +162,8 @@ class Holdings:
         """Whether somebody has added to the person's pictures, or taken away of those of the film."""
         given = any(self.holder(p) == person != p.id for p in self.facts.pictures)
         taken = any(p.id == person and self.holder(p) != person for p in self.facts.of_film(film))
-        return given or taken or any(sha not in self._ours for sha in self.hashes.get(person, ()))
+        ours = {picture.sha256 for picture in self.facts.pictures}
+        return given or taken or not ours.issuperset(self.hashes.get(person, ()))
 
 
 def is_blank(member: Member) -> bool:
@@ -195,7 +195,20 @@ def put_pictures(
     Returns the name in ``folder`` and the sha256 of each. A file that is there with the same content is left
     alone, one with other content keeps its name.
     """
-    return [_put(folder, f"{place}/{stem}-{_moment(second)}", jpeg) for second, jpeg in pictures]
+    put = []
+    for second, jpeg in pictures:
+        sha, ms = hashlib.sha256(jpeg).hexdigest(), round(second * 1000)
+        hours, minutes, seconds = ms // 3600000, ms // 60000 % 60, ms // 1000 % 60
+        name = f"{place}/{stem}-{hours:02d}h{minutes:02d}m{seconds:02d}s{ms % 1000:03d}"
+        for ending in ("", *(f"-{n}" for n in range(2, 1000))):
+            path = folder / f"{name}{ending}.jpg"
+            if path.exists() and sha256_of(path) == sha:
+                break
+            if not path.exists():
+                write_bytes(path, [jpeg])
+                break
+        put.append((path.relative_to(folder).as_posix(), sha))
+    return put
 
 
 def remove_pictures(folder: Path, pictures: Iterable[Picture]) -> int:
@@ -241,18 +254,15 @@ def held(folder: Path) -> Iterator[None]:
     """The cast folder for one process at a time; it is made where it is missing. Raises CastError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock", timeout=_PATIENCE)
-        lock.acquire()
+        lock = FileLock(folder / ".lock", timeout=_PATIENCE).acquire()
     except Timeout:
         raise CastError(f"The cast {folder} is in use by another shotad.", "Run again after it.") from None
     except OSError as error:
         raise CastError(
             f"The cast folder {folder} cannot be written: {error.strerror}.", "Name another with --cast."
         ) from None
-    try:
+    with lock:
         yield
-    finally:
-        lock.release()
 
 
 def note_use(cast: Path, work: Path) -> None:
@@ -293,28 +303,6 @@ def _used_file(cast: Path) -> Path:
 
 _PATIENCE = 120.0
 """Seconds in which another film's discovery is through with the same cast."""
-
-
-def _put(folder: Path, name: str, jpeg: bytes) -> tuple[str, str]:
-    sha = hashlib.sha256(jpeg).hexdigest()
-    for ending in ("", *(f"-{n}" for n in range(2, 1000))):
-        path = folder / f"{name}{ending}.jpg"
-        if path.exists() and sha256_of(path) == sha:
-            break
-        if not path.exists():
-            write_bytes(path, [jpeg])
-            break
-    return str(path.relative_to(folder).as_posix()), sha
-
-
-def _moment(second: float) -> str:
-    """``83.5 → 00h01m23s500``."""
-    whole = round(second * 1000)
-    return f"{whole // 3600000:02d}h{whole // 60000 % 60:02d}m{whole // 1000 % 60:02d}s{whole % 1000:03d}"
-
-
-def _edges(box: Box) -> Sequence[float]:
-    return [round(edge, 6) for edge in (box.left, box.top, box.right, box.bottom)]
 
 
 UNDO = "merged.json"
@@ -358,16 +346,8 @@ def merge(file: CastFile, person: Member, into: Member) -> Member:
     if person.id == into.id:
         raise CastError(f"{person.id!r} cannot be merged into itself.", "Name two people.")
     photos = dict.fromkeys([*file.photo_specs(into.id), *file.photo_specs(person.id)])
-    values = {key: value for key, value in _joined(person, into).items() if value != getattr(into, key)}
-    file.update(into.id, photos=tuple(photos))
-    file.remove(person.id)
-    file.update(into.id, **values)
-    return file.member(into.id)
-
-
-def _joined(person: Member, into: Member) -> dict[str, Any]:
     fields = ("name", "pronoun", "descriptor", "reveals")
-    values = {field: getattr(into, field) or getattr(person, field) for field in fields}
+    values: dict[str, Any] = {field: getattr(into, field) or getattr(person, field) for field in fields}
     values["spoken"] = into.spoken or ("" if into.name else person.spoken)
     says = values["spoken"] or values["name"]
     values["say_as"] = into.say_as or (person.say_as if says == (person.spoken or person.name) else "")
@@ -375,4 +355,7 @@ def _joined(person: Member, into: Member) -> dict[str, Any]:
     aliases = dict.fromkeys([*into.aliases, *names_of(person)])
     values["aliases"] = tuple(alias for alias in aliases if alias not in called)
     values["nameless"] = not values["name"] and (into.nameless or person.nameless)
-    return values
+    file.update(into.id, photos=tuple(photos))
+    file.remove(person.id)
+    file.update(into.id, **{key: value for key, value in values.items() if value != getattr(into, key)})
+    return file.member(into.id)

@@ -12,7 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,38 +31,29 @@ def load_cast(path: Path, *, key: str = "", photos: Path | None = None) -> Cast:
     the line where a file holds the mistake.
     """
     try:
-        return _loaded(path, key, photos)
+        if not path.exists():
+            raise CastError(f"There is no cast {path}.", f"Name {_KINDS}.")
+        if path.suffix.lower() == ".json" and path.is_file():
+            return read_bank(path, key, photos)
+        if key or photos is not None:
+            what = "A key" if key else "A folder of profile pictures"
+            raise CastError(f"{what} was given, but {path} is no character bank.", "Leave it out.")
+        if path.is_dir():
+            file = cast_path(path)
+            if file.exists():
+                return read_cast(file)
+            members, notes = members_of_folder(path)
+            return Cast(members, path, (*notes, *warnings(members)))
+        if path.suffix.lower() in (".yaml", ".yml"):
+            return read_cast(path)
     except OSError as error:
         raise CastError(f"The cast {path} cannot be read: {error.strerror}.", "Look at its rights.") from None
-
-
-def _loaded(path: Path, key: str, photos: Path | None) -> Cast:
-    if not path.exists():
-        raise CastError(f"There is no cast {path}.", f"Name {_KINDS}.")
-    if path.suffix.lower() == ".json" and path.is_file():
-        return read_bank(path, key, photos)
-    if key or photos is not None:
-        what = "A key" if key else "A folder of profile pictures"
-        raise CastError(f"{what} was given, but {path} is no character bank.", "Leave it out.")
-    if path.is_dir():
-        file = cast_path(path)
-        return read_cast(file) if file.exists() else _photographed(path)
-    if path.suffix.lower() in (".yaml", ".yml"):
-        return read_cast(path)
     hint = "Name the folder that it is in." if is_photo(path) else f"Name {_KINDS}."
     raise CastError(f"{path} is no cast.", hint)
 
 
-def _photographed(folder: Path) -> Cast:
-    members, notes = members_of_folder(folder)
-    return Cast(members, folder, (*notes, *warnings(members)))
-
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
-
-Placed = tuple[str, Any, int]
-"""Key, value, and index of where the value begins."""
 
 
 def line_at(text: str, index: int) -> int:
@@ -70,40 +61,29 @@ def line_at(text: str, index: int) -> int:
     return text.count("\n", 0, index) + 1
 
 
-def parts_of_object(text: str, index: int = 0) -> Iterator[tuple[str, int]]:
-    """Each key of the object at ``index``, with where its value begins; the document must be sound JSON."""
-    index = _skip(text, _skip(text, index) + 1)
-    while text[index] != "}":
-        key, end = _DECODER.raw_decode(text, index)
-        start = _skip(text, _skip(text, end) + 1)
-        yield key, start
-        index = _next(text, _DECODER.raw_decode(text, start)[1])
+def parts_of(text: str, index: int = 0) -> Iterator[tuple[str, Any, int]]:
+    """Key (empty in an array), value and its place, of each part of the object or array at ``index``.
 
-
-def parts_of_array(text: str, index: int) -> Iterator[tuple[Any, int]]:
-    """Each value of the array at ``index``, with where it begins."""
-    index = _skip(text, _skip(text, index) + 1)
-    while text[index] != "]":
-        value, end = _DECODER.raw_decode(text, index)
-        yield value, index
-        index = _next(text, end)
-
-
-def _next(text: str, end: int) -> int:
-    index = _skip(text, end)
-    return _skip(text, index + 1) if text[index] == "," else index
+    The document must be sound JSON.
+    """
+    index = _skip(text, index)
+    end = "}" if text[index] == "{" else "]"
+    index = _skip(text, index + 1)
+    while text[index] != end:
+        key = ""
+        if end == "}":
+            key, index = _DECODER.raw_decode(text, index)
+            index = _skip(text, _skip(text, index) + 1)
+        value, behind = _DECODER.raw_decode(text, index)
+        yield key, value, index
+        index = _skip(text, behind)
+        if text[index] == ",":
+            index = _skip(text, index + 1)
 
 
 def _skip(text: str, index: int) -> int:
     found = _SPACE.match(text, index)
     return found.end() if found else index
-
-
-@dataclass(frozen=True, slots=True)
-class _BankRow:
-    id: str
-    role: str
-    line: int
 
 
 def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
@@ -113,22 +93,24 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
     name. One actor with two roles cannot be told apart by the face, and so is not named. Raises CastError.
     """
     text, source = read_text(path), Source(path)
-    start = _place_of(_films(text, source), key, source)
+    start = _place_of(text, key, source)
     if text[start] != "[":
         raise source.error(line_at(text, start), "a list of characters is expected here.")
-    rows = [_row(value, line_at(text, index), source) for value, index in parts_of_array(text, start)]
+    rows = [_row(value, line_at(text, index), source) for _, value, index in parts_of(text, start)]
     # The bank's own ids as they are, where files can be called so; for others one each, made of the role
-    given = [(row.id if is_id(row.id) else id_of(row.id)) if row.id else "" for row in rows]
-    made = iter(distinct_ids((row.role for row in rows if not row.id), filter(None, given)))
+    given = [(own if is_id(own) else id_of(own)) if own else "" for own, _ in rows]
+    made = iter(distinct_ids((role for own, role in rows if not own), filter(None, given)))
     ids = tuple(one or next(made) for one in given)
-    members, notes = _one_for_each(rows, ids)
+    members, notes = _one_for_each([role for _, role in rows], ids)
     if photos is not None:
-        members = _with_pictures(members, rows, ids, photos, path)
+        # Pictures are found by id or, where the bank has none, by name.
+        names = {one: own or role for (own, role), one in zip(rows, ids, strict=True)}
+        members = _with_pictures(members, names, photos, path)
     return Cast(members, path, (*notes, *warnings(members)))
 
 
-def _films(text: str, source: Source) -> dict[str, int]:
-    """Where the list of each film begins."""
+def _place_of(text: str, key: str, source: Source) -> int:
+    """Where the list of the film begins."""
     try:
         value = parse_json(text)
     except json.JSONDecodeError as error:
@@ -139,14 +121,10 @@ def _films(text: str, source: Source) -> dict[str, int]:
         what = "a bank of films and their characters is expected."
         raise source.error(1, what, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')
     films: dict[str, int] = {}
-    for name, start in parts_of_object(text):
+    for name, _, start in parts_of(text):
         if name in films:
             raise source.error(line_at(text, start), f"the film {name!r} stands twice.", "Keep one of them.")
         films[name] = start
-    return films
-
-
-def _place_of(films: Mapping[str, int], key: str, source: Source) -> int:
     if not key and len(films) == 1:
         return next(iter(films.values()))
     if key in films:
@@ -160,9 +138,10 @@ def _place_of(films: Mapping[str, int], key: str, source: Source) -> int:
     )
 
 
-def _row(value: Any, line: int, source: Source) -> _BankRow:
+def _row(value: Any, line: int, source: Source) -> tuple[str, str]:
+    """The id, empty where there is none, and the role."""
     if isinstance(value, str):
-        return _BankRow("", tidy(value), line)
+        return "", tidy(value)
     if not isinstance(value, dict):
         raise source.error(line, f"a character is a name, or has id, name and role, got {value!r}.")
     wrong = next((k for k in ("id", "role") if not isinstance(value.get(k) or "", str)), None)
@@ -171,14 +150,14 @@ def _row(value: Any, line: int, source: Source) -> _BankRow:
     if "role" not in value:
         what = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
         raise source.error(line, what, "A character is called by the role.")
-    return _BankRow(value.get("id") or "", tidy(value["role"] or ""), line)
+    return value.get("id") or "", tidy(value["role"] or "")
 
 
-def _one_for_each(rows: Sequence[_BankRow], ids: Sequence[str]) -> tuple[tuple[Member, ...], list[str]]:
+def _one_for_each(parts: Sequence[str], ids: Sequence[str]) -> tuple[tuple[Member, ...], list[str]]:
     """One member for each face, and what was decided about those who share one or a name."""
     roles: dict[str, list[str]] = {}
-    for row, one in zip(rows, ids, strict=True):
-        roles.setdefault(one, []).append(row.role)
+    for part, one in zip(parts, ids, strict=True):
+        roles.setdefault(one, []).append(part)
     members, notes = [], []
     for one, played in roles.items():
         several = list(dict.fromkeys(role for role in played if role))
@@ -197,9 +176,9 @@ def _one_for_each(rows: Sequence[_BankRow], ids: Sequence[str]) -> tuple[tuple[M
 
 
 def _with_pictures(
-    members: Sequence[Member], rows: Sequence[_BankRow], ids: Sequence[str], folder: Path, bank: Path
+    members: Sequence[Member], names: Mapping[str, str], folder: Path, bank: Path
 ) -> tuple[Member, ...]:
-    """The members with their pictures, found by id or, where the bank has none, by name."""
+    """The members with their pictures, found by what ``names`` says of each id."""
     if not folder.is_dir():
         raise CastError(f"{folder}, the folder of profile pictures, is not there.", "Look at --cast-photos.")
     files: dict[str, list[Path]] = {}
@@ -208,14 +187,12 @@ def _with_pictures(
             files.setdefault(path.name, []).extend(photos_in(path))
         elif is_photo(path):
             files.setdefault(path.stem, []).append(path)
-    names = {one: row.id or row.role for row, one in zip(rows, ids, strict=True)}
-    found = tuple(replace(m, photos=_pictures(names[m.id], files)) for m in members)
+    found = []
+    for member in members:
+        name = names[member.id]
+        photos = dict.fromkeys([*files.get(name, ()), *files.get(name.replace(" ", "_"), ())])
+        found.append(replace(member, photos=tuple(photos)))
     if not any(member.photos for member in found):
         some = ", ".join(f"{names[m.id]}.jpg" for m in members[:3])
         raise CastError(f"{folder} has no picture of anybody in {bank.name}.", f"Looked for: {some}, …")
-    return found
-
-
-def _pictures(name: str, files: Mapping[str, Sequence[Path]]) -> tuple[Path, ...]:
-    found = dict.fromkeys([*files.get(name, ()), *files.get(name.replace(" ", "_"), ())])
     return tuple(found)

@@ -15,7 +15,7 @@ Gender, age and feelings are not measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -83,48 +83,6 @@ class Following:
     """Every look is read, not the best alone: where each frame is decided for itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Borders:
-    """What the scores and likenesses of one pair of models mean.
-
-    ``threshold``: likeness from which a face is somebody's of the cast; ``margin``: how much less the second
-    best must be alike; ``join``: above which two groups of faces are one person; ``same``: beyond doubt, so
-    that such a face may stand for a photo.
-    """
-
-    detection: float
-    threshold: float
-    margin: float
-    join: float
-    same: float
-    following: Following
-
-
-BORDERS = {
-    # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
-    # straight) parts faces from machines and shoulders, which reach 0.8 in one look. Threshold, margin and
-    # same: benchmarks/characters.py and docs/experiments.md, for less than 1 stranger in 100 in every
-    # measurement there. Join: average linkage.
-    "sface": Borders(
-        detection=0.6,
-        threshold=0.46,
-        margin=0.05,
-        join=0.45,
-        same=0.65,
-        following=Following(near=0.25, far=0.45, again=0.6, believed=0.8, alone=0.85),
-    ),
-    # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
-    "buffalo_l": Borders(
-        detection=0.4,
-        threshold=0.20,
-        margin=0.0,
-        join=0.35,
-        same=0.5,
-        following=Following(near=0.15, far=0.35, again=0.5, believed=0.6, alone=0.7),
-    ),
-}
-
-
 class FaceFinder:
     """YuNet at a fixed width, on the picture and on its mirror image."""
 
@@ -142,18 +100,33 @@ class FaceFinder:
         size = (_WIDTH, max(1, round(height * _WIDTH / width)))
         way = cv2.INTER_AREA if width > _WIDTH else cv2.INTER_LINEAR
         small = np.asarray(cv2.resize(image, size, interpolation=way), np.uint8)
-        straight = [_face(row, size, seconds) for row in self._rows(small[:, :, ::-1])]
+        straight = self._faces(small[:, :, ::-1], seconds)
         if not straight:
             return []
-        mirrored = [_mirrored(_face(row, size, seconds)) for row in self._rows(small[:, ::-1, ::-1])]
-        both = [_agreed(face, mirrored) for face in straight if face is not None]
-        return sorted((face for face in both if face is not None), key=lambda f: (-f.score, f.box.left))
+        mirrored = []
+        for face in self._faces(small[:, ::-1, ::-1], seconds):
+            box = Box(1 - face.box.right, face.box.top, 1 - face.box.left, face.box.bottom)
+            points = tuple((1 - face.landmarks[i][0], face.landmarks[i][1]) for i in (1, 0, 2, 4, 3))
+            mirrored.append(replace(face, box=box, landmarks=points, yaw=-face.yaw))
+        found = []
+        for face in straight:
+            twins = [other for other in mirrored if other.box.iou(face.box) > 0.3]
+            if twins:
+                twin = max(twins, key=lambda other: (other.score, -other.box.left))
+                score, yaw = (face.score + twin.score) / 2, (face.yaw + twin.yaw) / 2
+                found.append(replace(face, score=score, yaw=yaw))
+        return sorted(found, key=lambda f: (-f.score, f.box.left))
 
-    def _rows(self, bgr: Image) -> npt.NDArray[np.float32]:
+    def _faces(self, bgr: Image, seconds: float) -> list[Face]:
+        size = (bgr.shape[1], bgr.shape[0])
         with native_quiet():
-            self._model.setInputSize((bgr.shape[1], bgr.shape[0]))
+            self._model.setInputSize(size)
             rows = self._model.detect(np.ascontiguousarray(bgr))[1]
-        return np.zeros((0, 15), np.float32) if rows is None else rows
+        faces = []
+        for row in () if rows is None else rows:
+            x, y, w, h, *points, score = (float(v) for v in row[:15])
+            faces.append(_placed(score, (x, y, x + w, y + h), points, size, seconds))
+        return [face for face in faces if face is not None]
 
 
 class FaceReader:
@@ -179,23 +152,6 @@ class FaceReader:
         return unit
 
 
-def yaw_of(landmarks: Landmarks, aspect: float = 1.0) -> float:
-    """How far the nose stands right (+) or left (-) of the eyes' middle, in distances of the eyes.
-
-    ``aspect`` is width over height of the picture. A face from the side has its eyes close together;
-    the distance from eyes to mouth then stands in for theirs, so that the value stays finite.
-    """
-    (ax, ay), (bx, by), (nx, _), (cx, cy), (dx, dy) = landmarks
-    eyes = float(np.hypot((bx - ax) * aspect, by - ay))
-    depth = float(np.hypot((cx + dx - ax - bx) / 2 * aspect, (cy + dy - ay - by) / 2))
-    return (nx - (ax + bx) / 2) * aspect / max(eyes, 0.6 * depth, 1e-6)
-
-
-def _face(row: npt.NDArray[np.float32], size: tuple[int, int], seconds: float) -> Face | None:
-    x, y, w, h, *points = (float(v) for v in row[:14])
-    return _placed(float(row[14]), (x, y, x + w, y + h), points, size, seconds)
-
-
 def _placed(
     score: float,
     edges: tuple[float, float, float, float],
@@ -210,25 +166,14 @@ def _placed(
     if right - left <= 0.005 or bottom - top <= 0.005:
         return None
     landmarks = tuple((points[i] / width, points[i + 1] / height) for i in range(0, 10, 2))
-    return Face(Box(left, top, right, bottom), seconds, score, landmarks, yaw_of(landmarks, width / height))
-
-
-def _mirrored(face: Face | None) -> Face | None:
-    if face is None:
-        return None
-    box = Box(1 - face.box.right, face.box.top, 1 - face.box.left, face.box.bottom)
-    points = tuple((1 - face.landmarks[i][0], face.landmarks[i][1]) for i in (1, 0, 2, 4, 3))
-    return Face(box, face.seconds, face.score, points, -face.yaw)
-
-
-def _agreed(face: Face, others: list[Face | None]) -> Face | None:
-    """The face with what its mirror image adds; None where the mirror shows none there."""
-    twins = [o for o in others if o is not None and o.box.iou(face.box) > 0.3]
-    if not twins:
-        return None
-    twin = max(twins, key=lambda o: (o.score, -o.box.left))
-    score, yaw = (face.score + twin.score) / 2, (face.yaw + twin.yaw) / 2
-    return Face(face.box, face.seconds, score, face.landmarks, yaw)
+    (ax, ay), (bx, by), (nx, _), (cx, cy), (dx, dy) = landmarks
+    aspect = width / height
+    eyes = float(np.hypot((bx - ax) * aspect, by - ay))
+    # A face from the side has its eyes close together; the distance from eyes to mouth then stands in for
+    # theirs, so that the value stays finite.
+    depth = float(np.hypot((cx + dx - ax - bx) / 2 * aspect, (cy + dy - ay - by) / 2))
+    yaw = (nx - (ax + bx) / 2) * aspect / max(eyes, 0.6 * depth, 1e-6)
+    return Face(Box(left, top, right, bottom), seconds, score, landmarks, yaw)
 
 
 SCRFD_SIDE = 640
@@ -243,25 +188,33 @@ _SPREAD = 128.0
 class Scrfd:
     """The detector of InsightFace's model packs. Raises WeightsError for a file that is something else."""
 
-    def __init__(self, path: Path, least: float, threads: int = 2) -> None:
+    def __init__(self, path: Path, least: float) -> None:
         self._path, self._least = path, least
-        self._model = OnnxModel(path, threads)
+        self._model = OnnxModel(path, threads=2)
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
-        square, factor = letterboxed(image)
-        levels = self._levels(self._model.all(blob_of(square, _SPREAD)))
-        found = np.concatenate([level.found(self._least) for level in levels])
         height, width = image.shape[:2]
-        found[:, 1:] /= factor
+        # At the top left of a black square
+        ratio = height / width
+        size = (SCRFD_SIDE, max(1, int(SCRFD_SIDE * ratio)))
+        if ratio > 1:
+            size = (max(1, int(SCRFD_SIDE / ratio)), SCRFD_SIDE)
+        square = np.zeros((SCRFD_SIDE, SCRFD_SIDE, 3), np.uint8)
+        square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
+        found = self._found(self._model.all(blob_of(square, _SPREAD)))
+        found[:, 1:] /= size[1] / height
         boxes = np.concatenate([found[:, 1:3], found[:, 3:5] - found[:, 1:3]], axis=1)
         kept = cv2.dnn.NMSBoxes(boxes.tolist(), found[:, 0].tolist(), 0.0, _OVERLAP)
         rows = ([float(v) for v in found[i]] for i in kept)
         faces = (_placed(r[0], (r[1], r[2], r[3], r[4]), r[5:], (width, height), seconds) for r in rows)
         return [face for face in faces if face is not None]
 
-    def _levels(self, outputs: list[Floats]) -> Iterator[_Level]:
-        """The outputs belong together by their shapes, whatever their order."""
+    def _found(self, outputs: list[Floats]) -> Floats:
+        """``float32[k, 15]``: score, left, top, right, bottom, and x and y of five points, in pixels.
+
+        The outputs belong together by their shapes, whatever their order.
+        """
         by_kind = {
             n: sorted((o.reshape(-1, n) for o in outputs if o.shape[-1] == n), key=len, reverse=True)
             for n in (1, 4, 10)
@@ -273,47 +226,22 @@ class Scrfd:
                 f" {[list(o.shape) for o in outputs]}.",
                 "Take det_10g.onnx of buffalo_l.",
             )
+        found = []
         for stride, scores, edges, points in zip(STRIDES, *by_kind.values(), strict=True):
-            yield _Level(stride, scores[:, 0], edges, points)
-
-
-def letterboxed(image: Image) -> tuple[Image, float]:
-    """The picture at the top left of a black square of `SIDE` pixels, and the factor it was scaled by."""
-    ratio = image.shape[0] / image.shape[1]
-    size = (
-        (max(1, int(SCRFD_SIDE / ratio)), SCRFD_SIDE)
-        if ratio > 1
-        else (SCRFD_SIDE, max(1, int(SCRFD_SIDE * ratio)))
-    )
-    square = np.zeros((SCRFD_SIDE, SCRFD_SIDE, 3), np.uint8)
-    square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
-    return square, size[1] / image.shape[0]
+            sure = np.flatnonzero(scores[:, 0] >= self._least)
+            row, column = np.divmod(sure // _ANCHORS, SCRFD_SIDE // stride)
+            place = np.stack([column, row], axis=1).astype(np.float32) * stride
+            near, far = edges[sure, :2] * stride, edges[sure, 2:] * stride
+            spots = np.tile(place, 5) + points[sure] * stride
+            rows = [scores[sure], place - near, place + far, spots]
+            found.append(np.concatenate(rows, axis=1).astype(np.float32))
+        return np.concatenate(found)
 
 
 def blob_of(square: Image, spread: float) -> Floats:
     """``float32[1, 3, H, W]``, about -1 to 1: as far from the middle as the network's training had it."""
     scaled = (square.astype(np.float32) - _MIDDLE) / spread
     return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Level:
-    """What the network says at one stride: ``scores`` [n], ``edges`` [n, 4], ``points`` [n, 10]."""
-
-    stride: int
-    scores: Floats
-    edges: Floats
-    points: Floats
-
-    def found(self, least: float) -> Floats:
-        """``float32[k, 15]``: score, left, top, right, bottom, and x and y of five points, in pixels."""
-        sure = np.flatnonzero(self.scores >= least)
-        row, column = np.divmod(sure // _ANCHORS, SCRFD_SIDE // self.stride)
-        place = np.stack([column, row], axis=1).astype(np.float32) * self.stride
-        near, far = self.edges[sure, :2] * self.stride, self.edges[sure, 2:] * self.stride
-        points = np.tile(place, 5) + self.points[sure] * self.stride
-        rows = [self.scores[sure, None], place - near, place + far, points]
-        return np.concatenate(rows, axis=1).astype(np.float32)
 
 
 ARCFACE_SIDE = 112
@@ -335,9 +263,9 @@ Points = npt.NDArray[np.float64]
 class ArcFace:
     """The recogniser of InsightFace's model packs. Raises WeightsError for a file that is something else."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._model = OnnxModel(path, threads)
+        self._model = OnnxModel(path, threads=2)
 
     def read(self, image: Image, face: Face) -> Embedding:
         """The embedding of ``face``, which was found in ``image``."""
@@ -375,14 +303,23 @@ def similarity(points: Points, wanted: Points) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A pair of models that can be chosen: names in the manifest of weights, and what they are made by.
+    """A pair of models that can be chosen: names in the manifest of weights, what they are made by, and what
+    their scores and likenesses mean.
 
-    ``terms`` is what somebody who chooses it has to know.
+    ``threshold``: likeness from which a face is somebody's of the cast; ``margin``: how much less the second
+    best must be alike; ``join``: above which two groups of faces are one person; ``same``: beyond doubt, so
+    that such a face may stand for a photo. ``terms`` is what somebody who chooses the pair has to know.
     """
 
     weights: tuple[str, str]
     finder: Callable[[Path, float], FaceFinder | Scrfd]
     reader: Callable[[Path], FaceReader | ArcFace]
+    detection: float
+    threshold: float
+    margin: float
+    join: float
+    same: float
+    following: Following
     terms: str = ""
 
 
@@ -391,15 +328,34 @@ _ONE_LOOK = 0.4
 
 
 PAIRS = {
+    # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
+    # straight) parts faces from machines and shoulders, which reach 0.8 in one look. Threshold, margin and
+    # same: benchmarks/characters.py and docs/experiments.md, for less than 1 stranger in 100 in every
+    # measurement there. Join: average linkage.
     "sface": Pair(
-        ("yunet", "sface"), lambda path, least: FaceFinder(path, min(_ONE_LOOK, least)), FaceReader
+        ("yunet", "sface"),
+        lambda path, least: FaceFinder(path, min(_ONE_LOOK, least)),
+        FaceReader,
+        detection=0.6,
+        threshold=0.46,
+        margin=0.05,
+        join=0.45,
+        same=0.65,
+        following=Following(near=0.25, far=0.45, again=0.6, believed=0.8, alone=0.85),
     ),
+    # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
     "buffalo_l": Pair(
         ("buffalo-l-det", "buffalo-l-rec"),
         Scrfd,
         ArcFace,
-        "The face models buffalo_l are InsightFace's, for non-commercial research only. For anything else"
-        " set cast.faces to sface.",
+        detection=0.4,
+        threshold=0.20,
+        margin=0.0,
+        join=0.35,
+        same=0.5,
+        following=Following(near=0.15, far=0.35, again=0.5, believed=0.6, alone=0.7),
+        terms="The face models buffalo_l are InsightFace's, for non-commercial research only. For anything"
+        " else set cast.faces to sface.",
     ),
 }
 
@@ -412,22 +368,19 @@ class FaceModels:
     """A detector and a recogniser that belong together; each is fetched and loaded when it is first used.
 
     ``identity``: names, revision and the settings that change what is found; part of the keys of records.
-    ``following`` and likenesses (cosines) as in `Borders`.
+    ``following`` and likenesses (cosines) as in `Pair`.
     """
 
     def __init__(self, settings: CastSettings, progress: Progress) -> None:
-        self._pair, borders = PAIRS[settings.faces], BORDERS[settings.faces]
+        self._pair = pair = PAIRS[settings.faces]
         # Detection, threshold and margin: those that are set or of the rules, else the models' own
         rules = settings.by_rules
-        self._detection, self.threshold, self.margin = (
-            borders.detection if rules.detection is None else rules.detection,
-            borders.threshold if settings.threshold is None else settings.threshold,
-            borders.margin if rules.margin is None else rules.margin,
-        )
-        self.join, self.same = borders.join, borders.same
-        self.following = borders.following
-        if settings.by_rules.decide == "frame":
-            self.following = replace(borders.following, believed=0.0, alone=0.0, every=True)
+        self._detection = pair.detection if rules.detection is None else rules.detection
+        self.threshold = pair.threshold if settings.threshold is None else settings.threshold
+        self.margin = pair.margin if rules.margin is None else rules.margin
+        self.join, self.same, self.following = pair.join, pair.same, pair.following
+        if rules.decide == "frame":
+            self.following = replace(pair.following, believed=0.0, alone=0.0, every=True)
         # Threshold and margin are no part of it: they judge what was found, they do not change it
         files = (f"{name}:{weights(name).sha256[:12]}" for name in self._pair.weights)
         followed = "/".join(f"{value:g}" for value in astuple(self.following))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,33 +56,27 @@ def extend(strands: list[Strand], looks: Sequence[FaceView], following: Followin
 
     The most alike come first; each strand takes one look at most.
     """
-    pairs = sorted(
-        (-_tie(strand, look, following, cut), s, n)
-        for s, strand in enumerate(strands)
-        for n, look in enumerate(looks)
-    )
-    taken_strands: set[int] = set()
-    taken: set[int] = set()
-    for tie, s, n in pairs:
-        if tie < 0 and s not in taken_strands and n not in taken:
+
+    def tie(strand: Strand, look: FaceView) -> float:
+        """How well a look continues a strand; 0: not at all."""
+        last = strand[-1]
+        alike = max(float(look.embedding @ other.embedding) for other in strand[-_MEMORY:])
+        place = likeness(last.face.box, look.face.box)
+        if alike >= following.again:
+            return alike + place
+        moment = look.seconds - last.seconds <= MOMENT
+        border = following.near if moment and place >= _NEAR else following.far
+        if not (moment or place >= _NEAR) or alike < border:
+            return 0.0
+        return 0.0 if cut(last.seconds, look.seconds) else alike + place
+
+    pairs = sorted((-tie(one, look), s, n) for s, one in enumerate(strands) for n, look in enumerate(looks))
+    taken: dict[int, int] = {}  # look → strand
+    for loose, s, n in pairs:
+        if loose < 0 and s not in taken.values() and n not in taken:
             strands[s].append(looks[n])
-            taken_strands.add(s)
-            taken.add(n)
+            taken[n] = s
     strands += [[look] for n, look in enumerate(looks) if n not in taken]
-
-
-def _tie(strand: Strand, look: FaceView, following: Following, cut: Cut) -> float:
-    """How well a look continues a strand; 0: not at all."""
-    last = strand[-1]
-    alike = max(float(look.embedding @ other.embedding) for other in strand[-_MEMORY:])
-    place = likeness(last.face.box, look.face.box)
-    if alike >= following.again:
-        return alike + place
-    moment = look.seconds - last.seconds <= MOMENT
-    border = following.near if moment and place >= _NEAR else following.far
-    if not (moment or place >= _NEAR) or alike < border:
-        return 0.0
-    return 0.0 if cut(last.seconds, look.seconds) else alike + place
 
 
 def parted(strand: Strand, following: Following) -> list[Strand]:
@@ -93,19 +87,16 @@ def parted(strand: Strand, following: Following) -> list[Strand]:
     vectors = np.stack([look.embedding for look in strand])
     worth = np.array([look.worth for look in strand])
     weights = np.outer(worth, worth)
-    sums, shares = (_across(m) for m in (weights * (vectors @ vectors.T), weights))
-    across = sums / np.maximum(shares, 1e-9)
+    # The sum of ``matrix[:i, i:]`` for each ``i`` that leaves two rows on either side, by running sums
+    i, sums = np.arange(2, len(strand) - 1), []
+    for matrix in (weights * (vectors @ vectors.T), weights):
+        above = np.cumsum(np.cumsum(matrix, axis=0, dtype=np.float64), axis=1)
+        sums.append(above[i - 1, -1] - above[i - 1, i - 1])
+    across = sums[0] / np.maximum(sums[1], 1e-9)
     at = int(np.argmin(across))
     if across[at] >= following.near:
         return [strand]
     return [*parted(strand[: at + 2], following), *parted(strand[at + 2 :], following)]
-
-
-def _across(matrix: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """The sum of ``matrix[:i, i:]`` for each ``i`` that leaves two rows on either side, by running sums."""
-    above = np.cumsum(np.cumsum(matrix, axis=0, dtype=np.float64), axis=1)
-    i = np.arange(2, len(matrix) - 1)
-    return np.asarray(above[i - 1, -1] - above[i - 1, i - 1], np.float64)
 
 
 def believed(strand: Strand, following: Following) -> bool:
@@ -172,7 +163,10 @@ class FaceTrack:
         span = after.seconds - before.seconds
         if later == 0 or span > MOMENT:
             return None
-        return _between(before.box, after.box, (seconds - before.seconds) / span)
+        share = (seconds - before.seconds) / span
+        a, b = (np.array([box.left, box.top, box.right, box.bottom]) for box in (before.box, after.box))
+        left, top, right, bottom = (float(v) for v in a + (b - a) * share)
+        return Box(left, top, right, bottom)
 
 
 def tracks_of_shot(
@@ -184,17 +178,63 @@ def tracks_of_shot(
     beyond doubt is left out.
     """
     strands: list[Strand] = []
-    scenes = _Scenes()
+    grays: dict[float, Gray] = {}  # small pictures of the moments at which faces were last seen
+
+    def differ(before: float, after: float) -> bool:
+        """Whether a cut lies between two moments, which the shot detector has passed over."""
+        one, two = grays[before], grays[after]
+        # Without the black bars of both, which make any two pictures alike
+        area, (height, width) = active_area(np.stack([one, two])[..., None]), one.shape
+        rows = slice(round(area.top * height), round(area.bottom * height))
+        columns = slice(round(area.left * width), round(area.right * width))
+        one, two = one[rows, columns], two[rows, columns]
+        shift = shift_between(one, two)
+        return is_break(one, two, shift if shift is not None and shift.trust >= _TRUST else None)
+
     for seconds, image in pictures:
-        looks = _looks(image, seconds, models)
+        # As records keep it: a microsecond, a ten thousandth of the picture.
+        faces = [_face_of(_face_row(face)) for face in models.find(image, seconds)]
+        looks = [_view(face, models.read(image, face), image.shape[0]) for face in faces]
         if looks:
-            scenes.add(looks[0].seconds, image)
-            extend(strands, looks, models.following, scenes.differ)
-            scenes.keep({strand[-1].seconds for strand in strands})
+            grays[looks[0].seconds] = small_gray(image)
+            extend(strands, looks, models.following, differ)
+            grays = {strand[-1].seconds: grays[strand[-1].seconds] for strand in strands}
     parts = [part for strand in strands for part in parted(strand, models.following)]
     parts = [part for part in parts if believed(part, models.following)]
     parts.sort(key=lambda part: (part[0].seconds, part[0].face.box.left, part[0].face.box.top))
-    return tuple(_track(shot, part, every=models.following.every) for part in parts)
+    tracks = []
+    for part in parts:
+        read = tuple(range(len(part))) if models.following.every else _best(part)
+        embeddings = np.stack([part[i].embedding for i in read])
+        tracks.append(FaceTrack(shot, tuple(look.face for look in part), embeddings, read))
+    return tuple(tracks)
+
+
+def _view(face: Face, embedding: Embedding, height: int) -> FaceView:
+    """Worth most is what is large, sure and turned to the camera: what recognisers were trained on.
+
+    Scores of good and poor looks lie close together, between 0.6 and 0.95, and are drawn apart.
+    """
+    size = min(1.0, face.box.height * height / _LARGE)
+    worth = size * face.score**4 * max(0.1, 1 - abs(face.yaw))
+    return FaceView(face, embedding.astype(_HALF).astype(np.float32), worth)
+
+
+def _best(strand: Strand) -> tuple[int, ...]:
+    """The looks worth most, spread over time: what one moment has said, its neighbour says again."""
+    least = _ENOUGH * max(look.worth for look in strand)
+    rest = [i for i, look in enumerate(strand) if look.worth >= least]
+    chosen: list[int] = []
+
+    def worth(i: int) -> tuple[float, int]:
+        # All of it for a look far from all that are chosen, little for a neighbour
+        away = min((abs(strand[i].seconds - strand[c].seconds) for c in chosen), default=_SPREAD)
+        return strand[i].worth * (0.2 + 0.8 * min(1.0, away / _SPREAD)), -i
+
+    while rest and len(chosen) < _READ:
+        chosen.append(max(rest, key=worth))
+        rest.remove(chosen[-1])
+    return tuple(chosen)
 
 
 def to_row(track: FaceTrack) -> dict[str, Any]:
@@ -217,85 +257,6 @@ def from_row(row: Mapping[str, Any]) -> FaceTrack:
         np.stack(vectors).astype(np.float32),
         tuple(row["read"]),
     )
-
-
-class _Scenes:
-    """Small pictures of the moments at which faces were last seen."""
-
-    def __init__(self) -> None:
-        self._grays: dict[float, Gray] = {}
-
-    def add(self, seconds: float, image: Image) -> None:
-        """Keep the picture of a moment."""
-        self._grays[seconds] = small_gray(image)
-
-    def keep(self, moments: Set[float]) -> None:
-        """Let go of all others."""
-        self._grays = {seconds: gray for seconds, gray in self._grays.items() if seconds in moments}
-
-    def differ(self, before: float, after: float) -> bool:
-        """Whether a cut lies between two moments, which the shot detector has passed over."""
-        one, two = _without_bars(self._grays[before], self._grays[after])
-        shift = shift_between(one, two)
-        return is_break(one, two, shift if shift is not None and shift.trust >= _TRUST else None)
-
-
-def _without_bars(one: Gray, two: Gray) -> tuple[Gray, Gray]:
-    """Two small pictures without the black bars of both, which make any two pictures alike."""
-    area, (height, width) = active_area(np.stack([one, two])[..., None]), one.shape
-    rows = slice(round(area.top * height), round(area.bottom * height))
-    columns = slice(round(area.left * width), round(area.right * width))
-    return one[rows, columns], two[rows, columns]
-
-
-def _looks(image: Image, seconds: float, models: FaceModels) -> list[FaceView]:
-    # As records keep it: a microsecond, a ten thousandth of the picture.
-    faces = [_face_of(_face_row(face)) for face in models.find(image, seconds)]
-    return [FaceView(f, _halved(models.read(image, f)), _worth(f, image.shape[0])) for f in faces]
-
-
-def _worth(face: Face, height: int) -> float:
-    """Large, sure and turned to the camera: what recognisers were trained on.
-
-    Scores of good and poor looks lie close together, between 0.6 and 0.95, and are drawn apart.
-    """
-    size = min(1.0, face.box.height * height / _LARGE)
-    return size * face.score**4 * max(0.1, 1 - abs(face.yaw))
-
-
-def _track(shot: int, strand: Strand, *, every: bool) -> FaceTrack:
-    read = tuple(range(len(strand))) if every else _best(strand)
-    embeddings = np.stack([strand[i].embedding for i in read])
-    return FaceTrack(shot, tuple(look.face for look in strand), embeddings, read)
-
-
-def _best(strand: Strand) -> tuple[int, ...]:
-    """The looks worth most, spread over time: what one moment has said, its neighbour says again."""
-    least = _ENOUGH * max(look.worth for look in strand)
-    rest = [i for i, look in enumerate(strand) if look.worth >= least]
-    chosen: list[int] = []
-    while rest and len(chosen) < _READ:
-        best = max(rest, key=lambda i: (strand[i].worth * _news(strand, i, chosen), -i))
-        rest.remove(best)
-        chosen.append(best)
-    return tuple(chosen)
-
-
-def _news(strand: Strand, i: int, chosen: Sequence[int]) -> float:
-    """1 for a look far from all that are chosen, little for a neighbour."""
-    away = min((abs(strand[i].seconds - strand[c].seconds) for c in chosen), default=_SPREAD)
-    return 0.2 + 0.8 * min(1.0, away / _SPREAD)
-
-
-def _halved(embedding: Embedding) -> Embedding:
-    halved: Embedding = embedding.astype(_HALF).astype(np.float32)
-    return halved
-
-
-def _between(one: Box, two: Box, share: float) -> Box:
-    a, b = (np.array([box.left, box.top, box.right, box.bottom]) for box in (one, two))
-    left, top, right, bottom = (float(v) for v in a + (b - a) * share)
-    return Box(left, top, right, bottom)
 
 
 def _face_row(face: Face) -> dict[str, Any]:

@@ -28,10 +28,7 @@ from shotad.core import Box
 from shotad.sight.castfolder import Holdings, is_blank
 from shotad.sight.faces import Embedding
 from shotad.sight.facetracks import FaceTrack
-from shotad.sight.gallery import mean_of
-
-Vectors = npt.NDArray[np.float32]
-"""``float32[n, d]``, rows of length 1."""
+from shotad.sight.gallery import Embeddings, mean_of
 
 _SOLID = 3
 """Appearances from which it is known how well a group holds together."""
@@ -62,14 +59,27 @@ def group(appearances: Sequence[Appearance], join: float, margin: float = 0.0) -
     ``join`` and the next best group's is less by ``margin``; else it is in none. About n² likenesses are
     computed for n appearances, and memory grows with n alone.
     """
+    if not appearances:
+        return ()
     firm = [number for number, one in enumerate(appearances) if one.firm]
     loose = [number for number, one in enumerate(appearances) if not one.firm]
     apart = together(one.moments for one in appearances)
-    vectors = _vectors(appearances)
+    vectors = np.stack([one.vector for one in appearances]).astype(np.float32)
     place = {number: k for k, number in enumerate(firm)}
     within = [{place[other] for other in apart[number] if other in place} for number in firm]
     groups = [[firm[k] for k in group] for group in agglomerate(vectors[firm], within, join)]
-    _attach(groups, loose, vectors, apart, join, margin)
+    if groups and loose:
+        # The surest first; the groups' means are those of the firm ones.
+        likeness = vectors[loose] @ np.stack([vectors[members].mean(axis=0) for members in groups]).T
+        taken = [set(members) for members in groups]
+        for k in sorted(range(len(loose)), key=lambda k: (-float(likeness[k].max()), loose[k])):
+            ranked = np.argsort(-likeness[k], kind="stable")[:2]
+            best = int(ranked[0])
+            second = float(likeness[k, ranked[1]]) if len(ranked) > 1 else -1.0
+            sure = likeness[k, best] > join and likeness[k, best] - second >= margin
+            if sure and not apart[loose[k]] & taken[best]:
+                groups[best].append(loose[k])
+                taken[best].add(loose[k])
     return tuple(sorted(tuple(sorted(group)) for group in groups))
 
 
@@ -91,7 +101,7 @@ def together(moments: Iterable[Sequence[float]]) -> list[set[int]]:
     return apart
 
 
-def agglomerate(vectors: Vectors, apart: Sequence[set[int]], join: float) -> list[list[int]]:
+def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> list[list[int]]:
     """Groups of row numbers by average linkage, two at a time, the most alike first, look-alikes apart.
 
     ``apart[i]`` are the rows that may not be in one group with row ``i``. The generic algorithm of Müllner
@@ -111,7 +121,7 @@ class _Groups:
     """Groups that grow. ``sums[i]`` is the sum of the rows of group ``i``: the mean likeness of all pairs of
     two groups is the product of their sums over that of their sizes."""
 
-    def __init__(self, vectors: Vectors, apart: Sequence[set[int]]) -> None:
+    def __init__(self, vectors: Embeddings, apart: Sequence[set[int]]) -> None:
         n = len(vectors)
         self.members = [[k] for k in range(n)]
         self._apart = [set(others) for others in apart]
@@ -182,37 +192,6 @@ class _Groups:
         self._stale[rows.start : rows.stop] = False
 
 
-def _attach(
-    groups: list[list[int]],
-    loose: Sequence[int],
-    vectors: Vectors,
-    apart: Sequence[set[int]],
-    join: float,
-    margin: float,
-) -> None:
-    """Give loose appearances to groups, the surest first; the groups' means are those of the firm ones."""
-    if not groups or not loose:
-        return
-    means = np.stack([vectors[members].mean(axis=0) for members in groups])
-    likeness = vectors[list(loose)] @ means.T
-    taken = [set(members) for members in groups]
-    order = sorted(range(len(loose)), key=lambda k: (-float(likeness[k].max()), loose[k]))
-    for k in order:
-        ranked = np.argsort(-likeness[k], kind="stable")[:2]
-        best = int(ranked[0])
-        second = float(likeness[k, ranked[1]]) if len(ranked) > 1 else -1.0
-        sure = likeness[k, best] > join and likeness[k, best] - second >= margin
-        if sure and not apart[loose[k]] & taken[best]:
-            groups[best].append(loose[k])
-            taken[best].add(loose[k])
-
-
-def _vectors(appearances: Sequence[Appearance]) -> Vectors:
-    if not appearances:
-        return np.zeros((0, 1), np.float32)
-    return np.stack([one.vector for one in appearances]).astype(np.float32)
-
-
 _FIRM_LOOKS = 2
 _FIRM_HEIGHT = 40.0
 """Pixels of a face that may found a person; smaller ones look alike, whosever they are."""
@@ -276,8 +255,14 @@ def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: flo
     `shotad.sight.found_people.group`.
     Faces too small to tell are left out, and so is who was never seen twice in a shot.
     """
-    large = [track for track in tracks if _largest(track) * height >= _LEAST_HEIGHT]
-    appearances = [_appearance(track, height) for track in large]
+    large, appearances = [], []
+    for track in tracks:
+        pixels = max(face.box.height for face in track.faces) * height
+        if pixels >= _LEAST_HEIGHT:
+            firm = len(track.faces) >= _FIRM_LOOKS and pixels >= _FIRM_HEIGHT
+            moments = tuple(face.seconds for face in track.faces)
+            large.append(track)
+            appearances.append(Appearance(mean_of(track.embeddings), moments, firm))
     groups = group(appearances, join, margin)
     people = [person_of(large[number] for number in numbers) for numbers in groups]
     return sorted(people, key=lambda person: person.order)
@@ -287,15 +272,6 @@ def person_of(tracks: Iterable[FaceTrack]) -> FoundPerson:
     """Somebody to whom all of these tracks belong."""
     ordered = tuple(sorted(tracks, key=lambda t: (t.first, t.faces[0].box.left, t.faces[0].box.top)))
     return FoundPerson(ordered, mean_of(np.stack([mean_of(track.embeddings) for track in ordered])))
-
-
-def _appearance(track: FaceTrack, height: int) -> Appearance:
-    firm = len(track.faces) >= _FIRM_LOOKS and _largest(track) * height >= _FIRM_HEIGHT
-    return Appearance(mean_of(track.embeddings), tuple(face.seconds for face in track.faces), firm)
-
-
-def _largest(track: FaceTrack) -> float:
-    return max(face.box.height for face in track.faces)
 
 
 Likeness = Mapping[str, float]
@@ -315,14 +291,6 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Borders:
-    """Likeness from which somebody is a member, and by how much the second best must be less."""
-
-    threshold: float
-    margin: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Claims:
     """What became of the pictures that were cut from a person's faces before, as ids.
 
@@ -330,9 +298,14 @@ class _Claims:
     ``lost`` counts those that went with their person.
     """
 
-    moved: tuple[str, ...]
-    kept: tuple[str, ...]
+    moved: list[str]
+    kept: list[str]
     lost: int
+
+    @property
+    def are_moved(self) -> bool:
+        """Whether a person has given most of the pictures to somebody else."""
+        return bool(self.moved) and len(self.moved) >= len(self.kept)
 
 
 def match_people(
@@ -340,23 +313,32 @@ def match_people(
     film: str,
     holdings: Holdings,
     likeness: Callable[[FoundPerson], Likeness],
-    borders: Borders,
+    threshold: float,
+    margin: float,
 ) -> list[Match]:
     """For each of ``people``, the most seen first, whose they are.
 
+    From ``threshold`` on somebody is a member, if the second best is less alike by ``margin``.
     ``likeness`` must not count pictures that an earlier run cut from the same film, for these follow from
     what is to be decided. Several may be the same member, unless they are on the screen together.
     """
     claims = [_claims(person, film, holdings) for person in people]
-    owners = _owners(claims)
+    # Which person found goes on as which member: of several with pictures of one, that with the most
+    best: dict[str, tuple[int, int]] = {}
+    for number, claim in enumerate(claims):
+        for member in sorted(set(claim.kept)):
+            best[member] = min(best.get(member, (0, 0)), (-claim.kept.count(member), number))
+    owners: dict[int, str] = {}
+    for (_, number), name in sorted(((place, name) for name, place in best.items()), reverse=True):
+        owners[number] = name
     named = {member.id for member in holdings.members if not is_blank(member)}
     matches: list[Match] = []
     taken: dict[str, list[FoundPerson]] = {}
     for number, person in enumerate(people):
         alike = likeness(person)
-        found = _matched(claims[number], owners.get(number), named, alike, borders)
+        found = _matched(claims[number], owners.get(number), named, alike, threshold, margin)
         met = found.member is not None and any(map(person.meets, taken.get(found.member, ())))
-        if met and not _is_moved(claims[number]):
+        if met and not claims[number].are_moved:
             found = Match(like=found.member)
         if found.member is not None:
             taken.setdefault(found.member, []).append(person)
@@ -376,51 +358,31 @@ def _claims(person: FoundPerson, film: str, holdings: Holdings) -> _Claims:
             kept.append(picture.id)
         else:
             lost += 1
-    return _Claims(tuple(moved), tuple(kept), lost)
-
-
-def _owners(claims: Sequence[_Claims]) -> dict[int, str]:
-    """Which person found goes on as which member: of several with pictures of one, that with the most."""
-    best: dict[str, tuple[int, int]] = {}
-    for number, claim in enumerate(claims):
-        for member in sorted(set(claim.kept)):
-            best[member] = min(best.get(member, (0, 0)), (-claim.kept.count(member), number))
-    owned: dict[int, list[tuple[int, str]]] = {}
-    for member, (votes, number) in best.items():
-        owned.setdefault(number, []).append((votes, member))
-    return {number: min(members)[1] for number, members in owned.items()}
+    return _Claims(moved, kept, lost)
 
 
 def _matched(
-    claims: _Claims, owner: str | None, named: Iterable[str], alike: Likeness, borders: Borders
+    claims: _Claims,
+    owner: str | None,
+    named: Iterable[str],
+    alike: Likeness,
+    threshold: float,
+    margin: float,
 ) -> Match:
-    if _is_moved(claims):
+    if claims.are_moved:
         return Match(_most(claims.moved))
     if owner is not None and owner in named:
         return Match(owner)
-    sure, like = _by_face(alike, borders)
-    if sure is not None:
-        return Match(sure)
+    ranked = sorted(alike, key=lambda name: -alike[name])
+    like = ranked[0] if ranked and alike[ranked[0]] >= threshold - margin else None
+    ahead = len(ranked) < 2 or alike[ranked[0]] - alike[ranked[1]] >= margin
+    if like is not None and alike[like] >= threshold and ahead:
+        return Match(like)
     if owner is not None:
         return Match(owner, like if like != owner else None)
     if claims.lost > len(claims.kept):
         return Match(dismissed=True)
     return Match(like=_most(claims.kept) if claims.kept else like)
-
-
-def _is_moved(claims: _Claims) -> bool:
-    """Whether a person has given most of the pictures to somebody else."""
-    return bool(claims.moved) and len(claims.moved) >= len(claims.kept)
-
-
-def _by_face(alike: Likeness, borders: Borders) -> tuple[str | None, str | None]:
-    """The member beyond doubt, or one whom somebody may be."""
-    ranked = sorted(alike, key=lambda name: -alike[name])
-    if not ranked or alike[ranked[0]] < borders.threshold - borders.margin:
-        return None, None
-    best = ranked[0]
-    ahead = len(ranked) == 1 or alike[best] - alike[ranked[1]] >= borders.margin
-    return (best, None) if alike[best] >= borders.threshold and ahead else (None, best)
 
 
 def _most(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Literal
@@ -30,33 +31,7 @@ _ODD = 0.5
 """A photo that is less than this part of the threshold like all others of a person shows somebody else."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Measure:
-    """A gallery as arrays: ``people`` ``float32[m, d]``, the mean of each one's photos; ``film``
-    ``float32[m, d]`` and its ``weight`` ``float64[m]``."""
-
-    people: Embeddings
-    film: Embeddings
-    weight: npt.NDArray[np.float64]
-
-    @classmethod
-    def of(cls, photos: Mapping[str, Embeddings], film: Mapping[str, Embeddings]) -> _Measure:
-        people = [mean_of(rows) for rows in photos.values()]
-        none = np.zeros((0, 1), np.float32)
-        looks = [film.get(name, none) for name in photos]
-        means = [mean_of(f) if len(f) else np.zeros_like(p) for f, p in zip(looks, people, strict=True)]
-        counts = np.array([len(rows) for rows in looks], np.float64)
-        return cls(
-            np.stack(people) if people else none, np.stack(means) if means else none, counts / (counts + 1)
-        )
-
-    def likeness(self, face: Embeddings) -> list[float]:
-        to_photos = (self.people @ face).astype(np.float64)
-        together: list[float] = ((to_photos + self.weight * (self.film @ face)) / (1 + self.weight)).tolist()
-        return together
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Gallery:
     """What each person looks like, by `Member.id`, in the order of the cast.
 
@@ -68,7 +43,6 @@ class Gallery:
     photos: Mapping[str, Embeddings]
     nameless: frozenset[str] = frozenset()
     film: Mapping[str, Embeddings] = field(default_factory=dict)
-    _measure: _Measure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, rows in (*self.photos.items(), *self.film.items()):
@@ -77,7 +51,16 @@ class Gallery:
         stray = next((name for name in (*self.film, *self.nameless) if name not in self.photos), None)
         if stray is not None:
             raise ValueError(f"{stray!r} has no photo in the gallery")
-        object.__setattr__(self, "_measure", _Measure.of(self.photos, self.film))
+
+    @cached_property
+    def _arrays(self) -> tuple[Embeddings, Embeddings, npt.NDArray[np.float64]]:
+        """Means of each one's photos and of the looks from the film, ``float32[m, d]``, and the weight of
+        these, ``float64[m]``."""
+        people = [mean_of(rows) for rows in self.photos.values()]
+        looks = [self.film.get(name, np.zeros((0, 1), np.float32)) for name in self.photos]
+        means = [mean_of(f) if len(f) else np.zeros_like(p) for f, p in zip(looks, people, strict=True)]
+        counts = np.array([len(rows) for rows in looks], np.float64)
+        return np.stack(people), np.stack(means), counts / (counts + 1)
 
     def __len__(self) -> int:
         return len(self.photos)
@@ -92,7 +75,9 @@ class Gallery:
         """
         if not self.photos:
             return {}
-        return dict(zip(self.photos, self._measure.likeness(mean_of(looks)), strict=True))
+        face, (people, film, weight) = mean_of(looks), self._arrays
+        together = ((people @ face).astype(np.float64) + weight * (film @ face)) / (1 + weight)
+        return dict(zip(self.photos, together.tolist(), strict=True))
 
     def with_film(self, film: Mapping[str, Embeddings]) -> Gallery:
         """The same photos with other looks from the film, ``float32[n, d]`` by id."""
@@ -127,7 +112,12 @@ def read_gallery(
     for member in cast:
         if member.says and most is not None and named >= most:
             continue
-        read = {path: _reading(path, models, known or {}, readings) for path in member.photos}
+        read = {}
+        for path in member.photos:
+            key = photo_key(path)
+            if key not in readings:
+                readings[key] = known[key] if known and key in known else read_photo(path, models)
+            read[path] = readings[key]
         warnings += _photo_warnings(member, read, models.threshold)
         rows = [reading.embedding for reading in read.values() if reading.embedding is not None]
         if rows:
@@ -146,16 +136,6 @@ def mean_of(rows: Embeddings) -> Embeddings:
     return unit
 
 
-def _reading(
-    path: Path, models: FaceModels, known: Mapping[str, PhotoReading], readings: dict[str, PhotoReading]
-) -> PhotoReading:
-    """One photo, from those that were read before where it is among them; put down in ``readings``."""
-    key = photo_key(path)
-    if key not in readings:
-        readings[key] = known[key] if key in known else read_photo(path, models)
-    return readings[key]
-
-
 def _photo_warnings(member: Member, read: Mapping[Path, PhotoReading], threshold: float) -> Iterator[str]:
     for path, reading in read.items():
         if reading.trouble == "no face":
@@ -163,11 +143,6 @@ def _photo_warnings(member: Member, read: Mapping[Path, PhotoReading], threshold
         elif reading.trouble == "several faces":
             yield f"Several faces of like size are in {path}, so nobody can tell whose it is; it is not used."
     usable = {path: r.embedding for path, r in read.items() if r.embedding is not None}
-    yield from _odd_ones(member, usable, threshold)
-
-
-def _odd_ones(member: Member, usable: Mapping[Path, Embeddings], threshold: float) -> Iterator[str]:
-    """The photos of a person that look like none of the others."""
     for path, embedding in usable.items():
         others = [float(embedding @ other) for at, other in usable.items() if at != path]
         if others and max(others) < _ODD * threshold:
@@ -225,11 +200,11 @@ def read_photo(path: Path, models: FaceModels) -> PhotoReading:
         faces = models.find(image, 0.0)
     if not faces:
         return PhotoReading(None, "no face")
-    # The largest face; None where another is nearly as large
+    # The largest face, where none is nearly as large
     first, *others = sorted(faces, key=lambda face: -face.box.height)
-    rivals = [o for o in others if o.box.height >= _LIKE_SIZE * first.box.height]
-    face = None if rivals else first
-    return PhotoReading(None, "several faces") if face is None else PhotoReading(models.read(image, face))
+    if any(other.box.height >= _LIKE_SIZE * first.box.height for other in others):
+        return PhotoReading(None, "several faces")
+    return PhotoReading(models.read(image, first))
 
 
 def check_photo(path: Path) -> None:
@@ -245,7 +220,11 @@ def load_photo(path: Path) -> Image:
     """
     with _told(path), Pictures.open(io.BytesIO(_bytes(path))) as opened:
         opened.draft("RGB", (_LARGEST, _LARGEST))
-        picture = _flat(ImageOps.exif_transpose(opened))
+        picture = ImageOps.exif_transpose(opened)
+        if "transparency" in picture.info or "A" in picture.getbands():  # what is see-through, on grey
+            ground = Pictures.new("RGBA", picture.size, (128, 128, 128, 255))
+            picture = Pictures.alpha_composite(ground, picture.convert("RGBA"))
+        picture = picture.convert("RGB")
     picture.thumbnail((_LARGEST, _LARGEST))
     return np.asarray(picture, np.uint8)
 
@@ -263,14 +242,6 @@ def _told(path: Path) -> Iterator[None]:
         raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from None
     except (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning):
         raise _unreadable(path, "it is too large") from None
-
-
-def _flat(picture: Pictures.Image) -> Pictures.Image:
-    """RGB, with what is see-through on grey."""
-    if "transparency" not in picture.info and "A" not in picture.getbands():
-        return picture.convert("RGB")
-    ground = Pictures.new("RGBA", picture.size, (128, 128, 128, 255))
-    return Pictures.alpha_composite(ground, picture.convert("RGBA")).convert("RGB")
 
 
 def _bytes(path: Path) -> bytes:

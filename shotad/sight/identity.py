@@ -57,11 +57,19 @@ def identify(
     """A verdict for each track; their order does not matter. ``names`` (by id) are for the reasons only."""
     if not len(gallery):
         return [Verdict(reason="nobody has a photo") for _ in tracks]
-    rules = _Rules.of(settings, models, gallery.nameless, names or {})
-    if settings.by_rules.decide == "frame":
+    set_here = settings.by_rules
+    threshold = models.threshold if settings.threshold is None else settings.threshold
+    margin = models.margin if set_here.margin is None else set_here.margin
+    same = max(models.same, threshold)
+    rules = _Rules(threshold, margin, same, set_here.smallest, gallery.nameless, names or {})
+    if set_here.decide == "frame":
         return _by_frame(tracks, gallery, rules)
-    looks = [_good_looks(track, rules.smallest) for track in tracks]
-    if settings.by_rules.from_film:
+    # The embeddings of those looks that are large enough: ``float32[k, d]``, k from 0
+    looks = []
+    for track in tracks:
+        boxes = [track.faces[look].box for look in track.read]
+        looks.append(track.embeddings[[k for k, box in enumerate(boxes) if box.height >= rules.smallest]])
+    if set_here.from_film:
         gallery = _with_bank(tracks, looks, gallery, rules)
     verdicts = [_verdict(rows, gallery, rules) for rows in looks]
     return _one_place_at_a_time(tracks, looks, verdicts, rules)
@@ -76,15 +84,6 @@ class _Rules:
     nameless: frozenset[str]
     names: Mapping[str, str]
 
-    @classmethod
-    def of(
-        cls, settings: CastSettings, models: FaceModels, nameless: frozenset[str], names: Mapping[str, str]
-    ) -> _Rules:
-        threshold = models.threshold if settings.threshold is None else settings.threshold
-        rules = settings.by_rules
-        margin = models.margin if rules.margin is None else rules.margin
-        return cls(threshold, margin, max(models.same, threshold), rules.smallest, nameless, names)
-
     def called(self, person: str) -> str:
         return "somebody without a name" if person in self.nameless else self.names.get(person, person)
 
@@ -93,12 +92,6 @@ class _Rules:
         if verdict.likeness is None or verdict.likeness < self.same:
             return False
         return verdict.runner_up is None or verdict.likeness - verdict.runner_up >= _SURE * self.margin
-
-
-def _good_looks(track: FaceTrack, smallest: float) -> Embeddings:
-    """The embeddings of those looks that are large enough: ``float32[k, d]``, k from 0."""
-    keep = [row for row, look in enumerate(track.read) if track.faces[look].box.height >= smallest]
-    return track.embeddings[keep]
 
 
 def _verdict(rows: Embeddings, gallery: Gallery, rules: _Rules) -> Verdict:
@@ -140,21 +133,13 @@ def _with_bank(
         if found.keys() <= bank.keys():
             return gallery
         bank = found | bank
-        gallery = gallery.with_film(_surest(bank, looks, by_photos))
-
-
-def _surest(
-    bank: Mapping[int, str], looks: Sequence[Embeddings], by_photos: Sequence[Mapping[str, float]]
-) -> dict[str, Embeddings]:
-    """The faces of each person that are most like the photos, one row a track, in an order of their own."""
-    film: dict[str, list[tuple[float, bytes, Embeddings]]] = {}
-    for at, person in bank.items():
-        face = mean_of(looks[at])
-        film.setdefault(person, []).append((-by_photos[at][person], face.tobytes(), face))
-    return {
-        person: np.stack([face for _, _, face in sorted(faces, key=lambda f: f[:2])[:_BANK]])
-        for person, faces in film.items()
-    }
+        # The faces of each person that are most like the photos, one row a track, in an order of their own
+        film: dict[str, list[tuple[float, bytes, Embeddings]]] = {}
+        for at, person in bank.items():
+            face = mean_of(looks[at])
+            film.setdefault(person, []).append((-by_photos[at][person], face.tobytes(), face))
+        surest = {person: sorted(faces, key=lambda f: f[:2])[:_BANK] for person, faces in film.items()}
+        gallery = gallery.with_film({p: np.stack([f for _, _, f in faces]) for p, faces in surest.items()})
 
 
 def _one_place_at_a_time(
@@ -165,87 +150,65 @@ def _one_place_at_a_time(
     Both keep it where they are the same person beyond doubt, to the gallery and to one another: a mirror, a
     split screen, a portrait on the wall.
     """
-    judged = list(verdicts)
-    for group in _same_person_same_shot(tracks, verdicts):
-        kept: list[int] = []
-        for at in sorted(
-            group, key=lambda i: (-(verdicts[i].likeness or 0.0), tracks[i].first, _corner(tracks[i]))
-        ):
-            rivals = [i for i in kept if _share_a_picture(tracks[i], tracks[at])]
-            if all(_same_beyond_doubt(i, at, looks, verdicts, rules) for i in rivals):
-                kept.append(at)
-            else:
-                person = rules.called(verdicts[at].person or "")
-                reason = f"the same moment as a face more like {person}"
-                judged[at] = replace(verdicts[at], person=None, member=None, reason=reason)
-    return judged
-
-
-def _same_person_same_shot(tracks: Sequence[FaceTrack], verdicts: Sequence[Verdict]) -> list[list[int]]:
     groups: dict[tuple[int, str], list[int]] = {}
     for at, (track, verdict) in enumerate(zip(tracks, verdicts, strict=True)):
         if verdict.person is not None:
             groups.setdefault((track.shot, verdict.person), []).append(at)
-    return [group for group in groups.values() if len(group) > 1]
+    moments = [{face.seconds for face in track.faces} for track in tracks]
 
+    def is_same(one: int, other: int) -> bool:
+        sure = rules.beyond_doubt(verdicts[one]) and rules.beyond_doubt(verdicts[other])
+        return sure and float(mean_of(looks[one]) @ mean_of(looks[other])) >= rules.same
 
-def _share_a_picture(one: FaceTrack, other: FaceTrack) -> bool:
-    return not {f.seconds for f in one.faces}.isdisjoint(f.seconds for f in other.faces)
-
-
-def _same_beyond_doubt(
-    one: int, other: int, looks: Sequence[Embeddings], verdicts: Sequence[Verdict], rules: _Rules
-) -> bool:
-    sure = rules.beyond_doubt(verdicts[one]) and rules.beyond_doubt(verdicts[other])
-    return sure and float(mean_of(looks[one]) @ mean_of(looks[other])) >= rules.same
+    judged = list(verdicts)
+    for (_, person), group in groups.items():
+        kept: list[int] = []
+        for at in sorted(
+            group, key=lambda i: (-(verdicts[i].likeness or 0.0), tracks[i].first, _corner(tracks[i]))
+        ):
+            if all(is_same(rival, at) for rival in kept if moments[rival] & moments[at]):
+                kept.append(at)
+            else:
+                reason = f"the same moment as a face more like {rules.called(person)}"
+                judged[at] = replace(verdicts[at], person=None, member=None, reason=reason)
+    return judged
 
 
 def _corner(track: FaceTrack) -> tuple[float, float]:
     return track.faces[0].box.left, track.faces[0].box.top
 
 
-@dataclass(frozen=True, slots=True)
-class _FaceVerdict:
-    """One look that was read: where it stands, and whose it is."""
-
-    track: int
-    look: int
-    verdict: Verdict
-
-
 def _by_frame(tracks: Sequence[FaceTrack], gallery: Gallery, rules: _Rules) -> list[Verdict]:
     """As in AutoAD-Zero: each face of each frame is whom it is most like, from the threshold on; of two that
     would be one person in a frame, the better. There is no margin."""
     plain = replace(rules, margin=0.0)
+    # Of each track, the looks that were read, and whose they are
     read = [
-        _FaceVerdict(at, look, _verdict(track.embeddings[row : row + 1], gallery, plain))
-        for at, track in enumerate(tracks)
-        for row, look in enumerate(track.read)
-        if track.faces[look].box.height >= rules.smallest
+        {
+            look: _verdict(track.embeddings[row : row + 1], gallery, plain)
+            for row, look in enumerate(track.read)
+            if track.faces[look].box.height >= rules.smallest
+        }
+        for track in tracks
     ]
-    best: dict[tuple[int, float, str], _FaceVerdict] = {}
-    for one in sorted(read, key=lambda o: (-(o.verdict.likeness or 0.0), _corner(tracks[o.track]))):
-        if one.verdict.person is not None:
-            track = tracks[one.track]
-            best.setdefault((track.shot, track.faces[one.look].seconds, one.verdict.person), one)
-    return [_of_looks(at, track, read, list(best.values())) for at, track in enumerate(tracks)]
-
-
-def _of_looks(
-    at: int, track: FaceTrack, read: Sequence[_FaceVerdict], best: Sequence[_FaceVerdict]
-) -> Verdict:
-    """The verdicts on the looks of one track, and as that of the track the most frequent."""
-    own = sorted((o for o in best if o.track == at), key=lambda o: o.look)
-    ids: list[str | None] = [None] * len(track.faces)
-    for one in own:
-        ids[one.look] = one.verdict.member
-    if own:
-        person = Counter(o.verdict.person for o in own).most_common(1)[0][0]
-        top = max((o.verdict for o in own if o.verdict.person == person), key=lambda v: v.likeness or 0.0)
-        return replace(top, looks=tuple(ids))
-    tried = [o.verdict for o in read if o.track == at]
-    if not tried:
-        return Verdict(reason="too small", looks=tuple(ids))
-    top = max(tried, key=lambda v: v.likeness or 0.0)
-    reason = top.reason or f"the same moment as a face more like {top.person}"
-    return replace(top, person=None, member=None, reason=reason, looks=tuple(ids))
+    best: dict[tuple[int, float, str], tuple[int, int]] = {}
+    found = [(at, look) for at, known in enumerate(read) for look in known]
+    for at, look in sorted(found, key=lambda f: (-(read[f[0]][f[1]].likeness or 0.0), _corner(tracks[f[0]]))):
+        person, track = read[at][look].person, tracks[at]
+        if person is not None:
+            best.setdefault((track.shot, track.faces[look].seconds, person), (at, look))
+    verdicts = []
+    for at, track in enumerate(tracks):
+        own = sorted(look for t, look in best.values() if t == at)
+        looks = tuple(read[at][k].member if k in own else None for k in range(len(track.faces)))
+        if own:  # the most frequent is that of the track
+            person = Counter(read[at][look].person for look in own).most_common(1)[0][0]
+            mine = [read[at][look] for look in own if read[at][look].person == person]
+            verdicts.append(replace(max(mine, key=lambda v: v.likeness or 0.0), looks=looks))
+        elif read[at]:
+            top = max(read[at].values(), key=lambda v: v.likeness or 0.0)
+            reason = top.reason or f"the same moment as a face more like {top.person}"
+            verdicts.append(replace(top, person=None, member=None, reason=reason, looks=looks))
+        else:
+            verdicts.append(Verdict(reason="too small", looks=looks))
+    return verdicts

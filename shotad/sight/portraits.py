@@ -12,6 +12,7 @@ import urllib.parse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -22,12 +23,10 @@ from shotad.core import Box, Image, Member, write_text
 from shotad.film import jpeg, page_environment
 from shotad.script import timecode
 from shotad.sight.castfile import CastFile
-from shotad.sight.castfolder import Facts, Found
+from shotad.sight.castfolder import Facts
 from shotad.sight.faces import Embedding, Face, FaceModels
 from shotad.sight.facetracks import FaceTrack
-
-Embeddings = npt.NDArray[np.float32]
-"""``float32[n, d]``, rows of length 1."""
+from shotad.sight.gallery import Embeddings
 
 _MARGINS = (0.6, 0.4, 0.25)
 """Of the face's height, left around it; less where somebody else would be in the picture."""
@@ -104,21 +103,21 @@ def best_of(
     """The ``count`` pictures to keep, best first: one after the other the best, given those before it, and
     nothing that shows what is known already."""
     chosen: list[Portrait] = []
+
+    def worth(one: Portrait) -> tuple[float, float]:
+        typical = float(np.clip(one.embedding @ centre, 0.0, 1.0))
+        rows = [*there, *(other.embedding for other in chosen)]
+        alike = max((float(one.embedding @ row) for row in rows), default=0.0)
+        again = _SAME_SHOT * any(one.look.shot == other.look.shot for other in chosen)
+        value = one.worth * (0.3 + 0.7 * typical) * max(1 - _ALIKE * max(alike, 0.0) - again, 0.0)
+        return value, -one.look.face.seconds
+
     left = [one for one in portraits if not len(there) or float((there @ one.embedding).max()) < _KNOWN]
     while left and len(chosen) < count:
-        best = max(left, key=lambda one: (_value(one, centre, there, chosen), -one.look.face.seconds))
+        best = max(left, key=worth)
         chosen.append(best)
         left = [o for o in left if o is not best and float(o.embedding @ best.embedding) < _KNOWN]
     return chosen
-
-
-def _value(one: Portrait, centre: Embedding, there: Embeddings, chosen: Sequence[Portrait]) -> float:
-    """The worth of a look to a person of whom there are pictures already."""
-    typical = float(np.clip(one.embedding @ centre, 0.0, 1.0))
-    rows = [*there, *(other.embedding for other in chosen)]
-    alike = max((float(one.embedding @ row) for row in rows), default=0.0)
-    again = _SAME_SHOT * any(one.look.shot == other.look.shot for other in chosen)
-    return one.worth * (0.3 + 0.7 * typical) * max(1 - _ALIKE * max(alike, 0.0) - again, 0.0)
 
 
 def portrait(
@@ -128,20 +127,31 @@ def portrait(
 
     ``centre`` is what the person looks like, ``others`` (``float32[n, d]``) what the rest do.
     """
+    box, (height, width) = look.face.box, image.shape[:2]
     for margin in _MARGINS:
-        data = jpeg(np.asarray(_cut(image, look.face.box, margin)), _QUALITY, subsampling=0)
+        left, top, right, bottom = _edges(image, box, margin)
+        wide, high = right - left, bottom - top
+        cut = Pictures.fromarray(np.ascontiguousarray(image[top:bottom, left:right]))
+        if high > _TALLEST:
+            cut = cut.resize((round(wide * _TALLEST / high), _TALLEST), Pictures.Resampling.LANCZOS)
+        data = jpeg(np.asarray(cut), _QUALITY, subsampling=0)
         shown = np.array(Pictures.open(io.BytesIO(data)).convert("RGB"), np.uint8)
         faces = models.find(shown, 0.0)
-        if len(faces) != 1 or not _is_meant(faces[0], look.face.box, image, margin):
+        meant = Box(
+            max((box.left * width - left) / wide, 0.0),
+            max((box.top * height - top) / high, 0.0),
+            min((box.right * width - left) / wide, 1.0),
+            min((box.bottom * height - top) / high, 1.0),
+        )
+        if len(faces) != 1 or faces[0].box.iou(meant) <= 0.4:
             continue
         embedding = models.read(shown, faces[0])
         own = float(embedding @ centre)
         nearest = float((others @ embedding).max()) if len(others) else -1.0
-        is_theirs = own >= max(models.threshold, models.join) and own - nearest >= models.margin
-        if not is_theirs:
+        if own < max(models.threshold, models.join) or own - nearest < models.margin:
             continue
         # Sharpness and light of a face, 0 to 1
-        left, top, right, bottom = _edges(image, look.face.box, 0.0)
+        left, top, right, bottom = _edges(image, box, 0.0)
         grey = cv2.cvtColor(np.ascontiguousarray(image[top:bottom, left:right]), cv2.COLOR_RGB2GRAY)
         small = np.asarray(cv2.resize(grey, (96, 128), interpolation=cv2.INTER_AREA), np.float32)
         light = float(small.mean())
@@ -149,20 +159,6 @@ def portrait(
         clearness = max(lit, 0.05) * (0.3 + 0.7 * min(_sharpness(small) / _SHARP, 1.0))
         return Portrait(look, data, embedding, look.worth * clearness)
     return None
-
-
-def _is_meant(found: Face, box: Box, image: Image, margin: float) -> bool:
-    """Whether a face found in the cut is the one that was cut out."""
-    left, top, right, bottom = _edges(image, box, margin)
-    height, width = image.shape[:2]
-    wide, high = right - left, bottom - top
-    meant = Box(
-        max((box.left * width - left) / wide, 0.0),
-        max((box.top * height - top) / high, 0.0),
-        min((box.right * width - left) / wide, 1.0),
-        min((box.bottom * height - top) / high, 1.0),
-    )
-    return found.box.iou(meant) > 0.4
 
 
 def _edges(image: Image, box: Box, margin: float) -> tuple[int, int, int, int]:
@@ -175,14 +171,6 @@ def _edges(image: Image, box: Box, margin: float) -> tuple[int, int, int, int]:
         min(int(np.ceil(box.right * width + around)), width),
         min(int(np.ceil(box.bottom * height + around)), height),
     )
-
-
-def _cut(image: Image, box: Box, margin: float) -> Pictures.Image:
-    left, top, right, bottom = _edges(image, box, margin)
-    cut = Pictures.fromarray(np.ascontiguousarray(image[top:bottom, left:right]))
-    if cut.height > _TALLEST:
-        cut = cut.resize((round(cut.width * _TALLEST / cut.height), _TALLEST), Pictures.Resampling.LANCZOS)
-    return cut
 
 
 def _sharpness(grey: npt.NDArray[np.float32]) -> float:
@@ -198,40 +186,6 @@ _HEIGHT = 160
 """CSS pixels of a picture's height."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A picture on the page: its address as seen from there, what it is, and its size in CSS pixels."""
-
-    address: str
-    words: str
-    width: int
-    height: int
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One person on the page; ``like`` is the id of somebody they may be."""
-
-    member: Member
-    pictures: tuple[Shown, ...]
-    found: tuple[Found, ...]
-    like: str = ""
-
-    @property
-    def called(self) -> str:
-        """The name, where there is one, with the id: ``Anna (person-03)``."""
-        return f"{self.member.name} ({self.member.id})" if self.member.name else self.member.id
-
-    @property
-    def summary(self) -> str:
-        """What was seen of them, in one line."""
-        if not self.found:
-            return "Not seen in a film that was looked through."
-        shots, seconds = sum(f.shots for f in self.found), sum(f.seconds for f in self.found)
-        films = f" in {len(self.found)} films" if len(self.found) > 1 else ""
-        return f"{plural(shots, 'shot')}, {in_view(seconds)} in view{films}."
-
-
 def renew_overview(folder: Path) -> None:
     """Write the overview of a cast folder again after a change, where there is one. Raises CastError."""
     if (folder / PAGE).exists():
@@ -241,19 +195,43 @@ def renew_overview(folder: Path) -> None:
 def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Path:
     """Write ``overview.html`` into a cast folder. Raises WorkFolderError where it cannot be
     written."""
-    cards = [card_of(member, facts, folder, members) for member in members]
-    films = sorted({(found.name, found.film) for found in facts.found})
+    ids = {member.id for member in members}
+    cards: list[dict[str, Any]] = []
+    for member in members:
+        found, called = facts.in_films(member.id), member.name or member.id
+        summary = "Not seen in a film that was looked through."
+        if found:
+            seconds, films = sum(f.seconds for f in found), f" in {len(found)} films"
+            shots = plural(sum(f.shots for f in found), "shot")
+            summary = f"{shots}, {in_view(seconds)} in view{films if len(found) > 1 else ''}."
+        like = "" if member.name else facts.like(member.id)
+        cards.append(
+            {
+                "member": member,
+                "called": f"{member.name} ({member.id})" if member.name else member.id,
+                "summary": summary,
+                "found": found,
+                "pictures": [
+                    _picture(path, folder, f"{called}, picture {number} of {len(member.photos)}")
+                    for number, path in enumerate(member.photos, 1)
+                ],
+                "like": like if like in ids else "",
+            }
+        )
+    films_seen = sorted({(found.name, found.film) for found in facts.found})
     environment = page_environment(
         _TEMPLATES, time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural
     )
+    name = folder.name or str(folder)
     page = environment.get_template("page.html.j2").render(
         cards=cards,
         title=folder.resolve().name,
-        folder=_quoted(folder),
-        lead=lead(cards, [name for name, _ in films]),
-        films=films,
-        unnamed=[card for card in cards if not card.member.name and not card.member.nameless],
-        pictures=sum(len(card.pictures) for card in cards),
+        # As it is typed in a command line
+        folder=f'"{name}"' if any(c in " '&()" for c in name) else name,
+        lead=_lead(members, [film for film, _ in films_seen]),
+        films=films_seen,
+        unnamed=[card for card in cards if not card["member"].name and not card["member"].nameless],
+        pictures=sum(len(member.photos) for member in members),
     )  # fmt: skip
     path = folder / PAGE
     if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != page:
@@ -261,26 +239,24 @@ def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Pat
     return path
 
 
-def card_of(member: Member, facts: Facts, folder: Path, members: Sequence[Member]) -> Card:
-    """What the page shows of one person."""
-    count = len(member.photos)
-    pictures = []
-    for number, path in enumerate(member.photos, 1):
-        width, height = _size(path)
-        words = f"{member.name or member.id}, picture {number} of {count}"
-        pictures.append(Shown(_address(path, folder), words, round(width * _HEIGHT / height), _HEIGHT))
-    like = "" if member.name else facts.like(member.id)
-    known = any(other.id == like for other in members)
-    return Card(member, tuple(pictures), facts.in_films(member.id), like if known else "")
+def _picture(path: Path, folder: Path, words: str) -> dict[str, Any]:
+    """A picture on the page: its address as seen from there, what it is, and its size in CSS pixels."""
+    try:
+        with Pictures.open(path) as opened:
+            width, height = opened.size
+    except OSError:
+        width, height = 1, 1  # of one that cannot be read, those of a square
+    address = urllib.parse.quote(Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix())
+    return {"address": address, "words": words, "width": round(width * _HEIGHT / height), "height": _HEIGHT}
 
 
-def lead(cards: Sequence[Card], films: Sequence[str]) -> str:
+def _lead(members: Sequence[Member], films: Sequence[str]) -> str:
     """The cast in one sentence: ``4 people, seen in ep1.mp4; 3 have no name yet.``"""
-    people = "1 person" if len(cards) == 1 else f"{len(cards)} people"
+    people = "1 person" if len(members) == 1 else f"{len(members)} people"
     seen = f", seen in {', '.join(films)}" if films else ""
-    unnamed = sum(not card.member.name and not card.member.nameless for card in cards)
+    unnamed = sum(not member.name and not member.nameless for member in members)
     names = f"{unnamed} of them {'has' if unnamed == 1 else 'have'} no name yet" if unnamed else "all named"
-    return f"{people}{seen}; {names}." if cards else "There is nobody in this cast yet."
+    return f"{people}{seen}; {names}." if members else "There is nobody in this cast yet."
 
 
 def in_view(seconds: float) -> str:
@@ -292,24 +268,3 @@ def in_view(seconds: float) -> str:
 def plural(number: int, word: str) -> str:
     """``1 shot``, ``2 shots``."""
     return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def _size(path: Path) -> tuple[int, int]:
-    """Width and height of a picture in pixels; of one that cannot be read, those of a square."""
-    try:
-        with Pictures.open(path) as opened:
-            return opened.size
-    except OSError:
-        return 1, 1
-
-
-def _address(path: Path, folder: Path) -> str:
-    """How the page finds a picture: seen from the folder, wherever both are moved to."""
-    seen = os.path.relpath(path.absolute(), folder.absolute())
-    return urllib.parse.quote(Path(seen).as_posix())
-
-
-def _quoted(folder: Path) -> str:
-    """The folder's name as it is typed in a command line."""
-    name = folder.name or str(folder)
-    return f'"{name}"' if any(c in " '&()" for c in name) else name

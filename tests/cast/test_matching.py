@@ -9,7 +9,6 @@ import numpy as np
 
 from shotad.core import Box, Member
 from shotad.sight import (
-    Borders,
     Face,
     FaceTrack,
     Facts,
@@ -24,7 +23,6 @@ from shotad.sight import (
 from shotad.sight.castfolder import sha256_of
 
 BOX = Box(0.4, 0.3, 0.6, 0.7)
-BORDERS = Borders(0.5, 0.1)
 
 
 def face(second: float, box: Box = BOX) -> Face:
@@ -58,7 +56,7 @@ def cast(folder: Path, pictures: list[Picture], *members: Member) -> Holdings:
 
 def matched(people: list[FoundPerson], there: Holdings, *likeness: Mapping[str, float]) -> list[Match]:
     given = {id(p): alike for p, alike in zip(people, likeness, strict=False)}
-    return match_people(people, "film", there, lambda p: given.get(id(p), {}), BORDERS)
+    return match_people(people, "film", there, lambda p: given.get(id(p), {}), 0.5, 0.1)
 
 
 def test_faces_alone_tell_where_there_is_nothing_else(tmp_path: Path) -> None:

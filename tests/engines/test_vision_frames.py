@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from shotad.engines.local_vision_qwen import Patches, PatchRules, grid_of, smart_size, video_patches
+from shotad.engines.local_vision_qwen import PatchRules, grid_of, smart_size, video_patches
 
 HAS_TORCHVISION = importlib.util.find_spec("torchvision") is not None
 RULES = PatchRules(patch=4, merge=2, depth=2, mean=(0.4, 0.5, 0.6), std=(0.2, 0.25, 0.3))
@@ -48,10 +48,10 @@ def by_loops(images: np.ndarray, rules: PatchRules) -> np.ndarray:
 @pytest.mark.parametrize("frames", [1, 2, 5])
 def test_patches_of_a_video_are_those_of_the_formula(frames: int) -> None:
     images = noise(frames, 24, 16)
-    found = video_patches(images, (24, 16), RULES)
-    assert found.grid == ((frames + 1) // 2, 4, 6) == grid_of(24, 16, frames, RULES)
-    assert found.values.dtype == np.float32
-    np.testing.assert_allclose(found.values, by_loops(images, RULES), atol=2e-6)
+    values, grid = video_patches(images, (24, 16), RULES)
+    assert grid == ((frames + 1) // 2, 4, 6) == grid_of(24, 16, frames, RULES)
+    assert values.dtype == np.float32
+    np.testing.assert_allclose(values, by_loops(images, RULES), atol=2e-6)
 
 
 def test_single_frames_are_those_of_the_published_processor() -> None:
@@ -62,9 +62,9 @@ def test_single_frames_are_those_of_the_published_processor() -> None:
     for width, height in ((504, 280), (140, 84), (123, 457), (30, 20)):
         images = noise(1, width, height)
         theirs = processor([images[0]], return_tensors="np", input_data_format="channels_last")
-        ours = video_patches(images, smart_size(width, height, 28, 3136, 40000), rules)
-        assert [list(ours.grid)] == theirs["image_grid_thw"].tolist()
-        np.testing.assert_allclose(ours.values, theirs["pixel_values"], atol=2e-6)
+        ours, grid = video_patches(images, smart_size(width, height, 28, 3136, 40000), rules)
+        assert [list(grid)] == theirs["image_grid_thw"].tolist()
+        np.testing.assert_allclose(ours, theirs["pixel_values"], atol=2e-6)
 
 
 @pytest.mark.skipif(not HAS_TORCHVISION, reason="torchvision is not installed: no official video processor")
@@ -82,9 +82,9 @@ def test_videos_are_those_of_the_published_processor(kind: str, factor: int) -> 
             [torch.from_numpy(images).permute(0, 3, 1, 2)],
             do_sample_frames=False, do_resize=False, cap_pixels_per_frame=False, return_tensors="np",
         )  # fmt: skip
-        ours = video_patches(images, (factor * 18, factor * 10), rules)
-        assert [list(ours.grid)] == np.asarray(theirs["video_grid_thw"]).tolist()
-        np.testing.assert_allclose(ours.values, np.asarray(theirs["pixel_values_videos"]), atol=2e-6)
+        ours, grid = video_patches(images, (factor * 18, factor * 10), rules)
+        assert [list(grid)] == np.asarray(theirs["video_grid_thw"]).tolist()
+        np.testing.assert_allclose(ours, np.asarray(theirs["pixel_values_videos"]), atol=2e-6)
 
 
 def test_sizes_are_those_of_the_published_rule() -> None:
@@ -102,10 +102,8 @@ def test_sizes_are_those_of_the_published_rule() -> None:
 def test_rules_come_from_the_processors_file() -> None:
     silent = PatchRules.of({"do_normalize": False, "do_rescale": False})
     assert (silent.mean, silent.std, silent.rescale) == ((0, 0, 0), (1, 1, 1), 1)
-    assert video_patches(noise(2, 28, 28), (28, 28), silent).values.max() == 255
+    assert video_patches(noise(2, 28, 28), (28, 28), silent)[0].max() == 255
     with pytest.raises(ValueError, match="three channels"):
         PatchRules.of({"image_std": [1.0, 0.0, 1.0]})
     with pytest.raises(ValueError, match="1 at least"):
         PatchRules(patch=0)
-    with pytest.raises(ValueError, match="has 8 patches"):
-        Patches(np.zeros((7, 3), np.float32), (2, 2, 2))

@@ -169,8 +169,8 @@ def test_frame_rules_are_read_wherever_they_stand(file: str, settings: str, tmp_
     free = words_of(folder, frames=FrameSettings(short_side=336))
     assert isinstance(free, QwenWords)
     assert free.size(597, 336) == (608, 320)
-    one = video_patches(make_clip(1, 64, 32).images, (64, 32), words.rules)
-    assert one.grid == (1, 2, 4)
+    _, grid = video_patches(make_clip(1, 64, 32).images, (64, 32), words.rules)
+    assert grid == (1, 2, 4)
 
 
 def test_system_turns_go_to_the_user_where_a_template_knows_none() -> None:

@@ -158,19 +158,19 @@ def test_auto_without_torch_is_grid(
     for name in ("torch", "transformers"):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, name, None)
-            choice = auto_choice(settings(), CPU)
-        assert choice.name == "grid"
-        assert choice.why.startswith(f"{name} is not installed")
-    assert auto_choice(settings(), CPU).name == "dinov2-base"
+            choice = auto_choice(CPU)
+        assert choice[0] == "grid"
+        assert choice[1].startswith(f"{name} is not installed")
+    assert auto_choice(CPU)[0] == "dinov2-base"
 
 
 def test_auto_prefers_quick_models_on_a_processor(cache: Path, models: dict[str, Path]) -> None:
     put(cache, models, "dinov2-giant-registers")
-    assert auto_choice(settings(), CPU).name == "dinov2-giant-registers"
+    assert auto_choice(CPU)[0] == "dinov2-giant-registers"
     for better in ("dinov2-large", "dinov2-small", "dinov2-base", "dinov2-base-registers"):
         put(cache, models, better)
-        assert auto_choice(settings(), CPU).name == better
-    assert "also here: dinov2-small, dinov2-base, " in auto_choice(settings(), CPU).why
+        assert auto_choice(CPU)[0] == better
+    assert "also here: dinov2-small, dinov2-base, " in auto_choice(CPU)[1]
 
 
 def test_auto_prefers_the_best_model_on_a_gpu(
@@ -183,13 +183,13 @@ def test_auto_prefers_the_best_model_on_a_gpu(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Gpu)
     put(cache, models, "dinov2-small", "dinov2-base-registers", "dinov2-giant", "dinov2-giant-registers")
-    assert auto_choice(settings(), ComputeSettings()).name == "dinov2-giant-registers"
+    assert auto_choice(ComputeSettings())[0] == "dinov2-giant-registers"
     Gpu.total_memory = 2 * 10**9
-    assert auto_choice(settings(), ComputeSettings()).name == "dinov2-base-registers"
+    assert auto_choice(ComputeSettings())[0] == "dinov2-base-registers"
     Gpu.total_memory = 10**8
-    choice = auto_choice(settings(), ComputeSettings())
-    assert choice.name == "grid"
-    assert "too large for the memory of cuda" in choice.why
+    choice = auto_choice(ComputeSettings())
+    assert choice[0] == "grid"
+    assert "too large for the memory of cuda" in choice[1]
 
 
 def test_a_wrong_device_is_an_error_for_auto_too(cache: Path, models: dict[str, Path]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shotad.core import Box, Image
 from shotad.sight import Embedding, Face
-from shotad.sight.faces import BORDERS, Following
+from shotad.sight.faces import PAIRS, Following
 from tests.sight.onnx_files import Node, write_onnx
 
 Seen = tuple[Face, Embedding]
@@ -55,7 +55,7 @@ class KnownFaces:
 
     def __init__(self, seen: Mapping[float, Sequence[Seen]], following: Following | None = None) -> None:
         self._seen = {round(second, 6): list(faces) for second, faces in seen.items()}
-        self.following = following or BORDERS["sface"].following
+        self.following = following or PAIRS["sface"].following
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         return [replace(f, seconds=seconds) for f, _ in self._seen.get(round(seconds, 6), ())]

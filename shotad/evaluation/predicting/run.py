@@ -48,7 +48,6 @@ from shotad.core import (
     write_settings,
 )
 from shotad.description import Engines, GrammarReaders, check_prompts, check_readers, make_readers
-from shotad.engines import LocalModel
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
 from shotad.evaluation.predicting.choosing import Bank, ClipTask
@@ -344,7 +343,7 @@ def ahead_of(engines: Engines) -> int:
     """How many clips Stage I had best look at before Stage II writes: several where both stages have a model
     of their own on this machine, which may not hold both at once."""
     both = (engines.looks, engines.writes)
-    local = all(isinstance(engine, LocalModel) for engine in both)
+    local = all(hasattr(engine, "to_fetch") for engine in both)
     return AHEAD if local and both[0].identity.model != both[1].identity.model else 1
 
 
