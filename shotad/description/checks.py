@@ -162,32 +162,27 @@ def unreadable(error: ScriptError, finish: str) -> Complaint:
     return Complaint("unreadable", "Your answer did not have the form asked for, or held nothing.")
 
 
-def leaked(phrases: Sequence[str]) -> tuple[Complaint, ...]:
-    """Complaint about what `leaks.clean` could not remove from a description; none where it could."""
-    if not phrases:
-        return ()
-    text = (
-        f"You wrote {_listed(phrases)}. Circles, colours of circles, shot numbers, frames and the camera are "
-        "no part of the story: leave them out, and say who is meant by looks or by name."
-    )
-    return (Complaint("leak", text),)
-
-
-def invented(names: Sequence[str]) -> tuple[Complaint, ...]:
-    """Complaint about names in a description that the question does not give; none where there are none."""
-    if not names:
-        return ()
-    text = (
-        f"You named {_listed(names)}. Give nobody a name that the question does not give: say what can be "
-        "seen of them."
-    )
-    return (Complaint("name", text),)
-
-
-def missing(steps: Sequence[str], wanted: Sequence[str]) -> tuple[Complaint, ...]:
-    """Complaint about steps of a description that were asked for and are not there."""
-    absent = [step for step in wanted if step not in steps]
-    return (Complaint("missing", f"Nothing stands under {_listed(absent)}."),) if absent else ()
+def about_description(
+    absent: Sequence[str], leaks: Sequence[str] = (), names: Sequence[str] = ()
+) -> tuple[Complaint, ...]:
+    """Complaints about a description: steps that were asked for and are ``absent``, what `leaks.clean` could
+    not remove, and ``names`` that the question does not give."""
+    found = []
+    if absent:
+        found.append(Complaint("missing", f"Nothing stands under {_listed(absent)}."))
+    if leaks:
+        text = (
+            f"You wrote {_listed(leaks)}. Circles, colours of circles, shot numbers, frames and the camera "
+            "are no part of the story: leave them out, and say who is meant by looks or by name."
+        )
+        found.append(Complaint("leak", text))
+    if names:
+        text = (
+            f"You named {_listed(names)}. Give nobody a name that the question does not give: say what can "
+            "be seen of them."
+        )
+        found.append(Complaint("name", text))
+    return tuple(found)
 
 
 _PRONOUNS: Mapping[str, str] = {

@@ -112,7 +112,14 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
     told = people_told(plan.presence, settings, marks, plan.current)
     circled = marks != "none" and (bool(told) or settings.by_rules.circle_note == "always")
     shape = SHAPES[marks] if circled else ""
-    steps = [_first_step(told, shape), *(_step(name) for name in (*STEPS[1:], *factors))]
+    # Who the characters are; nobody is marked where there is no shape
+    if shape:
+        first = _step("characters", mark=shape, characters=". ".join(told))
+    else:
+        first = (
+            _step("characters-listed", characters=". ".join(told)) if told else _step("characters-unmarked")
+        )
+    steps = [first, *(_step(name) for name in (*STEPS[1:], *factors))]
     headings = tuple(heading for heading, _ in steps)
     shown = {frames.number for frames in plan.frames}
     within = (tuple(n for n in thread if n in shown) for thread in plan.grammar.threads)
@@ -147,19 +154,8 @@ def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
     return render("stage1/labels-text", shots="; ".join(shots))
 
 
-def _first_step(told: Sequence[str], shape: str) -> tuple[str, str]:
-    """Who the characters are; ``shape`` is that of the marks on the frames, empty where nobody is marked."""
-    if shape:
-        name, text = "characters", render("stage1/characters", mark=shape, characters=". ".join(told))
-    elif told:
-        name, text = "characters-listed", render("stage1/characters-listed", characters=". ".join(told))
-    else:
-        return _step("characters-unmarked")
-    return _heading_and_text(text, name)
-
-
-def _step(name: str) -> tuple[str, str]:
-    return _heading_and_text(render(f"stage1/{name}"), name)
+def _step(name: str, **values: str) -> tuple[str, str]:
+    return _heading_and_text(render(f"stage1/{name}", **values), name)
 
 
 def _heading_and_text(text: str, name: str) -> tuple[str, str]:

@@ -31,9 +31,7 @@ from shotad.description.checks import (
     REFUSED,
     REPEATED,
     Complaint,
-    invented,
-    leaked,
-    missing,
+    about_description,
     names_untold,
     original,
     stage1_again,
@@ -199,7 +197,7 @@ def _read(reply: Reply, asked: Stage1Question, engine: Engine) -> _Read:
 def _checked(found: Description, asked: Stage1Question) -> _Read:
     """A model's description without our marks, and what is still wrong with it."""
     if count_words(found.text) < _FEWEST:
-        return _Read(None, "the description has hardly a word", missing((), _NEEDED))
+        return _Read(None, "the description has hardly a word", about_description(_NEEDED))
     cleaned, leaks = clean(
         found,
         shots=[frames.number for frames in asked.plan.frames],
@@ -208,10 +206,13 @@ def _checked(found: Description, asked: Stage1Question) -> _Read:
         boxes=asked.boxes,
     )
     if not cleaned.steps:
-        return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
+        return _Read(
+            None, "nothing of the description was left but marks on the frames", about_description((), leaks)
+        )
     told = "\n".join(message.text for message in asked.request.messages)
     names = names_untold(cleaned.text, told, asked.plan.presence)
-    complaints = (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks), *invented(names))
+    absent = [step for step in _NEEDED if step not in cleaned.steps]
+    complaints = about_description(absent, leaks, names)
     return _Read(cleaned, None, complaints, leaks, names)
 
 
