@@ -91,7 +91,7 @@ class Lab:
     def judged(self, cast: Cast, settings: Mapping[str, object] | None = None) -> list[Judged]:
         """The film's tracks as they are decided for a cast."""
         with self.run(f"work-{self.film.stem}-{'frame' if settings else 'track'}", settings) as run:
-            plans = understand(prepare(run), run).plans
+            plans, _ = understand(prepare(run), run)
             shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
             named = FaceMatcher(run, cast, None).named(plans, shots)
         tracks = [pair for shot in named.values() for pair in shot.tracks]

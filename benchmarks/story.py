@@ -29,9 +29,9 @@ from common import DATA, DESCRIBERS, DREAM, Share, cmd_ad, described_lines
 
 from shotad.core import (
     Description,
+    Grammar,
     Identity,
     Interval,
-    PromptSettings,
     Reply,
     Request,
     Slot,
@@ -39,6 +39,7 @@ from shotad.core import (
     load_config,
     slot_id,
 )
+from shotad.description import SlotPlan
 from shotad.description.prompts import stage2_messages
 from shotad.description.story import NEW_ENTRIES, Telling
 from shotad.description.wording import content_of
@@ -101,8 +102,7 @@ def long_ago(film: Film) -> Iterator[tuple[int, int]]:
 
 
 def measure(name: str, film: Film) -> None:
-    settings, engine = PromptSettings(), Listener()
-    config = load_config(None, ("story.on=true",))
+    engine, config = Listener(), load_config(None, ("story.on=true", "seed=0"))
     telling = Telling(film.speech, config, Identity("none"), engine.ask, lambda _: None, lambda *_: None)
     wanted: dict[int, set[int]] = {}
     for number, before in long_ago(film):
@@ -114,7 +114,7 @@ def measure(name: str, film: Film) -> None:
         seen = Description(slot.id, {"Actions": film.described[number]}, "", "", "")
         story = telling.text(slot, seen.text)
         for letters, given in ((plain, ""), (whole, story)):
-            messages = stage2_messages(seen, 10, settings, seed=0, story=given).messages
+            messages = stage2_messages(seen, SlotPlan(slot, (), (), Grammar()), config, story=given)
             letters.append(sum(len(message.text) for message in messages))
         rows = re.findall(r"^(?:<material>)?- minute .*$", story, re.MULTILINE)
         memory.append(sum(map(len, rows)))

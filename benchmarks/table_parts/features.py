@@ -160,6 +160,6 @@ def grammar(given: Mapping[str, Any], scratch: Path) -> Ready:
     prepared = prepare(bench)
 
     def run() -> Done:
-        return Done({"slots": len(understand(prepared, bench).plans)})
+        return Done({"slots": len(understand(prepared, bench)[0])})
 
     return run

@@ -1,13 +1,23 @@
-"""``shotad shots``, ``slots`` and ``grammar``: what is found in a film before anything is written."""
+"""``shotad shots``, ``slots``, ``grammar`` and ``sheet``: what is found in a film, and a page of it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from shotad.cli.options import DETAIL, PATH, Console, console_options, film_options, opened, settings
-from shotad.core import Interval, Shot, interval_rows, slot_rows, utterance_rows
+from shotad.cli.options import (
+    DETAIL,
+    PATH,
+    Console,
+    console_options,
+    film_file_option,
+    film_options,
+    opened,
+    settings,
+)
+from shotad.core import Interval, UsageError, interval_rows, slot_rows, utterance_rows
 from shotad.film import hand_row
 from shotad.script import timecode
 
@@ -104,16 +114,15 @@ def grammar_command(console: Console, **options: Any) -> None:
         found = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'thread':>6}  scale"]
-    lines += [_line(row, shots[row["index"]]) for row in found["shots"]]
+    for row in found["shots"]:
+        shot = shots[row["index"]]
+        start, end = (timecode(second) for second in (shot.interval.start, shot.interval.end))
+        marks = f"{row['thread'] or '-':>6}  {row['scale'] or '-'}"
+        lines.append(f"{shot.index:>5}  {start:>13}  {end:>13}  {marks}")
     lines.append(summary(found, len(shots)))
     lines += [f"Note: {warning}" for warning in warnings]
     told = {name: value for name, value in found.items() if name != "key"}
     console.result("\n".join(lines), {"film": film.info.name, **told})
-
-
-def _line(row: dict[str, Any], shot: Shot) -> str:
-    start, end = (timecode(second) for second in (shot.interval.start, shot.interval.end))
-    return f"{shot.index:>5}  {start:>13}  {end:>13}  {row['thread'] or '-':>6}  {row['scale'] or '-'}"
 
 
 def summary(found: dict[str, Any], shots: int) -> str:
@@ -125,3 +134,74 @@ def summary(found: dict[str, Any], shots: int) -> str:
         f"{len(rows)} of {shots} shots read: {threads} threads ({found['features'] or 'not looked for'}), "
         f"{known} scales ({found['scale_method'] or 'not read'})."
     )
+
+
+@click.command(name="sheet")
+@film_options
+@film_file_option
+@click.option("--single-file", is_flag=True, help="Put the pictures into the page (3 kB each).")
+@console_options
+def sheet_command(console: Console, **options: Any) -> None:
+    """Draw a film on one page: overview.html, with its pictures in the folder overview.
+
+    Name the film, or its work folder if the film is next to it. For a film that was not described yet, the
+    page shows shots, speech and slots.
+    """
+    from shotad.description import RunContext, get_ready, prepare, study, write_sheet
+    from shotad.film import Frames
+    from shotad.script import FilmId, present_track
+
+    config = settings(options)
+    alone = options.pop("single_file")
+    options = {**options, **_places(options)}
+    with opened(options, config) as (film, folder, given):
+        drawn = FilmId(film.info.name, film.info.fingerprint, film.info.duration)
+        if present_track(folder, drawn):
+            # Whether the run had given slots, which are looked at frame by frame: only planned slots have
+            # gaps
+            slots = folder.read_json("slots.json")
+            frames = Frames(film, folder, config, exact=(slots is not None and "gaps" not in slots))
+            page = write_sheet(folder.path, frames.pictures, config, console, single_file=alone)
+        else:
+            context = RunContext.of(film, folder, config, given, console)
+            get_ready(context)
+            prepare(context)
+            for warning in study(context):
+                console.note(f"Note: {warning}")
+            page = write_sheet(folder.path, context.frames.pictures, config, console, single_file=alone)
+            context.frames.release()
+    console.result(str(page), {"page": str(page)})
+
+
+for _parameter in sheet_command.params:
+    if _parameter.name == "film":
+        _parameter.metavar = "FILM|WORKFOLDER"
+
+
+def _places(options: dict[str, Any]) -> dict[str, Path]:
+    """The film and its work folder, whichever of the two was named."""
+    named: Path = options["film"]
+    if not (named.is_dir() and (named.suffix == ".shotad" or (named / "shots.json").is_file())):
+        if options["film_file"] is not None:
+            raise UsageError(
+                f"{named} is no work folder, so --film has no meaning.", "Name the work folder, or the film."
+            )
+        return {}
+    if options["out"] is not None:
+        raise UsageError(
+            "--out has no meaning with a work folder.", "Leave it out, or name the film instead."
+        )
+    from shotad.core import SETTINGS, WorkFolder, read_settings
+    from shotad.film import film_of
+
+    if options["film_file"] is not None:
+        return {"film": options["film_file"], "out": named}
+    # What the track calls the film, else what the shots do, else the folder's name without its ending
+    records = WorkFolder(named)
+    track, shots = (records.read_json(f"{name}.json") or {} for name in ("track", "shots"))
+    film = track.get("film")
+    name = film.get("name") if isinstance(film, dict) else shots.get("film")
+    name = name if isinstance(name, str) and name else named.stem
+    if (named / SETTINGS).exists():  # where its run had it
+        return {"film": film_of(named, read_settings(named), name), "out": named}
+    return {"film": named.absolute().parent / name, "out": named}

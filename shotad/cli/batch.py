@@ -23,7 +23,7 @@ from shotad.cli.options import PATH, Console, SectionedCommand, console_options,
 from shotad.core import EngineError, FilmError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.batch import BatchProgress, Found, Leaving, Planned, Planner, Watch
+    from shotad.batch import BatchProgress, Leaving, Planned, Planner, Watch
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."
 OF_ONE_MACHINE = {
@@ -146,7 +146,14 @@ def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> 
     planner, board = Planner(asked.wishes), BatchProgress(console, console.mode == "bars")
     settle = asked.options["settle"]
     watch = Watch(lambda: asked.look().found, settle, time.monotonic) if asked.options["watch"] else None
-    planned = asked.gathered.planned(planner) if watch is None else planner.plan(_ready(watch, asked))
+    if watch is None:
+        planned = asked.gathered.planned(planner)
+    else:
+        # The films that are there when the watch begins and have not been written to for a while
+        settled = datetime.now(UTC) - timedelta(seconds=settle)
+        ready = [f for f in asked.gathered.found if f.changed is None or f.changed <= settled]
+        watch.take(ready)
+        planned = planner.plan(ready)
     for line in leaving.of(planned):
         console.note(line)
     if watch is not None:
@@ -163,14 +170,6 @@ def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> 
     except KeyboardInterrupt:
         stopped = watch is None or any(row.begun and row.result is None for row in batch.rows)
     finish(console, asked, report, batch.rows, batch.seconds, stopped=stopped, halted=batch.halted)
-
-
-def _ready(watch: Watch, asked: BatchRequest) -> list[Found]:
-    """The films that are there when the watch begins and have not been written to for a while."""
-    settled = datetime.now(UTC) - timedelta(seconds=asked.options["settle"])
-    ready = [film for film in asked.gathered.found if film.changed is None or film.changed <= settled]
-    watch.take(ready)
-    return ready
 
 
 def _later(

@@ -40,18 +40,43 @@ class BatchRequest:
     @staticmethod
     def of(films: Sequence[str], options: Mapping[str, Any]) -> BatchRequest:
         """What these words mean. Raises ShotadError for what cannot be meant."""
-        from shotad.batch import read_report
+        from shotad.batch import (
+            NAME,
+            STDIN,
+            failed_in,
+            gather,
+            is_local,
+            local_path,
+            read_list,
+            read_report,
+            read_text,
+        )
 
         wishes = wishes_of(options)
-        from shotad.batch import NAME, is_local, local_path
-
         if options["report_file"] is not None:
             report = Path(options["report_file"])
         else:
             out = options["out"]
             report = (local_path(out) if out is not None and is_local(out) else Path()) / NAME
         before = read_report(report) if options["only_failed"] else []
-        look = _look(films, options, before)
+        if not films and not options["lists"] and not before:
+            hint, address = "Name films or folders, or a list of them with --list.", options["address"]
+            if address:
+                hint = f"The word after --ray is its address: write the films before it ({address})."
+            raise UsageError("No films are named.", hint)
+        if options["only_failed"] and options["watch"]:
+            raise UsageError("--watch waits for films that are new.", "Leave --only-failed or --watch away.")
+        typed = sys.stdin.read() if STDIN in options["lists"] else ""
+        failed = failed_in(before)
+
+        def look() -> Gathered:
+            lists = [(name, typed if name == STDIN else read_text(name)) for name in options["lists"]]
+            listed = [line for name, text in lists for line in read_list(name, text)]
+            if options["only_failed"] and not films and not listed:
+                return gather((), failed)
+            found = gather(films, listed, options["frame_rate"])
+            return found.only(failed) if options["only_failed"] else found
+
         return BatchRequest(options, wishes, report, before, look, look())
 
 
@@ -84,54 +109,23 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
     )
 
 
-def _look(
-    films: Sequence[str], options: Mapping[str, Any], before: Sequence[Mapping[str, Any]]
-) -> Callable[[], Gathered]:
-    """How the films are looked for, now and (with --watch) later."""
-    from shotad.batch import STDIN, failed_in, gather, read_list, read_text
-
-    if not films and not options["lists"] and not before:
-        hint = "Name films or folders, or a list of them with --list."
-        if options["address"]:
-            hint = f"The word after --ray is its address: write the films before it ({options['address']})."
-        raise UsageError("No films are named.", hint)
-    if options["only_failed"] and options["watch"]:
-        raise UsageError("--watch waits for films that are new.", "Leave --only-failed or --watch away.")
-    typed = sys.stdin.read() if STDIN in options["lists"] else ""
-    failed = failed_in(before)
-
-    def look() -> Gathered:
-        lists = [(name, typed if name == STDIN else read_text(name)) for name in options["lists"]]
-        listed = [line for name, text in lists for line in read_list(name, text)]
-        if not options["only_failed"]:
-            return gather(films, listed, options["frame_rate"])
-        named = films or listed
-        return gather(films, listed, options["frame_rate"]).only(failed) if named else gather((), failed)
-
-    return look
-
-
 OFF = "off"
 AUTO = "auto"
 
 
 def terms_of(options: Mapping[str, Any], config: Config, films: int) -> Terms:
     """The terms of a batch of so many films (with ``--watch``: to begin with)."""
-    from shotad.batch import Terms
-
-    count, keep, memory = limits_of(options)
-    return Terms(count or _as_many_as_go(options, config, films), options["retries"], keep, memory)
-
-
-def _as_many_as_go(options: Mapping[str, Any], config: Config, films: int) -> int:
-    from shotad.batch import how_many
+    from shotad.batch import Terms, how_many
     from shotad.core import memory_free, processors
     from shotad.engines import ENGINES, stage_engines
 
-    stages = (stage_engines(config).stage1, stage_engines(config).stage2)
-    local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
-    number = processors() if options["watch"] else films
-    return how_many(number, processors(), memory_free(), loads_models=local)
+    count, keep, memory = limits_of(options)
+    if count is None:
+        stages = (stage_engines(config).stage1, stage_engines(config).stage2)
+        local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
+        number = processors() if options["watch"] else films
+        count = how_many(number, processors(), memory_free(), loads_models=local)
+    return Terms(count, options["retries"], keep, memory)
 
 
 def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
@@ -158,11 +152,20 @@ def _size(option: str, text: str) -> int:
 
 def open_with(console: Console, asked: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
+    from shotad.batch import is_local, local_path
     from shotad.description import Engines, remarks
 
     options, config = asked.options, asked.wishes.config
     limits_of(options)
-    _check_out(options["out"])
+    if (out := options["out"]) is not None and is_local(out):
+        # Refuse a place for the work folders in which there can be none
+        place = local_path(out).absolute()
+        there = next(one for one in (place, *place.parents) if one.exists())
+        if not there.is_dir():
+            what = f"--out {out}: {there} is a file."
+            raise WorkFolderError(what, "Name a folder, or one that can be made.")
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
     if options["voice"] or options["makes"]:
         describing.check_voice(config, options["makes"])
     engines = Engines.of(config)
@@ -171,20 +174,6 @@ def open_with(console: Console, asked: BatchRequest) -> None:
         engines.check_machine(config)
     for line in remarks(config, engines):
         console.note(line)
-
-
-def _check_out(out: str | None) -> None:
-    """Refuse a place for the work folders in which there can be none."""
-    from shotad.batch import is_local, local_path
-
-    if out is None or not is_local(out):
-        return
-    place = local_path(out).absolute()
-    there = next(one for one in (place, *place.parents) if one.exists())
-    if not there.is_dir():
-        raise WorkFolderError(f"--out {out}: {there} is a file.", "Name a folder, or one that can be made.")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
 
 
 def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:

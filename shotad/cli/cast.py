@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from shotad.script import timecode
 
 if TYPE_CHECKING:
     from shotad.core import Member, Reveal
-    from shotad.description import Discovery, Known
+    from shotad.description import Discovery
     from shotad.sight import CastFile
 
 _COMMANDS = {
@@ -94,7 +94,8 @@ def name_command(
     PERSON is an id or a number from shotad cast show. Texts replace what was there (an empty one clears it);
     --alias adds a name. Comments and everything else in cast.yaml stay.
     """
-    from shotad.sight import chosen
+    from shotad.core import Reveal
+    from shotad.sight import chosen, film_name, seconds_of, taken_name
 
     if nameless and name:
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
@@ -104,46 +105,32 @@ def name_command(
     values: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
     if options["aliases"]:
         values["aliases"] = tuple(dict.fromkeys([*member.aliases, *options["aliases"]]))
-    if options["reveal_at"]:
-        values["reveals"] = _reveals(options["reveal_at"])
+    reveals: dict[str, Reveal] = {}
+    for text in options["reveal_at"]:
+        film, sign, time = text.rpartition("=")
+        try:
+            reveals[film] = Reveal(seconds_of(time), film_name(film) if sign else "")
+        except ValueError:
+            hint = "Write 00:12:30, 12:30, seconds, or never; for one film FILM=00:12:30."
+            raise UsageError(f"--reveal-at {text!r} is no time.", hint) from None
+    if reveals:
+        values["reveals"] = tuple(reveals.values())
     if nameless or (name and member.nameless):
         values["nameless"] = nameless
     if not values:
         raise UsageError(f"There is nothing to say of {member.id}.", "Give a name, or --nameless.")
-    _check_free(file.members, member, [name or "", options["spoken"] or "", *options["aliases"]], path)
+    names = [name or "", options["spoken"] or "", *options["aliases"]]
+    if (found := taken_name(file.members, member, names)) is not None:
+        # That is one person, or a mistake.
+        other, taken = found
+        merging = f"If they are one person: shotad cast merge {path} {member.id} {other.id}."
+        hint = f"{merging} Else give one of them a different name."
+        raise CastError(f"{other.id} is called {taken!r} already.", hint)
     file.update(member.id, **values)
     save_cast(file, path)
     number = [one.id for one in file.members].index(member.id) + 1
     now = file.member(member.id)
     console.result(person_line(number, now), person_row(number, now))
-
-
-def _check_free(members: Sequence[Member], member: Member, names: Sequence[str], path: Path) -> None:
-    """Raises CastError where somebody else has one of the names: that is one person, or a mistake."""
-    from shotad.sight import taken_name
-
-    if (found := taken_name(members, member, names)) is not None:
-        other, name = found
-        raise CastError(
-            f"{other.id} is called {name!r} already.",
-            f"If they are one person: shotad cast merge {path} {member.id} {other.id}. "
-            "Else give one of them a different name.",
-        )
-
-
-def _reveals(texts: Sequence[str]) -> tuple[Reveal, ...]:
-    from shotad.core import Reveal
-    from shotad.sight import film_name, seconds_of
-
-    found = {}
-    for text in texts:
-        film, sign, time = text.rpartition("=")
-        try:
-            found[film] = Reveal(seconds_of(time), film_name(film) if sign else "")
-        except ValueError:
-            hint = "Write 00:12:30, 12:30, seconds, or never; for one film FILM=00:12:30."
-            raise UsageError(f"--reveal-at {text!r} is no time.", hint) from None
-    return tuple(found.values())
 
 
 @click.command(name="merge")
@@ -217,10 +204,8 @@ def renew(path: Path) -> None:
 
 def person_line(number: int, member: Member) -> str:
     """One person in words: number, id, name, and what else is known."""
-    return f"{number}. {member.id}: " + " ".join(f"{part}." for part in _parts(member))
+    from shotad.sight import time_text
 
-
-def _parts(member: Member) -> list[str]:
     named = member.name or "no name yet"
     parts = [f"extra, never named ({member.name})" if member.name else "extra, never named"]
     if not member.nameless:
@@ -232,19 +217,13 @@ def _parts(member: Member) -> list[str]:
     if member.pronoun:
         parts.append(f"Pronoun {member.pronoun}")
     parts.append({0: "No photos", 1: "1 photo"}.get(len(member.photos), f"{len(member.photos)} photos"))
-    parts += [_told(reveal) for reveal in member.reveals]
+    for reveal in member.reveals:
+        film = f" in {reveal.film}" if reveal.film else ""
+        when = "Never named" if math.isinf(reveal.seconds) else f"Named from {time_text(reveal.seconds)}"
+        parts.append(f"{when}{film}")
     if member.descriptor:
         parts.append(f"Without the name: {member.descriptor.rstrip('.')}")
-    return parts
-
-
-def _told(reveal: Reveal) -> str:
-    from shotad.sight import time_text
-
-    film = f" in {reveal.film}" if reveal.film else ""
-    if math.isinf(reveal.seconds):
-        return f"Never named{film}"
-    return f"Named from {time_text(reveal.seconds)}{film}"
+    return f"{number}. {member.id}: " + " ".join(f"{part}." for part in parts)
 
 
 def person_row(number: int, member: Member) -> dict[str, Any]:
@@ -300,72 +279,43 @@ def cast_folder_of(film: Path) -> Path:
     return film.with_name((film.stem if film.suffix and not film.is_dir() else film.name) + ".cast")
 
 
-def discovery_text(found: Discovery, film: Path, options: Mapping[str, object] | None = None) -> str:
+def discovery_text(found: Discovery, film: Path, options: Mapping[str, object]) -> str:
     """What a run found and what to do next, in words; ``options`` are those that describe needs too."""
-    if not found.people:
-        return "\n".join([_nobody(found), *_left_out(found), *_gone(found)])
-    width = max(len(one.id) for one in found.people)
-    lines = [f"{'person':<{width}}  {'shots':>5}  {'in view':>8}  {'first at':>8}  pictures"]
-    lines += [_discovered(one, width) for one in found.people]
-    new = sum(one.way == "new" for one in found.people)
-    known = f"{len(found.people) - new} known before, {new} new" if len(found.people) > new else f"{new}"
-    lines += [
-        f"People in {found.film}: {known}.",
-        *_left_out(found),
-        *_gone(found),
-        *_next(found, film, options or {}),
-    ]
-    return "\n".join(lines)
-
-
-def _discovered(one: Known, width: int) -> str:
-    seen = f"{one.found.shots:>5}  {one.found.seconds:>6.1f} s  {timecode(one.found.first)[:8]:>8}"
-    like = f"; looks like {one.like}" if one.like else ""
-    name = f"; {one.name}" if one.name else ""
-    return f"{one.id:<{width}}  {seen}  {_pictures(one)}{name}{like}"
-
-
-def _pictures(one: Known) -> str:
-    if one.way == "new":
-        return f"{one.added} new"
-    if one.way == "leave":
-        return "left as you changed them"
-    parts = [f"{one.added} new" if one.added else "", f"{one.removed} removed" if one.removed else ""]
-    return ", ".join(part for part in parts if part) or "as before"
-
-
-def _nobody(found: Discovery) -> str:
-    if not found.faces:
-        return f"No faces were found in {found.film}, so there is nobody to name."
-    return f"Faces were found in {found.film}, but none long or clear enough to recognise."
-
-
-def _left_out(found: Discovery) -> list[str]:
-    parts = [
+    left = [
         (found.brief, "seen too briefly"),
         (found.unclear, "without a clear picture"),
         (found.dismissed, "removed by you before"),
     ]
-    said = [f"{number} {words}" for number, words in parts if number]
-    return [f"Left out: {'; '.join(said)}."] if said else []
-
-
-def _gone(found: Discovery) -> list[str]:
-    if not found.gone:
-        return []
-    return [f"Removed, because they are no longer one person in this film: {', '.join(found.gone)}."]
-
-
-def _next(found: Discovery, film: Path, options: Mapping[str, object]) -> list[str]:
-    folder = shlex.quote(str(found.folder))
-    unnamed = next((one.id for one in found.people if not one.name), None)
-    naming = f'Next: shotad cast name {folder} {unnamed} "NAME"'
+    notes = [f"{number} {words}" for number, words in left if number]
+    notes = [f"Left out: {'; '.join(notes)}."] if notes else []
+    if found.gone:
+        gone = ", ".join(found.gone)
+        notes.append(f"Removed, because they are no longer one person in this film: {gone}.")
+    if not found.people:
+        nobody = f"Faces were found in {found.film}, but none long or clear enough to recognise."
+        if not found.faces:
+            nobody = f"No faces were found in {found.film}, so there is nobody to name."
+        return "\n".join([nobody, *notes])
+    width = max(len(one.id) for one in found.people)
+    lines = [f"{'person':<{width}}  {'shots':>5}  {'in view':>8}  {'first at':>8}  pictures"]
+    for one in found.people:
+        seen = f"{one.found.shots:>5}  {one.found.seconds:>6.1f} s  {timecode(one.found.first)[:8]:>8}"
+        counts = [f"{one.added} new"] if one.added or one.way == "new" else []
+        counts += [f"{one.removed} removed"] if one.removed and one.way != "new" else []
+        pictures = "left as you changed them" if one.way == "leave" else ", ".join(counts) or "as before"
+        name, like = (f"; {one.name}" if one.name else ""), (f"; looks like {one.like}" if one.like else "")
+        lines.append(f"{one.id:<{width}}  {seen}  {pictures}{name}{like}")
+    new = sum(one.way == "new" for one in found.people)
+    known = f"{len(found.people) - new} known before, {new} new" if len(found.people) > new else f"{new}"
+    lines += [f"People in {found.film}: {known}.", *notes]
+    lines.append(f"The pictures are in {found.folder}; look at {found.folder / 'overview.html'}.")
+    folder, word = shlex.quote(str(found.folder)), "Next"
+    if unnamed := next((one.id for one in found.people if not one.name), None):
+        lines.append(f'Next: shotad cast name {folder} {unnamed} "NAME"')
+        word = "Then"
     describing = f"shotad describe {shlex.quote(str(film))} --cast {folder}"
     describing += "".join(f" {key} {shlex.quote(str(value))}" for key, value in options.items() if value)
-    return [
-        f"The pictures are in {found.folder}; look at {found.folder / 'overview.html'}.",
-        *([naming, f"Then: {describing}"] if unnamed else [f"Next: {describing}"]),
-    ]
+    return "\n".join([*lines, f"{word}: {describing}"])
 
 
 def discovery_json(found: Discovery) -> dict[str, Any]:

@@ -10,9 +10,7 @@ import click
 from shotad.cli.lazy import LazyGroup
 from shotad.cli.options import PATH, Console, console_options, together
 
-_KINDS = {
-    "check": ("shotad.cli.datasets:check_command", "Check the files of a dataset."),
-}
+_KINDS = {"check": ("shotad.cli.datasets:check_command", "Check the files of a dataset.")}
 
 
 @click.group(name="datasets", cls=LazyGroup, table=_KINDS)

@@ -31,10 +31,8 @@ from shotad.description import Outcome, usage_as_json, usage_lines
 from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
-    from shotad.core import WorkFolder
-    from shotad.film import Film
     from shotad.script import Report
-    from shotad.sound import OutputFile, Rendered
+    from shotad.sound import Rendered
 
 
 @click.command(name="describe", cls=SectionedCommand)
@@ -97,7 +95,12 @@ def command(console: Console, **options: Any) -> None:
             lines += _time_spent(recorded, found)
             console.result("\n".join(lines), found)
             return
-        wanted = _wanted(film, folder, config, options["makes"]) if spoken else ()
+        if spoken:
+            # Refused before any work goes into the film where it cannot be made
+            from shotad.sound import check_wanted, parse_wanted, wanted_files
+
+            wanted = wanted_files(parse_wanted(options["makes"]), film.info.name, folder.path)
+            check_wanted(film, wanted, config, config.language)
         for line in opening(config, folder.path, engines):
             console.note(line)
         outcome = describe(
@@ -143,15 +146,6 @@ def _time_spent(recorded: Recording | None, found: dict[str, Any]) -> list[str]:
     return time_lines(table)
 
 
-def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[OutputFile, ...]:
-    """What to make, refused before any work goes into the film where it cannot be."""
-    from shotad.sound import check_wanted, parse_wanted, wanted_files
-
-    wanted = wanted_files(parse_wanted(makes), film.info.name, folder.path)
-    check_wanted(film, wanted, config, config.language)
-    return wanted
-
-
 def check_voice(config: Config, makes: Sequence[str]) -> None:
     """Refuse a voice or a file that cannot be, before any work goes into the film."""
     from shotad.sound import make_voice, parse_wanted
@@ -178,7 +172,9 @@ def summary(outcome: Outcome) -> str:
     counts, cues = outcome.counts, outcome.track.cues
     lines = [f"Lines: {counts['placed'] + counts['shortened']} to be spoken in {len(cues)} slots."]
     if outcome.recognised is not None:
-        lines.append(_people(outcome.recognised))
+        shots = (f"{name} in {n} {'shot' if n == 1 else 'shots'}" for name, n in outcome.recognised)
+        nobody = "nobody of the cast (characters.json says why)"
+        lines.append(f"Recognised: {', '.join(shots) or nobody}.")
     if counts["edited"]:
         lines.append(f"Edited by a person and kept: {counts['edited']}.")
     for status, word in _WORDS.items():
@@ -196,32 +192,21 @@ def summary(outcome: Outcome) -> str:
     if outcome.used is not None:
         lines += usage_lines(outcome.used)
     if any(maker.engine == "observer" for cue in cues if cue.provenance for maker in cue.provenance.makers):
-        lines.append(_better())
+        # What to connect for a description worth hearing: what runs here, if a model server does
+        from shotad.engines import running
+
+        servers = [f"--engine WORD:MODEL with {server.told}" for server in running()]
+        means = servers or ["--engine openai with a server, --engine paper with a GPU"]
+        lines.append(
+            "The embedded engine describes only what small models can measure. For a fuller description "
+            f"connect a vision-language model: {'; '.join(means)} (docs/engines.md)."
+        )
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     if outcome.sheet:
         lines.append(f"Overview: {outcome.sheet}")
     if cues and outcome.files:
         lines.append(f"Next: shotad review {shlex.quote(str(outcome.files[0].parent))}")
     return "\n".join(lines)
-
-
-def _people(recognised: Sequence[tuple[str, int]]) -> str:
-    if not recognised:
-        return "Recognised: nobody of the cast (characters.json says why)."
-    shots = (f"{name} in {number} {'shot' if number == 1 else 'shots'}" for name, number in recognised)
-    return f"Recognised: {', '.join(shots)}."
-
-
-def _better() -> str:
-    """What to connect for a description worth hearing: what runs on this machine, if a model server does."""
-    from shotad.engines import running
-
-    servers = [f"--engine WORD:MODEL with {server.told}" for server in running()]
-    means = servers or ["--engine openai with a server, --engine paper with a GPU"]
-    return (
-        "The embedded engine describes only what small models can measure. For a fuller description "
-        f"connect a vision-language model: {'; '.join(means)} (docs/engines.md)."
-    )
 
 
 LISTED = 10

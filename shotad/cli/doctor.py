@@ -84,35 +84,37 @@ class Check:
 
 def examine() -> list[Check]:
     """Everything the doctor looks at."""
+    import av
+
+    from shotad.grammar import auto_choice
+
     address = os.environ.get("OPENAI_BASE_URL")
-    total = memory_total()
-    system = [
+    total, there = memory_total(), os.fspath(cache_folder())
+    while not os.path.isdir(there):
+        there = os.path.dirname(there) or "/"
+    free = shutil.disk_usage(there).free
+    missing = [name for name in DECODERS if name not in av.codecs_available]
+    decoders = f"without {', '.join(missing)}" if missing else ", ".join(DECODERS)
+    try:
+        # The features that threads are found by where the settings leave it to the machine
+        name, why = auto_choice(Config().compute)
+        threads = Check("Threads", f"{name} ({why})")
+    except ShotadError as error:
+        threads = Check("Threads", str(error), False)
+    return [
         Check("Python", platform.python_version(), True),
         Check("Processor", f"{processors()} cores, {platform.machine()}"),
         Check("Memory", "unknown" if total is None else f"{total / 2**30:.1f} GiB"),
-        Check("Weights cache", f"{cache_folder()}, {_free(cache_folder())} free"),
-    ]
-    return [
-        *system,
+        Check("Weights cache", f"{cache_folder()}, {free / 2**30:.1f} GiB free"),
         *_gpus(),
         *_packages(),
-        *_decoders(),
+        Check("Film formats", decoders, not missing),
         *_weights(),
-        *_features(),
+        threads,
         *_engines(),
-        Check(
-            "Endpoint",
-            f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set",
-        ),
+        Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set"),
         *_voices(),
     ]
-
-
-def _free(folder: os.PathLike[str]) -> str:
-    place = os.fspath(folder)
-    while not os.path.isdir(place):
-        place = os.path.dirname(place) or "/"
-    return f"{shutil.disk_usage(place).free / 2**30:.1f} GiB"
 
 
 def _gpus() -> list[Check]:
@@ -152,14 +154,6 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _decoders() -> list[Check]:
-    import av
-
-    missing = [name for name in DECODERS if name not in av.codecs_available]
-    text = f"without {', '.join(missing)}" if missing else ", ".join(DECODERS)
-    return [Check("Film formats", text, not missing)]
-
-
 def _weights() -> list[Check]:
     found = []
     for name, entry in manifest().items():
@@ -170,17 +164,6 @@ def _weights() -> list[Check]:
         size = sum(part.bytes for part in entry.files) / 1e6
         found.append(Check(f"weights {name}", f"{text} ({entry.role}, {size:.1f} MB)", here != "damaged"))
     return found
-
-
-def _features() -> list[Check]:
-    """Which features threads are found by where the settings leave it to the machine."""
-    from shotad.grammar import auto_choice
-
-    try:
-        name, why = auto_choice(Config().compute)
-    except ShotadError as error:
-        return [Check("Threads", str(error), False)]
-    return [Check("Threads", f"{name} ({why})")]
 
 
 def _engines() -> list[Check]:

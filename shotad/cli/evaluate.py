@@ -6,7 +6,7 @@ One line in `_KINDS` for each kind of evaluation.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,14 +29,11 @@ from shotad.cli.options import (
 from shotad.core import Config, UsageError, load_config, readable_json, write_text
 
 if TYPE_CHECKING:
-    from shotad.evaluation import Corpus, Inputs, Report, ReportInput, Result
+    from shotad.evaluation import Inputs, Result
 
 _KINDS = {
     "ad": ("shotad.cli.evaluate:ad_command", "Score predicted ADs against human ADs."),
-    "actions": (
-        "shotad.cli.evaluate:actions_command",
-        "Extract actions of human ADs, for the action score.",
-    ),
+    "actions": ("shotad.cli.evaluate:actions_command", "Extract actions of human ADs, for the action score."),
     "agreement": ("shotad.cli.evaluate:agreement_command", "Correlate metrics with human scores."),
     "assisted": ("shotad.cli.evaluate:assisted_command", "Score the best of several candidates per AD."),
     "cml": ("shotad.cli.stories:cml_command", "Score screenplays by CML-Bench."),
@@ -100,41 +97,39 @@ def ad_command(console: Console, **options: Any) -> None:
     The report goes to FILE.eval next to the predictions, or to --out: report.html, report.md, report.json,
     and items.csv with the values of each AD. A second run computes only what has changed.
     """
-    from shotad.evaluation import WHOLE, Shard, check_folder, evaluate, write_report
+    from shotad.evaluation import (
+        WHOLE,
+        Shard,
+        check_folder,
+        check_same_dataset,
+        compare,
+        comparison_text,
+        evaluate,
+        read_report,
+        terminal_text,
+        write_comparison,
+        write_report,
+    )
 
     names = listed(options["metrics"])
     shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
     folder = options["out"] or beside(options["predictions"][0], "eval")
     check_folder(folder)
     inputs = given(options)
-    earlier = _earlier(options["compare"], inputs.joined.corpus)
+    # Read before anything is scored, and before it may be written over
+    earlier = read_report(options["compare"]) if options["compare"] is not None else None
+    if earlier is not None:
+        check_same_dataset(earlier, inputs.joined.corpus.items, "these predictions")
     run = evaluate(inputs, names, console, shard=shard, cache=options["cache"], force=options["force"])
     names = [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
     if options["judge"] and not any("@" in name for name in names):
         console.note("None of these metrics needs a judge: --judge was not used.")
-    _tell(console, run, write_report(folder, run), earlier)
-
-
-def _earlier(path: Path | None, corpus: Corpus) -> Report | None:
-    """The report to compare with: read before anything is scored, and before it may be written over."""
-    from shotad.evaluation import check_same_dataset, read_report
-
-    if path is None:
-        return None
-    report = read_report(path)
-    check_same_dataset(report, corpus.items, "these predictions")
-    return report
-
-
-def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Report | None) -> None:
-    from shotad.evaluation import compare, comparison_text, read_report, terminal_text, write_comparison
-
-    folder = files[0].parent
-    report = read_report(folder)
+    files = list(write_report(folder, run))
+    report = read_report(files[0].parent)
     text, value = terminal_text(run), dict(report.head)
     if earlier is not None:
         comparison = compare(earlier, report, run.config.measures.report)
-        files = [*files, *write_comparison(folder, comparison)]
+        files += write_comparison(files[0].parent, comparison)
         text = f"{text}\n\n{comparison_text(comparison)}"
         value["comparison"] = comparison.record()
     shown = [str(path) for path in files if path.suffix != ".png"]
@@ -162,13 +157,10 @@ def assisted_command(console: Console, **options: Any) -> None:
     The folder gets assisted.json, choices.jsonl with each choice, and the report of the chosen lines.
     """
     from shotad.evaluation import (
-        MetricContext,
-        Store,
         as_json,
         assist,
         check_folder,
         expert_words,
-        kept_file,
         render,
         report_input,
         write_report,
@@ -186,8 +178,7 @@ def assisted_command(console: Console, **options: Any) -> None:
         value = "not defined" if result.value is None else f"{result.value:.2f}"
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
-    with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        context = MetricContext(inputs.config, store, console)
+    with kept(console, inputs.config, options) as context:
         done = assist(inputs.joined.corpus, names, context, expert=expert, done=tell)
     said = f"The line of each AD is the candidate with the highest mean of {expert_words(done)}."
     run = report_input(inputs, done.corpus, done.measured, protocol="assisted", notes=(said,))
@@ -263,11 +254,13 @@ def threads_command(console: Console, **options: Any) -> None:
     counts as nothing found.
     """
     from shotad.core import WorkFolder, work_folder_of
-    from shotad.evaluation import evaluate_threads, feature_maker, read_thread_labels
+    from shotad.evaluation import TABLE, Setup, evaluate_threads, feature_maker, read_thread_labels
 
     named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
     config = load_config(options["config"], options["assignments"], **named)
-    setups = _setups(options, config)
+    setups = TABLE if options["table"] else (Setup(config.threads.frames, config.threads.match),)
+    if options["table"] and (options["frames"] or options["match"]):
+        raise UsageError("--table compares all frames and matches.", "Leave out --frames and --match.")
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
     labels = read_thread_labels(folder, outside=out, films=options["films"])
@@ -280,16 +273,6 @@ def threads_command(console: Console, **options: Any) -> None:
     console.result(evaluation.text, evaluation.record())
     if evaluation.failed:
         click.get_current_context().exit(1)
-
-
-def _setups(options: dict[str, Any], config: Config) -> tuple[Any, ...]:
-    from shotad.evaluation import TABLE, Setup
-
-    if not options["table"]:
-        return (Setup(config.threads.frames, config.threads.match),)
-    if options["frames"] or options["match"]:
-        raise UsageError("--table compares all frames and matches.", "Leave out --frames and --match.")
-    return TABLE
 
 
 @click.command(name="actions")
@@ -434,11 +417,7 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
 @click.command(name="inter-rater")
 @click.argument("scripts", nargs=-1, required=True, type=PATH, metavar="A B | TABLE")
 @click.option(
-    "--tiou",
-    default="0.5,0.8,0.9,0.95",
-    show_default=True,
-    metavar="X,…",
-    help="Overlaps in time to report.",
+    "--tiou", default="0.5,0.8,0.9,0.95", show_default=True, metavar="X,…", help="Overlaps in time to report."
 )
 @click.option(
     "--metrics",
@@ -456,11 +435,13 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     many films: film, rater, start, end, text. Lines are paired one to one by overlap in time (tIoU). Each
     version is then scored as a prediction of the other: the score that a system can hope for.
     """
-    from shotad.evaluation import inter_rater, interrater_record, interrater_text
+    from shotad.evaluation import from_scripts, from_table, inter_rater, interrater_record, interrater_text
 
-    thresholds, names = _thresholds(options["tiou"]), listed(options["metrics"] or "")
-    from shotad.evaluation import from_scripts, from_table
-
+    try:
+        thresholds = [float(part) for part in options["tiou"].split(",")]
+    except ValueError:
+        raise UsageError(f"--tiou {options['tiou']} holds no numbers.", "Write 0.8 or 0.5,0.8.") from None
+    names = listed(options["metrics"] or "")
     if len(scripts) > 2:
         raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
     versions = list(from_scripts(*scripts) if len(scripts) == 2 else from_table(scripts[0]))
@@ -468,10 +449,3 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
         found = inter_rater(versions[0], versions[1], thresholds, context, names)
     write_files(console, out, {"inter-rater.json": readable_json(interrater_record(found))})
     console.result(interrater_text(found), interrater_record(found))
-
-
-def _thresholds(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(f"--tiou {text} holds no numbers.", "Write 0.8 or 0.5,0.8.") from None

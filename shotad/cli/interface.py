@@ -43,7 +43,7 @@ from shotad.core import (
 
 if TYPE_CHECKING:
     from shotad.core import Config, GivenCast, Shot, ShotScale, WorkFolder
-    from shotad.description import Outcome, RunContext
+    from shotad.description import RunContext
     from shotad.evaluation import Report
     from shotad.film import Film
     from shotad.script import Track
@@ -125,7 +125,15 @@ def describe(
             sheet=overview,
         )
     give_back_memory()
-    _check(outcome)
+    failures, of = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)
+    if failures:
+        first = f"{failures[0].rstrip('.')}."
+        again = "Call it again: what is done is kept, and what failed is tried again."
+        if outcome.all_failed:
+            raise ShotadError(f"{len(failures)} of {of} slots failed: {first}", again, again=True)
+        _warn(f"{len(failures)} of {of} slots failed; the first: {first} {again}")
+    for text in outcome.warnings:
+        _warn(text)
     return outcome.track
 
 
@@ -435,8 +443,10 @@ def _grammar(
     """The rows of ``grammar.json``; ``without`` is the setting that spares what nobody asked for."""
     from shotad.description import study
 
-    if shots is not None:
-        _check_shots(shots)
+    for one, two in pairwise(shots or ()):
+        if two.start < one.end or two.index <= one.index:
+            what = f"The shots {one.index} {one.interval} and {two.index} {two.interval} do not ascend."
+            raise UsageError(what, "Give shots in order that do not overlap, each with an index of its own.")
     spared = () if out is not None else (without,)
     resolved = load_config(config, (*assignments_of(settings), *spared))
     with _context(film, resolved, out, progress) as context:
@@ -446,13 +456,6 @@ def _grammar(
         _warn(note, 4)
     rows: list[dict[str, Any]] = found["shots"]
     return rows
-
-
-def _check_shots(shots: Sequence[Shot]) -> None:
-    for one, two in pairwise(shots):
-        if two.start < one.end or two.index <= one.index:
-            what = f"The shots {one.index} {one.interval} and {two.index} {two.interval} do not ascend."
-            raise UsageError(what, "Give shots in order that do not overlap, each with an index of its own.")
 
 
 def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
@@ -467,32 +470,18 @@ def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
         raise ScriptError(
             f"There is no track to speak: {own} is not there.", "Give one, or describe the film."
         )
-    if track is None or (own.is_file() and _same(load_track(own), track)):
+    if track is None:
         return own
+    if own.is_file():
+        there = load_track(own)
+        if there.stamp == track.stamp and there.film.fingerprint == track.film.fingerprint:
+            return own
     write_text(folder.path / GIVEN_TRACK, to_json(track))
     return folder.path / GIVEN_TRACK
 
 
-def _same(one: Track, other: Track) -> bool:
-    """Whether two tracks say the same of the same film."""
-    return one.stamp == other.stamp and one.film.fingerprint == other.film.fingerprint
-
-
 GIVEN_TRACK = "given-track.json"
 """In the work folder: the track that `render` was given, where its lines are not those of ``track.json``."""
-
-
-def _check(outcome: Outcome) -> None:
-    """Raise ShotadError where every slot failed; warn of those that did, and of what else is known."""
-    failures, slots = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)
-    if failures:
-        first = f"{failures[0].rstrip('.')}."
-        again = "Call it again: what is done is kept, and what failed is tried again."
-        if outcome.all_failed:
-            raise ShotadError(f"{len(failures)} of {slots} slots failed: {first}", again, again=True)
-        _warn(f"{len(failures)} of {slots} slots failed; the first: {first} {again}", 4)
-    for text in outcome.warnings:
-        _warn(text, 4)
 
 
 def _warn(text: str, level: int = 3) -> None:

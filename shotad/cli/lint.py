@@ -12,8 +12,6 @@ from shotad.core import UsageError
 
 if TYPE_CHECKING:
     from shotad.core import Config
-    from shotad.description import Failed
-    from shotad.script import Report
 
 
 @click.command(name="lint", cls=SectionedCommand)
@@ -64,29 +62,20 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         accept=options["accept"],
         screen=options["read_screen"],
     )
-    reports = checked_paths(paths, lambda run: _settings(options, run), asked, console)
-    outcomes = list(reports)
-    text = "\n\n".join(
-        as_text(one, warnings=every) if isinstance(one, Report) else f"{one.name} is not checked: {one.error}"
-        for one in outcomes
-    )
-    rows = [
-        as_json(one)
-        if isinstance(one, Report)
-        else {"name": one.name, "error": one.error.what, "hint": one.error.hint}
-        for one in outcomes
-    ]
-    console.result(text, rows[0] if len(paths) == 1 else rows)
-    if code := max((_code(one, strict=options["strict"]) for one in outcomes), default=0):
+    code, texts = 0, []
+    rows: list[dict[str, Any]] = []
+    for one in checked_paths(paths, lambda run: _settings(options, run), asked, console):
+        if isinstance(one, Report):
+            texts.append(as_text(one, warnings=every))
+            rows.append(as_json(one))
+            code = max(code, int(bool(one.errors or (options["strict"] and one.warnings))))
+        else:
+            texts.append(f"{one.name} is not checked: {one.error}")
+            rows.append({"name": one.name, "error": one.error.what, "hint": one.error.hint})
+            code = max(code, one.error.exit_code)
+    console.result("\n\n".join(texts), rows[0] if len(paths) == 1 else rows)
+    if code:
         raise click.exceptions.Exit(code)
-
-
-def _code(outcome: Report | Failed, *, strict: bool) -> int:
-    from shotad.description import Failed
-
-    if isinstance(outcome, Failed):
-        return outcome.error.exit_code
-    return int(bool(outcome.errors or (strict and outcome.warnings)))
 
 
 def _settings(options: dict[str, Any], run: Config | None) -> Config:

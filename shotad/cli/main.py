@@ -37,7 +37,7 @@ _COMMANDS = {
     "render": ("shotad.cli.render", "Speak the lines, and write the described film."),
     "review": ("shotad.cli.review", "Choose, edit and hear the lines in your browser."),
     "screenplay": ("shotad.cli.stories:screenplay_command", "Write a described film as a screenplay."),
-    "sheet": ("shotad.cli.sheet", "Draw a film on one page."),
+    "sheet": ("shotad.cli.analysis:sheet_command", "Draw a film on one page."),
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
     "slots": ("shotad.cli.analysis:slots_command", "Find speech, and slots for AD."),
     "train": ("shotad.cli.train", "Train the classifier of shot scale."),

@@ -33,7 +33,7 @@ from shotad.core import (
 from shotad.script import parse_time
 
 if TYPE_CHECKING:
-    from shotad.core import Given, GivenCast, WorkFolder
+    from shotad.core import Given, WorkFolder
     from shotad.evaluation import MetricContext
     from shotad.film import Film
 
@@ -82,8 +82,11 @@ def console_options(function: Command) -> Command:
     @click.option("--quiet", is_flag=True, help="Print errors only.")
     @functools.wraps(function)
     def wrapped(*args: Any, plain: bool, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
-        console = Console(mode_of(plain=plain, as_json=as_json, quiet=quiet))
-        return function(*args, console=console, **kwargs)
+        flags: dict[Mode, bool] = {"json": as_json, "quiet": quiet, "plain": plain}
+        if sum(flags.values()) > 1:
+            raise UsageError("--plain, --json and --quiet exclude each other.", "Give one of them.")
+        mode = next((mode for mode, is_given in flags.items() if is_given), display_mode())
+        return function(*args, console=Console(mode), **kwargs)
 
     return wrapped
 
@@ -214,9 +217,18 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     A command that writes lines leaves there what it was asked to do, for a later redo. Raises as `work_on`.
     """
     from shotad.cli.interface import work_on
-    from shotad.core import write_settings
+    from shotad.core import Given, GivenCast, write_settings
 
-    given = _given(options)
+    start = asked_time(options["start"]) if options.get("start") else 0.0
+    end = asked_time(options["end"]) if options.get("end") else None
+    if end is not None and end <= start:
+        raise UsageError(f"--to {options['end']} does not lie after --from {options.get('start') or 0}.")
+    path, key, photos = (options.get(name) for name in ("cast", "cast_key", "cast_photos"))
+    if path is None and (key is not None or photos is not None):
+        raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
+    cast = None if path is None else GivenCast(path, key or "", photos)
+    files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
+    given = Given(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
     with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
         if "engine" in options and not options.get("estimate"):
@@ -230,28 +242,6 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
                 assignments=options["assignments"],
             )
         yield film, folder, given
-
-
-def _given(options: Mapping[str, Any]) -> Given:
-    from shotad.core import Given
-
-    start = asked_time(options["start"]) if options.get("start") else 0.0
-    end = asked_time(options["end"]) if options.get("end") else None
-    if end is not None and end <= start:
-        raise UsageError(f"--to {options['end']} does not lie after --from {options.get('start') or 0}.")
-    files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
-    return Given(*files, start, end, _cast(options))
-
-
-def _cast(options: Mapping[str, Any]) -> GivenCast | None:
-    from shotad.core import GivenCast
-
-    path, key, photos = (options.get(name) for name in ("cast", "cast_key", "cast_photos"))
-    if path is not None:
-        return GivenCast(path, key or "", photos)
-    if key is not None or photos is not None:
-        raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
-    return None
 
 
 @contextmanager
@@ -270,17 +260,6 @@ def write_files(console: Console, folder: Path | None, files: Mapping[str, str])
         for name, text in files.items():
             write_text(folder / name, text)
         console.note(f"Written: {', '.join(str(folder / name) for name in files)}")
-
-
-def mode_of(*, plain: bool, as_json: bool, quiet: bool) -> Mode:
-    """How to speak, from the flags and from whether a person's terminal listens."""
-    if sum((plain, as_json, quiet)) > 1:
-        raise UsageError("--plain, --json and --quiet exclude each other.", "Give one of them.")
-    if as_json:
-        return "json"
-    if quiet:
-        return "quiet"
-    return "plain" if plain else display_mode()
 
 
 @dataclass(frozen=True, slots=True)

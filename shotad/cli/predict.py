@@ -23,7 +23,7 @@ from shotad.cli.options import (
 from shotad.core import Config, UsageError, load_config, plural
 
 if TYPE_CHECKING:
-    from shotad.evaluation import Bank, Dataset, Job
+    from shotad.evaluation import Dataset, Job
 
 _PREDICTIONS = HerePath(path_type=Path, dir_okay=False)
 _SHOTS = click.Choice(["published", "found"])
@@ -69,7 +69,14 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     line failed; 0 if only some did (3 with --strict).
     """
     from shotad.engines import notice
-    from shotad.evaluation import Shard, choose, load_dataset, predict, prediction_as_json, prediction_text
+    from shotad.evaluation import (
+        Shard,
+        choose,
+        load_dataset,
+        predict,
+        prediction_as_json,
+        prediction_text,
+    )
 
     shard = Shard.parse(options["shard"]) if options["shard"] else None
     data = load_dataset(dataset, options["root"], annotation=options["annotation"])
@@ -77,9 +84,21 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         what = f"{dataset} is a plain file of human ADs, which does not say where videos are."
         raise UsageError(what, "Name a dataset, or a file that describes one, as in configs/datasets.")
     films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
-    ids = _ids(options["ids"]) if options["ids"] is not None else None
+    ids = None
+    if options["ids"] is not None:
+        lines = text_of("--ids", options["ids"], "Write the ids of ADs into it, one a line.").splitlines()
+        ids = frozenset(line.strip() for line in lines if line.strip())
     tasks = choose(data, shard, ids=ids, films=set(films) or None, limit=options["limit"])
-    job = _job(data, _settings(data, options), options, console)
+    # With the dataset's own numbers, on what every benchmark wants
+    own = [data.config] if data.config and data.config not in options["config"] else []
+    config = load_config(
+        ["predict", *options["config"], *own],
+        options["assignments"],
+        engine=options["engine"],
+        stage2__candidates=options["candidates"],
+        stage2__draw=options["sampling"],
+    )
+    job = _job(data, config, options, console)
     for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)
     done = predict(job, tasks)
@@ -90,21 +109,9 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     tell_failures(reasons, of, "lines", all_failed=len(reasons) == of, strict=options["strict"])
 
 
-def _settings(data: Dataset, options: dict[str, Any]) -> Config:
-    """What the options ask for, with the dataset's own numbers, on what every benchmark wants."""
-    own = [data.config] if data.config and data.config not in options["config"] else []
-    return load_config(
-        ["predict", *options["config"], *own],
-        options["assignments"],
-        engine=options["engine"],
-        stage2__candidates=options["candidates"],
-        stage2__draw=options["sampling"],
-    )
-
-
 def _job(data: Dataset, config: Config, options: dict[str, Any], console: Console) -> Job:
     from shotad.description import Engines
-    from shotad.evaluation import Job, ahead_of
+    from shotad.evaluation import Job, ahead_of, read_bank_of_films
 
     if options["shots"] == "published" and not data.shots:
         raise UsageError(
@@ -112,6 +119,11 @@ def _job(data: Dataset, config: Config, options: dict[str, Any], console: Consol
         )
     engines = Engines.of(config)
     engines.check_machine(config)
+    bank = None
+    if options["cast_bank"] is not None:
+        bank = read_bank_of_films(options["cast_bank"], options["cast_photos"])
+    elif options["cast_photos"] is not None:
+        raise UsageError("--cast-photos needs --cast-bank.")
     return Job(
         data,
         config,
@@ -119,26 +131,11 @@ def _job(data: Dataset, config: Config, options: dict[str, Any], console: Consol
         options["out"],
         options["videos"],
         published=options["shots"] != "found",
-        bank=_bank(options),
+        bank=bank,
         work=options["keep_work"],
         ahead=options["ahead"] or ahead_of(engines),
         progress=console,
     )
-
-
-def _bank(options: dict[str, Any]) -> Bank | None:
-    from shotad.evaluation import read_bank_of_films
-
-    if options["cast_bank"] is not None:
-        return read_bank_of_films(options["cast_bank"], options["cast_photos"])
-    if options["cast_photos"] is not None:
-        raise UsageError("--cast-photos needs --cast-bank.")
-    return None
-
-
-def _ids(path: Path) -> frozenset[str]:
-    lines = text_of("--ids", path, "Write the ids of ADs into it, one a line.").splitlines()
-    return frozenset(line.strip() for line in lines if line.strip())
 
 
 def _opening(job: Job, clips: int, options: dict[str, Any]) -> list[str]:

@@ -20,7 +20,7 @@ from shotad.cli.options import (
 from shotad.script import timecode
 
 if TYPE_CHECKING:
-    from shotad.description import Redone, Result
+    from shotad.description import Redone
 
 
 @click.command(name="redo")
@@ -103,7 +103,7 @@ def _summary(done: Redone) -> str:
         else:
             lines.append(f"  Nothing was changed: {one.reason or SAME}")
     lines += [f"Note: {warning}" for warning in done.warnings]
-    lines += usage_lines(done.used) if done.used else []
+    lines += usage_lines(done.used)
     if done.files:
         lines += ["Files:", *(f"  {path}" for path in done.files)]
     return "\n".join([*lines, f"Overview: {done.sheet}"] if done.sheet else lines)
@@ -113,24 +113,25 @@ def _report(done: Redone) -> dict[str, Any]:
     """The same for programs."""
     from shotad.description import usage_as_json
 
+    lines = []
+    for one in done.results:
+        now = one.after or one.before
+        lines.append(
+            {
+                "id": now.id,
+                "start": now.interval.start,
+                "end": now.interval.end,
+                "status": now.status.value,
+                "changed": one.after is not None,
+                "old": one.before.text,
+                "new": None if one.after is None else one.after.text,
+                "reason": SAME if one.same else one.reason,
+            }
+        )
     return {
-        "lines": [_row(one) for one in done.results],
+        "lines": lines,
         "warnings": list(done.warnings),
-        "used": usage_as_json(done.used) if done.used else None,
+        "used": usage_as_json(done.used),
         "files": [str(path) for path in done.files],
         "sheet": [str(done.sheet)] if done.sheet else [],
-    }
-
-
-def _row(one: Result) -> dict[str, Any]:
-    now = one.after or one.before
-    return {
-        "id": now.id,
-        "start": now.interval.start,
-        "end": now.interval.end,
-        "status": now.status.value,
-        "changed": one.after is not None,
-        "old": one.before.text,
-        "new": None if one.after is None else one.after.text,
-        "reason": SAME if one.same else one.reason,
     }

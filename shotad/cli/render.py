@@ -22,7 +22,7 @@ from shotad.core import LOUDNESS_PROFILES
 from shotad.sound import parse_wanted, wanted_files
 
 if TYPE_CHECKING:
-    from shotad.core import Config, RunSettings
+    pass
 
 _MAKES = "Write film, film+text, text, ad or mix, as in film:mkv or ad:mp3; repeatable."
 sound_options = together(
@@ -62,7 +62,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
 
     Exit code 1 if the result breaks a rule that must hold.
     """
-    from shotad.core import WorkFolder, read_settings
+    from shotad.core import WorkFolder, for_rendering, read_settings
     from shotad.description import shortener
     from shotad.film import film_of, open_film
     from shotad.script import TRACK, load_track
@@ -70,7 +70,14 @@ def command(console: Console, path: Path, **options: Any) -> None:
 
     place = track_folder(path)
     run = read_settings(place)
-    config = _settings(run, options)
+    config = for_rendering(
+        run.config,
+        options["config"],
+        options["assignments"],
+        **sound_flags(options),
+        container__default_track=options["default_track"],
+        fit__ask=options["ask"],
+    )
     file = options["track_file"] or place / TRACK
     track = load_track(file)
     source = options["film_file"] or film_of(place, run, track.film.name)
@@ -88,17 +95,3 @@ def command(console: Console, path: Path, **options: Any) -> None:
     console.result(summary(done), done.as_json())
     if done.failed:
         click.get_current_context().exit(1)
-
-
-def _settings(run: RunSettings, options: Mapping[str, Any]) -> Config:
-    """The settings of the run, with those of this command in their place."""
-    from shotad.core import for_rendering
-
-    return for_rendering(
-        run.config,
-        options["config"],
-        options["assignments"],
-        **sound_flags(options),
-        container__default_track=options["default_track"],
-        fit__ask=options["ask"],
-    )

@@ -42,13 +42,9 @@ def export_command(
         raise UsageError(
             f"Give one film or work folder, not {len(paths)}.", "Only --check takes several files."
         )
-    _write(console, paths[0], formats, out)
-
-
-def _write(console: Console, path: Path, formats: tuple[str, ...], out: str | None) -> None:
     from shotad.script import FORMATS, is_translation, load_track, script_file, script_format, write_format
 
-    file = track_file(path)
+    file = track_file(paths[0])
     track = load_track(file)
     chosen = [script_format(name) for name in formats or FORMATS]
     target = None if out is None else Path(out)

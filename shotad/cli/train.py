@@ -11,7 +11,7 @@ import click
 from shotad.cli.options import PATH, Console, console_options, settings_options
 
 if TYPE_CHECKING:
-    from shotad.grammar import Outcome
+    pass
 
 RECIPE = "train-scale"
 """The config that is taken where none is named."""
@@ -51,23 +51,13 @@ def scale(console: Console, data: Path, out: Path, resume: bool, **options: Any)
     for module in ("torch", "transformers", "accelerate"):
         need(module, "shotad train", "train")
     from shotad.core import load_settings
-    from shotad.grammar import ScaleTraining, end_process, train_scale
+    from shotad.grammar import ScaleTraining, beside_published, by_class, end_process, train_scale
 
     files, backbone = options["config"] or [RECIPE], options["backbone"]
     settings = load_settings(ScaleTraining, files, options["assignments"], net__backbone=backbone)
     outcome = train_scale(data, out, settings, resume=resume, progress=console)
     if int(os.environ.get("RANK", "0")) == 0:
-        console.result(_told(outcome), {"checkpoint": str(outcome.checkpoint), **outcome.record})
+        use = f"Best epoch: {outcome.epoch}. Use it: --set scale.checkpoint={outcome.checkpoint}"
+        text = "\n\n".join([by_class(outcome.test), beside_published(outcome.test), use])
+        console.result(text, {"checkpoint": str(outcome.checkpoint), **outcome.record})
     end_process()
-
-
-def _told(outcome: Outcome) -> str:
-    from shotad.grammar import beside_published, by_class
-
-    return "\n\n".join(
-        [
-            by_class(outcome.test),
-            beside_published(outcome.test),
-            f"Best epoch: {outcome.epoch}. Use it: --set scale.checkpoint={outcome.checkpoint}",
-        ]
-    )

@@ -82,13 +82,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
             console.note(line)
         make_ready(engine, console)
         outcome = translate_into(
-            folder,
-            source,
-            tag,
-            engine,
-            config,
-            discard_edits=options["discard_edits"],
-            progress=console,
+            folder, source, tag, engine, config, discard_edits=options["discard_edits"], progress=console
         )
         failed = len(outcome.translated.failed)
         folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.options import PATH, Console, console_options, settings_options
-from shotad.core import UsageError, load_config
+from shotad.core import UsageError, load_config, plural
 
 if TYPE_CHECKING:
-    from shotad.sound import VoiceInfo
+    pass
 
 _ENDINGS = (".wav", ".flac")
 _MOST = 12
@@ -56,62 +56,54 @@ def command(console: Console, say: str | None, out: Path | None, **options: Any)
 def _list(console: Console, language: str | None, name: str | None) -> None:
     from shotad.sound import kind_class, voices
 
+    whom, lines = f" for {language}" if language else "", []
     found = [info for info in voices(language) if name is None or name in (info.name, info.kind)]
     if name is not None and not found:
         kind_class(name.partition(":")[0])
-        raise UsageError(f"There is no voice {name!r}{_for(language)}.", "shotad voices lists them.")
-    kinds = dict.fromkeys(info.kind for info in found)
-    brief = language is None and name is None
-    lines = [line for kind in kinds for line in _lines([i for i in found if i.kind == kind], brief=brief)]
+        raise UsageError(f"There is no voice {name!r}{whom}.", "shotad voices lists them.")
+    for kind in dict.fromkeys(info.kind for info in found):
+        of_kind = [info for info in found if info.kind == kind]
+        if language is None and name is None and len(of_kind) > _MOST_LINES:
+            codes = sorted({code.partition("-")[0] for info in of_kind for code in info.languages})
+            spoken = f"{plural(len(codes), 'language')}: {', '.join(codes)}"
+            state = f"Speak {spoken}. {of_kind[0].licence}. Installed."
+            how = f"shotad voices --voice {kind} lists them."
+            lines.append(f"{kind}, {plural(len(of_kind), 'voice')}. {state} {how}")
+            continue
+        for info in of_kind:
+            # ``hibari:heart. Speaks en-US. Apache-2.0. Installed. The embedded voice.``
+            more = len(info.languages) - _MOST
+            spoken = ", ".join(info.languages[:_MOST]) + (f" and {more} more" if more > 0 else "")
+            spoken = "any language" if info.languages == ("all",) else spoken
+            state = "Installed." if info.installed else "Not installed."
+            lines.append(f"{info.name}. Speaks {spoken}. {info.licence}. {state} {info.note}".rstrip())
     count = sum(info.installed for info in found)
-    lines.append(f"{_counted(len(found), 'voice')}{_for(language)}, {count} installed.")
+    lines.append(f"{plural(len(found), 'voice')}{whom}, {count} installed.")
     console.result("\n".join(lines), {"voices": [asdict(info) for info in found]})
-
-
-def _for(language: str | None) -> str:
-    return f" for {language}" if language else ""
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _lines(found: list[VoiceInfo], *, brief: bool) -> list[str]:
-    """A line for each voice of a kind; with ``brief`` one for all where they are many."""
-    if not brief or len(found) <= _MOST_LINES:
-        return [_line(info) for info in found]
-    languages = sorted({language.partition("-")[0] for info in found for language in info.languages})
-    kind = found[0].kind
-    spoken = f"{_counted(len(languages), 'language')}: {', '.join(languages)}"
-    how = f"shotad voices --voice {kind} lists them."
-    return [f"{kind}, {_counted(len(found), 'voice')}. Speak {spoken}. {found[0].licence}. Installed. {how}"]
-
-
-def _line(info: VoiceInfo) -> str:
-    """``hibari:heart. Speaks en-US. Apache-2.0. Installed. The embedded voice.``"""
-    more = len(info.languages) - _MOST
-    spoken = ", ".join(info.languages[:_MOST]) + (f" and {more} more" if more > 0 else "")
-    spoken = "any language" if info.languages == ("all",) else spoken
-    state = "Installed." if info.installed else "Not installed."
-    return " ".join(p for p in (f"{info.name}. Speaks {spoken}. {info.licence}.", state, info.note) if p)
 
 
 def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:
     from shotad.core import write_bytes
-    from shotad.sound import flac, make_voice, notice, read_lexicon, said, wav
+    from shotad.sound import flac, make_voice, notice, read_lexicon, said, voices, wav
 
     if not any(c.isalnum() for c in text):
         raise UsageError(f"There is no word in {text!r}.", "Give a text: --say TEXT.")
     if out is not None and out.suffix.lower() not in _ENDINGS:
         raise UsageError(f"{out} is no .wav and no .flac file.", "Name one: --out voice.wav.")
-    spoken = language or _language_of(config.voice.name) or config.language
+    # The language that a voice's name itself asks for; none where it speaks several, or none is named
+    name = config.voice.name.partition("+")[0]
+    known = (info.languages for info in voices() if info.name == name) if ":" in name else iter(())
+    own = next(known, ("all",))
+    spoken = language or (config.language if own == ("all",) else own[0])
     lexicon = read_lexicon(config.voice.lexicon)
     voice = make_voice(config.voice, spoken)
     for line in notice(voice):
         console.note(line)
     sent = said(text, spoken, lexicon, voice.reads)
     take = voice.speak(sent, config.voice.speed)
-    path = out or Path(_file_name(voice.name))
+    # ``espeak-ng:de+f3 → espeak-ng-de-f3.wav``, in the folder where the command runs
+    words = "".join(c if c.isalnum() else " " for c in voice.name).split()
+    path = out or Path("-".join(words) + ".wav")
     data = flac(take) if path.suffix.lower() == ".flac" else wav(take.samples, take.rate)
     write_bytes(path, [data])
     value = {
@@ -124,19 +116,3 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
         "file": str(path),
     }
     console.result(f"{voice.name} says {sent!r} in {take.seconds:.1f} s: {path}", value)
-
-
-def _language_of(name: str) -> str | None:
-    """The language that a voice's name itself asks for; None where it speaks several, or none is named."""
-    from shotad.sound import voices
-
-    if ":" not in name:
-        return None
-    base = name.partition("+")[0]
-    info = next((info for info in voices() if info.name == base), None)
-    return None if info is None or info.languages == ("all",) else info.languages[0]
-
-
-def _file_name(voice: str) -> str:
-    """``espeak-ng:de+f3 → espeak-ng-de-f3.wav``, in the folder where the command runs."""
-    return "-".join("".join(c if c.isalnum() else " " for c in voice).split()) + ".wav"

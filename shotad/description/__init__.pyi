@@ -1,10 +1,5 @@
 from .answers import parse_stage1 as parse_stage1, refuses as refuses
-from .cast_discovery import (
-    PIXELS as PIXELS,
-    Discovery as Discovery,
-    Known as Known,
-    discover as discover,
-)
+from .cast_discovery import PIXELS as PIXELS, Discovery as Discovery, Known as Known, discover as discover
 from .cast_recognition import (
     CHARACTERS as CHARACTERS,
     DISCOVERED as DISCOVERED,
@@ -50,7 +45,11 @@ from .doubt import (
     things_told as things_told,
 )
 from .engine_pair import Engines as Engines, opening as opening, remarks as remarks
-from .estimate import estimate_as_json as estimate_as_json, estimate_lines as estimate_lines
+from .estimate import (
+    estimate_as_json as estimate_as_json,
+    estimate_lines as estimate_lines,
+    foresee as foresee,
+)
 from .lint_check import (
     Again as Again,
     Checker as Checker,
@@ -81,7 +80,6 @@ from .preparing import (
     speech_step as speech_step,
 )
 from .prompts import check_prompts as check_prompts
-from .run_estimate import foresee as foresee
 from .scheduler import converse as converse
 from .shortening import LOG as LOG, shortener as shortener
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of

@@ -151,7 +151,13 @@ def parse_stage1(
     """
     short = re.sub(r"(?<=\s)\s{40,}", "\n", text)
     body = _AFTERWORD.sub("", _LABEL_LINE.sub("", plain(_BULLET.sub(r"\1.", short))))
-    found = _by_heading(_DESCRIPTION.sub("\n", body), expected_steps)
+    whole = _DESCRIPTION.sub("\n", body)
+    marks = sorted(_headings(whole, expected_steps))
+    stops = [*(start for start, _, _ in marks[1:]), len(whole)]
+    under: dict[str, list[str]] = {}
+    for (_, end, heading), stop in zip(marks, stops, strict=False):
+        under.setdefault(heading, []).append(_tidy(whole[end:stop]))
+    found = {heading: " ".join(filter(None, texts)) for heading, texts in under.items()}
     explanation = found.pop(_EXPLANATION, "")
     steps = {heading: found[heading] for heading in (*expected_steps, *found) if heading in found}
     if not steps:
@@ -167,17 +173,6 @@ def parse_stage1(
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
     explained = " ".join(filter(None, (explanation, *threads)))
     return Description(slot_id, told, explained, text, engine, dict(notes or {}))
-
-
-def _by_heading(body: str, expected: Sequence[str]) -> dict[str, str]:
-    """What stands under each heading."""
-    marks = sorted(_headings(body, expected))
-    found: dict[str, list[str]] = {}
-    for (_, end, heading), stop in zip(
-        marks, [*(start for start, _, _ in marks[1:]), len(body)], strict=False
-    ):
-        found.setdefault(heading, []).append(_tidy(body[end:stop]))
-    return {heading: " ".join(filter(None, texts)) for heading, texts in found.items()}
 
 
 def _headings(body: str, expected: Sequence[str]) -> Iterator[tuple[int, int, str]]:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import Cast, Config, Member, Progress, Shot, UsageError, reported, shots_of
+from shotad.core import Cast, Config, Member, Progress, UsageError, reported, shots_of
 from shotad.description.cast_recognition import (
     DISCOVERED,
     FaceSearch,
@@ -24,7 +24,7 @@ from shotad.description.cast_recognition import (
     ticks_in,
 )
 from shotad.description.preparing import RunContext, shots_step
-from shotad.film import Pictures
+from shotad.film import Film
 from shotad.script import timecode
 from shotad.sight import (
     CastFile,
@@ -81,12 +81,9 @@ def discover(context: RunContext, place: Path) -> Discovery:
     faces = sum(len(track.faces) for track in tracks)
     if not people and not cast_path(place).exists():
         return Discovery(place, info.name, faces=faces)
-    reel = FilmPictures(info.fingerprint, info.name, height, context.film.pictures)
     with held(place):
         note_use(place, context.folder.path)
-        return replace(
-            file_people(people, place, reel, models, context.config, context.progress), faces=faces
-        )
+        return replace(file_people(people, place, height, models, context), faces=faces)
 
 
 def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
@@ -96,11 +93,15 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
     if given.start >= end:
         raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {given.start:g}.")
     until = end if given.end is None else given.end
-    wanted = [
-        FaceSearch(shot, _looks(shot, LOOKS))
-        for shot in shots
-        if shot.interval.end > given.start and shot.interval.start < until
-    ]
+    wanted = []
+    for shot in shots:
+        first, last = shot.interval.start, shot.interval.end
+        if last > given.start and first < until:
+            # On the clock, but twice at least, for once is no proof of a face
+            ticks = ticks_in(first, last, LOOKS)
+            if len(ticks) < 2:
+                ticks = [round(first + part * (last - first), 6) for part in (0.25, 0.75)]
+            wanted.append(FaceSearch(shot, tuple(ticks)))
     pictures, shown = partial(film.pictures, max_pixels=PIXELS), [context.film_key, PIXELS]
     log = context.folder.log_of_records(DISCOVERED)
     whole = len(wanted) == len(shots)
@@ -108,15 +109,6 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
     seen = {one.shot.index for one in faces}
     others = {one.shot.index: one for one in known_faces(log, shots, models) if one.shot.index not in seen}
     return sorted([*faces, *others.values()], key=lambda one: one.shot.index)
-
-
-def _looks(shot: Shot, rate: float) -> tuple[float, ...]:
-    """When a shot is looked at: on the clock, but twice at least, for once is no proof of a face."""
-    start, end = shot.interval.start, shot.interval.end
-    ticks = ticks_in(start, end, rate)
-    if len(ticks) < 2:
-        ticks = [round(start + part * (end - start), 6) for part in (0.25, 0.75)]
-    return tuple(ticks)
 
 
 LOOKS = 3.0
@@ -129,17 +121,6 @@ _MOST = 4
 """Times `PICTURES` that a person may have; then no further film adds to them."""
 _TRIES = 3
 """Looks that are cut out for each picture kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class FilmPictures:
-    """The film: its fingerprint and name, how high the pictures were in which faces were found, and its
-    frames in full."""
-
-    film: str
-    name: str
-    height: int
-    pictures: Pictures
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,38 +140,38 @@ class _Case:
 
 
 def file_people(
-    people: Sequence[FoundPerson],
-    place: Path,
-    reel: FilmPictures,
-    models: FaceModels,
-    config: Config,
-    progress: Progress,
+    people: Sequence[FoundPerson], place: Path, height: int, models: FaceModels, context: RunContext
 ) -> Discovery:
-    """Put ``people``, the most seen first, into the cast folder ``place``, which is held by this process."""
+    """Put ``people``, the most seen first, into the cast folder ``place``, which is held by this process.
+
+    ``height`` is that of the pictures in which faces were found.
+    """
+    film, config = context.film, context.config
+    fingerprint = film.info.fingerprint
     file, facts = CastFile.open(place), Facts.read(place)
     holdings = Holdings(place, file.members, facts)
-    gallery = _gallery(holdings, reel.film, models, config)
+    gallery = _gallery(holdings, fingerprint, models, config)
     threshold = max(models.threshold, models.join)
     matches = match_people(
         people,
-        reel.film,
+        fingerprint,
         holdings,
         lambda p: gallery.likeness(p.rows) if len(gallery) else {},
         threshold,
         models.margin,
     )
-    cases = _cases(people, matches, holdings, gallery, reel.film)
+    cases = _cases(people, matches, holdings, gallery, fingerprint)
     least = LEAST_SECONDS * LOOKS - 1e-6
     blank = {member.id for member in file.members if is_blank(member)}
     seen = [case for case in cases if case.person.looks >= least or not case.is_open(blank)]
-    portraits = _portraits(seen, reel, models, progress)
+    portraits = _portraits(seen, film, height, models, context.progress)
     kept = [case for case in seen if portraits[case] or not case.is_open(blank)]
-    filing = _Filing(file, holdings, reel, list(facts.pictures))
+    filing = _Filing(file, holdings, film, list(facts.pictures))
     gone = filing.clear({case.member for case in kept})
     known = filing.put(kept, portraits, threshold - models.margin)
     filing.close(known, gone)
     left_out = (len(cases) - len(seen), len(seen) - len(kept), sum(match.dismissed for match in matches))
-    return Discovery(place, reel.name, tuple(known), tuple(gone), *left_out)
+    return Discovery(place, film.info.name, tuple(known), tuple(gone), *left_out)
 
 
 def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) -> Gallery:
@@ -206,11 +187,7 @@ def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) 
 
 
 def _cases(
-    people: Sequence[FoundPerson],
-    matches: Sequence[Match],
-    holdings: Holdings,
-    gallery: Gallery,
-    film: str,
+    people: Sequence[FoundPerson], matches: Sequence[Match], holdings: Holdings, gallery: Gallery, film: str
 ) -> list[_Case]:
     """One case for each member found and each new person, the most seen first."""
     parts: dict[str, list[FoundPerson]] = {}
@@ -245,17 +222,17 @@ def _none(person: FoundPerson) -> Embeddings:
 
 
 def _portraits(
-    cases: Sequence[_Case], reel: FilmPictures, models: FaceModels, progress: Progress
+    cases: Sequence[_Case], film: Film, height: int, models: FaceModels, progress: Progress
 ) -> dict[_Case, list[Portrait]]:
     """The pictures to keep of each, best first, cut from the film in one pass."""
     wanted: dict[float, list[tuple[_Case, PortraitView]]] = {}
     for case in cases:
-        looks = looks_of(case.person.tracks, reel.height)
+        looks = looks_of(case.person.tracks, height)
         for look in promising(looks, case.person.centre, case.there, _TRIES * case.count):
             wanted.setdefault(look.face.seconds, []).append((case, look))
     cut: dict[_Case, list[Portrait]] = {case: [] for case in cases}
     with reported(progress, "Cutting out face pictures", len(wanted), "frames") as task:
-        for picture in reel.pictures(sorted(wanted)) if wanted else ():
+        for picture in film.pictures(sorted(wanted)) if wanted else ():
             for case, look in wanted[picture.wanted]:
                 others = [other.person.centre for other in cases if other is not case]
                 rows = np.stack(others) if others else _none(case.person)
@@ -271,28 +248,26 @@ class _Filing:
 
     file: CastFile
     holdings: Holdings
-    reel: FilmPictures
+    film: Film
     pictures: list[Picture]
 
     def clear(self, present: set[str | None]) -> list[str]:
-        """Take out those of an earlier run who are not ``present`` and have nothing filled in."""
-        gone = []
+        """Take out those of an earlier run who are not ``present`` and have nothing filled in: all of such a
+        member is what a run over this film made of them."""
+        gone, film = [], self.film.info.fingerprint
         for member in self.holdings.members:
-            if member.id not in present and self._is_only_ours(member):
-                self._drop([p for p in self._of_film() if p.id == member.id])
+            films = {found.film for found in self.holdings.facts.in_films(member.id)}
+            made = [picture for picture in self._of_film() if picture.id == member.id]
+            if member.id in present or not is_blank(member) or films != {film} or not made:
+                continue
+            if not self.holdings.is_edited(member.id, film):
+                self._drop(made)
                 self.file.remove(member.id)
                 gone.append(member.id)
         return gone
 
-    def _is_only_ours(self, member: Member) -> bool:
-        """Whether all of a member is what a run over this film made of them."""
-        films = {found.film for found in self.holdings.facts.in_films(member.id)}
-        made = {p.sha256 for p in self._of_film() if p.id == member.id}
-        edited = self.holdings.is_edited(member.id, self.reel.film)
-        return is_blank(member) and films == {self.reel.film} and bool(made) and not edited
-
     def _of_film(self) -> list[Picture]:
-        return [picture for picture in self.pictures if picture.film == self.reel.film]
+        return [picture for picture in self.pictures if picture.film == self.film.info.fingerprint]
 
     def _drop(self, pictures: Sequence[Picture]) -> int:
         self.pictures = [picture for picture in self.pictures if picture not in pictures]
@@ -308,11 +283,23 @@ class _Filing:
         names = {member.id: member.name for member in self.holdings.members}
         there = {*ids.values(), *(member.id for member in self.file.members)}
         known = []
-        for case in cases:
+        for number, case in enumerate(cases):
+            person, name = case.person, names.get(ids[case], "")
             added, removed = self._renew(case, ids[case], portraits[case])
-            name = names.get(ids[case], "")
-            alike = "" if name else case.like or _resembling(case, cases, ids, like)
-            found = self._found(case.person, ids[case], alike if alike in there else "")
+            alike = "" if name else case.like
+            if not name and not alike and case.way in ("new", "renew"):
+                # Who is more seen, and so alike that both may be one
+                near = {
+                    ids[other]: float(other.person.centre @ person.centre)
+                    for other in cases[:number]
+                    if not other.person.meets(person)
+                }
+                best = max(near, key=near.__getitem__, default="")
+                alike = best if best and near[best] >= like else ""
+            seconds, first = round(person.looks / LOOKS, 3), round(person.first, 6)
+            alike = alike if alike in there else ""
+            film, called = self.film.info.fingerprint, self.film.info.name
+            found = Found(ids[case], film, called, person.shots, seconds, first, alike)
             known.append(Known(found, name, case.way, added, removed))
         return known
 
@@ -320,13 +307,23 @@ class _Filing:
         """Bring a person's pictures to what was chosen: how many came, how many went."""
         if case.way == "leave" or not portraits:
             return 0, 0
-        place, stem = self._place_of(case, person), stem_of(self.reel.name)
+        # The subfolder for them, which the person's entry names
+        folder, place, film = self.holdings.folder, person, self.film.info.fingerprint
+        if case.member is None:
+            self.file.add(Member(person, photos=(folder / person,)))
+        else:
+            specs, root = self.file.photo_specs(person), folder.resolve()
+            paths = {spec: (folder / spec).resolve() for spec in specs}
+            inside = [s for s, path in paths.items() if path.is_dir() and root in path.parents]
+            if inside:
+                place = Path(inside[0]).as_posix()
+            elif case.count:
+                self.file.update(person, photos=(*specs, person))
         before = [p for p in self._of_film() if p.id == person]
-        put = put_pictures(
-            self.holdings.folder, place, stem, [(p.look.face.seconds, p.jpeg) for p in portraits]
-        )
+        cut = [(p.look.face.seconds, p.jpeg) for p in portraits]
+        put = put_pictures(folder, place, stem_of(self.film.info.name), cut)
         now = [
-            Picture(person, name, sha, self.reel.film, p.look.face.seconds, p.look.face.box)
+            Picture(person, name, sha, film, p.look.face.seconds, p.look.face.box)
             for (name, sha), p in zip(put, portraits, strict=True)
         ]
         files = {picture.file for picture in now}
@@ -334,30 +331,14 @@ class _Filing:
         self.pictures = [p for p in self.pictures if p.file not in files] + now
         return len(files - {picture.file for picture in before}), removed
 
-    def _place_of(self, case: _Case, person: str) -> str:
-        """The subfolder for a person's pictures, which their entry names."""
-        if case.member is None:
-            self.file.add(Member(person, photos=(self.holdings.folder / person,)))
-            return person
-        specs = self.file.photo_specs(person)
-        inside = [spec for spec in specs if _is_subfolder(spec, self.holdings.folder)]
-        if inside:
-            return Path(inside[0]).as_posix()
-        if case.count:
-            self.file.update(person, photos=(*specs, person))
-        return person
-
-    def _found(self, person: FoundPerson, name: str, like: str) -> Found:
-        seconds, first = round(person.looks / LOOKS, 3), round(person.first, 6)
-        return Found(name, self.reel.film, self.reel.name, person.shots, seconds, first, like)
-
     def close(self, known: Sequence[Known], gone: Sequence[str]) -> None:
         """Write ``cast.yaml``, the facts and the overview, each only where it changes."""
         before = self.holdings.facts.found
         older = [
             replace(found, id=now, like=self.holdings.successor(found.like) or "")
             for found in before
-            if found.film != self.reel.film and (now := self.holdings.successor(found.id)) is not None
+            if found.film != self.film.info.fingerprint
+            and (now := self.holdings.successor(found.id)) is not None
         ]
         facts = Facts(joined([*older, *(one.found for one in known)]), tuple(self.pictures))
         for one in known:
@@ -368,20 +349,6 @@ class _Filing:
             self.file.save()
         facts.write(self.holdings.folder)
         write_overview(self.holdings.folder, self.file.members, facts)
-
-
-def _resembling(case: _Case, cases: Sequence[_Case], ids: Mapping[_Case, str], like: float) -> str:
-    """The id of who is more seen and so alike that both may be one."""
-    if case.way not in ("new", "renew"):
-        return ""
-    before = [other for other in cases[: cases.index(case)] if not other.person.meets(case.person)]
-    best = max(before, key=lambda other: float(other.person.centre @ case.person.centre), default=None)
-    return ids[best] if best and float(best.person.centre @ case.person.centre) >= like else ""
-
-
-def _is_subfolder(spec: str, place: Path) -> bool:
-    path = (place / spec).resolve()
-    return path.is_dir() and path != place.resolve() and path.is_relative_to(place.resolve())
 
 
 Way = Literal["new", "add", "renew", "leave"]

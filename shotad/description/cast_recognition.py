@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,10 +34,11 @@ from shotad.core import (
 )
 from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan, heard_names
-from shotad.film import Picture, Pictures, Prepared, marks_for, union
+from shotad.film import Pictures, Prepared, marks_for, union
 from shotad.sight import (
     FaceModels,
     FaceTrack,
+    Gallery,
     GalleryReading,
     PhotoReading,
     Verdict,
@@ -55,54 +56,6 @@ from shotad.sight import (
 
 LOOKS = 4.0
 """Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""
-
-
-class FaceMatcher:
-    """Where the film's faces are put beside the photos of the cast."""
-
-    def __init__(self, context: RunContext, cast: Cast, run: WorkFolder | None) -> None:
-        self._context, self._cast, self._run = context, cast, run
-        self._settings, self._folder = context.config.cast, run or context.folder
-        self.models = make_face_models(self._settings, context.progress)
-        read = self._gallery()
-        self._gallery_, self.warnings = read.gallery, read.warnings
-        self.known = frozenset(self._gallery_.photos)
-        """The ids of those with a usable photo."""
-
-    def named(self, plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> dict[int, Named]:
-        """The faces of the shots that the plans show, with whose they are, by the number of the shot."""
-        log = self._folder.log_of_records(FACES)
-        known = known_faces(log, shots, self.models) if self._run is not None else []
-        faces = self._faces(plans, log)
-        shown = {one.shot.index for one in faces}
-        both = [*faces, *(one for one in known if one.shot.index not in shown)]
-        tracks = [track for one in both for track in one.tracks]
-        names = {member.id: member.says or member.id for member in self._cast}
-        verdicts = iter(identify(tracks, self._gallery_, self._settings, self.models, names))
-        named = [Named(one, tuple((track, next(verdicts)) for track in one.tracks)) for one in both]
-        return {one.faces.shot.index: one for one in named if one.faces.shot.index in shown}
-
-    def _gallery(self) -> GalleryReading:
-        """The photos, of which those of an earlier run need not be read again."""
-        key = key_of("cast-faces/1", self.models.identity)
-        record = self._folder.known(PHOTOS, key) or {"photos": {}}
-        known = {name: reading_of(row) for name, row in record["photos"].items()}
-        read = read_gallery(self._cast, self.models, self._settings, known)
-        rows = {name: reading_row(reading) for name, reading in read.photos.items()}
-        if rows != record["photos"]:
-            self._folder.write_json(f"{PHOTOS}.json", {"key": key, "photos": rows})
-        return read
-
-    def _faces(self, plans: Sequence[SlotPlan], log: RecordLog) -> list[ShotFaces]:
-        """The faces in the parts of shots that the clips show."""
-        context, given = self._context, self._context.given
-        pictures, shown = context.frames.pictures, [context.film_key, context.frames.key]
-        whole = self._run is None and given.start <= 0 and given.end is None
-        wanted = wanted_of(plans, self._settings)
-        if self._run is None:
-            missing = [want for want in wanted if log.get(_key(want, shown, self.models)) is None]
-            context.frames.expect("faces", moments_of(wanted), read=moments_of(missing))
-        return list(read_faces(wanted, pictures, shown, self.models, log, context.progress, tidy=whole))
 
 
 def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
@@ -155,16 +108,6 @@ _SAME_FRAME = 1e-3
 """Seconds by which records round."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recognised:
-    """The plans with who is in their clips; who was recognised in how many shots (None without a cast); and
-    what is wrong."""
-
-    plans: tuple[SlotPlan, ...]
-    shots: tuple[tuple[str, int], ...] | None = None
-    warnings: tuple[str, ...] = ()
-
-
 def check_cast(context: RunContext) -> None:
     """Refuse a cast that cannot be read and fetch what it needs, before any work goes into the film.
 
@@ -181,31 +124,82 @@ def check_cast(context: RunContext) -> None:
 @span("cast")
 def recognise(
     plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, run: WorkFolder | None = None
-) -> Recognised:
+) -> tuple[tuple[SlotPlan, ...], tuple[tuple[str, int], ...] | None, tuple[str, ...]]:
     """The plans with the names heard near their clips and, where a cast is given, with who is in them.
+
+    Also who was recognised in how many shots (None without a cast), and what is wrong.
 
     ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
     when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
     """
     cast = cast_of(context)
     if cast is None:
-        return Recognised(tuple(_with_heard(plan, (), prepared, context) for plan in plans))
+        return tuple(_with_heard(plan, (), prepared, context) for plan in plans), None, ()
     if context.given.cast is not None:
         note_use(context.given.cast.path, (run or context.folder).path)
-    matcher = FaceMatcher(context, cast, run)
-    seen = matcher.named(plans, prepared.shots)
+    models = make_face_models(context.config.cast, context.progress)
+    photos = _photos(cast, run or context.folder, models, context.config.cast)
+    seen = _named(plans, prepared.shots, context, cast, run, models, photos.gallery)
     film = context.film.info.name
-    known = tuple(member.id for member in cast if member.says and member.id in matcher.known)
+    # Those with a usable photo
+    known = tuple(member.id for member in cast if member.says and member.id in photos.gallery.photos)
     done = []
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)
         presence = presence_of(plan, characters, known, seen, context.config.cast)
         done.append(_with_heard(replace(plan, presence=presence), characters, prepared, context))
-    context.folder.write_json(f"{CHARACTERS}.json", _record(cast, matcher.models, seen))
-    warnings = (*cast.warnings, *matcher.warnings, *_unrevealed(cast, film))
+    context.folder.write_json(f"{CHARACTERS}.json", _record(cast, models, seen))
+    warnings = [*cast.warnings, *photos.warnings]
+    for member in cast:
+        if member.says and member.reveals and member.reveal_of(film) is None:
+            others = ", ".join(reveal.film for reveal in member.reveals)
+            warnings.append(
+                f"reveal_at of {member.says} tells of {others}, not of {film}: named from the start."
+            )
     shots = Counter(name for named in seen.values() for name in _members(named))
     recognised = tuple((member.says, shots[member.id]) for member in cast if shots[member.id])
-    return Recognised(tuple(done), recognised, warnings)
+    return tuple(done), recognised, tuple(warnings)
+
+
+def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> GalleryReading:
+    """The photos of the cast, of which those of an earlier run need not be read again."""
+    key = key_of("cast-faces/1", models.identity)
+    record = folder.known(PHOTOS, key) or {"photos": {}}
+    known = {name: reading_of(row) for name, row in record["photos"].items()}
+    read = read_gallery(cast, models, settings, known)
+    rows = {name: reading_row(reading) for name, reading in read.photos.items()}
+    if rows != record["photos"]:
+        folder.write_json(f"{PHOTOS}.json", {"key": key, "photos": rows})
+    return read
+
+
+def _named(
+    plans: Sequence[SlotPlan],
+    shots: Sequence[Shot],
+    context: RunContext,
+    cast: Cast,
+    run: WorkFolder | None,
+    models: FaceModels,
+    gallery: Gallery,
+) -> dict[int, Named]:
+    """The faces of the shots that the plans show, with whose they are, by the number of the shot."""
+    settings, given, frames = context.config.cast, context.given, context.frames
+    log = (run or context.folder).log_of_records(FACES)
+    known = known_faces(log, shots, models) if run is not None else []
+    look = [context.film_key, frames.key]
+    wanted = wanted_of(plans, settings)
+    if run is None:
+        missing = [want for want in wanted if log.get(_key(want, look, models)) is None]
+        frames.expect("faces", moments_of(wanted), read=moments_of(missing))
+    whole = run is None and given.start <= 0 and given.end is None
+    faces = list(read_faces(wanted, frames.pictures, look, models, log, context.progress, tidy=whole))
+    shown = {one.shot.index for one in faces}
+    both = [*faces, *(one for one in known if one.shot.index not in shown)]
+    tracks = [track for one in both for track in one.tracks]
+    names = {member.id: member.says or member.id for member in cast}
+    verdicts = iter(identify(tracks, gallery, settings, models, names))
+    named = [Named(one, tuple((track, next(verdicts)) for track in one.tracks)) for one in both]
+    return {one.faces.shot.index: one for one in named if one.faces.shot.index in shown}
 
 
 def cast_of(context: RunContext) -> Cast | None:
@@ -251,14 +245,6 @@ def presence_of(
     )
 
 
-def _unrevealed(cast: Cast, film: str) -> Iterator[str]:
-    """Who may be named from the start only because ``reveal_at`` speaks of other films."""
-    for member in cast:
-        if member.says and member.reveals and member.reveal_of(film) is None:
-            others = ", ".join(reveal.film for reveal in member.reveals)
-            yield f"reveal_at of {member.says} tells of {others}, not of {film}: named from the start."
-
-
 def _with_heard(
     plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, context: RunContext
 ) -> SlotPlan:
@@ -277,26 +263,26 @@ def _members(named: Named) -> set[str]:
 def _record(cast: Cast, models: FaceModels, seen: Mapping[int, Named]) -> dict[str, Any]:
     """The content of ``characters.json``: each track of a face, whose it is and why."""
     shots: dict[str, list[int]] = defaultdict(list)
+    tracks = []
     for index, named in sorted(seen.items()):
         for name in _members(named):
             shots[name].append(index)
+        for track, verdict in named.tracks:
+            tracks.append(
+                {
+                    "shot": index,
+                    "first": track.first,
+                    "last": track.last,
+                    "looks": len(track.faces),
+                    "person": verdict.person,
+                    "named": verdict.member,
+                    "likeness": None if verdict.likeness is None else round(verdict.likeness, 3),
+                    "runner_up": None if verdict.runner_up is None else round(verdict.runner_up, 3),
+                    "reason": verdict.reason,
+                }
+            )
     people = [{"id": m.id, "name": m.says, "shots": shots[m.id]} for m in cast if m.says]
-    tracks = [_row(index, *pair) for index, named in sorted(seen.items()) for pair in named.tracks]
     return {"models": models.identity, "cast": people, "tracks": tracks}
-
-
-def _row(shot: int, track: FaceTrack, verdict: Verdict) -> dict[str, Any]:
-    return {
-        "shot": shot,
-        "first": track.first,
-        "last": track.last,
-        "looks": len(track.faces),
-        "person": verdict.person,
-        "named": verdict.member,
-        "likeness": None if verdict.likeness is None else round(verdict.likeness, 3),
-        "runner_up": None if verdict.runner_up is None else round(verdict.runner_up, 3),
-        "reason": verdict.reason,
-    }
 
 
 REVISION = 1
@@ -386,42 +372,29 @@ def _key(want: FaceSearch, shown: object, models: FaceModels) -> str:
 def _looked(wanted: Sequence[FaceSearch], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:
     """A record for each shot; the pictures of all are read in one pass, and let go one by one."""
     moments = moments_of(wanted)
-    shown = _Queue(pictures(moments)) if moments else _Queue(())
+    rest = iter(pictures(moments) if moments else ())
+    ahead = next(rest, None)
+
+    def looks(want: FaceSearch, came_up: dict[float, float]) -> Iterator[tuple[float, Image]]:
+        """The pictures of one shot that are looked at, each frame once; ``came_up`` is filled on the way."""
+        nonlocal ahead
+        last, before = max([*want.looks, *want.frames], default=-1.0), -1.0
+        while ahead is not None and ahead.wanted <= last:
+            picture, ahead = ahead, next(rest, None)
+            came_up[picture.wanted] = picture.seconds
+            if picture.wanted in want.looks and picture.seconds > before:
+                before = picture.seconds
+                yield picture.seconds, picture.image
+
     for want in wanted:
         came_up: dict[float, float] = {}
-        tracks = tracks_of_shot(_looks(want, shown, came_up), want.shot.index, models)
+        tracks = tracks_of_shot(looks(want, came_up), want.shot.index, models)
         yield {
             "shot": want.shot.index,
             "models": models.identity,
             "frames": [[second, came_up[second]] for second in want.frames if second in came_up],
             "tracks": [to_row(track) for track in tracks],
         }
-
-
-def _looks(want: FaceSearch, shown: _Queue, came_up: dict[float, float]) -> Iterator[tuple[float, Image]]:
-    """The pictures of one shot that are looked at, each frame once; ``came_up`` is filled on the way."""
-    last = max([*want.looks, *want.frames], default=-1.0)
-    looks, before = frozenset(want.looks), -1.0
-    while (picture := shown.up_to(last)) is not None:
-        came_up[picture.wanted] = picture.seconds
-        if picture.wanted in looks and picture.seconds > before:
-            before = picture.seconds
-            yield picture.seconds, picture.image
-
-
-class _Queue:
-    """Pictures in order, of which the next can be left for later."""
-
-    def __init__(self, pictures: Iterable[Picture]) -> None:
-        self._rest = iter(pictures)
-        self._next = next(self._rest, None)
-
-    def up_to(self, second: float) -> Picture | None:
-        """The next picture that was wanted for ``second`` or before; None where it is of a later one."""
-        if self._next is None or self._next.wanted > second:
-            return None
-        picture, self._next = self._next, next(self._rest, None)
-        return picture
 
 
 def _faces_of(shot: Shot, record: Mapping[str, Any]) -> ShotFaces:

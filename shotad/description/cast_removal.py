@@ -57,8 +57,16 @@ def photos_to_forget(gone: Sequence[Member], others: Sequence[Member], folder: P
         place = _placed(photo)
         inside = place.is_relative_to(base) and place not in theirs
         (going if inside else staying).append(photo)
-    keys = {photo_key(photo) for photo in going} | {photo_key(photo) for photo in staying}
-    return Photos(tuple(going) + _unread_beside(going, base, theirs), tuple(staying), frozenset(keys))
+    keys = {photo_key(photo) for photo in (*going, *staying)}
+    # Pictures in formats that are not read go too, in folders of which all other pictures go.
+    unread: dict[Path, None] = {}
+    leaving = {_placed(photo) for photo in going}
+    for parent in dict.fromkeys(photo.parent for photo in going):
+        where = parent.resolve()
+        alone = all(_placed(photo) in leaving for photo in photos_in(parent))
+        if alone and where != base and not any(photo.is_relative_to(where) for photo in theirs):
+            unread |= dict.fromkeys(unread_in(parent))
+    return Photos((*going, *unread), tuple(staying), frozenset(keys))
 
 
 def delete_photos(photos: Sequence[Path], folder: Path) -> None:
@@ -108,12 +116,27 @@ def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
     faces if nothing says whose they are. Raises WorkFolderError while the folder is in use.
     """
     with WorkFolder(path) as folder:
-        looks = _looks(folder, keys)
-        shots = _shots_of(folder, member.id)
+        photos = folder.read_json(f"{PHOTOS}.json") or {}
+        rows = photos.get("photos") or {}
+        read = [reading_of(row).embedding for key, row in rows.items() if key in keys]
+        embeddings = [embedding for embedding in read if embedding is not None]
+        looks = np.stack(embeddings) if embeddings else None
+        # The shots in which they were recognised; None where nothing says so
+        known, shots = folder.read_json(f"{CHARACTERS}.json"), None
+        if known is not None:
+            faces, cast = known.get("tracks", ()), known.get("cast", ())
+            shots = {row["shot"] for row in faces if member.id in (row["person"], row["named"])}
+            shots |= {shot for row in cast if row["id"] == member.id for shot in row["shots"]}
         records = _clear_records(path / f"{FACES}.jsonl", shots, looks)
         records += _clear_records(path / f"{DISCOVERED}.jsonl", () if looks is not None else None, looks)
-        files = [f"{PHOTOS}.json"] if _without_photos(folder, keys) else []
-        files += [f"{CHARACTERS}.json"] if _without_person(folder, member) else []
+        files = []
+        if any(key in keys for key in rows):
+            left = {key: row for key, row in rows.items() if key not in keys}
+            folder.write_json(f"{PHOTOS}.json", {**photos, "photos": left})
+            files.append(f"{PHOTOS}.json")
+        if known is not None and (without := _without_person(known, member)) != known:
+            folder.write_json(f"{CHARACTERS}.json", without)
+            files.append(f"{CHARACTERS}.json")
         return Cleared(path, changed=tuple(files), records=records)
 
 
@@ -122,85 +145,41 @@ def _files(folder: Path) -> list[Path]:
     return [folder / name for name in (*names, f"{PHOTOS}.json", f"{CHARACTERS}.json")]
 
 
-def _looks(folder: WorkFolder, keys: Collection[str]) -> npt.NDArray[np.float32] | None:
-    """The embeddings of somebody's photos, ``float32[n, d]``; None where none was read."""
-    photos = (folder.read_json(f"{PHOTOS}.json") or {}).get("photos") or {}
-    read = [reading_of(row).embedding for key, row in photos.items() if key in keys]
-    rows = [embedding for embedding in read if embedding is not None]
-    return np.stack(rows) if rows else None
-
-
-def _shots_of(folder: WorkFolder, member: str) -> set[int] | None:
-    """The shots in which somebody was recognised; None where nothing says so."""
-    record = folder.read_json(f"{CHARACTERS}.json")
-    if record is None:
-        return None
-    people = {row["shot"] for row in record.get("tracks", ()) if member in (row["person"], row["named"])}
-    named = {shot for row in record.get("cast", ()) if row["id"] == member for shot in row["shots"]}
-    return people | named
-
-
 def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray[np.float32] | None) -> int:
     """Remove the records of these shots (None: of all) and those with a face a little like these ``looks``.
 
-    Returns how many went.
+    A record that cannot be read goes too. Returns how many went.
     """
     if not (path.exists() or path.with_suffix(".aside.jsonl").exists()):
         return 0
+
+    def stays(record: Mapping[str, Any]) -> bool:
+        if shots is None or record.get("shot") in shots:
+            return False
+        if looks is None:
+            return True
+        try:
+            faces = [from_row(row).embeddings for row in record["tracks"]]
+            return not any(float((looks @ one.T).max()) >= LITTLE_ALIKE for one in faces)
+        except (KeyError, TypeError, ValueError):
+            return False
+
     log = RecordLog(path)
     records = log.records()
-    kept = [
-        record["key"]
-        for record in records
-        if shots is not None and record.get("shot") not in shots and not _shows(record, looks)
-    ]
+    kept = [record["key"] for record in records if stays(record)]
     log.keep(kept)
     return len(records) - len(kept)
 
 
-def _shows(record: Mapping[str, Any], looks: npt.NDArray[np.float32] | None) -> bool:
-    """Whether any face of a record is a little like these; true as well of a record that cannot be read."""
-    if looks is None:
-        return False
-    try:
-        rows = [from_row(row).embeddings for row in record["tracks"]]
-        return any(float((looks @ embeddings.T).max()) >= LITTLE_ALIKE for embeddings in rows)
-    except (KeyError, TypeError, ValueError):
-        return True
-
-
-def _without_photos(folder: WorkFolder, keys: Collection[str]) -> bool:
-    record = folder.read_json(f"{PHOTOS}.json")
-    if record is None or not any(key in keys for key in record.get("photos", {})):
-        return False
-    photos = {key: row for key, row in record["photos"].items() if key not in keys}
-    folder.write_json(f"{PHOTOS}.json", {**record, "photos": photos})
-    return True
-
-
-def _without_person(folder: WorkFolder, member: Member) -> bool:
-    """Take somebody out of ``characters.json``: their entry, their faces, and where another's face was
-    compared with theirs what it says of that."""
-    record = folder.read_json(f"{CHARACTERS}.json")
-    if record is None:
-        return False
-    cast = [row for row in record["cast"] if row["id"] != member.id]
-    tracks = [
-        _without_likeness(row, member)
-        for row in record["tracks"]
-        if member.id not in (row["person"], row["named"])
-    ]
-    if cast == record["cast"] and tracks == record["tracks"]:
-        return False
-    folder.write_json(f"{CHARACTERS}.json", {**record, "cast": cast, "tracks": tracks})
-    return True
-
-
-def _without_likeness(row: Mapping[str, Any], member: Member) -> dict[str, Any]:
-    """A face's row, without reason and figures where these tell of somebody."""
-    if not says_name(str(row.get("reason") or ""), (member.id, *names_of(member))):
-        return dict(row)
-    return {**row, "likeness": None, "runner_up": None, "reason": ""}
+def _without_person(record: Mapping[str, Any], member: Member) -> dict[str, Any]:
+    """``characters.json`` without somebody: their entry, their faces, and where another's face was compared
+    with theirs what it says of that."""
+    tracks, names = [], (member.id, *names_of(member))
+    for row in record["tracks"]:
+        if member.id not in (row["person"], row["named"]):
+            tells = says_name(str(row.get("reason") or ""), names)
+            tracks.append({**row, "likeness": None, "runner_up": None, "reason": ""} if tells else row)
+    return {**record, "cast": [row for row in record["cast"] if row["id"] != member.id], "tracks": tracks}
 
 
 def still_named(folder: Path, member: Member) -> tuple[str, ...]:
@@ -220,21 +199,6 @@ def says_name(text: str, names: Iterable[str]) -> bool:
 
 
 _TEXTS = frozenset({".json", ".jsonl", ".vtt", ".srt", ".xml", ".csv", ".txt", ".html"})
-
-
-def _unread_beside(going: Sequence[Path], base: Path, theirs: Collection[Path]) -> tuple[Path, ...]:
-    """Pictures in formats that are not read, in folders of which all other pictures go."""
-    found: dict[Path, None] = {}
-    leaving = {_placed(photo) for photo in going}
-    for place in dict.fromkeys(photo.parent for photo in going):
-        alone = all(_placed(photo) in leaving for photo in photos_in(place))
-        if (
-            alone
-            and place.resolve() != base
-            and not any(photo.is_relative_to(place.resolve()) for photo in theirs)
-        ):
-            found |= dict.fromkeys(unread_in(place))
-    return tuple(found)
 
 
 def _placed(photo: Path) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from shotad.core import (
@@ -17,7 +17,6 @@ from shotad.core import (
     Config,
     Description,
     Mark,
-    OverlaySettings,
     Presence,
     PromptSettings,
     Utterance,
@@ -28,9 +27,6 @@ from shotad.description.templates import block, material, name_shots, render
 from shotad.script import SENTENCE_START, CastMention, cast_mentions, quotations
 
 Marks = Literal["ellipses", "boxes", "none"]
-
-MARKS: Marks = OverlaySettings().characters
-"""How people are marked where nothing else is said."""
 
 SHAPES: Mapping[Marks, str] = {"ellipses": "circle", "boxes": "box", "none": ""}
 """What a mark is called; an ellipse round a face is a circle to most."""
@@ -86,15 +82,13 @@ def people_told(
         if marks == "none"
         else render("stage1/character-rule", mark=SHAPES[marks])
     )
-    return ("", _apart(current, others, name_shots(shots)), *_legend(told, marks), rule)
-
-
-def _apart(names: str, others: str, shots: str) -> str:
-    """Those of the current shots first, the others after; fit words where there are none of either."""
-    if names and others:
-        return render("stage1/character-apart", shots=shots, names=names, others=others)
-    kind = "current" if names else "others"
-    return render(f"stage1/character-{kind}", shots=shots, names=names or others)
+    # Those of the current shots first, the others after; fit words where there are none of either
+    if current and others:
+        apart = render("stage1/character-apart", shots=name_shots(shots), names=current, others=others)
+    else:
+        kind = "current" if current else "others"
+        apart = render(f"stage1/character-{kind}", shots=name_shots(shots), names=current or others)
+    return ("", apart, *_legend(told, marks), rule)
 
 
 def _legend(presence: Presence, marks: Marks) -> tuple[str, ...]:
@@ -118,25 +112,21 @@ def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSett
     """
     if not settings.by_rules.heard_names:
         return ""
-    told = [(told, hint.how) for hint in heard if (told := _as_told(hint.name, presence, settings))]
+    told: list[tuple[str, str]] = []
     rows = []
+    by_id = {character.id: character for character in presence.cast}
+    for hint in heard:
+        found = whose(hint.name, presence)
+        if not found:
+            told.append((hint.name, hint.how))
+        elif not any(mention.hidden for mention in found):
+            who = by_id[found[0].id]
+            told.append((who.full if settings.by_rules.names == "full" else who.called, hint.how))
     for how in ("spoken", "speaker"):
-        names = tuple(dict.fromkeys(name for name, was in told if was == how))
+        names = tuple(dict.fromkeys(name for name, was in told if name and was == how))
         if names:
             rows.append(render(f"stage1/heard-{how}", names=material(enumerated(names))))
     return block(render("stage1/heard", names="\n".join(rows))) if rows else ""
-
-
-def _as_told(name: str, presence: Presence, settings: PromptSettings) -> str:
-    """A name that was heard, as it may be told; empty where the film has not revealed whose it is."""
-    found = whose(name, presence)
-    if any(mention.hidden for mention in found):
-        return ""
-    by_id = {character.id: character for character in presence.cast}
-    if not found:
-        return name
-    who = by_id[found[0].id]
-    return who.full if settings.by_rules.names == "full" else who.called
 
 
 def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
@@ -169,7 +159,14 @@ def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
 
 def without_untold(text: str, presence: Presence) -> str:
     """A text with descriptors for names that the film has not told yet, or ``the woman``, ``somebody``."""
-    return spoken(text, [_untold(c) for c in presence.cast])
+    characters = []
+    for c in presence.cast:
+        if c.named:  # what is not called anything is left as it stands
+            characters.append(replace(c, called="", others=(c.called, *c.others)))
+        else:
+            nameless = {"she": "the woman", "he": "the man"}.get(c.pronoun, "somebody")
+            characters.append(replace(c, called=c.called or nameless))
+    return spoken(text, characters)
 
 
 def told_only(said: Utterance, presence: Presence) -> Utterance:
@@ -177,16 +174,6 @@ def told_only(said: Utterance, presence: Presence) -> Utterance:
     if not any(character.hidden for character in presence.cast):
         return said
     return replace(said, text=without_untold(in_usual_letters(said.text, presence.cast), presence))
-
-
-def _untold(character: Character) -> Character:
-    """What is not called anything is left as it stands."""
-    if character.named:
-        return replace(character, called="", others=(character.called, *character.others))
-    return replace(character, called=character.called or _NAMELESS.get(character.pronoun, "somebody"))
-
-
-_NAMELESS: Mapping[str, str] = {"she": "the woman", "he": "the man"}
 
 
 _ARTICLE = re.compile(
@@ -214,8 +201,16 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     for mention in cast_mentions(text, characters):
         if not called[mention.id]:
             continue
-        first, last = _with_marks(text, mention)
-        start, name = _fitted(text[:first], mention, called[mention.id])
+        first, last = mention.start, mention.end
+        if mention.hidden and first > 0 and text[first - 1] in _OPENS and text[last : last + 1] in _CLOSES:
+            # Of a name that may not be said the quotation marks go that hold it alone.
+            first, last = first - 1, last + 1
+        start, name = first, called[mention.id]
+        if name[0].islower():
+            article = _ARTICLE.search(text[:first]) if mention.hidden else None
+            start = first if article is None else article.start()
+            if SENTENCE_START.search(text[:start]) and not text[:start].rstrip().endswith(":"):
+                name = name[0].upper() + name[1:]
         pieces += [text[at : max(start, at)], name]
         at = last
         if mention.text[-1:] in "sz" and name[-1:] not in "sz" and re.match(r"['’](?!\w)", text[at:]):
@@ -227,27 +222,7 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     return changed
 
 
-def _with_marks(text: str, mention: CastMention) -> tuple[int, int]:
-    """The span of a name; of one that may not be said with the quotation marks that hold it alone."""
-    start, end = mention.start, mention.end
-    alone = mention.hidden and text[start - 1 : start] in _OPENS and text[end : end + 1] in _CLOSES
-    return (start - 1, end + 1) if alone and start and end < len(text) else (start, end)
-
-
 _OPENS, _CLOSES = frozenset("\"'“‘«„»"), frozenset("\"'”’»“«")
-
-
-def _fitted(before: str, mention: CastMention, called: str) -> tuple[int, str]:
-    """Where what is replaced begins, and what takes its place after ``before``."""
-    start = len(before)
-    if not called[0].islower():
-        return start, called
-    article = _ARTICLE.search(before) if mention.hidden else None
-    if article is not None:
-        start = article.start()
-    if SENTENCE_START.search(before[:start]) and not before[:start].rstrip().endswith(":"):
-        called = called[0].upper() + called[1:]
-    return start, called
 
 
 def _once(text: str, name: str) -> str:
@@ -274,32 +249,24 @@ def called_block(description: str, presence: Presence, settings: PromptSettings)
     if not settings.by_rules.stage2_names:
         return ""
     named = {mention.id for mention in cast_mentions(description, presence.cast)}
-    rows = [_person(c) for c in presence.seen if not c.named or c.id in named]
+    rows = []
+    for c in presence.seen:
+        if not c.named or c.id in named:
+            pronoun = f" ({c.pronoun})" if c.pronoun else ""
+            kind = "person" if c.named else "person-unnamed"
+            rows.append(render(f"stage2/{kind}", called=c.called, pronoun=pronoun))
     return block(render("stage2/people", people=material("\n".join(rows)))) if rows else ""
 
 
-def _person(character: Character) -> str:
-    pronoun = f" ({character.pronoun})" if character.pronoun else ""
-    kind = "person" if character.named else "person-unnamed"
-    return render(f"stage2/{kind}", called=character.called, pronoun=pronoun)
+def shown_people(
+    presence: Presence, abilities: Abilities, config: Config
+) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[Mark, ...]]:
+    """The people of a clip as an engine with these abilities gets them: by marks, or by the faces where it
+    measures.
 
-
-@dataclass(frozen=True, slots=True)
-class ShownPeople:
-    """The people of one clip as an engine gets them. All is empty where nobody is recognised.
-
-    ``rows`` stand in the record; ``known`` is all that can change the answer besides the prompt, for its key;
-    ``marks`` are those painted, ``boxes`` whether as boxes.
+    Rows for the record; all that can change the answer besides the prompt, for its key; the marks that are
+    painted. All is empty where nobody is recognised.
     """
-
-    rows: tuple[dict[str, Any], ...] = ()
-    known: tuple[Any, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    boxes: bool = False
-
-
-def shown_people(presence: Presence, abilities: Abilities, config: Config) -> ShownPeople:
-    """What an engine with these abilities gets: painted marks, or the faces themselves where it measures."""
     paints = abilities.wants_overlay and config.overlay.characters != "none"
     told = told_of(presence, config.prompt) if abilities.wants_overlay else presence
     rows = tuple(
@@ -312,11 +279,15 @@ def shown_people(presence: Presence, abilities: Abilities, config: Config) -> Sh
         for c in told.seen
     )
     if not rows:
-        return ShownPeople()
-    faces = _faces(told, scores=not paints) if paints or not abilities.wants_overlay else []
+        return (), (), ()
+    faces = [
+        [s.name, s.box.left, s.box.top, s.box.right, s.box.bottom, seconds(s.seconds)]
+        + ([] if paints else [s.score])
+        for s in (told.sightings if paints or not abilities.wants_overlay else ())
+    ]
     known = (rows, [character_row(c) for c in told.seen], faces)
     marks = tuple(told.marks[c.id] for c in told.seen) if paints else ()
-    return ShownPeople(rows, known, marks, config.overlay.characters == "boxes")
+    return rows, known, marks
 
 
 def character_row(character: Character) -> list[Any]:
@@ -329,10 +300,3 @@ def names_of(presence: Presence) -> tuple[str, ...]:
     """Every name of the cast that may be said."""
     named = (c for c in presence.cast if c.named)
     return tuple(dict.fromkeys(name for c in named for name in (c.called, c.full, *c.others)))
-
-
-def _faces(presence: Presence, *, scores: bool) -> list[list[Any]]:
-    return [
-        [s.name, s.box.left, s.box.top, s.box.right, s.box.bottom, seconds(s.seconds)] + [s.score] * scores
-        for s in presence.sightings
-    ]

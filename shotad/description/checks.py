@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -63,9 +63,21 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
         if not is_english(language):
             has = f"It takes too long to say. At most {budget_in(language, budget)} may be used, short ones."
         wrong.append(Complaint("budget", f"{has} Keep who does what, and leave out the rest."))
-    wrong += [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
+    for rule, those in found.items():
+        cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in those if finding.span]
+        plainly = f"It breaks a rule: {'; '.join(finding.message for finding in those)}."
+        text = _ADVICE[rule].format(_listed([*dict.fromkeys(cited)])) if rule in _ADVICE else plainly
+        wrong.append(Complaint(rule, text))
     if is_english(language):
-        wrong += _of_the_task(line)
+        # What Stage II asks for besides the rules that hold for human AD too
+        plain = without_quotations(line)
+        if someone := SOMEONE.search(plain):
+            pronoun = _PRONOUNS.get(someone["who"].lower().split()[-1], "they")
+            wrong.append(Complaint("pronoun", f'Write "{pronoun}" instead of "{someone["who"].strip()}".'))
+        if talk := TALK.search(plain):
+            said = talk[0].strip()
+            text = f'Leave out that somebody talks ("{said}"); say what is done instead.'
+            wrong.append(Complaint("talk", text))
     elif (other := other_language(line, language)) is not None:
         wrong.append(Complaint("language", f"It is in {other}. Write it in {language_of(language).name}."))
     return tuple(wrong)
@@ -150,54 +162,32 @@ def unreadable(error: ScriptError, finish: str) -> Complaint:
     return Complaint("unreadable", "Your answer did not have the form asked for, or held nothing.")
 
 
-def leaked(phrases: Sequence[str]) -> tuple[Complaint, ...]:
-    """Complaint about what `leaks.clean` could not remove from a description; none where it could."""
-    if not phrases:
-        return ()
-    text = (
-        f"You wrote {_listed(phrases)}. Circles, colours of circles, shot numbers, frames and the camera are "
-        "no part of the story: leave them out, and say who is meant by looks or by name."
-    )
-    return (Complaint("leak", text),)
-
-
-def invented(names: Sequence[str]) -> tuple[Complaint, ...]:
-    """Complaint about names in a description that the question does not give; none where there are none."""
-    if not names:
-        return ()
-    text = (
-        f"You named {_listed(names)}. Give nobody a name that the question does not give: say what can be "
-        "seen of them."
-    )
-    return (Complaint("name", text),)
-
-
-def missing(steps: Sequence[str], wanted: Sequence[str]) -> tuple[Complaint, ...]:
-    """Complaint about steps of a description that were asked for and are not there."""
-    absent = [step for step in wanted if step not in steps]
-    return (Complaint("missing", f"Nothing stands under {_listed(absent)}."),) if absent else ()
-
-
-def _of_the_task(line: str) -> Iterator[Complaint]:
-    """What Stage II asks for besides the rules that hold for human AD too."""
-    plain = without_quotations(line)
-    if someone := SOMEONE.search(plain):
-        pronoun = _PRONOUNS.get(someone["who"].lower().split()[-1], "they")
-        yield Complaint("pronoun", f'Write "{pronoun}" instead of "{someone["who"].strip()}".')
-    if talk := TALK.search(plain):
-        yield Complaint(
-            "talk", f'Leave out that somebody talks ("{talk[0].strip()}"); say what is done instead.'
+def about_description(
+    absent: Sequence[str], leaks: Sequence[str] = (), names: Sequence[str] = ()
+) -> tuple[Complaint, ...]:
+    """Complaints about a description: steps that were asked for and are ``absent``, what `leaks.clean` could
+    not remove, and ``names`` that the question does not give."""
+    found = []
+    if absent:
+        found.append(Complaint("missing", f"Nothing stands under {_listed(absent)}."))
+    if leaks:
+        text = (
+            f"You wrote {_listed(leaks)}. Circles, colours of circles, shot numbers, frames and the camera "
+            "are no part of the story: leave them out, and say who is meant by looks or by name."
         )
+        found.append(Complaint("leak", text))
+    if names:
+        text = (
+            f"You named {_listed(names)}. Give nobody a name that the question does not give: say what can "
+            "be seen of them."
+        )
+        found.append(Complaint("name", text))
+    return tuple(found)
 
 
 _PRONOUNS: Mapping[str, str] = {
     "man": "he", "boy": "he", "guy": "he", "woman": "she", "girl": "she", "lady": "she",
 }  # fmt: skip
-
-
-def _cited(line: str, findings: Sequence[Finding]) -> str:
-    spans = [line[slice(*finding.span)].strip(" ,.;:") for finding in findings if finding.span]
-    return _listed(list(dict.fromkeys(spans)))
 
 
 def _listed(phrases: Sequence[str]) -> str:
@@ -209,19 +199,13 @@ def _listed(phrases: Sequence[str]) -> str:
 _ASKED = Limits(titles=True)
 
 
-def _plainly(line: str, found: Sequence[Finding]) -> str:
-    return f"It breaks a rule: {'; '.join(finding.message for finding in found)}."
-
-
-_Advice = Callable[[str, Sequence[Finding]], str]
-
-_ADVICE: Mapping[str, _Advice] = {
-    "L1": lambda line, found: f"Write {_cited(line, found)} in the present tense and the active voice.",
-    "L2": lambda line, found: f"It says {_cited(line, found)}. Nobody watches or speaks; say who does what.",
-    "L3": lambda line, found: f"It says {_cited(line, found)}. Leave out camera, shots and frames.",
-    "L4": lambda line, found: f"It says {_cited(line, found)}. Say only what is seen: no mood, no guess.",
-    "L5": lambda line, found: f"It says {_cited(line, found)}. Give the sentence alone, as plain text.",
-    "L13": lambda line, found: f"It says {_cited(line, found)}. Use the first name without a title.",
+_ADVICE: Mapping[str, str] = {
+    "L1": "Write {} in the present tense and the active voice.",
+    "L2": "It says {}. Nobody watches or speaks; say who does what.",
+    "L3": "It says {}. Leave out camera, shots and frames.",
+    "L4": "It says {}. Say only what is seen: no mood, no guess.",
+    "L5": "It says {}. Give the sentence alone, as plain text.",
+    "L13": "It says {}. Use the first name without a title.",
 }
 
 
@@ -268,9 +252,16 @@ def stage2_again(
     template = _form(wanted)
     if any(_refused(those) for _, those in complaints):
         return _asked_anew(messages, render("stage2/again-refused", template=template))
-    spoken = "\n\n".join(_about(line, those) for line, those in complaints if those)
+    said = [
+        render("stage2/again-line", line=_quoted(line), complaints=_sentences(those))
+        if line
+        else _sentences(those)
+        for line, those in complaints
+        if those
+    ]
     others = f" {render('stage2/again-others').strip()}" if wanted < candidates else ""
-    text = render("stage2/again", complaints=spoken, wanted=_count(wanted), others=others, template=template)
+    spoken, wanted_words = "\n\n".join(said), _count(wanted)
+    text = render("stage2/again", complaints=spoken, wanted=wanted_words, others=others, template=template)
     return _continued(messages, raw, text)
 
 
@@ -278,9 +269,7 @@ def stage2_more(messages: Messages, raw: str, have: Sequence[str], wanted: int) 
     """Stage II asked for ``wanted`` more lines that differ from those in ``have``."""
     listed = "\n".join(f"- {line}" for line in have)
     return _continued(
-        messages,
-        raw,
-        render("stage2/again-more", have=listed, wanted=_count(wanted), template=_form(wanted)),
+        messages, raw, render("stage2/again-more", have=listed, wanted=_count(wanted), template=_form(wanted))
     )
 
 
@@ -297,11 +286,6 @@ def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], cand
     return _continued(messages, raw, text)
 
 
-def _about(line: str, complaints: Sequence[Complaint]) -> str:
-    said = _sentences(complaints)
-    return render("stage2/again-line", line=_quoted(line), complaints=said) if line else said
-
-
 def _sentences(complaints: Sequence[Complaint]) -> str:
     return "\n".join(dict.fromkeys(complaint.text for complaint in complaints))
 
@@ -312,9 +296,11 @@ def _refused(complaints: Sequence[Complaint]) -> bool:
 
 def _continued(messages: Messages, raw: str, text: str) -> Messages:
     """The conversation with the model's answer and our next turn; without an answer there is none to show."""
-    answer = _shown(raw)
+    answer = raw.encode("utf-8", "ignore").decode("utf-8").strip()
     if not answer:
         return _asked_anew(messages, text)
+    if len(answer) > LONGEST:
+        answer = re.sub(r"\s+\S*\Z", "", answer[:LONGEST]) + " …"  # cut between words
     return (*messages, Message("assistant", answer), Message("user", text))
 
 
@@ -322,14 +308,6 @@ def _asked_anew(messages: Messages, text: str) -> Messages:
     """Our last turn with more in it: a model that sees its own refusal refuses again."""
     last = messages[-1]
     return (*messages[:-1], replace(last, text=f"{last.text}\n\n{text}"))
-
-
-def _shown(raw: str) -> str:
-    """The beginning of an answer, cut between words."""
-    answer = raw.encode("utf-8", "ignore").decode("utf-8").strip()
-    if len(answer) <= LONGEST:
-        return answer
-    return re.sub(r"\s+\S*\Z", "", answer[:LONGEST]) + " …"
 
 
 def _form(wanted: int) -> str:
@@ -367,10 +345,11 @@ def name_complaints(
     may_say = _each(found, by_id, hidden=False)
     described = {mention.id for mention in cast_mentions(description, presence.cast)}
     small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
-    wrong = [
-        Complaint("L7", f'"{name}" may not be named yet. Write {_instead(character)} instead.')
-        for name, character in _each(found, by_id, hidden=True).items()
-    ]
+    wrong = []
+    for name, character in _each(found, by_id, hidden=True).items():
+        choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
+        instead = " or ".join(choice) or _ANY_PRONOUN
+        wrong.append(Complaint("L7", f'"{name}" may not be named yet. Write {instead} instead.'))
     for name, character in may_say.items():
         if character.id not in described and name.lower() not in small:
             pronoun = f'"{character.pronoun}"' if character.pronoun else _ANY_PRONOUN
@@ -416,8 +395,7 @@ def _from_nowhere(
         near = get_close_matches(line[start:end], names, 1, _MISSPELT)
         remedy = f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
         yield Complaint(
-            "L7",
-            f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.',
+            "L7", f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
         )
 
 
@@ -428,9 +406,3 @@ _ANY_PRONOUN = '"he", "she" or "they"'
 def _each(found: Sequence[CastMention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
     """What stands in the line, each name once, with whose it is."""
     return {mention.text: by_id[mention.id] for mention in found if mention.hidden is hidden}
-
-
-def _instead(character: Character) -> str:
-    """``"the woman in red" or "she"``, as far as it is known."""
-    choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
-    return " or ".join(choice) or _ANY_PRONOUN

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,6 @@ class Situation:
     slot: Slot
     said: tuple[str, ...]
     description: str
-    around: Around
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +288,9 @@ class BySequence:
 
     def worths(self, texts: Sequence[str], situation: Situation) -> npt.NDArray[np.float64]:
         """float64[n]: relevance less redundancy of each text."""
-        body = body_of(situation.description)
+        # Without numbers and headings: ``2. Actions: Ann sits.`` → ``Ann sits.``
+        steps = (_HEADING.sub("", step).strip() for step in situation.description.splitlines())
+        body = " ".join(filter(None, steps))
         said = situation.said[-MEMORY:]
         vectors = self.embed([*texts, body, *said]).astype(np.float64)
         own, described, heard = np.split(vectors, [len(texts), len(texts) + 1])
@@ -300,11 +301,6 @@ class BySequence:
             ages = np.arange(len(said) - 1, -1, -1)
             worth -= REDUNDANCY * (np.clip(own @ heard.T, 0, None) * FADING**ages).max(axis=1)
         return worth
-
-
-def body_of(description: str) -> str:
-    """The description without numbers and headings: ``2. Actions: Ann sits. → Ann sits.``"""
-    return " ".join(filter(None, (_HEADING.sub("", step).strip() for step in description.splitlines())))
 
 
 _HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")
@@ -335,7 +331,22 @@ class ByEngine:
         key = key_of("choice", request_record(request, self.identity), [])
         record = self.known(key)
         if record is None or record.get("error") is not None:
-            record = self._asked(request, [lines[i].text for i in able])
+            reply = self.ask(request)
+            said_nothing = reply.error is not None or reply.finish == "refused"
+            chosen = None if said_nothing else choice_in(reply.text, [lines[i].text for i in able])
+            named_none = "no candidate was named; the rules for a single slot chose"
+            record = {
+                "slot": request.slot_id,
+                "maker": identity_record(self.identity),
+                "seed": request.seed,
+                "prompt": prompt_record(request.messages),
+                "raw": reply.text,
+                "finish": reply.finish,
+                "usage": usage_record([reply]),
+                "error": reply.error,
+                "chosen": chosen,
+                "note": "" if chosen is not None else named_none,
+            }
             self.keep(key, record)
         chosen = record["chosen"]
         return ByRules().choose(lines, situation) if chosen is None else able[chosen]
@@ -365,24 +376,6 @@ class ByEngine:
             schema=form_of({"choice": {"type": "integer", "minimum": 1, "maximum": len(lines)}}),
         )
 
-    def _asked(self, request: Request, texts: Sequence[str]) -> dict[str, Any]:
-        reply = self.ask(request)
-        said_nothing = reply.error is not None or reply.finish == "refused"
-        chosen = None if said_nothing else choice_in(reply.text, texts)
-        note = "" if chosen is not None else "no candidate was named; the rules for a single slot chose"
-        return {
-            "slot": request.slot_id,
-            "maker": identity_record(self.identity),
-            "seed": request.seed,
-            "prompt": prompt_record(request.messages),
-            "raw": reply.text,
-            "finish": reply.finish,
-            "usage": usage_record([reply]),
-            "error": reply.error,
-            "chosen": chosen,
-            "note": note,
-        }
-
 
 Chooser = ByRules | BySequence | ByEngine
 """Takes one of a slot's lines."""
@@ -405,26 +398,21 @@ def make_chooser(
         return ByEngine(ask, known, keep, config, identity)
     if config.stage2.select == "sequence":
         check_installed()
-        return BySequence(_Lazy(config, progress))
+        made: dict[str, npt.NDArray[np.float32]] = {}
+
+        @cache
+        def embedder() -> Embedder:
+            return make_embedder(compute=config.compute, progress=progress)
+
+        def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            """Each text is embedded once."""
+            new = [text for text in dict.fromkeys(texts) if text not in made]
+            if new:
+                made.update(zip(new, embedder().of(new), strict=True))
+            return np.stack([made[text] for text in texts])
+
+        return BySequence(embed)
     return ByRules()
-
-
-class _Lazy:
-    """Embeddings by a model that is loaded when they are first wanted; each text is embedded once."""
-
-    def __init__(self, config: Config, progress: Progress | None) -> None:
-        self._config, self._progress = config, progress
-        self._made: dict[str, npt.NDArray[np.float32]] = {}
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return make_embedder(compute=self._config.compute, progress=self._progress)
-
-    def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._made]
-        if new:
-            self._made.update(zip(new, self._embedder.of(new), strict=True))
-        return np.stack([self._made[text] for text in texts])
 
 
 def choice_in(answer: str, lines: Sequence[str]) -> int | None:

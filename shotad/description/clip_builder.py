@@ -16,7 +16,6 @@ from shotad.core import (
     Config,
     ConfigError,
     ContextShot,
-    Given,
     Grammar,
     Interval,
     Progress,
@@ -67,14 +66,6 @@ SAVE_EVERY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
-    """What the second act found: a plan for each slot, and what it could not do."""
-
-    plans: tuple[SlotPlan, ...]
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ClipDraft:
     """A slot's clip before its grammar is known: its frames are final, its plan has no grammar."""
 
@@ -93,16 +84,6 @@ class GrammarReaders:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClipPlans:
-    """All clips of the part to describe, in order; only their grammar is still to come."""
-
-    sketches: tuple[ClipDraft, ...]
-    warnings: tuple[str, ...] = ()
-    recognised: tuple[tuple[str, int], ...] | None = None
-    """Who of the cast was recognised, and in how many shots; None without a cast."""
-
-
 def understand(
     prepared: Prepared,
     context: RunContext,
@@ -110,20 +91,27 @@ def understand(
     *,
     run: WorkFolder | None = None,
     readers: GrammarReaders | None = None,
-) -> Understood:
-    """What to show and ask for each slot of the part to describe.
+) -> tuple[tuple[SlotPlan, ...], tuple[str, ...]]:
+    """What to show and ask for each slot of the part to describe, and what could not be done.
 
     ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
     `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
     go.
     """
     builder = ClipBuilder(context, density, readers)
-    outline = builder.outline(prepared, run)
-    return Understood(tuple(builder.plans(outline)), outline.warnings)
+    builder.outline(prepared, run)
+    return tuple(builder.plans()), builder.warnings
 
 
 class ClipBuilder:
-    """The second act of one film: what is known of its clips, and who reads the rest."""
+    """The second act of one film: what is known of its clips, and who reads the rest.
+
+    After `outline`, ``sketches`` are all clips of the part to describe, in order; only their grammar is still
+    to come. ``recognised`` is who of the cast is in how many shots, None without a cast.
+    """
+
+    sketches: tuple[ClipDraft, ...] = ()
+    recognised: tuple[tuple[str, int], ...] | None = None
 
     def __init__(
         self, context: RunContext, density: float = 0.0, readers: GrammarReaders | None = None
@@ -156,33 +144,34 @@ class ClipBuilder:
             SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context)
         )
 
-    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipPlans:
-        """The clips of the slots to describe, with who is in them."""
-        slots = wanted(prepared.slots, self._context.given)
+    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> None:
+        """Find the clips of the slots that begin in the part to describe, with who is in them."""
+        given, frames = self._context.given, self._context.frames
+        end = math.inf if given.end is None else given.end
+        slots = [slot for slot in prepared.slots if given.start <= slot.interval.start < end]
         sketches = [self.sketch(slot, prepared) for slot in slots]
         if run is None:
-            self._expect(sketches, prepared)
-        known = recognise([sketch.plan for sketch in sketches], prepared, self._context, run)
-        named = tuple(replace(one, plan=plan) for one, plan in zip(sketches, known.plans, strict=True))
-        return ClipPlans(named, (*self.warnings, *known.warnings), known.shots)
+            # Of what moments frames will be wanted, so that all who look share one pass
+            clips = [self._clip(sketch) for sketch in sketches]
+            lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
+            every = moments_read(clips, self._readers, self._context.config.threads)
+            shown = {float(s) for sketch in sketches for plan in sketch.plan.frames for s in plan.seconds}
+            frames.expect("grammar", every, read=lacking)
+            frames.expect("clips", shown)
+            middles = {shot.index: shot.interval.middle for shot in prepared.shots}
+            middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
+            frames.expect(OVERVIEW, shown.union(middles.values()))
+        plans, self.recognised, warnings = recognise(
+            [sketch.plan for sketch in sketches], prepared, self._context, run
+        )
+        self.sketches = tuple(replace(one, plan=plan) for one, plan in zip(sketches, plans, strict=True))
+        self.warnings = (*self.warnings, *warnings)
 
-    def _expect(self, sketches: Sequence[ClipDraft], prepared: Prepared) -> None:
-        """Say of what moments frames will be wanted, so that all who look share one pass."""
-        frames, clips = self._context.frames, [self._clip(sketch) for sketch in sketches]
-        lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
-        every = moments_read(clips, self._readers, self._context.config.threads)
-        shown = {float(s) for sketch in sketches for plan in sketch.plan.frames for s in plan.seconds}
-        frames.expect("grammar", every, read=lacking)
-        frames.expect("clips", shown)
-        middles = {shot.index: shot.interval.middle for shot in prepared.shots}
-        middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
-        frames.expect(OVERVIEW, shown.union(middles.values()))
-
-    def plans(self, outline: ClipPlans) -> Iterator[SlotPlan]:
+    def plans(self) -> Iterator[SlotPlan]:
         """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
-        clips = [self._clip(sketch) for sketch in outline.sketches]
+        clips = [self._clip(sketch) for sketch in self.sketches]
         for number in self._read(clips, "clips"):
-            yield self._plan(outline.sketches[number], clips[number])
+            yield self._plan(self.sketches[number], clips[number])
 
     def whole(self, shots: Sequence[Shot], end: float) -> None:
         """Read the grammar of every shot of the film, which ends at second ``end``, and write it down.
@@ -257,12 +246,6 @@ class ClipBuilder:
             "pairs": pair_rows(book, looks),
         }
         self._context.folder.write_json("grammar.json", {"key": self._key, **record})
-
-
-def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
-    """The slots that begin between ``given.start`` and ``given.end``; they are those of a full run."""
-    end = float("inf") if given.end is None else given.end
-    return [slot for slot in slots if given.start <= slot.interval.start < end]
 
 
 Clock = tuple[Seconds | None, Fraction]

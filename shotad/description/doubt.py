@@ -121,7 +121,15 @@ def doubt_of(line: str, evidence: Evidence) -> Doubt:
 
 def signs_of(line: str, evidence: Evidence) -> list[Sign]:
     """What speaks for and against a line."""
-    signs = [*_by_narrator(evidence.said), *_by_answers(line, evidence)]
+    signs = []
+    for row in evidence.said:  # how sure its statements are, each as the narrator notes it
+        sure, what = float(row["sure"]), str(row["what"])
+        if sure < _WEAK:
+            kind = "text" if what in ("title", "sign", "text", "credit") else what
+            signs.append(Sign("weak", f"{kind} measured at {sure:.2f}", times=(_WEAK - sure) / 0.15))
+        if what in _UNSURE_KINDS:
+            signs.append(Sign("unsure kind", _UNSURE_KINDS[what]))
+    signs += _by_answers(line, evidence)
     # The narrator's lines are made of what was measured, and agree with it whether that is right or wrong.
     if is_english(evidence.language) and not evidence.said:
         notes = evidence.stage1.get("notes") or {}
@@ -136,17 +144,6 @@ _UNSURE_KINDS = {
     "sits down": "kneeling looks like sitting down where the feet are out of sight",
 }
 """Statements of the narrator that rest on little, and why."""
-
-
-def _by_narrator(said: Sequence[Record]) -> Iterator[Sign]:
-    """How sure the statements of the line are, each as the narrator notes it."""
-    for row in said:
-        sure, what = float(row["sure"]), str(row["what"])
-        if sure < _WEAK:
-            kind = "text" if what in ("title", "sign", "text", "credit") else what
-            yield Sign("weak", f"{kind} measured at {sure:.2f}", times=(_WEAK - sure) / 0.15)
-        if what in _UNSURE_KINDS:
-            yield Sign("unsure kind", _UNSURE_KINDS[what])
 
 
 def _by_answers(line: str, evidence: Evidence) -> Iterator[Sign]:
@@ -177,18 +174,17 @@ def _by_answers(line: str, evidence: Evidence) -> Iterator[Sign]:
         yield Sign("long", f"a long line, {count_words(line)} words")
 
 
-def _by_facts(line: str, facts: Facts) -> Iterator[Sign]:
+def _by_facts(line: str, facts: Facts) -> list[Sign]:
     """What the line says of text, people, things, acts and ways, against what was measured."""
-    told = list(_texts(line, facts))
-    yield from told
     bare = without_quotations(line)
-    people = [*_people(bare, facts)]
-    things = [*_things(bare, facts)]
-    ways = [*_acts(bare, facts), *_ways(bare, facts)]
-    yield from (*people, *things, *ways)
-    found = any(not sign.reason for sign in (*told, *people, *things, *ways))
-    if not found and (facts.people or facts.things or any(text.kind == "title" for text in facts.texts)):
-        yield Sign("unsaid", f"nothing of what was measured is told: {_summary(facts)}")
+    signs = [*_texts(line, facts), *_people(bare, facts), *_things(bare, facts), *_moves(bare, facts)]
+    titles = [f'the text "{text.text}"' for text in facts.texts if text.kind == "title"]
+    if any(not sign.reason for sign in signs) or not (facts.people or facts.things or titles):
+        return signs
+    most, things = max(map(_at_once, facts.people), default=0), sorted({fact.name for fact in facts.things})
+    people = [f"{most} {'person' if most == 1 else 'people'}"] if most else []
+    summary = ", ".join([*titles[:1], *people, *things])
+    return [*signs, Sign("unsaid", f"nothing of what was measured is told: {summary}")]
 
 
 def _texts(line: str, facts: Facts) -> Iterator[Sign]:
@@ -220,7 +216,15 @@ def _people(line: str, facts: Facts) -> Iterator[Sign]:
     words = words_of(line)
     told = bool(people_named(line)) or any({word.lemma, word.text} & _PEOPLE for word in words)
     seen = {_at_once(fact) for fact in facts.people} | {0}
-    number = _number_told([word.lemma for word in words])
+    # How many people the line counts: ``two young women`` → 2
+    lemmas, counted = [word.lemma for word in words], []
+    for at, lemma in enumerate(lemmas):
+        near = lemmas[at + 1 : at + 1 + _NEAR]
+        if lemma in _COUPLES:
+            counted.append(2)
+        elif lemma in _NUMBERS and any(word in PEOPLE_NOUNS for word in near):
+            counted.append(_NUMBERS[lemma])
+    number = max(counted, default=None)
     if told and not max(seen):
         yield Sign("nobody", "the detectors saw nobody")
     elif number in seen:
@@ -233,18 +237,6 @@ def _people(line: str, facts: Facts) -> Iterator[Sign]:
 
 def _at_once(fact: PeopleFact) -> int:
     return max(fact.count, fact.among + 1 if fact.among else 0)
-
-
-def _number_told(lemmas: Sequence[str]) -> int | None:
-    """How many people a line counts: ``two young women`` → 2; None where it counts none."""
-    found = []
-    for at, lemma in enumerate(lemmas):
-        near = lemmas[at + 1 : at + 1 + _NEAR]
-        if lemma in _COUPLES:
-            found.append(2)
-        elif lemma in _NUMBERS and any(word in PEOPLE_NOUNS for word in near):
-            found.append(_NUMBERS[lemma])
-    return max(found, default=None)
 
 
 _CALLED: Mapping[str, str] = {
@@ -289,40 +281,28 @@ _ACTS: Mapping[str, Callable[[PeopleFact], bool]] = {
 """What people do that is measured, by its verb."""
 
 
-def _acts(line: str, facts: Facts) -> Iterator[Sign]:
+_WAYS = ("left", "right")
+_MOVING = re.compile(r"\b(?:to|towards?|off|out)\s+(?:to\s+)?(?:the\s+)?(left|right)\b", re.IGNORECASE)
+
+
+def _moves(line: str, facts: Facts) -> Iterator[Sign]:
+    """What people do, and which way something goes."""
     for verb in sorted(verbs_of(line) & _ACTS.keys()):
         if any(_ACTS[verb](fact) for fact in facts.people):
             yield Sign("act")
         elif facts.people:
             yield Sign("act unseen", f"of the people seen nobody was measured to {verb}")
-
-
-_WAYS = {"left": "left", "right": "right"}
-_MOVING = re.compile(r"\b(?:to|towards?|off|out)\s+(?:to\s+)?(?:the\s+)?(left|right)\b", re.IGNORECASE)
-
-
-def _ways(line: str, facts: Facts) -> Iterator[Sign]:
-    """Which way something goes."""
     measured = {
         str(way)
         for fact in facts.people
         for way in (fact.movement, fact.looks, fact.turns, (fact.deed or "").rpartition(" ")[2])
         if way in _WAYS
     } | {str(fact.movement) for fact in facts.figures if fact.movement in _WAYS}
-    told = {match[1].lower() for match in _MOVING.finditer(line)}
-    for way in sorted(told):
+    for way in sorted({match[1].lower() for match in _MOVING.finditer(line)}):
         if way in measured:
             yield Sign("way")
         elif measured:
             yield Sign("other way", f"to the {way} is told, to the {' and '.join(sorted(measured))} measured")
-
-
-def _summary(facts: Facts) -> str:
-    parts = [f'the text "{text.text}"' for text in facts.texts if text.kind == "title"][:1]
-    most = max(map(_at_once, facts.people), default=0)
-    parts += [f"{most} {'person' if most == 1 else 'people'}"] if most else []
-    parts += sorted({fact.name for fact in facts.things})
-    return ", ".join(parts)
 
 
 def _by_names(line: str, stage1: Record, presence: Presence) -> Iterator[Sign]:

@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.core import (
-    Config,
-    Engine,
-    EngineError,
-    Progress,
-    Stage,
-    language_of,
-    obtainable,
-    weights_folder,
-)
+from shotad.core import Config, Engine, EngineError, Progress, Stage, language_of, obtainable, weights_folder
 from shotad.description.conversation import Who, make_ready, ready_if_here
 from shotad.description.scheduler import ClipOf, Scheduler
 from shotad.description.usage import Terms

@@ -8,13 +8,51 @@ them. Calls that a server turned down and that are sent again are not counted: s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from shotad.core import Message, Stage
+from shotad.core import (
+    Config,
+    Description,
+    Given,
+    Message,
+    NoProgress,
+    Progress,
+    RecordLog,
+    Stage,
+    Utterance,
+    WorkFolder,
+    at_hand,
+    cached,
+    description_of,
+)
+from shotad.description import stage2
+from shotad.description.clip_builder import get_ready, understand
+from shotad.description.conversation import is_done
+from shotad.description.engine_pair import Engines
+from shotad.description.preparing import RunContext, prepare
+from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1 import stage1_questions
+from shotad.description.story import (
+    ANSWER_TOKENS,
+    DIALOGUE_TOKENS,
+    LINE_TOKENS,
+    MEMORY_TOKENS,
+    NAME_TOKENS,
+    passage_in,
+    renewal_messages,
+    told_line,
+    told_speech,
+)
 from shotad.description.templates import tokens_in
 from shotad.description.usage import STAGE_NAMES, Terms, money
+from shotad.description.verify import VERDICT_TOKENS, verify_messages
+from shotad.film import Film, embedded_track, vlm_size
+from shotad.grammar import MODELS, scale_weights
+from shotad.sight import PAIRS, TEXT_WEIGHTS
 
 DESCRIPTION_WORDS = 110
 """Words of a Stage I description as a vision-language model writes it: assumed, in four to six steps."""
@@ -22,6 +60,8 @@ LINE_WORDS = 9
 """Words of an AD line; the means of CMD-AD, MAD-Eval and TV-AD are 9.0, 8.6 and 7.2."""
 WRAPPING = 14
 """Tokens of the JSON around one line."""
+WORD_TOKENS = 1.35
+"""Tokens of an English word, as measured on descriptions."""
 MESSAGE_TOKENS = 5
 """What a chat template puts around a message; ChatML, the most common, takes 5 with the role's name."""
 OPENING_TOKENS = 3
@@ -56,13 +96,6 @@ class OpenQuestion:
     candidates: int = 1
     likely_answer: int | None = None
     """Tokens of a usual answer; None: those of a description or of the lines."""
-
-    @property
-    def usual_answer(self) -> int:
-        """Tokens that an answer is likely to have, never more than it may have."""
-        words = DESCRIPTION_WORDS if self.stage == "stage1" else self.candidates * LINE_WORDS
-        usual = _of_words(words) + (0 if self.stage == "stage1" else self.candidates * WRAPPING)
-        return min(self.answer_tokens, usual if self.likely_answer is None else self.likely_answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +150,6 @@ class Estimate:
     stages: tuple[StageEstimate, ...] = ()
 
     @property
-    def costs(self) -> bool:
-        """True where money may be asked for any of it."""
-        return any(not stage.terms.free for stage in self.stages)
-
-    @property
     def cost(self) -> tuple[float, float] | None:
         """Likely and most, of all stages; None where a price is missing."""
         parts = [stage.cost for stage in self.stages]
@@ -134,19 +162,14 @@ class Estimate:
 def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> Estimate:
     """What these questions take, stage by stage. Nothing is sent."""
     stages: tuple[Stage, ...] = ("stage1", "stage2")
-    asked = {question.stage for question in questions}
-    return Estimate(tuple(_stage(name, questions, terms[name]) for name in stages if name in asked))
-
-
-def _stage(stage: Stage, questions: Sequence[OpenQuestion], terms: Terms) -> StageEstimate:
-    mine = [question for question in questions if question.stage == stage]
-    return StageEstimate(
-        stage,
-        terms,
-        sum((_count(question, terms) for question in mine), Count()),
-        sum((_count(question, terms, most=True) for question in mine), Count()),
-        assumed=sum(question.awaited_tokens > 0 for question in mine),
-    )
+    found = []
+    for stage in stages:
+        if mine := [question for question in questions if question.stage == stage]:
+            likely = sum((_count(question, terms[stage]) for question in mine), Count())
+            most = sum((_count(question, terms[stage], most=True) for question in mine), Count())
+            assumed = sum(question.awaited_tokens > 0 for question in mine)
+            found.append(StageEstimate(stage, terms[stage], likely, most, assumed))
+    return Estimate(tuple(found))
 
 
 def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count:
@@ -156,11 +179,18 @@ def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count
     frames = calls * question.frames
     if not terms.reads:
         return Count(calls, frames)
-    prompt, answer, repeated = prompt_tokens(question), question.usual_answer, 0
+    description, lines = round(DESCRIPTION_WORDS * WORD_TOKENS), question.candidates
+    words = sum(tokens_in(message.text) + MESSAGE_TOKENS for message in question.messages) + OPENING_TOKENS
     if most:
-        prompt = math.ceil(words_of(question) * MARGIN) + question.awaited_tokens
-        answer = question.answer_tokens
+        prompt, answer = math.ceil(words * MARGIN) + question.awaited_tokens, question.answer_tokens
         repeated = calls * (question.attempts - 1) // 2 * (answer + COMPLAINT_TOKENS)
+    else:
+        of_lines = round(lines * LINE_WORDS * WORD_TOKENS) + lines * WRAPPING
+        usual = description if question.stage == "stage1" else of_lines
+        answer = usual if question.likely_answer is None else question.likely_answer
+        answer = min(question.answer_tokens, answer)
+        # With a usual description where one is still to come
+        prompt, repeated = words + min(question.awaited_tokens, description), 0
     of_frames: int | None = 0
     if frames:
         each = terms.image_tokens
@@ -168,72 +198,43 @@ def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count
     return Count(calls, frames, calls * prompt + repeated, of_frames, calls * answer)
 
 
-def prompt_tokens(question: OpenQuestion) -> int:
-    """Tokens of one call without its frames, with a usual description where one is still to come."""
-    return words_of(question) + min(question.awaited_tokens, _of_words(DESCRIPTION_WORDS))
-
-
-def words_of(question: OpenQuestion) -> int:
-    """Tokens of the prompt as it is known."""
-    return sum(tokens_in(message.text) + MESSAGE_TOKENS for message in question.messages) + OPENING_TOKENS
-
-
-def _of_words(words: int) -> int:
-    """Tokens of so many English words: 1.35 each, as measured on descriptions."""
-    return round(words * 1.35)
-
-
 def estimate_lines(found: Estimate) -> list[str]:
     """Plain lines for a terminal."""
     if not found.stages:
         return ["Nothing is left to be asked."]
-    lines = [line for stage in found.stages for line in _stage_lines(stage)]
+    lines = []
+    for part in found.stages:
+        likely, most = part.likely, part.most
+        lines.append(f"{STAGE_NAMES[part.stage]}, {part.terms.engine}:")
+        lines.append(f"  {_range('calls', likely.calls, most.calls)}")
+        if likely.frames:
+            lines.append(f"  {_range('frames', likely.frames, most.frames)}")
+        if part.terms.reads:
+            frames = " without the frames (this engine does not say how many tokens they take)"
+            if likely.frame_tokens is not None:
+                frames = f" ({likely.frame_tokens:,} of them for the frames)" if likely.frames else ""
+            lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, frames)}")
+            lines.append(f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}")
     read = [stage for stage in found.stages if stage.terms.reads]
     if any(stage.assumed for stage in read):
         lines.append(
             f"Stage II's prompts are not known before Stage I has answered: {DESCRIPTION_WORDS} words are "
             "assumed for a description."
         )
-    return [
-        *lines,
-        *(["Tokens of words are estimated from their letters."] if read else []),
-        *_cost_lines(found),
-    ]
-
-
-def _stage_lines(part: StageEstimate) -> list[str]:
-    likely, most = part.likely, part.most
-    lines = [
-        f"{STAGE_NAMES[part.stage]}, {part.terms.engine}:",
-        f"  {_range('calls', likely.calls, most.calls)}",
-    ]
-    if likely.frames:
-        lines.append(f"  {_range('frames', likely.frames, most.frames)}")
-    if not part.terms.reads:
+    if read:
+        lines.append("Tokens of words are estimated from their letters.")
+    if all(stage.terms.free for stage in found.stages):
         return lines
-    lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, _of_frames(likely))}")
-    return [*lines, f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}"]
-
-
-def _of_frames(count: Count) -> str:
-    if count.frame_tokens is None:
-        return " without the frames (this engine does not say how many tokens they take)"
-    return f" ({count.frame_tokens:,} of them for the frames)" if count.frames else ""
+    if found.cost is None:
+        return [*lines, "Cost: unknown; give openai.price_in and openai.price_out, of a million tokens."]
+    without = any(s.likely.frame_tokens is None and not s.terms.free for s in found.stages)
+    usual, greatest = map(money, found.cost)
+    return [*lines, f"Cost: about {usual}, at most {greatest}{', without the frames' if without else ''}."]
 
 
 def _range(what: str, likely: int, most: int, remark: str = "") -> str:
     first = f"{what}: {likely:,}{remark}"
     return first if likely == most else f"{first}, at most {most:,}"
-
-
-def _cost_lines(found: Estimate) -> list[str]:
-    if not found.costs:
-        return []
-    if found.cost is None:
-        return ["Cost: unknown; give openai.price_in and openai.price_out, of a million tokens."]
-    likely, most = found.cost
-    without = any(s.likely.frame_tokens is None and not s.terms.free for s in found.stages)
-    return [f"Cost: about {money(likely)}, at most {money(most)}{', without the frames' if without else ''}."]
 
 
 def estimate_as_json(found: Estimate) -> dict[str, Any]:
@@ -263,3 +264,127 @@ def _money(cost: tuple[float, float] | None) -> dict[str, float | None]:
         "cost_likely": None if cost is None else round(cost[0], 6),
         "cost_most": None if cost is None else round(cost[1], 6),
     }
+
+
+_STATEMENTS = ("Somebody does something.",) * 3
+"""A line taken apart, where it is not written yet."""
+
+
+def foresee(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    given: Given | None = None,
+    *,
+    engines: Engines | None = None,
+    progress: Progress | None = None,
+) -> Estimate:
+    """What `description.pipeline.describe` with the same arguments would ask; nothing is sent or fetched.
+
+    What cannot be read of the film without weights that are not here is left out, with a note. Then
+    ``folder`` stays as it is, and answers that it holds already count as open.
+    """
+    engines = engines or Engines.of(config)
+    engines.ready_if_here()
+    given, progress = given or Given(), progress or NoProgress()
+    changes: dict[str, Any] = {}
+    left_out, part = [], given
+    # Speech is looked for in the sound where that is asked for, or nothing else shows it.
+    path, texts = film.info.path, any(track.is_text for track in film.info.subtitles)
+    told = given.subtitles is not None or (path and texts and embedded_track(path))
+    listens = config.speech.source == "sound" or (config.speech.source == "auto" and not told)
+    if listens and not at_hand("silero-vad"):
+        changes["speech"] = {"source": "none"}
+        left_out.append("speech, so that all of the film counts as free (subtitles tell it)")
+    if config.slots.find_credits and not all(at_hand(name) for name in TEXT_WEIGHTS):
+        changes["slots"] = {"find_credits": False}
+        left_out.append("the roll of end credits")
+    model = MODELS.get(config.threads.features)
+    if model is not None and cached(model.repo) is None:
+        changes["threads"] = {"features": "grid"}
+        left_out.append(f"threads by {config.threads.features} (the features grid stand in for it)")
+    if not all(at_hand(name) for name in scale_weights(config.scale)):
+        changes["scale"] = {"method": "none"}
+        left_out.append("shot scales")
+    if given.cast is not None and not all(at_hand(name) for name in PAIRS[config.cast.faces].weights):
+        part = replace(given, cast=None)
+        left_out.append("the people of the cast")
+    if not left_out:
+        return _foreseen(RunContext.of(film, folder, config, given, progress), engines)
+    progress.note(f"An estimate fetches no weights. Without them are left out: {'; '.join(left_out)}.")
+    parts = {name: getattr(config, name).model_copy(update=new) for name, new in changes.items()}
+    lean = config.model_copy(update=parts)
+    with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
+        return _foreseen(RunContext.of(film, apart, lean, part, progress), engines)
+
+
+def _foreseen(context: RunContext, engines: Engines) -> Estimate:
+    config = context.config
+    get_ready(context)
+    prepared = prepare(context)
+    plans, _ = understand(prepared, context, engines.looks.abilities.frames_per_second)
+    asked = [*_open_questions(plans, context, engines)]
+    asked += _renewals(plans, prepared.speech) if config.story.on else ()
+    return estimate(asked, engines.terms(config))
+
+
+def _open_questions(
+    plans: Sequence[SlotPlan], context: RunContext, engines: Engines
+) -> Iterator[OpenQuestion]:
+    """Questions of both stages, and those of a second look about lines that are not there yet."""
+    config, engine, info = context.config, engines.writes, context.film.info
+    seen = RecordLog(context.folder.path / "stage1.jsonl")
+    log = RecordLog(context.folder.path / "stage2.jsonl")
+    width, height = vlm_size(info.width, info.height, config.frames)
+    lines = config.stage2.lines_an_answer
+    # About as long as what Stage II is told: half of what the budgets allow, and the labels
+    tokens = LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + MEMORY_TOKENS
+    story = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
+    for look in stage1_questions(plans, context, engines.looks):
+        record, slot = seen.get(look.key), look.plan.slot
+        frames = sum(len(shown.seconds) for shown in look.plan.frames)
+        known = description_of(slot.id, record) if record is not None and is_done(record) else None
+        if known is None:
+            yield OpenQuestion(
+                "stage1",
+                look.request.messages,
+                frames=frames,
+                width=width,
+                height=height,
+                answer_tokens=config.stage1.sampling.max_tokens,
+                attempts=config.stage1.attempts if engines.looks.abilities.converses else 1,
+            )
+        described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
+        asked = stage2.question(
+            look.plan, described, (), engine, config, story=story, looks=identity, shown=look.key
+        )
+        if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
+            continue
+        yield OpenQuestion(
+            "stage2",
+            asked.request.messages,
+            answer_tokens=config.stage2.sampling.max_tokens,
+            calls=config.stage2.candidates // lines,
+            attempts=config.stage2.attempts if asked.repairs else 1,
+            awaited_tokens=0 if known else config.stage1.sampling.max_tokens,
+            candidates=lines,
+        )
+        if config.verify.on:
+            claims = _STATEMENTS * config.stage2.candidates
+            messages, _ = verify_messages(claims, look.plan, config)
+            yield OpenQuestion(
+                "stage1", messages, frames=frames, width=width, height=height,
+                answer_tokens=VERDICT_TOKENS, attempts=2, likely_answer=8 * len(claims),
+            )  # fmt: skip
+
+
+def _renewals(plans: Sequence[SlotPlan], speech: Sequence[Utterance]) -> Iterator[OpenQuestion]:
+    """The questions by which the memory learns the film, if each slot gets a line."""
+    ends = [plan.slot.interval.end for plan in plans]
+    told = [told_line("Somebody does something with a thing.", end) for end in ends]
+    told += told_speech(speech, -1.0, max(ends, default=0.0))
+    told.sort(key=lambda one: one.second)
+    while passage := passage_in(told):
+        del told[: len(passage)]
+        messages = renewal_messages("word " * (MEMORY_TOKENS * 3 // 4), passage)
+        yield OpenQuestion("stage2", messages, answer_tokens=ANSWER_TOKENS, attempts=2, likely_answer=150)

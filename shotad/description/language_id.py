@@ -49,7 +49,8 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
     if not any(map(str.isalpha, plain)):
         return None
     likely: dict[str, float] = dict(_identifier().rank(plain))
-    code = _code(language)
+    code = language.lower().replace("_", "-").split("-")[0]
+    code = {"nb": "no", "cmn": "zh"}.get(code, code)
     alike = {code}.union(*(group for group in _SIBLINGS if code in group))
     own = max((likely.get(one, 0.0) for one in alike), default=0.0)
     best = max(likely, key=likely.__getitem__)
@@ -68,11 +69,6 @@ def looks_english(lines: Sequence[str]) -> bool:
     """Whether most of these lines are English, as far as the test can tell."""
     english: list[bool] = [_identifier().classify(line)[0] == "en" for line in lines]
     return 2 * sum(english) > len(lines)
-
-
-def _code(language: str) -> str:
-    code = language.lower().replace("_", "-").split("-")[0]
-    return {"nb": "no", "cmn": "zh"}.get(code, code)
 
 
 @cache

@@ -9,7 +9,7 @@ red car, a camera in a hand) stay: where it cannot be told which is meant, the t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -70,7 +70,8 @@ class _Step:
         for start, end in reversed(quotations(text)):
             hidden = f"{hidden[:start]}{_QUOTED}{hidden[end:]}"
         kept = " ".join(filter(None, map(self._sentence, split_sentences(hidden))))
-        for pattern in self._leaks(kept):
+        circles = self.circles.remains if self.circles and not _PAPER.search(kept) else ()
+        for pattern in (_LABELS, *circles, *(() if _SCREEN.search(kept) else (_MEDIA,))):
             self.remains += (_shortened(match[0]) for match in pattern.finditer(kept))
         shown = iter(quoted)
         return re.sub(_QUOTED, lambda _: next(shown, ""), kept)
@@ -106,13 +107,6 @@ class _Step:
         other = {"the": "the other ", "The": "The other ", "a": "another ", "A": "Another "}
         comma = "," if match[0].endswith(",") and not match["mark"].startswith(",") else ""
         return f"{other.get(article.strip(), article) if place else article}{who}{comma}"
-
-    def _leaks(self, text: str) -> Iterator[re.Pattern[str]]:
-        yield _LABELS
-        if self.circles is not None and not _PAPER.search(text):
-            yield from self.circles.remains
-        if not _SCREEN.search(text):
-            yield _MEDIA
 
 
 def _capital(line: str) -> str:

@@ -36,7 +36,6 @@ from shotad.script import (
     BENCHMARK,
     RULES,
     TRACK,
-    AcceptWish,
     Finding,
     IntervalIndex,
     Level,
@@ -103,20 +102,14 @@ class Checker:
         reader, note = reader_for(settings)
         for wish in settings.ignore:
             parse_wish(wish)
-        notes = (note,) if note else ()
-        return Checker(
-            settings, fit or FitSettings(), limits_of(settings), read_words(settings.words), reader, notes
+        limits = Limits(
+            rate_error=settings.rate_error or math.inf,
+            rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
+            overlap=OVERLAP,
+            titles=settings.levels.get("L13", "off") != "off",
         )
-
-
-def limits_of(settings: LintSettings) -> Limits:
-    """The limits of single lines."""
-    return Limits(
-        rate_error=settings.rate_error or math.inf,
-        rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
-        overlap=OVERLAP,
-        titles=settings.levels.get("L13", "off") != "off",
-    )
+        words, notes = read_words(settings.words), (note,) if note else ()
+        return Checker(settings, fit or FitSettings(), limits, words, reader, notes)
 
 
 def lint_track(track: Track, folder: Path | None, config: Config) -> Report:
@@ -142,7 +135,13 @@ def lint(
     """
     single = each_line(material, checker) if each is None else each
     found = [*single, *all_lines(material, checker), *dict.fromkeys(extra)]
-    levelled = [done for finding in found if (done := _levelled(finding, checker.settings)) is not None]
+    # At the level that the settings give its rule, where they do not turn it off
+    levels = checker.settings.levels
+    levelled = [
+        replace(finding, level=Level(levels[finding.rule])) if finding.rule in levels else finding
+        for finding in found
+        if levels.get(finding.rule) != "off"
+    ]
     ordered = in_order(levelled, material.lines)
     texts = stamps(material.lines)
     known = read_accepted(folder) if folder is not None else frozenset()
@@ -217,11 +216,17 @@ def _times(
         key=lambda gap: min(gap.end, heard.end) - max(gap.start, heard.start),
         default=None,
     )
+    room = around
+    if (slot := line.slot) is not None:
+        # A voice may take the slot and, within the gap, as much beside it as lines may move.
+        wide = Interval(slot.start - checker.fit.earlier, slot.end + checker.fit.later)
+        part = wide.clip(around) if around is not None else None
+        room = slot if part is None or part.duration < slot.duration else part
     measured = voiced.interval.duration - voiced.pause if voiced and voiced.interval else None
     found = check_line(
         line.said,
         interval=heard,
-        slot=_room(line, around, checker.fit),
+        slot=room,
         speech=spoken,
         gap=around,
         measured=measured,
@@ -234,15 +239,6 @@ def _times(
         reason = "; ".join(voiced.steps) or "the voice found no room for it"
         times.append(Finding("T4", Level.ERROR, f"is not heard: {reason}"))
     return tuple(times)
-
-
-def _room(line: TrackLine, gap: Interval | None, fit: FitSettings) -> Interval | None:
-    """The time that a voice may take: the slot and, within the gap, as far beside it as lines may move."""
-    if line.slot is None:
-        return gap
-    wide = Interval(line.slot.start - fit.earlier, line.slot.end + fit.later)
-    part = wide.clip(gap) if gap is not None else None
-    return line.slot if part is None or part.duration < line.slot.duration else part
 
 
 def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
@@ -270,14 +266,6 @@ def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
 
 def _of(line: TrackLine, findings: Sequence[Finding]) -> Iterator[Finding]:
     return (replace(finding, cue_id=line.id) for finding in findings)
-
-
-def _levelled(finding: Finding, settings: LintSettings) -> Finding | None:
-    """The finding at the level that the settings give its rule; None where they turn it off."""
-    level = settings.levels.get(finding.rule)
-    if level is None:
-        return finding
-    return None if level == "off" else replace(finding, level=Level(level))
 
 
 def _not_checked(material: Material) -> Iterator[str]:
@@ -347,22 +335,19 @@ def checked_paths(
             file, folder = _found(path)
             report = _checked(file, folder, settings, checkers, asked, progress or NoProgress())
             if wishes:
-                report = _accepting(report, wishes, folder or file.parent)
+                chosen = [one for one in report.findings if any(wish.covers(one) for wish in wishes)]
+                if not chosen:
+                    what = f"Nothing is found that {', '.join(wish.rule for wish in wishes)} could mean."
+                    raise UsageError(what, "Name rule and line as lint prints them: L4:s00083120.")
+                accept_findings(folder or file.parent, chosen, report.lines)
+                left = tuple(finding for finding in report.findings if finding not in chosen)
+                report = replace(report, findings=left, accepted=(*report.accepted, *chosen))
         except ShotadError as error:
             if len(paths) == 1:
                 raise
             yield Failed(str(path), error)
         else:
             yield report
-
-
-def _checker(made: list[Checker], config: Config) -> Checker:
-    """A checker by these settings: words are read, and a parser is loaded, once."""
-    for checker in made:
-        if (checker.settings, checker.fit) == (config.lint, config.fit):
-            return checker
-    made.append(Checker.of(config.lint, config.fit))
-    return made[-1]
 
 
 def _checked(
@@ -390,7 +375,10 @@ def _checked(
         material = beside_film(material, asked.film)
     if asked.screen:
         material = _with_screen(material, folder, config, asked, progress)
-    checker = _checker(checkers, config)
+    # Words are read, and a parser is loaded, once for the same settings.
+    checker = next((c for c in checkers if (c.settings, c.fit) == (config.lint, config.fit)), None)
+    if checker is None:
+        checkers.append(checker := Checker.of(config.lint, config.fit))
     report = lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
 
     def is_wanted(finding: Finding) -> bool:
@@ -447,21 +435,6 @@ def _is_track(path: Path) -> bool:
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 
 
-def _accepting(report: Report, wishes: Sequence[AcceptWish], folder: Path) -> Report:
-    """Write down what is accepted; the report without it."""
-    chosen = [finding for finding in report.findings if any(wish.covers(finding) for wish in wishes)]
-    if not chosen:
-        what = f"Nothing is found that {', '.join(wish.rule for wish in wishes)} could mean."
-        raise UsageError(what, "Name rule and line as lint prints them: L4:s00083120.")
-    accept_findings(folder, chosen, report.lines)
-    left = tuple(finding for finding in report.findings if finding not in chosen)
-    return replace(report, findings=left, accepted=(*report.accepted, *chosen))
-
-
-_Seen = tuple[TrackLine, tuple[str, ...]]
-"""All of a track that the rules of a line look at: the line, and the texts just before it."""
-
-
 @dataclass(slots=True)
 class Again:
     """What `each_line` finds, kept for lines that stay the same.
@@ -470,7 +443,8 @@ class Again:
     """
 
     _around: tuple[Material, Checker, frozenset[str]] | None = None
-    _known: dict[str, tuple[_Seen, tuple[Finding, ...]]] = field(default_factory=dict)
+    # Of each line with the texts just before it, which is all that its rules look at
+    _known: dict[str, tuple[TrackLine, tuple[str, ...], tuple[Finding, ...]]] = field(default_factory=dict)
 
     def of(self, material: Material, checker: Checker) -> tuple[Finding, ...]:
         """What is wrong with each line."""
@@ -479,22 +453,16 @@ class Again:
         around = (replace(material, lines=(), end=material.duration), checker, tongues)
         if around != self._around:
             self._around, self._known = around, {}
-        seen = _seen(material, checker.limits.history)
-        known = {name: one for name, (one, _) in self._known.items()}
-        stale = frozenset(name for name, one in seen.items() if known.get(name) != one)
-        fresh: dict[str, list[Finding]] = {name: [] for name in stale}
-        for finding in each_line(material, checker, only=stale):
-            fresh[finding.cue_id or ""].append(finding)
-        kept = self._known
-        self._known = {
-            name: (one, tuple(fresh[name])) if name in stale else kept[name] for name, one in seen.items()
+        texts, history = [line.text for line in material.lines], checker.limits.history
+        seen = {
+            line.id: (line, tuple(texts[max(number - history, 0) : number]))
+            for number, line in enumerate(material.lines)
         }
-        return tuple(chain.from_iterable(found for _, found in self._known.values()))
-
-
-def _seen(material: Material, history: int) -> dict[str, _Seen]:
-    texts = [line.text for line in material.lines]
-    return {
-        line.id: (line, tuple(texts[max(number - history, 0) : number]))
-        for number, line in enumerate(material.lines)
-    }
+        kept = {name: self._known[name][2] for name in seen if self._known.get(name, ())[:2] == seen[name]}
+        fresh: dict[str, list[Finding]] = {name: [] for name in seen if name not in kept}
+        for finding in each_line(material, checker, only=fresh):
+            fresh[finding.cue_id or ""].append(finding)
+        self._known = {
+            name: (*one, kept[name] if name in kept else tuple(fresh[name])) for name, one in seen.items()
+        }
+        return tuple(chain.from_iterable(found for _, _, found in self._known.values()))

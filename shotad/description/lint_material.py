@@ -19,7 +19,6 @@ from shotad.core import (
     Progress,
     RecordLog,
     RunSettings,
-    Task,
     TextFact,
     Utterance,
     WorkFolderError,
@@ -40,7 +39,6 @@ from shotad.script import (
     Level,
     Material,
     Track,
-    TrackLine,
     finding_of,
     is_by_hand,
     line_stamp,
@@ -51,7 +49,7 @@ from shotad.script import (
 from shotad.sight import load_cast
 
 if TYPE_CHECKING:
-    from shotad.film import Film, Picture
+    from shotad.film import Film
 
 RENDERED = "render.json"
 """What a render found wrong with the sound and the files."""
@@ -65,11 +63,7 @@ _AGAIN = "Run shotad describe on the film again; what is done is not asked for t
 
 
 def track_material(
-    track: Track,
-    folder: Path | None,
-    *,
-    speech: Path | None = None,
-    cast: Path | None = None,
+    track: Track, folder: Path | None, *, speech: Path | None = None, cast: Path | None = None
 ) -> tuple[Material, tuple[str, ...]]:
     """A track with what its folder knows, and what is wrong with that; ``speech`` and ``cast`` go before it.
 
@@ -91,11 +85,7 @@ def track_material(
 
 
 def script_material(
-    path: Path,
-    language: str,
-    *,
-    speech: Path | None = None,
-    cast: Path | None = None,
+    path: Path, language: str, *, speech: Path | None = None, cast: Path | None = None
 ) -> Material:
     """A script of any format, with what is given beside it. Raises ScriptError, SubtitleError, CastError."""
     return Material(
@@ -112,9 +102,16 @@ def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material,
     the folder and its ``track`` know, and what is wrong with that. What the material has already stays."""
     noted: list[str] = []
     film, cues = track.film, {cue.id: cue for cue in track.cues}
+    lines = []
+    for line in material.lines:
+        if (cue := cues.get(line.id)) is not None:
+            # A person's, too, where it was changed in the script
+            same = line_stamp(line.interval, line.text) == line_stamp(cue.interval, cue.text)
+            line = replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))  # noqa: PLW2901
+        lines.append(line)
     more = replace(
         material,
-        lines=tuple(_as_in_track(line, cues.get(line.id)) for line in material.lines),
+        lines=tuple(lines),
         film=film.name,
         end=film.duration,
         speech=material.speech if material.speech is not None else _speech(folder),
@@ -123,14 +120,6 @@ def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material,
         given=_is_given(folder),
     )
     return more, tuple(noted)
-
-
-def _as_in_track(line: TrackLine, cue: Cue | None) -> TrackLine:
-    """A script's line, with what the track knows of it: whose it is, unless it was changed in the script."""
-    if cue is None:
-        return line
-    same = line_stamp(line.interval, line.text) == line_stamp(cue.interval, cue.text)
-    return replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))
 
 
 def run_of(folder: Path | None) -> RunSettings | None:
@@ -217,16 +206,12 @@ def _is_given(folder: Path | None) -> bool:
 
 
 def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
-    """What was read from the screen: of the whole film where that was asked for, else around the slots."""
+    """What was read from the screen: of the whole film where that was asked for, else around the slots; None
+    where nothing looked for text."""
     whole = kept_texts(folder, fingerprint)
-    return whole if whole is not None else _texts(folder)
-
-
-def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:
-    """What was read from the screen around the slots; None where nothing looked for text."""
     path = folder / "stage1.jsonl" if folder else None
-    if path is None or not path.is_file():
-        return None
+    if whole is not None or path is None or not path.is_file():
+        return whole
     found: dict[TextFact, None] = {}
     looked = False
     for record in RecordLog(path).records():
@@ -330,13 +315,12 @@ def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> t
     moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
     reader = TextReader()
     with reported(progress, "Reading the screen", film.info.duration, "s") as task:
-        images = _shown(film.pictures(moments, max_pixels=PIXELS), task)
-        found = zip(moments, reader.read_all(images), strict=False)
+
+        def images() -> Iterator[Image]:
+            for picture in film.pictures(moments, max_pixels=PIXELS):
+                yield picture.image
+                task.advance(EVERY)
+
+        found = zip(moments, reader.read_all(images()), strict=False)
         read = [FrameText(int(at // _STRETCH) + 1, at, lines) for at, lines in found]
     return texts_of_shots(read, speech=speech)
-
-
-def _shown(pictures: Iterator[Picture], task: Task) -> Iterator[Image]:
-    for picture in pictures:
-        yield picture.image
-        task.advance(EVERY)

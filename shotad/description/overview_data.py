@@ -5,8 +5,8 @@ The shots must be there; whatever else is missing or broken is left out, and sai
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -14,14 +14,11 @@ from typing import Any, get_args
 from shotad.core import (
     Facts,
     Interval,
-    LightFact,
-    PeopleFact,
     Role,
     Shot,
     ShotLabel,
     ShotScale,
     Slot,
-    ThingFact,
     Utterance,
     WorkFolder,
     WorkFolderError,
@@ -157,11 +154,6 @@ class Subject:
                 found.setdefault(shot.thread, []).append(shot)
         return {letters: tuple(shots) for letters, shots in found.items()}
 
-    @property
-    def scales(self) -> Counter[ShotScale | None]:
-        """How many shots there are of each scale; None counts those of unknown scale."""
-        return Counter(shot.scale for shot in self.shots)
-
     def score(self, one: int, other: int, slot: str = "") -> float | None:
         """The matching score of two shots by index, as the clip of ``slot`` knows it; None: not measured."""
         pair = (min(one, other), max(one, other))
@@ -206,15 +198,22 @@ def read_subject(folder: Path) -> Subject:
     track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
     looks = _looks(folder, known, missing) if track else {}
     speech = utterances_of(spoken["speech"]) if spoken else ()
-    end = float(found["end"])
+    # What else the record says of the speech are figures that the page has anyway.
+    source = str(spoken.get("source", "")) if spoken else ""
+    if spoken:
+        source = "by listening" if source == "sound" else str(spoken.get("detail") or source)
+    end, by_id = float(found["end"]), {slot.id: slot for slot in slots}
     return Subject(
         name=printable(track.film.name if track else str(found.get("film", folder.stem))),
         end=end,
         shots=_with_words(shots, looks),
         speech=speech,
-        speech_source=_source(spoken) if spoken else "",
+        speech_source=source,
         slots=slots,
-        lines=_lines(track, slots, looks) if track else (),
+        lines=tuple(
+            OverviewLine(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or ""))
+            for cue in (track.cues if track else ())
+        ),
         track=track,
         silences=long_silences(track, [one.interval for one in speech], Interval(0.0, end))
         if track and spoken
@@ -242,12 +241,6 @@ def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> d
     return found
 
 
-def _source(record: Row) -> str:
-    """Where the speech comes from; what else the record says of it are figures that the page has anyway."""
-    source = str(record.get("source", ""))
-    return "by listening" if source == "sound" else str(record.get("detail") or source)
-
-
 def _shot(shot: Shot, known: Row | None) -> SheetShot:
     """The shot with what ``grammar.json`` says of it."""
     if known is None:
@@ -267,13 +260,6 @@ def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, SlotView]) -> tu
             if piece.seen and (piece.shot not in words or (current and not words[piece.shot][0])):
                 words[piece.shot] = (current, piece.seen)
     return tuple(replace(shot, seen=words.get(shot.index, (False, ""))[1]) for shot in shots)
-
-
-def _lines(track: Track, slots: Sequence[Slot], looks: Mapping[str, SlotView]) -> tuple[OverviewLine, ...]:
-    by_id = {slot.id: slot for slot in slots}
-    return tuple(
-        OverviewLine(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or "")) for cue in track.cues
-    )
 
 
 def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[str, SlotView]:
@@ -297,7 +283,13 @@ def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[s
 
 def _look(record: Row, known: Mapping[int, Row]) -> SlotView:
     scales, threads = record["scales"], tuple(tuple(thread) for thread in record["threads"])
-    names = {number: name for thread in threads for number, name in _named(thread, threads, record, known)}
+    # Painted numbers with the letters of their thread: the film's, else one of the clip's own order
+    shots = {row["number"]: row["shot"] for row in record["shots"]}
+    names: dict[int, str] = {}
+    for place, thread in enumerate(threads):
+        letters = {known[shots[n]]["thread"] if shots[n] in known else None for n in thread}
+        (name,) = letters if len(letters) == 1 else (None,)
+        names |= dict.fromkeys(thread, name or thread_name(place))
     seen = in_words(_facts(record))
     pieces = tuple(
         Piece(
@@ -333,18 +325,6 @@ def _look(record: Row, known: Mapping[int, Row]) -> SlotView:
     )
 
 
-def _named(
-    thread: Sequence[int], threads: Sequence[Sequence[int]], record: Row, known: Mapping[int, Row]
-) -> Iterator[tuple[int, str]]:
-    """Painted numbers with the letters of their thread: the film's, else one of the clip's own order."""
-    shots = {row["number"]: row["shot"] for row in record["shots"]}
-    letters = {known[shot]["thread"] if shot in known else None for shot in (shots[n] for n in thread)}
-    (name,) = letters if len(letters) == 1 else (None,)
-    own = thread_name(list(threads).index(thread))
-    for number in thread:
-        yield number, name or own
-
-
 def _facts(record: Row) -> Facts | None:
     """What the embedded observer measured; None for an engine that measures nothing."""
     try:
@@ -371,39 +351,28 @@ def in_words(facts: Facts | None) -> dict[int, str]:
 
     ``{0: "one person, upper body, on the left; text: READY; dark"}``
     """
-    told: dict[int, list[str]] = {}
+    told: dict[int, list[str]] = defaultdict(list)
     if facts is None:
         return {}
     for person in facts.people:
-        told.setdefault(person.shot, []).append(_people(person))
+        count = _NUMBERS.get(person.count, str(person.count))
+        known = ", ".join(one.called for one in person.names)
+        if person.count == 1:
+            place, framing = _PLACES[person.place], _FRAMINGS.get(person.framing or "", "")
+            told[person.shot].append(", ".join(filter(None, (known or f"{count} person", framing, place))))
+        else:
+            told[person.shot].append(f"{count} people" + (f" ({known})" if known else ""))
     for thing in facts.things:
-        told.setdefault(thing.shot, []).append(_thing(thing))
+        words = f"{thing.name}, {_NUMBERS.get(thing.count, str(thing.count))} times"
+        if thing.count == 1:
+            words = f"{'an' if thing.name[:1] in 'aeiou' else 'a'} {thing.name}, {_PLACES[thing.place]}"
+        told[thing.shot].append(words)
     for figure in facts.figures:
-        told.setdefault(figure.shot, []).append(f"something moving, {_PLACES[figure.place]}")
+        told[figure.shot].append(f"something moving, {_PLACES[figure.place]}")
     for text in facts.texts:
-        kind = "subtitle" if text.kind == "subtitle" else "text"
-        told.setdefault(text.shot, []).append(f"{kind}: {text.text}")
+        told[text.shot].append(f"{'subtitle' if text.kind == 'subtitle' else 'text'}: {text.text}")
     for light in facts.light:
-        if words := _light(light):
-            told.setdefault(light.shot, []).append(words)
+        parts = (_LEVELS.get(light.level, ""), _CHANGES.get(light.change or "", ""))
+        if any(parts):
+            told[light.shot].append(", ".join(filter(None, parts)))
     return {shot: "; ".join(dict.fromkeys(parts)) for shot, parts in told.items()}
-
-
-def _people(fact: PeopleFact) -> str:
-    count = _NUMBERS.get(fact.count, str(fact.count))
-    known = ", ".join(person.called for person in fact.names)
-    if fact.count != 1:
-        return f"{count} people" + (f" ({known})" if known else "")
-    parts = [known or f"{count} person", _FRAMINGS.get(fact.framing or "", ""), _PLACES[fact.place]]
-    return ", ".join(part for part in parts if part)
-
-
-def _thing(fact: ThingFact) -> str:
-    if fact.count == 1:
-        return f"{'an' if fact.name[:1] in 'aeiou' else 'a'} {fact.name}, {_PLACES[fact.place]}"
-    return f"{fact.name}, {_NUMBERS.get(fact.count, str(fact.count))} times"
-
-
-def _light(fact: LightFact) -> str:
-    parts = (_LEVELS.get(fact.level, ""), _CHANGES.get(fact.change or "", ""))
-    return ", ".join(part for part in parts if part)

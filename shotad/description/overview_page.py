@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import io
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from shotad.core import Interval
-from shotad.description import overview_words as words
-from shotad.description.overview_data import OverviewLine, Subject
-from shotad.description.overview_timeline import timeline
+from shotad.core import Interval, ShotScale, SpeechKind
+from shotad.description.overview_data import OverviewLine, SheetShot, SlotView, Subject
 from shotad.film import Colour, colour_of, css, ink_on, page_environment, thread_colour
-from shotad.script import is_changed, timecode
+from shotad.script import Cue, CueStatus, is_changed, timecode
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,13 +37,6 @@ class Photo:
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    interval: Interval
-    what: str
-    words: str
-
-
 def webp(picture: Image.Image) -> bytes:
     """A frame of film for the page."""
     out = io.BytesIO()
@@ -56,22 +50,21 @@ def embedded(picture: Image.Image) -> Photo:
     return Photo(f"data:image/webp;base64,{data}", *picture.size)
 
 
-def overview(
-    subject: Subject,
-    strip: Mapping[int, Photo],
-    frames: Mapping[str, Photo],
-) -> Iterator[bytes]:
+def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, Photo]) -> Iterator[bytes]:
     """The page in pieces, UTF-8.
 
     ``strip`` are the middle frames by shot index, ``frames`` those of lines by id. What is missing in them is
     shown as lost.
     """
+    events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
+    events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
+    events += [(line.interval, f"line, {status_name(line.cue)}", line.cue.text) for line in subject.lines]
     stream = _environment().get_template("page.html.j2").stream(
         subject=subject,
         lead=lead(subject),
         summary=summary(subject),
         timeline=timeline(subject),
-        events=_events(subject),
+        events=sorted(events, key=lambda event: event[:2]),
         strip=strip,
         frames=frames,
         tables={line.id: table for line in subject.lines if (table := score_table(line, subject))},
@@ -85,10 +78,10 @@ def lead(subject: Subject) -> str:
     """The film in one sentence."""
     heard = sum(line.cue.heard for line in subject.lines)
     parts = [
-        f"{words.minutes(subject.end)} long",
-        words.plural(len(subject.shots), "shot"),
-        f"{words.plural(len(subject.slots), 'slot')} for audio description",
-        f"{words.plural(heard, 'line')} spoken" if subject.track else "not described yet",
+        f"{minutes(subject.end)} long",
+        plural(len(subject.shots), "shot"),
+        f"{plural(len(subject.slots), 'slot')} for audio description",
+        f"{plural(heard, 'line')} spoken" if subject.track else "not described yet",
     ]
     return f"{subject.name}: {', '.join(parts)}."
 
@@ -96,78 +89,55 @@ def lead(subject: Subject) -> str:
 def summary(subject: Subject) -> list[tuple[str, str]]:
     """What the summary table says, row by row."""
     shots, mean = len(subject.shots), subject.end / len(subject.shots)
-    spoken = sum(u.interval.duration for u in subject.speech)
     free = sum(slot.interval.duration for slot in subject.slots)
+    threads = f"none known{_by(subject.features)}"
+    if subject.threads:
+        joined = sum(map(len, subject.threads.values()))
+        limit = "" if subject.threshold is None else f", scores above {subject.threshold:g}"
+        threads = f"{len(subject.threads)}, with {joined} shots together{_by(subject.features)}{limit}"
+    speech = "none"
+    if subject.speech:
+        spoken = sum(u.interval.duration for u in subject.speech)
+        stretches = plural(len(subject.speech), "stretch", "stretches")
+        speech = f"{stretches}, {spoken:.1f} s, {100 * spoken / subject.end:.0f} % of the film"
     rows = [
-        ("Length", f"{words.minutes(subject.end)} (to {timecode(subject.end)})"),
+        ("Length", f"{minutes(subject.end)} (to {timecode(subject.end)})"),
         ("Shots", f"{shots}, {mean:.1f} s long on average"),
-        ("Threads", _threads(subject)),
-        ("Shot scales", words.scales_words(subject) + _by(subject.scale_method)),
-        ("Speech", _speech(subject, spoken)),
+        ("Threads", threads),
+        ("Shot scales", scales_words(subject) + _by(subject.scale_method)),
+        ("Speech", speech + (f"; {subject.speech_source}" if subject.speech_source else "")),
         ("Slots", f"{len(subject.slots)}, {free:.1f} s together"),
     ]
     if subject.track is not None:
+        lines = Counter(status_name(line.cue) for line in subject.lines)
+        parts = [f"{number} {status}" for status, number in lines.items()]
+        if edited := sum(is_changed(line.cue) for line in subject.lines):
+            parts.append(f"{edited} edited by a person")
         engines = "; ".join(dict.fromkeys(maker.name for maker in subject.track.makers)) or "none named"
-        rows += [("Lines", _lines(subject.lines)), ("Engines", engines)]
-        if people := words.recognised_words(subject):
+        rows += [("Lines", ", ".join(parts) or "none"), ("Engines", engines)]
+        if people := recognised_words(subject):
             rows.append(("Recognised", people))
-        rows.append(("Reviewed by", words.listed(subject.track.reviewed_by) or "nobody yet"))
-        stretches = "; ".join(map(words.span_words, subject.silences)) or "never"
+        rows.append(("Reviewed by", listed(subject.track.reviewed_by) or "nobody yet"))
+        stretches = "; ".join(map(span_words, subject.silences)) or "never"
         rows.append(("Without speech or line for over 45 s", stretches))
     return rows
-
-
-def _threads(subject: Subject) -> str:
-    threads = subject.threads
-    if not threads:
-        return "none known" + _by(subject.features)
-    joined = sum(len(shots) for shots in threads.values())
-    limit = "" if subject.threshold is None else f", scores above {subject.threshold:g}"
-    return f"{len(threads)}, with {joined} shots together{_by(subject.features)}{limit}"
 
 
 def _by(maker: str | None) -> str:
     return f"; told by {maker}" if maker else ""
 
 
-def _speech(subject: Subject, spoken: float) -> str:
-    source = f"; {subject.speech_source}" if subject.speech_source else ""
-    if not subject.speech:
-        return f"none{source}"
-    stretches = words.plural(len(subject.speech), "stretch", "stretches")
-    return f"{stretches}, {spoken:.1f} s, {100 * spoken / subject.end:.0f} % of the film{source}"
-
-
-def _lines(lines: Sequence[OverviewLine]) -> str:
-    counts: dict[str, int] = {}
-    for line in lines:
-        status = words.status_name(line.cue)
-        counts[status] = counts.get(status, 0) + 1
-    edited = sum(is_changed(line.cue) for line in lines)
-    parts = [f"{number} {status}" for status, number in counts.items()]
-    return ", ".join([*parts, *([f"{edited} edited by a person"] if edited else [])]) or "none"
-
-
-def _events(subject: Subject) -> list[_Event]:
-    found = [_Event(u.interval, u.kind.value, u.text) for u in subject.speech]
-    found += [_Event(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
-    found += [
-        _Event(line.interval, f"line, {words.status_name(line.cue)}", line.cue.text) for line in subject.lines
-    ]
-    return sorted(found, key=lambda event: (event.interval, event.what))
-
-
 def _environment() -> Environment:
     return page_environment(
         _TEMPLATES,
         time=timecode,
-        span=words.span_words,
-        status=words.status_words,
-        people_words=words.people_words,
-        scale_words=words.scale_words,
-        thread_words=words.thread_words,
-        frames_words=lambda piece: words.plural(piece.frames, "frame"),
-        seen_by=words.seen_by,
+        span=span_words,
+        status=status_words,
+        people_words=people_words,
+        scale_words=scale_words,
+        thread_words=thread_words,
+        frames_words=lambda piece: plural(piece.frames, "frame"),
+        seen_by=seen_by,
         thread_colours=lambda letters: _colours(thread_colour(letters)),
         score_colours=lambda value: _colours(colour_of(value)),
     )
@@ -179,46 +149,277 @@ def _colours(ground: Colour) -> str:
     return f"background:{css(ground)}" + (f";color:{ink}" if ink != "#000000" else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """One cell: None where the two shots were not compared; ``joined`` where they share a set-up."""
-
-    value: float | None
-    joined: bool = False
-
-    @property
-    def words(self) -> str:
-        return "" if self.value is None else f"{self.value:.2f}"
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """Scores of a clip: ``cells[i][j]`` is that of its shots ``i`` and ``j``, which ``names`` names."""
-
-    names: tuple[str, ...]
-    cells: tuple[tuple[Score, ...], ...]
-    threshold: float | None
-
-
-def score_table(line: OverviewLine, subject: Subject) -> ScoreTable | None:
-    """The scores of the clip of ``line``; None where not one pair of its shots was compared."""
-    look = line.look
-    if look is None:
+def score_table(line: OverviewLine, subject: Subject) -> tuple[list[str], list[list[float | None]]] | None:
+    """Names of the shots of the clip of ``line``, and a row of scores for each, None of pairs that were not
+    compared; None where not one was."""
+    if line.look is None:
         return None
-    slot = line.cue.slot_id or ""
-    shots = {piece.number: piece.shot for piece in look.pieces}
-    cells = tuple(
-        tuple(_cell(subject, slot, shots[a], shots[b]) if a != b else Score(None) for b in shots)
-        for a in shots
+    pieces, slot = line.look.pieces, line.cue.slot_id or ""
+    rows = [
+        [None if one is other else subject.score(one.shot, other.shot, slot) for other in pieces]
+        for one in pieces
+    ]
+    if all(score is None for row in rows for score in row):
+        return None
+    return [f"Shot {piece.number} {piece.thread or ''}".rstrip() for piece in pieces], rows
+
+
+_LENGTHS = (15, 30, 60, 120, 300, 600)
+"""Seconds that a row may have."""
+_FEW_ROWS, _MANY_ROWS = 6, 72
+_MOST_SHOTS = 34
+"""Shots of mean length in a row whose number and letter can still be read."""
+_TICKS = (1, 5, 10, 30, 60)
+_MOST_TICKS = 16
+_LETTER, _EDGES = 0.9, 0.5
+"""Percent of a row that a letter and a span's edges take, at the least width that a row has."""
+_NARROWEST_TEXT = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a row: where it begins and how wide it is, in percent. ``kind`` is its CSS class."""
+
+    kind: str
+    left: float
+    width: float
+    words: str = ""
+    thread: str | None = None
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """One row. ``words`` say what it shows; ``ticks`` are times with their places in percent.
+
+    ``texts`` are those of the lines. ``end`` is where the film ends, in percent, above 100 in all rows but
+    the last.
+    """
+
+    words: str
+    ticks: tuple[tuple[float, str], ...]
+    shots: tuple[Span, ...]
+    speech: tuple[Span, ...]
+    slots: tuple[Span, ...]
+    lines: tuple[Span, ...]
+    texts: tuple[Span, ...]
+    end: float
+
+
+def timeline(subject: Subject) -> list[TimelineRow]:
+    """The rows of the film from its start to its end."""
+    rows = []
+    for time in row_times(subject.end, len(subject.shots)):
+        spoken: list[Span] = []
+        for said in subject.speech:
+            kind = "lyrics" if said.kind is SpeechKind.LYRICS else "speech"
+            spoken += _span(kind, said.interval, time)
+        rows.append(
+            TimelineRow(
+                words=row_words(time, subject),
+                ticks=tuple(_ticks(time, subject.end)),
+                shots=tuple(s for shot in subject.shots for s in _shot(shot, time)),
+                speech=tuple(spoken),
+                slots=tuple(s for slot in subject.slots for s in _span("slot", slot.interval, time)),
+                lines=tuple(s for line in subject.lines for s in _span(_look_of(line), line.interval, time)),
+                texts=tuple(_texts(subject, time)),
+                end=_percent(subject.end, time),
+            )
+        )
+    return rows
+
+
+def row_times(end: float, shots: int) -> list[Interval]:
+    """The times of the rows of a film of ``end`` seconds and ``shots`` shots, all of one length.
+
+    As long as six rows ask for, but shorter where shots are short, and never so short that there are more
+    than 72 rows (of 600 s at most).
+
+    >>> row_times(70.0, 17)[-1]
+    Interval(start=60.0, end=75.0)
+    """
+    for_few = next((n for n in _LENGTHS if end / n <= _FEW_ROWS), _LENGTHS[-1])
+    for_shots = max((n for n in _LENGTHS if n * shots / end <= _MOST_SHOTS), default=_LENGTHS[0])
+    for_many = next((n for n in _LENGTHS if end / n <= _MANY_ROWS), _LENGTHS[-1])
+    length = max(min(for_few, for_shots), for_many)
+    return [Interval(float(k * length), float((k + 1) * length)) for k in range(math.ceil(end / length))]
+
+
+def row_words(time: Interval, subject: Subject) -> str:
+    """What a row of the time line shows, in words."""
+    end = min(time.end, subject.end)
+    shots = [shot for shot in subject.shots if shot.interval.overlaps(time)]
+    spoken = sum(p.duration for u in subject.speech if (p := u.interval.clip(time)))
+    slots = [slot for slot in subject.slots if slot.interval.overlaps(time)]
+    heard = [line for line in subject.lines if line.cue.heard and line.interval.overlaps(time)]
+    first, last = (shots[0].index, shots[-1].index) if shots else (0, 0)
+    named = f"shot {first}" if first == last else f"shots {first} to {last}"
+    return (
+        f"{span_words(Interval(time.start, end))}: {named}, {spoken:.1f} s of speech, "
+        f"{plural(len(slots), 'slot')}, {plural(len(heard), 'spoken line')}."
     )
-    if all(score.value is None for row in cells for score in row):
-        return None
-    names = tuple(f"Shot {piece.number} {piece.thread or ''}".rstrip() for piece in look.pieces)
-    return ScoreTable(names, cells, subject.threshold)
 
 
-def _cell(subject: Subject, slot: str, one: int, other: int) -> Score:
-    value = subject.score(one, other, slot)
-    if value is None:
-        return Score(None)
-    return Score(value, subject.threshold is not None and value > subject.threshold)
+def _percent(second: float, time: Interval) -> float:
+    return (second - time.start) / time.duration * 100
+
+
+def _ticks(time: Interval, end: float) -> Iterator[tuple[float, str]]:
+    step = next((t for t in _TICKS if time.duration / t <= _MOST_TICKS), _TICKS[-1])
+    for k in range(round(time.duration / step)):
+        second = time.start + k * step
+        if second <= end:
+            yield _percent(second, time), timecode(second)[:-4].removeprefix("00:")
+
+
+def _span(kind: str, interval: Interval, time: Interval) -> Iterator[Span]:
+    """The part of ``interval`` in the row, if there is one."""
+    if inside := interval.clip(time):
+        left = _percent(inside.start, time)
+        yield Span(kind, left, _percent(inside.end, time) - left)
+
+
+def _shot(shot: SheetShot, time: Interval) -> Iterator[Span]:
+    """The shot with its number and the letters of its thread, where there is room for them."""
+    labels = (f"{shot.index} {shot.thread or ''}".rstrip(), shot.thread or str(shot.index))
+    for span in _span("shot", shot.interval, time):
+        fitting = [label for label in labels if _LETTER * len(label) + _EDGES <= span.width]
+        yield replace(span, words=fitting[0] if fitting else "", thread=shot.thread)
+
+
+def _look_of(line: OverviewLine) -> str:
+    return "heard" if line.cue.heard else "unheard"
+
+
+def _texts(subject: Subject, time: Interval) -> Iterator[Span]:
+    """The text of each line in the row in which it begins, or in the next where that has no room for it."""
+    starts = [*(line.interval.start for line in subject.lines), math.inf]
+    for line, (start, after) in zip(subject.lines, pairwise(starts), strict=True):
+        if not line.interval.overlaps(time):
+            continue
+        left, right = max(0.0, _percent(start, time)), min(100.0, _percent(after, time))
+        before = _percent(min(after, time.start), time) - _percent(start, time)
+        if right - left >= _NARROWEST_TEXT > before:
+            words = line.cue.text if line.cue.heard else line.cue.status.value
+            yield Span(_look_of(line), left, right - left, words, language=line.cue.language)
+
+
+_STATUS = {
+    CueStatus.PLACED: "spoken",
+    CueStatus.SHORTENED: "spoken, shortened to fit",
+    CueStatus.DROPPED: "not spoken: dropped",
+    CueStatus.FAILED: "not spoken: failed",
+    CueStatus.SILENT: "left silent",
+}
+
+_MARKS = {
+    "number": "that carry the number of their shot",
+    "box": "that have a red border in current shots",
+    "text": "of which words told the shots",
+}
+
+
+def status_words(cue: Cue) -> str:
+    """What became of a line, and why: ``left silent (nothing worth saying)``."""
+    edited = ", edited by a person" if is_changed(cue) else ""
+    reason = f" ({cue.reason.rstrip('.')})" if cue.reason else ""
+    return f"{_STATUS[cue.status]}{edited}{reason}"
+
+
+def status_name(cue: Cue) -> str:
+    """What became of a line, without the reason."""
+    return _STATUS[cue.status]
+
+
+def seen_by(look: SlotView) -> str:
+    """Who saw the frames, how large, and what was painted on them."""
+    size = f" of {look.size[0]} x {look.size[1]} pixels" if look.size else ""
+    faces = " The marks around faces are left out here." if any(one.mark for one in look.people) else ""
+    marks = _MARKS.get(look.overlay or "", "without marks")
+    return f"Seen by {look.engine}, in frames{size} {marks}.{faces}"
+
+
+def people_words(look: SlotView) -> str:
+    """``Thom (red) and Celia (dashed green), elsewhere in the clip Barley (blue)``; nothing where nobody was
+    recognised.
+    """
+    current, others = (
+        listed(
+            [
+                f"{one.called} ({one.mark})" if one.mark else one.called
+                for one in look.people
+                if one.current is now
+            ]
+        )
+        for now in (True, False)
+    )
+    return ", ".join([current] * bool(current) + [f"elsewhere in the clip {others}"] * bool(others))
+
+
+def recognised_words(subject: Subject) -> str:
+    """``Thom in 5 clips, Celia in 1 clip``, the most seen first; nothing where there was no cast."""
+    clips = Counter(
+        called for line in subject.lines if line.look for called in {one.called for one in line.look.people}
+    )
+    ranked = sorted(clips.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{called} in {plural(count, 'clip')}" for called, count in ranked)
+
+
+def scale_words(look: SlotView) -> str:
+    """``effective scale 2.0 (from 0 extreme close-up to 4 long), factor object``."""
+    parts = []
+    if look.effective_scale is not None:
+        known = any(piece.scale for piece in look.pieces)
+        parts.append(f"effective scale {look.effective_scale:.2f}{'' if known else ' (no scale known)'}")
+    if look.factors:
+        parts.append(f"factor{'s' if len(look.factors) > 1 else ''} {', '.join(look.factors)}")
+    return ", ".join(parts)
+
+
+def thread_words(look: SlotView) -> str:
+    """``thread A: Shots 0 and 2; thread B: Shots 1 and 3``, or that there is none."""
+    names = {piece.number: piece.thread or "" for piece in look.pieces}
+    parts = [
+        f"thread {names.get(thread[0], '')}: {listed([f'Shot {n}' for n in thread])}"
+        for thread in look.threads
+    ]
+    return "; ".join(parts) or "no threads in this clip"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """``1 shot``, ``2 shots``."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def short_time(second: float) -> str:
+    """To the nearest tenth, without hours where there are none: ``83.16 → 01:23.2``."""
+    return timecode(round(second, 1))[:-2].removeprefix("00:")
+
+
+def span_words(interval: Interval) -> str:
+    """``01:23.1 to 01:28.4``."""
+    return f"{short_time(interval.start)} to {short_time(interval.end)}"
+
+
+def minutes(seconds: float) -> str:
+    """``70.5 s``, ``1 h 23 min``."""
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours} h {rest // 60} min" if hours else f"{rest // 60} min {rest % 60} s"
+
+
+def scales_words(subject: Subject) -> str:
+    """``close-up 3, medium 5, unknown 2``; scales that no shot has are left out."""
+    counted = Counter(shot.scale for shot in subject.shots)
+    parts = [f"{scale.value} {counted[scale]}" for scale in ShotScale if counted[scale]]
+    if counted[None]:
+        parts.append(f"unknown {counted[None]}")
+    return ", ".join(parts)

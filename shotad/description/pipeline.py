@@ -24,7 +24,7 @@ from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, Written
 from shotad.description.slotplan import SlotPlan
 from shotad.description.usage import Outcome, long_silences, used
-from shotad.film import Film, Prepared, SlotChange, changes_since, why_few
+from shotad.film import Film, Prepared, changes_since, why_few
 from shotad.script import (
     Cue,
     CueStatus,
@@ -68,11 +68,11 @@ def describe(
     with span("load"):
         builder = ClipBuilder(context, engines.looks.abilities.frames_per_second)
     prepared = prepare(context)
-    outline = builder.outline(prepared)
-    sketches = tuple(sketch.plan for sketch in outline.sketches)
-    known = tuple(map(builder.known, outline.sketches))
+    builder.outline(prepared)
+    sketches = tuple(sketch.plan for sketch in builder.sketches)
+    known = tuple(map(builder.known, builder.sketches))
     with SlotWriter(sketches, known, prepared, context, engines) as writer:
-        writer.scheduler.read(writer.looks(builder.plans(outline)))
+        writer.scheduler.read(writer.looks(builder.plans()))
         for name, _ in writer.scheduler:
             writer.go_on(name)
     written = writer.written
@@ -81,8 +81,8 @@ def describe(
     page = write_sheet(folder.path, context.frames.pictures, config, context.progress) if sheet else None
     context.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    warnings = (*outcome.warnings, *outline.warnings, *names_amiss(outcome.track, context))
-    return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=outline.recognised)
+    warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
+    return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=builder.recognised)
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> Written:
@@ -117,17 +117,20 @@ def write_track(
         previous = present_track(folder, film, with_scripts=not discard_edits)
         merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
         late = changes_since(folder.path, prepared.hand, context.config.slots)
-        track = respeak(with_slots(merged.track, late), slots, context.config.slots.seconds_per_word)
+        # An empty line for each slot that came and has none, and none for slots that went
+        gone, had = {slot.id for slot in late.removed}, {cue.id for cue in merged.track.cues}
+        lines = [cue for cue in merged.track.cues if cue.slot_id not in gone]
+        lines += [empty_line(slot, fresh.language) for slot in late.added if slot.id not in had]
+        pace = context.config.slots.seconds_per_word
+        track = respeak(merged.track.with_cues(lines), slots, pace)
         files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
-    few = (
-        why_few(prepared.slots, prepared.gaps, described, context.config.slots)
-        if given.slots is None
-        else None
-    )
-    warnings = (*prepared.warnings, *([few] if few else []), *merged.news)
-    return Outcome(track, files, described, silences, prepared.failed, warnings)
+    warnings = list(prepared.warnings)
+    if given.slots is None:
+        warnings += filter(None, [why_few(prepared.slots, prepared.gaps, described, context.config.slots)])
+    warnings += merged.news
+    return Outcome(track, files, described, silences, prepared.failed, tuple(warnings))
 
 
 ADDED = "added by a person"
@@ -137,14 +140,6 @@ ADDED = "added by a person"
 def empty_line(slot: Slot, language: str) -> Cue:
     """The line of a slot that a person added and that nobody has described yet."""
     return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=ADDED)
-
-
-def with_slots(track: Track, change: SlotChange) -> Track:
-    """The track with an empty line for each slot that came and has none, and without those of slots that
-    went."""
-    gone, known = {slot.id for slot in change.removed}, {cue.id for cue in track.cues}
-    new = [empty_line(slot, track.language) for slot in change.added if slot.id not in known]
-    return track.with_cues([*(cue for cue in track.cues if cue.slot_id not in gone), *new])
 
 
 def names_amiss(track: Track, context: RunContext) -> tuple[str, ...]:

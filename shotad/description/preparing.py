@@ -6,7 +6,7 @@ Each step is kept in the work folder and made again only when something that cha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ from shotad.film import (
     Frames,
     FrameStore,
     HandSlots,
-    Kept,
     Prepared,
     find_speech,
     fixed_slots,
@@ -79,17 +78,6 @@ class RunContext:
         return [self.film.info.fingerprint, self.config.film.reader, str(self.film.info.frame_rate)]
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What slots are planned on, and the keys of the steps that it comes from."""
-
-    gaps: tuple[Interval, ...]
-    shots: tuple[Shot, ...]
-    end: float
-    credits: Interval | None
-    keys: tuple[str, ...]
-
-
 def prepare(context: RunContext) -> Prepared:
     """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
     one pass over the picture; then the slots between the speech."""
@@ -104,12 +92,21 @@ def prepare(context: RunContext) -> Prepared:
     # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
     wanted = context.config.slots.find_credits and context.given.slots is None
     key = key_of("credits/3", context.film_key, Config.former["text"], context.frames.key, end, wanted)
-    rolled = context.folder.step(
-        "credits", key, lambda: {"credits": _credits(context, end) if wanted else None}
-    )
+
+    def find() -> dict[str, Any]:
+        if not wanted:
+            return {"credits": None}
+        for name in TEXT_WEIGHTS:
+            weights_file(name, context.progress)
+        frames = len(credit_moments(end))
+        with reported(context.progress, "Looking for end credits", frames, "frames") as task:
+            roll = find_credits(context.frames.pictures, end, TextReader(), task.advance)
+        return {"credits": None if roll is None else interval_rows([roll])[0]}
+
+    rolled = context.folder.step("credits", key, find)
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
-    planned = slots_step(context, Ground(gaps, shots, end, credits_, keys), hand)
+    planned = slots_step(context, gaps, shots, end, credits_, keys, hand)
     return Prepared(
         info=context.film.info,
         end=end,
@@ -125,15 +122,31 @@ def prepare(context: RunContext) -> Prepared:
 
 def speech_step(context: RunContext) -> dict[str, Any]:
     """Where people speak: from given or embedded subtitles, else from the sound. Kept in ``speech.json``."""
-    settings, given = context.config.speech, context.given.subtitles
-    key = key_of(
-        "speech/2",
-        context.film_key,
-        settings,
-        context.config.film.audio_track,
-        _content(given, SubtitleError),
-    )
-    return context.folder.step("speech", key, lambda: _speech_record(context))
+    config, given, info = context.config, context.given.subtitles, context.film.info
+    settings, content = config.speech, _content(given, SubtitleError)
+    key = key_of("speech/2", context.film_key, settings, config.film.audio_track, content)
+
+    def make() -> dict[str, Any]:
+        from shotad.film import embedded_track, read_subtitles, sound_blocks
+
+        subtitles, detail = None, ""
+        if given is not None:
+            subtitles, detail = read_subtitles(given), f"subtitles {given.name}"
+        elif settings.source in ("auto", "subtitles") and info.path is not None:
+            track = embedded_track(info.path)
+            if track is not None:
+                subtitles, detail = track.utterances, track.reason
+        blocks = None
+        if subtitles is None and settings.source != "none" and info.audio:
+            weights_file("silero-vad", context.progress)
+            blocks = sound_blocks(context.film, config.film.audio_track)
+        found = find_speech(
+            blocks, settings, subtitles=subtitles, duration=info.duration, progress=context.progress
+        )
+        rows = utterance_rows(found.utterances)
+        return {"source": found.source, "detail": detail or found.detail, "speech": rows}
+
+    return context.folder.step("speech", key, make)
 
 
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
@@ -141,78 +154,75 @@ def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str
 
     ``store`` is filled on the way with frames that will be looked at.
     """
-    given = context.given.shots
-    key = key_of("shots/1", context.film_key, context.config.shots, _content(given, ScriptError))
-    return context.folder.step("shots", key, lambda: _shots_record(context, store))
-
-
-def slots_step(context: RunContext, ground: Ground, hand: HandSlots | None = None) -> dict[str, Any]:
-    """The slots: given, or planned between the speech, with what a person did to them by ``hand``.
-
-    Kept in ``slots.json``.
-    """
-    given, settings, hand = context.given.slots, context.config.slots, hand or HandSlots()
-    own = (hand_row(hand),) if hand else ()
-    key = key_of("slots/1", ground.keys, settings, _content(given, ScriptError), *own)
-    film = Interval(0.0, ground.end)
+    film, config, given = context.film, context.config, context.given.shots
+    key = key_of("shots/1", context.film_key, config.shots, _content(given, ScriptError))
 
     def make() -> dict[str, Any]:
-        failed, told, gaps = [], [], {}
+        if given is not None:
+            rows = given_shots(given, film.info.duration)
+            return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
+        task = context.progress.task("Finding shots", film.info.duration or None, "s")
+        try:
+            found = survey(
+                film,
+                config.shots,
+                store=store,
+                advance=task.advance,
+                decoder=config.film.decoder,
+                tell=context.progress.note,
+            )
+        finally:
+            task.done()
+        return {
+            "film": film.info.name,
+            "frames": found.frame_count,
+            "source_start": str(film.info.start),
+            "end": seconds(found.end),
+            "damage": film.damage,
+            "shots": shot_rows(found.shots, found.cuts),
+        }
+
+    return context.folder.step("shots", key, make)
+
+
+def slots_step(
+    context: RunContext,
+    gaps: Sequence[Interval],
+    shots: Sequence[Shot],
+    end: float,
+    credits_: Interval | None,
+    keys: tuple[str, ...],
+    hand: HandSlots,
+) -> dict[str, Any]:
+    """The slots: given, or planned between the speech, with what a person did to them by ``hand``.
+
+    ``keys`` are those of the steps that all of this comes from. Kept in ``slots.json``.
+    """
+    given, settings = context.given.slots, context.config.slots
+    own = (hand_row(hand),) if hand else ()
+    key = key_of("slots/1", keys, settings, _content(given, ScriptError), *own)
+    film = Interval(0.0, end)
+
+    def make() -> dict[str, Any]:
+        failed, told, planned = [], [], {}
         if given is not None:
             fixed = fixed_slots(slot_cues(given), film, settings)
             slots, told = fixed.slots, list(fixed.warnings)
             failed = [{"id": name, "reason": reason} for name, reason in fixed.failed]
         else:
-            slots = plan_slots(ground.gaps, ground.shots, settings, credits=ground.credits, film=film)
-            gaps = {"gaps": interval_rows(ground.gaps)}
+            slots = plan_slots(gaps, shots, settings, credits=credits_, film=film)
+            planned = {"gaps": interval_rows(gaps)}
         kept = keep_to(slots, hand, settings)
-        told += _told_of(hand, kept)
-        return {"failed": failed, "warnings": told, **gaps, "slots": slot_rows(kept.slots)}
+        counts = [(len(hand.added), "added"), (len(hand.removed), "removed")]
+        done = [f"{number} slot{'' if number == 1 else 's'} {what}" for number, what in counts if number]
+        if done:
+            told.append(f"Kept to what a person did to the slots: {', '.join(done)}.")
+        for slot in kept.yielded:
+            what = f"The slot {slot.id} {slot.interval} is left out"
+            told.append(f"{what}: a person added one that shares its time.")
+        return {"failed": failed, "warnings": told, **planned, "slots": slot_rows(kept.slots)}
 
     return context.folder.step("slots", key, make)
-
-
-def _told_of(hand: HandSlots, kept: Kept) -> Iterator[str]:
-    """What a user should know of slots by hand."""
-    counts = [(len(hand.added), "added"), (len(hand.removed), "removed")]
-    done = [f"{number} slot{'' if number == 1 else 's'} {what}" for number, what in counts if number]
-    if done:
-        yield f"Kept to what a person did to the slots: {', '.join(done)}."
-    for slot in kept.yielded:
-        yield f"The slot {slot.id} {slot.interval} is left out: a person added one that shares its time."
-
-
-def _speech_record(context: RunContext) -> dict[str, Any]:
-    from shotad.film import embedded_track, read_subtitles, sound_blocks
-
-    settings, info, film = context.config.speech, context.film.info, context.film
-    subtitles, detail = None, ""
-    if context.given.subtitles is not None:
-        subtitles, detail = (
-            read_subtitles(context.given.subtitles),
-            f"subtitles {context.given.subtitles.name}",
-        )
-    elif settings.source in ("auto", "subtitles") and info.path is not None:
-        track = embedded_track(info.path)
-        if track is not None:
-            subtitles, detail = track.utterances, track.reason
-    blocks = None
-    if subtitles is None and settings.source != "none" and info.audio:
-        weights_file("silero-vad", context.progress)
-        blocks = sound_blocks(film, context.config.film.audio_track)
-    found = find_speech(
-        blocks, settings, subtitles=subtitles, duration=info.duration, progress=context.progress
-    )
-    rows = utterance_rows(found.utterances)
-    return {"source": found.source, "detail": detail or found.detail, "speech": rows}
-
-
-def _credits(context: RunContext, end: float) -> list[float] | None:
-    for name in TEXT_WEIGHTS:
-        weights_file(name, context.progress)
-    with reported(context.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
-        found = find_credits(context.frames.pictures, end, TextReader(), task.advance)
-    return None if found is None else interval_rows([found])[0]
 
 
 def _zones(context: RunContext, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
@@ -224,33 +234,6 @@ def _zones(context: RunContext, free: Sequence[Interval], added: Sequence[Interv
     inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
     moments = credit_moments(duration) if context.config.slots.find_credits else []
     return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=moments[0] if moments else duration)
-
-
-def _shots_record(context: RunContext, store: FrameStore | None) -> dict[str, Any]:
-    film = context.film
-    if context.given.shots is not None:
-        rows = given_shots(context.given.shots, film.info.duration)
-        return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
-    task = context.progress.task("Finding shots", film.info.duration or None, "s")
-    try:
-        found = survey(
-            film,
-            context.config.shots,
-            store=store,
-            advance=task.advance,
-            decoder=context.config.film.decoder,
-            tell=context.progress.note,
-        )
-    finally:
-        task.done()
-    return {
-        "film": film.info.name,
-        "frames": found.frame_count,
-        "source_start": str(film.info.start),
-        "end": seconds(found.end),
-        "damage": film.damage,
-        "shots": shot_rows(found.shots, found.cuts),
-    }
 
 
 def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:

@@ -12,20 +12,19 @@ import csv
 import io
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from shotad.core import (
-    NOBODY,
+    Config,
     ConfigError,
     Description,
     FramePlan,
     Grammar,
     Message,
-    Presence,
     PromptError,
     PromptSettings,
     Role,
@@ -36,17 +35,15 @@ from shotad.core import (
     shipped_prompts,
 )
 from shotad.description.castlist import (
-    MARKS,
     PLURALS,
     SHAPES,
-    Marks,
     called_block,
     heard_block,
     people_told,
     without_untold,
 )
 from shotad.description.language_id import looks_english
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import (
     COUNTS,
     block,
@@ -58,6 +55,7 @@ from shotad.description.templates import (
     render,
     variables_in,
 )
+from shotad.film import word_budget
 from shotad.script import budget_in, count_words
 
 Factor = Literal["face", "object", "environment"]
@@ -103,42 +101,38 @@ def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
     return ("environment",) if scale >= 3.5 else ()
 
 
-def stage1_messages(
-    plans: Sequence[FramePlan],
-    grammar: Grammar,
-    settings: PromptSettings,
-    *,
-    presence: Presence = NOBODY,
-    heard: Sequence[Heard] = (),
-    label: ShotLabel = "number",
-    marks: Marks = MARKS,
-    hears: bool = False,
-) -> Stage1Prompt:
-    """What Stage I is asked about the shots shown.
+def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> Stage1Prompt:
+    """What Stage I is asked about the shots shown; ``hears``: sound is given too.
 
-    ``presence`` are the people recognised on the frames, ``heard`` the names in the dialogue near them;
-    ``label`` is how shots are marked on the frames, ``marks`` how people are; ``hears``: sound is given too.
     Raises PromptError for a template that cannot be filled in.
     """
-    current = [p.number for p in plans if p.role is Role.CURRENT]
-    scale = effective_scale(grammar, plans)
+    settings, marks = config.prompt, config.overlay.characters
+    scale = effective_scale(plan.grammar, plan.frames)
     factors = factors_for(scale, settings)
-    told = people_told(presence, settings, marks, current)
+    told = people_told(plan.presence, settings, marks, plan.current)
     circled = marks != "none" and (bool(told) or settings.by_rules.circle_note == "always")
     shape = SHAPES[marks] if circled else ""
-    steps = [_first_step(told, shape), *(_step(name) for name in (*STEPS[1:], *factors))]
+    # Who the characters are; nobody is marked where there is no shape
+    if shape:
+        first = _step("characters", mark=shape, characters=". ".join(told))
+    else:
+        first = (
+            _step("characters-listed", characters=". ".join(told)) if told else _step("characters-unmarked")
+        )
+    steps = [first, *(_step(name) for name in (*STEPS[1:], *factors))]
     headings = tuple(heading for heading, _ in steps)
-    shown = {p.number for p in plans}
-    within = (tuple(n for n in thread if n in shown) for thread in grammar.threads)
+    shown = {frames.number for frames in plan.frames}
+    within = (tuple(n for n in thread if n in shown) for thread in plan.grammar.threads)
     threads = [thread for thread in within if len(thread) > 1]
     answers = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
     text = render(
         "stage1/base",
         medium=settings.medium,
-        labels=shot_labels(plans, label) + (f" {render('stage1/sound')}" if hears else ""),
-        note=without_untold(note_block("stage1/note", settings), presence),
-        heard=heard_block(heard, presence, settings),
-        shots=name_shots(current),
+        labels=shot_labels(plan.frames, config.overlay.label)
+        + (f" {render('stage1/sound')}" if hears else ""),
+        note=without_untold(note_block("stage1/note", settings), plan.presence),
+        heard=heard_block(plan.heard, plan.presence, settings),
+        shots=name_shots(plan.current),
         count=COUNTS[len(steps)],
         steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
         closing=_closing(shape, threads, settings),
@@ -160,19 +154,8 @@ def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
     return render("stage1/labels-text", shots="; ".join(shots))
 
 
-def _first_step(told: Sequence[str], shape: str) -> tuple[str, str]:
-    """Who the characters are; ``shape`` is that of the marks on the frames, empty where nobody is marked."""
-    if shape:
-        name, text = "characters", render("stage1/characters", mark=shape, characters=". ".join(told))
-    elif told:
-        name, text = "characters-listed", render("stage1/characters-listed", characters=". ".join(told))
-    else:
-        return _step("characters-unmarked")
-    return _heading_and_text(text, name)
-
-
-def _step(name: str) -> tuple[str, str]:
-    return _heading_and_text(render(f"stage1/{name}"), name)
+def _step(name: str, **values: str) -> tuple[str, str]:
+    return _heading_and_text(render(f"stage1/{name}", **values), name)
 
 
 def _heading_and_text(text: str, name: str) -> tuple[str, str]:
@@ -193,67 +176,48 @@ def _closing(shape: str, threads: Sequence[tuple[int, ...]], settings: PromptSet
     return "\n".join(sentence + note if settings.by_rules.thread_sentence_first else note + sentence)
 
 
-Form = Literal["single", "several"]
-
-
-@dataclass(frozen=True, slots=True)
-class Stage2Prompt:
-    """What Stage II is asked, and the JSON schema of its answer."""
-
-    messages: tuple[Message, ...]
-    schema: Mapping[str, Any]
-
-
 def stage2_messages(
-    description: Description,
-    budget: int,
-    settings: PromptSettings,
-    *,
-    seed: int,
-    candidates: int = 1,
-    examples: Sequence[str] = (),
-    expected_words: int | None = None,
-    story: str = "",
-    presence: Presence = NOBODY,
-    language: str = "en",
-) -> Stage2Prompt:
-    """What Stage II is asked: one line of at most ``budget`` words, or up to ten alternatives.
+    description: Description, plan: SlotPlan, config: Config, *, story: str = "", examples: Sequence[str] = ()
+) -> tuple[Message, ...]:
+    """What Stage II is asked: one line within the budget of the slot, or up to ten alternatives.
 
     The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings
-    name. ``expected_words`` is the length that they have where they are chosen by length; one less than the
-    budget if None. ``story`` is what is known of the film besides the clip (`shotad.description.story`),
-    ``presence`` who of the cast is on the clip's frames. ``language`` is the tag of that in which lines are
-    wanted; the prompt is English, and the budget, in English words, is told in what takes as long to say.
+    name. ``story`` is what is known of the film besides the clip (`shotad.description.story`). The prompt is
+    English whatever lines are wanted in, and the budget, in English words, is told in what takes as long to
+    say.
 
     Raises PromptError for a template that cannot be filled in, ConfigError for an example file that cannot
     be read, UsageError for a tag that is none.
     """
-    form: Form = "single" if candidates == 1 else "several"
-    wanted = max(1, budget - 1 if expected_words is None else expected_words)
-    chance = random.Random(f"{seed}/{description.slot_id}")
-    drawn = draw(tuple(examples) or load_examples(settings), settings, wanted, chance)
+    settings, slots, candidates = config.prompt, config.slots, config.stage2.lines_an_answer
+    language, budget, seconds = config.language, plan.slot.max_words, plan.slot.interval.duration
+    # Examples are as long as the published rule has it; where another time than the slot gave the budget, one
+    # word less than that.
+    wanted = budget - 1
+    if slots.budget != "fit" and budget == word_budget(seconds, slots):
+        wanted = round(seconds / slots.seconds_per_word)
+    chance = random.Random(f"{config.seed}/{description.slot_id}")
+    drawn = draw(tuple(examples) or load_examples(settings), settings, max(1, wanted), chance)
+    tongue = "" if is_english(language) else render("stage2/language", language=language_of(language).name)
     user = render(
         "stage2/user",
         medium=settings.medium,
         goal=_in_number("stage2/goal", candidates),
         stress=render("stage2/stress") if settings.by_rules.stress_steps else "",
-        note=without_untold(note_block("stage2/note", settings), presence),
+        note=without_untold(note_block("stage2/note", settings), plan.presence),
         story=block(story),
-        people=called_block(description.text, presence, settings),
+        people=called_block(description.text, plan.presence, settings),
         description=description.text,
         verbs=", ".join(settings.verbs),
         view=_in_number("stage2/view", candidates),
         budget=str(budget_in(language, budget)),
         each=render("stage2/each") if candidates > 1 else "",
-        language=""
-        if is_english(language)
-        else f"\n{render('stage2/language', language=language_of(language).name)}",
+        language=f"\n{tongue}" if tongue else "",
         template=json.dumps(dict.fromkeys(answer_keys(candidates), "..."), ensure_ascii=False),
-        examples=_show_examples(drawn, form, language),
+        examples=_show_examples(drawn, candidates, language),
     )
     system = render("stage2/system" if candidates == 1 else "stage2/system-several", medium=settings.medium)
-    messages = (Message("system", system), question(user))
-    return Stage2Prompt(messages, answer_schema(candidates))
+    return Message("system", system), question(user)
 
 
 def answer_keys(candidates: int) -> tuple[str, ...]:
@@ -275,13 +239,13 @@ def _in_number(name: str, candidates: int) -> str:
     return render(f"{name}-several", count=COUNTS[candidates])
 
 
-def _show_examples(examples: Sequence[str], form: Form, language: str) -> str:
+def _show_examples(examples: Sequence[str], candidates: int, language: str) -> str:
     """One to a line, as the answer that is asked for where that holds a single line."""
     if not examples:
         return ""
-    shown = [
-        json.dumps({"summarized_AD": e}, ensure_ascii=False) if form == "single" else e for e in examples
-    ]
+    form, shown = "several", list(examples)
+    if candidates == 1:
+        form, shown = "single", [json.dumps({"summarized_AD": e}, ensure_ascii=False) for e in examples]
     if not is_english(language) and looks_english(examples):
         name = f"stage2/examples-{form}-language"
         return render(name, examples="\n".join(shown), language=language_of(language).name)
@@ -321,19 +285,14 @@ def draw(pool: Sequence[str], settings: PromptSettings, words: int, chance: rand
     if settings.by_rules.example_choice == "random":
         return chance.sample(list(pool), min(count, len(pool)))
     if settings.by_rules.example_choice == "length":
-        near = _nearest(pool, words, count)
+        # Within one word of the length, or within as many more as ``count`` lines take
+        distances = [abs(count_words(line) - words) for line in pool]
+        reach = max([1, *sorted(distances)[:count]])
+        near = [line for line, away in zip(pool, distances, strict=True) if away <= reach]
         return chance.sample(near, min(count, len(near)))
     near = [line for line in pool if abs(count_words(line) - words) <= 1]
     drawn_from = near if len(near) >= count else list(pool)
     return chance.choices(drawn_from, k=count) if drawn_from else []
-
-
-def _nearest(pool: Sequence[str], words: int, count: int) -> list[str]:
-    """The lines within one word of the length, or within as many more as ``count`` lines take."""
-    distances = [abs(count_words(line) - words) for line in pool]
-    enough = sorted(distances)[:count]
-    reach = max(1, enough[-1]) if enough else 1
-    return [line for line, distance in zip(pool, distances, strict=True) if distance <= reach]
 
 
 @lru_cache(maxsize=8)
@@ -342,7 +301,22 @@ def _lines_of_file(path: Path, _changed: int, _size: int) -> tuple[str, ...]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from None
-    lines = tuple(_csv_lines(path, text) if path.suffix.lower() == ".csv" else _text_lines(text))
+    lines = tuple(_text_lines(text))
+    if path.suffix.lower() == ".csv":
+        separator = max(",;\t", key=text.partition("\n")[0].count)
+        try:
+            rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator))
+        except csv.Error as error:
+            raise _unreadable(path, error) from None
+        columns = [name for name in (rows[0] if rows else ()) if name]
+        column = next((name for name in COLUMNS if name in columns), None)
+        if rows and column is None:
+            raise ConfigError(
+                f"The example file {path} has no column of ADs, only: {', '.join(columns)}.",
+                f"Name one {' or '.join(COLUMNS)}.",
+            )
+        texts = (" ".join((row[column or ""] or "").split()) for row in rows)
+        lines = tuple(filter(None, texts))
     if not lines:
         raise ConfigError(f"The example file {path} holds no line.", _WANTED)
     return lines
@@ -352,26 +326,6 @@ def _text_lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             yield " ".join(line.split())
-
-
-def _csv_lines(path: Path, text: str) -> Iterator[str]:
-    header = text.partition("\n")[0]
-    separator = max(",;\t", key=header.count)
-    try:
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator))
-    except csv.Error as error:
-        raise _unreadable(path, error) from None
-    columns = [name for name in (rows[0] if rows else ()) if name]
-    column = next((name for name in COLUMNS if name in columns), None)
-    if rows and column is None:
-        raise ConfigError(
-            f"The example file {path} has no column of ADs, only: {', '.join(columns)}.",
-            f"Name one {' or '.join(COLUMNS)}.",
-        )
-    for row in rows:
-        line = " ".join((row[column or ""] or "").split())
-        if line:
-            yield line
 
 
 _WANTED = "Give a text file with an AD in each line, or a CSV file with a column named text."

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -76,46 +75,38 @@ class Shortener:
 
     def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
         """An answer to each wish, in order; None where the engine has none."""
-        asked = [self._question(wish) for wish in wishes]
-        kept = {one.key: self._log.get(one.key) for one in asked} if self._log is not None else {}
+        asked: dict[str, tuple[Wish, Request]] = {}
+        keys = []
+        for wish in wishes:
+            what = f"{wish.id}/shorter/{wish.words}/{wish.before.text if wish.before else ''}"
+            request = Request(
+                slot_id=wish.id,
+                messages=_messages(wish, self._config),
+                budget=wish.words,
+                sampling=self._config.stage2.sampling,
+                seed=slot_seed(self._config.seed, what),
+                schema=answer_schema(1),
+            )
+            keys.append(key_of("shorter/1", request_record(request, self._engine.identity)))
+            asked[keys[-1]] = wish, request
+        kept = {key: self._log.get(key) for key in asked} if self._log is not None else {}
         found = {key: record for key, record in kept.items() if record and record["error"] is None}
-        missing = {one.key: one for one in asked if one.key not in found}
-        answered = self._answered(missing)
-        return [_answer(one.wish, found.get(one.key) or answered.get(one.key)) for one in asked]
+        missing = [(key, _inquiry(*asked[key], self._engine)) for key in asked if key not in found]
+        if missing and not self.trouble:
+            try:
+                for key, record in converse(missing, {"writes": self._engine}):
+                    found[key] = self._log.add(key, record) if self._log is not None else record
+                    self.made.append(found[key])
+            except EngineError as error:
+                self.trouble = str(error)
+        return [self._answer(wish, found.get(key)) for wish, key in zip(wishes, keys, strict=True)]
 
-    def _answered(self, missing: Mapping[str, _Question]) -> dict[str, Mapping[str, Any]]:
-        found: dict[str, Mapping[str, Any]] = {}
-        if not missing or self.trouble:
-            return found
-        inquiries = ((key, _inquiry(one, self._engine)) for key, one in missing.items())
-        try:
-            for key, record in converse(inquiries, {"writes": self._engine}):
-                found[key] = self._log.add(key, record) if self._log is not None else record
-                self.made.append(found[key])
-        except EngineError as error:
-            self.trouble = str(error)
-        return found
-
-    def _question(self, wish: Wish) -> _Question:
-        messages = _messages(wish, self._config)
-        what = f"{wish.id}/shorter/{wish.words}/{wish.before.text if wish.before else ''}"
-        request = Request(
-            slot_id=wish.id,
-            messages=messages,
-            budget=wish.words,
-            sampling=self._config.stage2.sampling,
-            seed=slot_seed(self._config.seed, what),
-            schema=answer_schema(1),
-        )
-        key = key_of("shorter/1", request_record(request, self._engine.identity))
-        return _Question(wish, request, key)
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    wish: Wish
-    request: Request
-    key: str
+    def _answer(self, wish: Wish, record: Mapping[str, Any] | None) -> Answer | None:
+        """What a record answers, judged by the rules as they are now; None where it holds no line."""
+        if record is None or record["error"] is not None or not record["shorter"]:
+            return None
+        line = str(record["shorter"])
+        return Answer(line, tuple(complaint.text for complaint in _complaints(line, wish)))
 
 
 def _messages(wish: Wish, config: Config) -> tuple[Message, ...]:
@@ -138,25 +129,25 @@ def _messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     return stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
 
 
-def _inquiry(asked: _Question, engine: Engine) -> Inquiry:
-    (reply,) = yield (EngineCall("writes", asked.request),)
+def _inquiry(wish: Wish, request: Request, engine: Engine) -> Inquiry:
+    (reply,) = yield (EngineCall("writes", request),)
     line, error = "", reply.error
     complaints: tuple[Complaint, ...] = ()
     if error is None:
         try:
             read = parse_stage2(reply.text, 1, cut=reply.finish == "length")
-            line = own_signs(read[0], asked.wish.language)
-            if not original([line], reply.text, asked.request.messages, asked.wish.text):
+            line = own_signs(read[0], wish.language)
+            if not original([line], reply.text, request.messages, wish.text):
                 line, complaints = "", (REPEATED,)
         except ScriptError as trouble:
             complaints = (unreadable(trouble, reply.finish),)
     return {
-        "slot": asked.wish.id,
-        "line": asked.wish.text,
-        "budget": asked.wish.words,
+        "slot": wish.id,
+        "line": wish.text,
+        "budget": wish.words,
         "maker": identity_record(engine.identity),
-        "seed": asked.request.seed,
-        "prompt": prompt_record(asked.request.messages),
+        "seed": request.seed,
+        "prompt": prompt_record(request.messages),
         "raw": reply.text,
         "finish": reply.finish,
         "usage": try_record(reply)["usage"],
@@ -166,25 +157,13 @@ def _inquiry(asked: _Question, engine: Engine) -> Inquiry:
     }
 
 
-def _answer(wish: Wish, record: Mapping[str, Any] | None) -> Answer | None:
-    """What a record answers, judged by the rules as they are now; None where it holds no line."""
-    if record is None or record["error"] is not None or not record["shorter"]:
-        return None
-    line = str(record["shorter"])
-    return Answer(line, tuple(complaint.text for complaint in _complaints(line, wish)))
-
-
 def _complaints(line: str, wish: Wish) -> Iterator[Complaint]:
     """What is wrong with an answer; of the rules on words those that the line itself kept."""
     broken = {one.rule for one in complaints_about(wish.text, 10_000, language=wish.language)}
     for one in complaints_about(line, wish.words, language=wish.language):
         if one.rule == "budget" or one.rule not in broken:
             yield one
-    yield from _other_than(line, wish)
-
-
-def _other_than(line: str, wish: Wish) -> Iterator[Complaint]:
-    """What the answer says that the line does not, and the subject that it lost."""
+    # What the answer says that the line does not, and the subject that it lost
     quotes = [line[start:end].strip("\"“”'‘’ .,") for start, end in quotations(line)]
     strange = [quote for quote in quotes if quote.lower() not in wish.text.lower()]
     if capitals_are_names(wish.language):

@@ -12,10 +12,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shotad.core import (
-    Clip,
     Config,
     EditConflict,
     Engine,
@@ -31,7 +30,7 @@ from shotad.core import (
     whole_record,
 )
 from shotad.description import stage1, stage2
-from shotad.description.choice import Chooser, make_chooser
+from shotad.description.choice import make_chooser
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import Named, Who, ask_all, is_done, slot_seed
 from shotad.description.engine_pair import Engines
@@ -68,10 +67,10 @@ class Redone:
     """What a redo came to: a result for each slot, the files written, and what the user should know."""
 
     results: tuple[Result, ...]
-    files: tuple[Path, ...] = ()
-    sheet: Path | None = None
-    warnings: tuple[str, ...] = ()
-    used: Used | None = None
+    files: tuple[Path, ...]
+    sheet: Path | None
+    warnings: tuple[str, ...]
+    used: Used
 
 
 def redo(
@@ -115,14 +114,18 @@ def redo(
     get_ready(context)
     asks, warnings = _asks(chosen, prepared, context, engines)
     rewriter = SlotRewriter(track, prepared, context, engines)
-    done = Redone((), warnings=warnings)
+    results: list[Result] = []
+    files: tuple[Path, ...] = ()
     for result in rewriter.work(asks):
-        done = _with(done, result, folder, own)
+        # A new line is in the track and its scripts before the next is asked.
+        put, written, news = _put(result, folder, own)
+        results.append(put)
+        files, warnings = written or files, (*warnings, *news)
     page = None
-    if sheet and done.files:
+    if sheet and files:
         page = write_sheet(folder.path, context.frames.pictures, config, context.progress)
     spent = used(rewriter.seen, rewriter.lines, engines.terms(config), rewriter.other)
-    return replace(done, sheet=page, used=spent)
+    return Redone(tuple(results), files, page, warnings, spent)
 
 
 def _present(folder: WorkFolder, film: FilmId) -> Track:
@@ -133,39 +136,35 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
     return track
 
 
-def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Redone:
-    """``done`` and one more result. A new line is in the track and its scripts before the next is asked,
-    unless somebody wrote, moved or accepted it since."""
-    if result.after is None:
-        return replace(done, results=(*done.results, result))
+def _put(
+    result: Result, folder: WorkFolder, film: FilmId
+) -> tuple[Result, tuple[Path, ...], tuple[str, ...]]:
+    """The result with its line in the track and its scripts, the files written, and what users should know.
+
+    A line that somebody wrote, moved or accepted since stays, and the new one is among its candidates.
+    """
+    before, new = result.before, result.after
+    files: tuple[Path, ...] = ()
+    if new is None:
+        return result, files, ()
     with track_lock(folder.path):
         track = _present(folder, film)
-        before, now = result.before, next((cue for cue in track.cues if cue.id == result.after.id), None)
+        now = next((cue for cue in track.cues if cue.id == new.id), None)
         same = now is not None and review_stamp(now) == review_stamp(before)
-        if now is None or not same or (now.review is None) != (before.review is None):
-            return _left(done, result, track, now, folder, film)
-        merged = redone(track, [result.after])
-        files = save_track(merged.track, folder.path, film.name)
-    lines = {cue.id: cue for cue in merged.track.cues}
-    kept = replace(result, after=lines[result.after.id])
-    warnings = (*done.warnings, *merged.news)
-    return replace(done, results=(*done.results, kept), files=files, warnings=warnings)
-
-
-def _left(
-    done: Redone, result: Result, track: Track, now: Cue | None, folder: WorkFolder, film: FilmId
-) -> Redone:
-    """A person changed the line meanwhile: theirs stays, the new one is among its candidates."""
-    said = result.after.text if result.after is not None else ""
-    files = done.files
-    if now is not None and said and said not in now.candidates:
-        offered = replace(now, candidates=(*now.candidates, said))
-        cues = (offered if cue.id == now.id else cue for cue in track.cues)
-        files = save_track(track.with_cues(cues), folder.path, film.name)
-    reason = f"a person changed the line meanwhile; the new one is among its candidates: {said!r}"
-    if now is None:
-        reason = f"the line was removed meanwhile; the new one was {said!r}"
-    return replace(done, results=(*done.results, Result(result.before, None, reason)), files=files)
+        if now is not None and same and (now.review is None) == (before.review is None):
+            merged = redone(track, [new])
+            files = save_track(merged.track, folder.path, film.name)
+            after = next(cue for cue in merged.track.cues if cue.id == new.id)
+            return replace(result, after=after), files, merged.news
+        reason = f"the line was removed meanwhile; the new one was {new.text!r}"
+        if now is not None:
+            said = repr(new.text)
+            reason = f"a person changed the line meanwhile; the new one is among its candidates: {said}"
+            if new.text and new.text not in now.candidates:
+                offered = replace(now, candidates=(*now.candidates, new.text))
+                cues = (offered if cue.id == now.id else cue for cue in track.cues)
+                files = save_track(track.with_cues(cues), folder.path, film.name)
+    return Result(before, None, reason), files, ()
 
 
 def noted(config: Config, note: str) -> Config:
@@ -224,15 +223,24 @@ def _asks(
             shutil.copy(grammar, place)
         apart = replace(context, folder=WorkFolder(Path(place)))
         density = engines.looks.abilities.frames_per_second
-        understood = understand(some, apart, density, run=context.folder)
+        plans, warnings = understand(some, apart, density, run=context.folder)
     tries = [row.get("slot") for row in rows_of(context.folder, LOG)]
     asks = []
-    for plan in understood.plans:
+    for plan in plans:
         number = tries.count(plan.slot.id) + 1
         seed = slot_seed(context.config.seed, f"{plan.slot.id}/redo/{number}")
         own = context.config.model_copy(update={"seed": seed})
         asks.append(Ask(wanted[plan.slot.id], plan, number, own))
-    return tuple(asks), understood.warnings
+    return tuple(asks), warnings
+
+
+class Ask(NamedTuple):
+    """A slot that is described again: its line so far, its plan, the how-manieth time, its own settings."""
+
+    before: Cue
+    plan: SlotPlan
+    number: int
+    config: Config
 
 
 Record = Mapping[str, Any]
@@ -257,16 +265,6 @@ class Result:
     def same(self) -> bool:
         """Whether the engines gave the line again that was there."""
         return self.after is None and not self.reason
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A slot that is described again: its line so far, its plan, the how-manieth time, its own settings."""
-
-    before: Cue
-    plan: SlotPlan
-    number: int
-    config: Config
 
 
 class SlotRewriter:
@@ -324,87 +322,12 @@ class SlotRewriter:
         return found
 
     def _result(self, ask: Ask, look: Record) -> Result:
-        record = None if look["error"] else self._answered(ask, look)
-        cue = self._cue(ask, look, record)
-        result = self._judged(ask, replace(cue, id=ask.before.id))
-        self._keep(ask, look, record, result)
-        if result.after is not None:
-            self._lines[result.after.id] = result.after
-        return result
-
-    def _answered(self, ask: Ask, look: Record) -> Record:
-        """Stage II's record."""
-        writes, looks = self._engines.writes, self._engines.looks
-        said = self._said(ask)
-        described = description_of(ask.plan.slot.id, look)
-        question = stage2.question(
-            ask.plan,
-            described,
-            said if writes.abilities.uses_history else (),
-            writes,
-            ask.config,
-            story=self._story(ask, said, described.text),
-            looks=looks.identity,
-            measures=self._engines.measures,
-        )
-        inquiry = stage2.inquiry(question, writes, ask.config)
-        first: dict[Who, Engine] = {"writes": writes}
-        engines = {**first, **self._engines.all}
-        ((_, record),) = converse([(ask.plan.slot.id, inquiry)], engines, clip_of=self._clip_of)
-        self.lines.append(record)
-        return record
-
-    def _cue(self, ask: Ask, look: Record, record: Record | None) -> Cue:
-        said = self._said(ask)
-        number = ask.config.stage2.history
-        last = said[-number:] if number else ()
-        around = around_of(last, self._prepared, self._context)
-        other = record and other_than(record, ask.before.text)
-        presence = ask.plan.presence
-        return cue_of(ask.plan.slot, look, other, ask.config, around, self._chooser(ask), said, presence)
-
-    def _judged(self, ask: Ask, cue: Cue) -> Result:
-        before = ask.before
-        if not cue.heard:
-            said = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}.get(cue.status, "failed")
-            return Result(before, None, f"the new answer is {said}: {cue.reason}")
-        if before.heard and cue.text == before.text:
-            return Result(before, None)
-        return Result(before, cue)
-
-    def _keep(self, ask: Ask, look: Record, record: Record | None, result: Result) -> None:
-        slot, note = ask.plan.slot.id, ask.config.prompt.note
-        log = self._context.folder.log_of_records(LOG)
-        row = {
-            "slot": slot,
-            "number": ask.number,
-            "seed": ask.config.seed,
-            "note": note,
-            "before": ask.before.text,
-            "after": None if result.after is None else result.after.text,
-            "reason": "the same line" if result.same else result.reason,
-            "stage1": look,
-            "stage2": record,
-        }
-        log.add(key_of("redo/1", slot, ask.number), row)
-
-    def _said(self, ask: Ask) -> tuple[str, ...]:
-        """The lines that are heard before the slot, oldest first."""
-        start = ask.plan.slot.interval.start
-        before = [cue for cue in self._lines.values() if cue.heard and cue.interval.start < start]
-        return tuple(cue.text for cue in before if cue.id != ask.before.id)
-
-    def _story(self, ask: Ask, said: Sequence[str], description: str) -> str:
-        """What else Stage II is told, as in the run, with what the run had learnt before the slot."""
-        if not ask.config.story.on:
-            return ""
-        slot, presence = ask.plan.slot, ask.plan.presence
-        memory = Memory.at(self._notes, slot.interval.start)
-        return story_of(slot, said, self._prepared.speech, memory, description, presence, ask.config)
-
-    def _chooser(self, ask: Ask) -> Chooser:
-        writes = self._engines.writes
-        return make_chooser(
+        """The new line, chosen among Stage II's, which are kept with all that was answered."""
+        before, slot, presence = ask.before, ask.plan.slot, ask.plan.presence
+        said, writes = self._said(ask), self._engines.writes
+        record = None if look["error"] else self._answered(ask, look, said)
+        around = around_of(said, self._prepared, self._context)
+        chooser = make_chooser(
             ask.config,
             lambda request: ask_all(writes, [request])[0],
             lambda _: None,
@@ -412,9 +335,61 @@ class SlotRewriter:
             writes.identity,
             self._context.progress,
         )
+        other = record and other_than(record, before.text)
+        cue = cue_of(slot, look, other, ask.config, around, chooser, said, presence)
+        result = Result(before, replace(cue, id=before.id))
+        if not cue.heard:
+            told = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}.get(cue.status, "failed")
+            result = Result(before, None, f"the new answer is {told}: {cue.reason}")
+        elif before.heard and cue.text == before.text:
+            result = Result(before, None)
+        row = {
+            "slot": slot.id,
+            "number": ask.number,
+            "seed": ask.config.seed,
+            "note": ask.config.prompt.note,
+            "before": before.text,
+            "after": None if result.after is None else result.after.text,
+            "reason": "the same line" if result.same else result.reason,
+            "stage1": look,
+            "stage2": record,
+        }
+        self._context.folder.log_of_records(LOG).add(key_of("redo/1", slot.id, ask.number), row)
+        if result.after is not None:
+            self._lines[result.after.id] = result.after
+        return result
 
-    def _clip_of(self, who: Who, slot_id: str) -> Clip:
-        return clip_as_seen(self._plans[slot_id], self._context, self._engines.all[who])
+    def _answered(self, ask: Ask, look: Record, said: Sequence[str]) -> Record:
+        """Stage II's record. It is told what it was in the run, with what that had learnt before the slot."""
+        writes, plan, config = self._engines.writes, ask.plan, ask.config
+        described, story = description_of(plan.slot.id, look), ""
+        if config.story.on:
+            memory, speech = Memory.at(self._notes, plan.slot.interval.start), self._prepared.speech
+            story = story_of(plan.slot, said, speech, memory, described.text, plan.presence, config)
+        question = stage2.question(
+            plan,
+            described,
+            said if writes.abilities.uses_history else (),
+            writes,
+            config,
+            story=story,
+            looks=self._engines.looks.identity,
+            measures=self._engines.measures,
+        )
+        first: dict[Who, Engine] = {"writes": writes}
+        ((_, record),) = converse(
+            [(plan.slot.id, stage2.inquiry(question, writes, config))],
+            {**first, **self._engines.all},
+            clip_of=lambda who, name: clip_as_seen(self._plans[name], self._context, self._engines.all[who]),
+        )
+        self.lines.append(record)
+        return record
+
+    def _said(self, ask: Ask) -> tuple[str, ...]:
+        """The lines that are heard before the slot, oldest first."""
+        start = ask.plan.slot.interval.start
+        before = [cue for cue in self._lines.values() if cue.heard and cue.interval.start < start]
+        return tuple(cue.text for cue in before if cue.id != ask.before.id)
 
 
 def other_than(record: Record, line: str) -> Record:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -20,12 +20,10 @@ from shotad.core import (
     Config,
     Engine,
     Facts,
-    Interval,
     Presence,
     RecordLog,
     Slot,
     Task,
-    WorkFolder,
     description_of,
     is_english,
     key_of,
@@ -34,7 +32,16 @@ from shotad.core import (
     span,
 )
 from shotad.description import stage1, stage2
-from shotad.description.choice import Around, ByRules, Chooser, FittedLine, Situation, make_chooser
+from shotad.description.choice import (
+    Around,
+    ByRules,
+    Chooser,
+    FittedLine,
+    Keep,
+    Known,
+    Situation,
+    make_chooser,
+)
 from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
 from shotad.description.doubt import Evidence, doubt_of
 from shotad.description.engine_pair import Engines
@@ -81,18 +88,15 @@ class Written:
     other: list[Record] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _SlotQuestions:
-    """A slot in its order: what Stage I is asked, and Stage II; None where there is no description."""
+def around_of(said: Sequence[str], prepared: Prepared, context: RunContext) -> Around:
+    """What a line of this run is judged by, with the last of the lines heard before it.
 
-    look: stage1.Stage1Question
-    line: stage2.Question | None = None
-
-
-def around_of(last_lines: Sequence[str], prepared: Prepared, context: RunContext) -> Around:
-    """What a line of this run is judged by; a benchmark's slots and budgets have limits of their own."""
-    given = context.given.slots is not None or context.config.slots.budget != "fit"
-    return Around([utterance.interval for utterance in prepared.speech], last_lines, given=given)
+    A benchmark's slots and budgets have limits of their own.
+    """
+    config = context.config
+    given = context.given.slots is not None or config.slots.budget != "fit"
+    last = said[-config.stage2.history :] if config.stage2.history else ()
+    return Around([utterance.interval for utterance in prepared.speech], last, given=given)
 
 
 class SlotWriter:
@@ -121,7 +125,8 @@ class SlotWriter:
         self._keys = {plan.slot.id: self._look(plan).key for plan in known if plan is not None}
         done = {name for name, key in self._keys.items() if is_done(self._looks.get(key))}
         self._counted = self._sketches.keys() - done
-        self._places: list[_SlotQuestions] = []
+        self._places: list[stage1.Stage1Question] = []
+        self._asked: dict[str, str] = {}
         self._looked: set[str] = set()
         self._settled: set[str] = set()
         self._again: deque[stage2.Question] = deque()
@@ -134,10 +139,15 @@ class SlotWriter:
         self._looking: Task | None = None
         self._writing: Task | None = None
         who = engines.writes.identity
-        choices, story = (Kept(context.folder, name, self.written.other) for name in ("choices", "story"))
         ask = partial(self.scheduler.ask, "writes")
-        self._chooser = make_chooser(self._config, ask, choices.known, choices.keep, who, context.progress)
-        self._telling = Telling(prepared.speech, self._config, who, ask, story.known, story.keep)
+
+        def kept(name: str) -> tuple[Known, Keep]:
+            """The answers of ``NAME.jsonl``, which are kept for the next run."""
+            log = context.folder.log_of_records(name)
+            return log.get, lambda key, record: self.written.other.append(log.add(key, record))
+
+        self._chooser = make_chooser(self._config, ask, *kept("choices"), who, context.progress)
+        self._telling = Telling(prepared.speech, self._config, who, ask, *kept("story"))
 
     def __enter__(self) -> Self:
         self._looking = self._task("Looking at the film", len(self._counted))
@@ -152,8 +162,8 @@ class SlotWriter:
             task.close()
         if error is None:
             looks, writes = self._engines.looks, self._engines.writes
-            self._tidy(self._looks, looks, [place.look.key for place in self._places])
-            self._tidy(self._lines, writes, [place.line.key for place in self._places if place.line])
+            self._tidy(self._looks, looks, [place.key for place in self._places])
+            self._tidy(self._lines, writes, list(self._asked.values()))
 
     def _tidy(self, log: RecordLog, engine: Engine, keys: Sequence[str]) -> None:
         """Stale records go after a run over the whole film; last answers of other engines stay aside."""
@@ -164,14 +174,20 @@ class SlotWriter:
     def looks(self, plans: Iterable[SlotPlan]) -> Iterator[Named]:
         """What Stage I is asked of each slot, by its id; of those that failed before last. ``plans`` are
         drawn, and clips read, one by one; the clips that are surely wanted in one pass over the film."""
-        missing = self._surely_missing()
+        # The slots whose clips are wanted whatever their film grammar is
+        recorded = {str(record.get("slot")) for record in self._looks.records()}
+        missing = {
+            name: sketch
+            for name, sketch in self._sketches.items()
+            if (name not in recorded if name not in self._keys else self._looks.get(self._keys[name]) is None)
+        }
         pictures = self._context.frames.pictures
         read = clips([ClipPlan(sketch.slot.id, sketch.frames) for sketch in missing.values()], pictures)
         ahead: tuple[str, Clip] | None = None
         again: dict[str, stage1.Stage1Question] = {}
         for plan in plans:
             name, question = plan.slot.id, self._look(plan)
-            self._places.append(_SlotQuestions(question))
+            self._places.append(question)
             record = self._looks.get(question.key)
             if is_done(record):
                 yield name, _answered()
@@ -192,15 +208,6 @@ class SlotWriter:
             yield name, self._seen(again.pop(name), clip)
         for name, question in again.items():
             yield name, self._seen(question, None)
-
-    def _surely_missing(self) -> dict[str, SlotPlan]:
-        """The slots whose clips are wanted whatever their film grammar is."""
-        recorded = {str(record.get("slot")) for record in self._looks.records()}
-        return {
-            name: sketch
-            for name, sketch in self._sketches.items()
-            if (name not in recorded if name not in self._keys else self._looks.get(self._keys[name]) is None)
-        }
 
     def _look(self, plan: SlotPlan) -> stage1.Stage1Question:
         return stage1.stage1_question(plan, self._engines.looks, self._config, self._pixels)
@@ -242,16 +249,28 @@ class SlotWriter:
         after_looks = self._engines.alternate and len(self._looked) < len(self._sketches)
         if after_lines or after_looks or self._passed == len(self._places):
             return False
-        place = self._places[self._passed]
-        if place.look.plan.slot.id not in self._looked:
+        plan, key = self._places[self._passed].plan, self._places[self._passed].key
+        if plan.slot.id not in self._looked:
             return False
         if self._writing is None:
             self._writing = self._task("Writing lines", len(self._sketches))
         self._passed += 1
-        seen = self._looks.record(place.look.key)
+        seen = self._looks.record(key)
         if seen["error"]:
             return True
-        place.line = question = self._question(place.look.plan, seen)
+        writes, described = self._engines.writes, description_of(plan.slot.id, seen)
+        question = stage2.question(
+            plan,
+            described,
+            self._said() if writes.abilities.uses_history else (),
+            writes,
+            self._config,
+            story=self._telling.text(plan.slot, described.text, plan.presence),
+            looks=self._engines.looks.identity,
+            measures=self._engines.measures,
+            shown=str(seen["key"]),
+        )
+        self._asked[plan.slot.id] = question.key
         record = self._lines.get(question.key)
         if is_done(record):
             self._settled.add(question.key)
@@ -266,35 +285,25 @@ class SlotWriter:
         asked = stage2.inquiry(question, self._engines.writes, self._config)
         self.scheduler.begin((question.key, _kept(asked, self._lines, question.key, self.written.lines)))
 
-    def _question(self, plan: SlotPlan, seen: Record) -> stage2.Question:
-        writes, config = self._engines.writes, self._config
-        described = description_of(plan.slot.id, seen)
-        return stage2.question(
-            plan,
-            described,
-            self._last_lines() if writes.abilities.uses_history else (),
-            writes,
-            config,
-            story=self._telling.text(plan.slot, described.text, plan.presence),
-            looks=self._engines.looks.identity,
-            measures=self._engines.measures,
-            shown=str(seen["key"]),
-        )
-
     def _make_cue(self) -> bool:
         """Make the next cue, if all is known of it."""
         number = len(self.written.cues)
         if number == self._passed:
             return False
-        place = self._places[number]
-        key = None if place.line is None else place.line.key
+        plan, seen = self._places[number].plan, self._places[number].key
+        key = self._asked.get(plan.slot.id)
         if key is not None and key not in self._settled:
             return False
-        plan, seen = place.look.plan, self._looks.record(place.look.key)
-        record = None if key is None else self._lines.record(key)
-        around = around_of(self._last_lines(), self._prepared, self._context)
-        said, presence = self._said(), plan.presence
-        cue = cue_of(plan.slot, seen, record, self._config, around, self._chooser, said, presence)
+        cue = cue_of(
+            plan.slot,
+            self._looks.record(seen),
+            None if key is None else self._lines.record(key),
+            self._config,
+            around_of(self._said(), self._prepared, self._context),
+            self._chooser,
+            self._said(),
+            plan.presence,
+        )
         self.written.cues.append(cue)
         if cue.heard:
             self._telling.heard(cue)
@@ -305,10 +314,6 @@ class SlotWriter:
     def _said(self) -> tuple[str, ...]:
         """All lines that are heard so far, oldest first."""
         return tuple(cue.text for cue in self.written.cues if cue.heard)
-
-    def _last_lines(self) -> tuple[str, ...]:
-        number = self._config.stage2.history
-        return self._said()[-number:] if number else ()
 
     def _clip_of(self, who: Who, slot_id: str) -> Clip:
         """The clip for a second look at a line."""
@@ -332,22 +337,6 @@ def _kept(asked: Inquiry, log: RecordLog, key: str, made: list[Record]) -> Inqui
     return record
 
 
-class Kept:
-    """Answers that are kept for the next run in ``NAME.jsonl``; ``made`` gets those of this run."""
-
-    def __init__(self, folder: WorkFolder, name: str, made: list[Record]) -> None:
-        self._log, self._made = folder.log_of_records(name), made
-
-    def known(self, key: str) -> Record | None:
-        return self._log.get(key)
-
-    def keep(self, key: str, record: Record) -> None:
-        self._made.append(self._log.add(key, record))
-
-
-Answers = tuple[Mapping[str, Any], Mapping[str, Any] | None]
-"""The records of Stage I and Stage II."""
-
 SILENT = "nothing worth saying was found"
 
 
@@ -368,23 +357,41 @@ def cue_of(
     the frames. The line starts when what it tells is seen, as far as that is known, and is shortened where
     its slot ends too soon. A cue without a line says why.
     """
-    answers = (stage1, stage2)
+    both = [("Stage I", stage1), *([("Stage II", stage2)] if stage2 is not None else [])]
+    unspoken = Cue(
+        id=slot.id,
+        slot_id=slot.id,
+        interval=slot.interval,
+        text="",
+        language=config.language,
+        status=CueStatus.FAILED,
+        candidates=tuple(clean_text(text) for text in (stage2 or {}).get("candidates", ())),
+        provenance=Provenance(
+            tuple(Maker(stage, **record["maker"]) for stage, record in both),
+            key_of([record["prompt"] for _, record in both]),
+            stage1["seed"],
+        ),
+    )
+
+    def without_line(reason: str, status: CueStatus = CueStatus.FAILED) -> Cue:
+        return replace(unspoken, status=status, reason=one_line(reason))
+
     error = stage1["error"] or (stage2 or {}).get("error")
     if error or stage2 is None:
         stage = "Stage I" if stage1["error"] else "Stage II"
-        return _without_line(
-            slot, answers, config, CueStatus.FAILED, f"{stage} failed: {error or 'no record'}"
-        )
+        return without_line(f"{stage} failed: {error or 'no record'}")
     drafts = _drafts(stage2)
     candidates = [draft.text for draft in drafts]
     if not candidates:
         reason = stage2["notes"].get("reason")
         silent = stage2.get("finish") == "silent" or reason
         trouble = "Stage II failed: its answer holds no line that can be spoken"
-        status, why = (CueStatus.SILENT, str(reason or SILENT)) if silent else (CueStatus.FAILED, trouble)
-        return _without_line(slot, answers, config, status, why)
-    if (strange := _in_another_language(candidates, config)) is not None:
-        return _without_line(slot, answers, config, CueStatus.FAILED, strange)
+        return without_line(str(reason or SILENT), CueStatus.SILENT) if silent else without_line(trouble)
+    english = is_english(config.language)
+    others = [None if english else other_language(text, config.language) for text in candidates]
+    if all(others):
+        wanted = language_of(config.language).name
+        return without_line(f"Stage II failed: the line is in {others[0]}, not in {wanted}: {candidates[0]}")
 
     def sight(text: str, rows: Rows) -> Sight | None:
         return sight_of(text, rows, stage1, config.slots.seconds_per_word, config.language, presence)
@@ -393,28 +400,23 @@ def cue_of(
     if not lines:
         shortest = min(drafts, key=lambda draft: spoken_words(draft.text, config.language))
         seen = sight(shortest.text, shortest.said)
-        reason = _too_long(shortest.text, seen, slot, config)
-        return _without_line(slot, answers, config, CueStatus.DROPPED, reason)
+        return without_line(_too_long(shortest.text, seen, slot, config), CueStatus.DROPPED)
     description = description_of(slot.id, stage1).text
-    situation = Situation(slot, tuple(said or around.before), description, around)
+    situation = Situation(slot, tuple(said or around.before), description)
     line = lines[(chooser or ByRules()).choose(lines, situation)]
     if line.residue is not None:
-        reason = f"no clean line: {line.residue.message}: {line.text}"
-        return _without_line(slot, answers, config, CueStatus.FAILED, reason)
-    return Cue(
-        id=slot.id,
-        slot_id=slot.id,
+        return without_line(f"no clean line: {line.residue.message}: {line.text}")
+    return replace(
+        unspoken,
         interval=line.interval,
         text=line.text,
         kind=_kind(line.text, stage1),
-        language=config.language,
         status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
         reason="; ".join((*line.fitted.steps, *_doubts(line, stage1, stage2), *map(str, line.findings))),
         candidates=tuple(candidates),
         chosen=line.number,
         spoken_length=line.interval.duration,
         fit_steps=line.fitted.steps,
-        provenance=_provenance(stage1, stage2),
         seen_from=None if line.sight is None else line.sight.since,
         doubted=doubt_of(
             line.text,
@@ -456,7 +458,9 @@ def _fitting(
         foreign = not is_english(config.language) and other_language(draft.text, config.language)
         if fitted is not None and not foreign:
             seen = sight(fitted.text, draft.said)
-            interval = _spoken(fitted.text, slot, seen, config)
+            in_time = None if seen is None or in_sight(slot.interval, seen.since) is None else seen
+            words = spoken_words(fitted.text, config.language)
+            interval = spoken_interval(slot.interval, words, config.slots.seconds_per_word, in_time)
             findings = check_line(
                 fitted.text,
                 interval=interval,
@@ -495,24 +499,6 @@ def _words_from(seen: Sight | None, slot: Slot, config: Config) -> int:
     return slot.max_words if room == slot.interval else word_budget(room.duration, config.slots)
 
 
-def _spoken(text: str, slot: Slot, seen: Sight | None, config: Config) -> Interval:
-    if seen is not None and in_sight(slot.interval, seen.since) is None:
-        seen = None
-    words = spoken_words(text, config.language)
-    return spoken_interval(slot.interval, words, config.slots.seconds_per_word, seen)
-
-
-def _in_another_language(candidates: Sequence[str], config: Config) -> str | None:
-    """Why no line can be spoken, where all are plainly in another language than the one wanted."""
-    if is_english(config.language):
-        return None
-    found = [other_language(text, config.language) for text in candidates]
-    if not all(found):
-        return None
-    wanted = language_of(config.language).name
-    return f"Stage II failed: the line is in {found[0]}, not in {wanted}: {candidates[0]}"
-
-
 def _doubts(line: FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
     """What was not seen or not looked for, and names in the line that a model gave by itself."""
     if line.unseen:
@@ -522,22 +508,6 @@ def _doubts(line: FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, An
     words = set(keys_of(line.text))
     if names := [name for name in stage1.get("invented", ()) if words & set(keys_of(name))]:
         yield f"named by the model alone: {one_line(', '.join(names))}"
-
-
-def _without_line(slot: Slot, answers: Answers, config: Config, status: CueStatus, reason: str) -> Cue:
-    stage1, stage2 = answers
-    candidates = tuple(clean_text(text) for text in (stage2 or {}).get("candidates", ()))
-    return Cue(
-        id=slot.id,
-        slot_id=slot.id,
-        interval=slot.interval,
-        text="",
-        language=config.language,
-        status=status,
-        reason=one_line(reason),
-        candidates=candidates,
-        provenance=_provenance(stage1, stage2),
-    )
 
 
 def one_line(text: str) -> str:
@@ -566,10 +536,3 @@ def _kind(text: str, stage1: Mapping[str, Any]) -> CueKind:
         letters_of(fact.text)[:12] in said for fact in Facts.from_json(notes).texts if letters_of(fact.text)
     )
     return CueKind.TEXT if read else CueKind.ACTION
-
-
-def _provenance(stage1: Mapping[str, Any], stage2: Mapping[str, Any] | None) -> Provenance:
-    records = [("Stage I", stage1), ("Stage II", stage2)]
-    makers = tuple(Maker(stage, **record["maker"]) for stage, record in records if record is not None)
-    prompts = [record["prompt"] for _, record in records if record is not None]
-    return Provenance(makers, key_of(prompts), stage1["seed"])

@@ -74,11 +74,6 @@ class SlotPlan:
         return tuple(f.number for f in self.frames if f.role is Role.CURRENT)
 
     @property
-    def others(self) -> tuple[int, ...]:
-        """Painted numbers of the past and future shots."""
-        return tuple(f.number for f in self.frames if f.role is not Role.CURRENT)
-
-    @property
     def scene(self) -> Scene:
         """The same for an engine."""
         return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech, self.presence)
@@ -87,12 +82,12 @@ class SlotPlan:
 def shown_shots(context: Sequence[ContextShot], frames: Sequence[FramePlan]) -> tuple[ContextShot, ...]:
     """The context shots that got frames, by painted number. Both come oldest first."""
     pieces = iter(context)
-    return tuple(next(piece for piece in pieces if _holds(piece, plan)) for plan in frames)
 
+    def is_held(piece: ContextShot, plan: FramePlan) -> bool:
+        start, end = piece.clipped.start - _SLACK, piece.clipped.end + _SLACK
+        return piece.role is plan.role and start <= float(plan.seconds[0]) < end
 
-def _holds(piece: ContextShot, plan: FramePlan) -> bool:
-    first = float(plan.seconds[0])
-    return piece.role is plan.role and piece.clipped.start - _SLACK <= first < piece.clipped.end + _SLACK
+    return tuple(next(piece for piece in pieces if is_held(piece, plan)) for plan in frames)
 
 
 REACH = 20.0
@@ -112,18 +107,29 @@ class Heard:
 
 
 def heard_names(
-    speech: Sequence[Utterance], clip: Interval, characters: Sequence[Character], *, reach: float = REACH
+    speech: Sequence[Utterance], clip: Interval, characters: Sequence[Character]
 ) -> tuple[Heard, ...]:
-    """Names within ``reach`` seconds of the clip, the nearest first, each once, at most `MOST`.
+    """Names within `REACH` seconds of the clip, the nearest first, each once, at most `MOST`.
 
     With a cast, those of its people only, as they are to be called; who may not be named yet is left out even
     where the dialogue names them, for the cast file alone says when a film has told a name. Without one,
     speakers' labels, and names of people in English dialogue.
     """
-    near = [said for said in speech if distance(said.interval, clip) <= reach]
-    called = _called(tuple(said.text for said in speech)) if not characters else None
-    found = [heard for said in near for heard in _names_of(said, tuple(characters), called)]
-    order = {heard: distance(said, clip) for said, heard in found}
+    order: dict[Heard, float] = {}
+    cast = tuple(characters)
+    near = [said for said in speech if distance(said.interval, clip) <= REACH]
+    called = _called(tuple(said.text for said in speech)) if not cast else None
+    for said in near:
+        speakers, spoken = [*filter(None, said.speaker.split(" and "))], []
+        if cast:
+            speakers = [name for one in speakers for name in _of_cast(one, cast)]
+            spoken = [*_of_cast(in_usual_letters(said.text, cast), cast)]
+        elif called is not None and not said.text.isupper():
+            spoken = [said.text[start:end] for start, end in people_named(said.text)]
+            spoken += [match[1] for match in _CALL.finditer(said.text) if match[1] in called]
+        away, start = distance(said.interval, clip), said.interval.start
+        order |= {Heard(name, "speaker", start): away for name in speakers}
+        order |= {Heard(name, "spoken", start): away for name in spoken}
     once: dict[str, Heard] = {}
     for heard in sorted(order, key=lambda h: (order[h], abs(h.seconds - clip.middle), h.how)):
         once.setdefault(heard.name, heard)
@@ -133,25 +139,6 @@ def heard_names(
 def distance(said: Interval, clip: Interval) -> float:
     """Seconds between the two, 0 where they share time."""
     return max(0.0, said.start - clip.end, clip.start - said.end)
-
-
-def _names_of(
-    said: Utterance, cast: tuple[Character, ...], called: frozenset[str] | None
-) -> Iterator[tuple[Interval, Heard]]:
-    """Names of one utterance, with its time; ``called`` as `_called` gives it, None with a cast."""
-    for one in filter(None, said.speaker.split(" and ")):
-        for name in _of_cast(one, cast) if cast else (one,):
-            yield said.interval, Heard(name, "speaker", said.interval.start)
-    for name in _in_words(said.text, cast, called):
-        yield said.interval, Heard(name, "spoken", said.interval.start)
-
-
-def _in_words(text: str, cast: tuple[Character, ...], called: frozenset[str] | None) -> Iterator[str]:
-    if cast:
-        yield from _of_cast(in_usual_letters(text, cast), cast)
-    elif called is not None and not text.isupper():
-        yield from (text[start:end] for start, end in people_named(text))
-        yield from (match[1] for match in _CALL.finditer(text) if match[1] in called)
 
 
 def _of_cast(text: str, cast: tuple[Character, ...]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from shotad.core import (
     Config,
     Description,
     Engine,
+    Mark,
     Reply,
     Request,
     ScriptError,
@@ -25,14 +26,12 @@ from shotad.core import (
     seconds,
 )
 from shotad.description.answers import parse_stage1, quoted
-from shotad.description.castlist import ShownPeople, names_of, shown_people, told_of
+from shotad.description.castlist import names_of, shown_people, told_of
 from shotad.description.checks import (
     REFUSED,
     REPEATED,
     Complaint,
-    invented,
-    leaked,
-    missing,
+    about_description,
     names_untold,
     original,
     stage1_again,
@@ -61,7 +60,8 @@ from shotad.script import count_words, split_sentences
 class Stage1Question:
     """Stage I's question about one slot; its clip is read only if the answer is not there yet.
 
-    ``label`` is how shots are marked on its frames; None where they are shown as they are.
+    ``label`` is how shots are marked on its frames; None where they are shown as they are. ``people`` are
+    rows of those who were recognised, ``marks`` those painted around them, as boxes where ``boxes`` is set.
     """
 
     plan: SlotPlan
@@ -69,7 +69,9 @@ class Stage1Question:
     request: Request
     label: str | None
     key: str
-    shown: ShownPeople
+    people: tuple[dict[str, Any], ...]
+    marks: tuple[Mark, ...]
+    boxes: bool
 
 
 def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Stage1Question:
@@ -77,16 +79,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
 
     The number of attempts is no part of its key: a description that could be used is not asked for again.
     """
-    prompt = stage1_messages(
-        plan.frames,
-        plan.grammar,
-        config.prompt,
-        presence=plan.presence,
-        heard=plan.heard,
-        label=config.overlay.label,
-        marks=config.overlay.characters,
-        hears=engine.abilities.hears,
-    )
+    prompt = stage1_messages(plan, config, hears=engine.abilities.hears)
     request = Request(
         slot_id=plan.slot.id,
         messages=prompt.messages,
@@ -96,13 +89,14 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
         timed=config.prompt.times and engine.abilities.wants_overlay,
     )
     shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
-    people = shown_people(plan.presence, engine.abilities, config)
+    people, known, marks = shown_people(plan.presence, engine.abilities, config)
     # How people are marked is nothing where nobody is: such a clip's answer stays whatever is set.
-    overlay = config.overlay.model_dump(mode="json", exclude=None if people.rows else {"characters"})
+    overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
     material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
-    key = key_of(*material, *people.known)
+    key = key_of(*material, *known)
     label = config.overlay.label if engine.abilities.wants_overlay else None
-    return Stage1Question(plan, prompt, request, label, key, people)
+    boxes = config.overlay.characters == "boxes"
+    return Stage1Question(plan, prompt, request, label, key, people, marks, boxes)
 
 
 def stage1_questions(plans: Sequence[SlotPlan], context: RunContext, engine: Engine) -> list[Stage1Question]:
@@ -203,19 +197,22 @@ def _read(reply: Reply, asked: Stage1Question, engine: Engine) -> _Read:
 def _checked(found: Description, asked: Stage1Question) -> _Read:
     """A model's description without our marks, and what is still wrong with it."""
     if count_words(found.text) < _FEWEST:
-        return _Read(None, "the description has hardly a word", missing((), _NEEDED))
+        return _Read(None, "the description has hardly a word", about_description(_NEEDED))
     cleaned, leaks = clean(
         found,
         shots=[frames.number for frames in asked.plan.frames],
-        marks=asked.shown.marks,
+        marks=asked.marks,
         names=names_of(asked.plan.presence),
-        boxes=asked.shown.boxes,
+        boxes=asked.boxes,
     )
     if not cleaned.steps:
-        return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
+        return _Read(
+            None, "nothing of the description was left but marks on the frames", about_description((), leaks)
+        )
     told = "\n".join(message.text for message in asked.request.messages)
     names = names_untold(cleaned.text, told, asked.plan.presence)
-    complaints = (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks), *invented(names))
+    absent = [step for step in _NEEDED if step not in cleaned.steps]
+    complaints = about_description(absent, leaks, names)
     return _Read(cleaned, None, complaints, leaks, names)
 
 
@@ -230,7 +227,9 @@ def _record(
     asked: Stage1Question, engine: Engine, tries: Sequence[tuple[Reply, _Read]], seen: Clip | None
 ) -> dict[str, Any]:
     plan = asked.plan
-    reply, read = _best(tries)
+    # The answer with the fewest complaints; where none could be read the last
+    readable = [one for one in tries if one[1].description is not None]
+    reply, read = min(readable, key=lambda one: len(one[1].complaints)) if readable else tries[-1]
     empty = Description(plan.slot.id, {}, "", reply.text, engine.identity.engine)
     return {
         "slot": plan.slot.id,
@@ -244,7 +243,7 @@ def _record(
         "seed": asked.request.seed,
         "prompt": prompt_record(asked.prompt.messages),
         "overlay": asked.label,
-        "characters": list(asked.shown.rows),
+        "characters": list(asked.people),
         "heard": [{"name": h.name, "how": h.how, "seconds": seconds(h.seconds)} for h in plan.heard],
         "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
         "finish": reply.finish,
@@ -255,12 +254,6 @@ def _record(
         "error": None if read.description is not None else read.error,
         **description_row(read.description or empty),
     }
-
-
-def _best(tries: Sequence[tuple[Reply, _Read]]) -> tuple[Reply, _Read]:
-    """The answer with the fewest complaints; where none could be read the last."""
-    readable = [one for one in tries if one[1].description is not None]
-    return min(readable, key=lambda one: len(one[1].complaints)) if readable else tries[-1]
 
 
 def _grammar_row(plan: SlotPlan) -> dict[str, Any]:

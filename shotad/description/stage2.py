@@ -17,7 +17,6 @@ from shotad.core import (
     Engine,
     Identity,
     Message,
-    Presence,
     Reply,
     Request,
     SamplingSettings,
@@ -49,16 +48,10 @@ from shotad.description.conversation import (
     try_record,
     usage_record,
 )
-from shotad.description.prompts import Stage2Prompt, answer_schema, stage2_messages
+from shotad.description.prompts import answer_schema, stage2_messages
 from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import prompt_hash
-from shotad.description.verify import (
-    VERDICT_TOKENS,
-    parse_verdicts,
-    statements_in,
-    verify_messages,
-)
-from shotad.film import word_budget
+from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages
 from shotad.script import cast_mentions, own_signs
 
 REPAIRS = tuple(name for name in shipped_prompts("stage2") if name.startswith("stage2/again"))
@@ -83,55 +76,33 @@ def question(
     ``measures`` who measures what is seen then; ``shown`` is the key of Stage I's record, which stands
     for the frames.
     """
-    settings = config.stage2
-    description = as_called(description, plan.presence, config.prompt)
-    prompt = stage2_messages(
-        description,
-        plan.slot.max_words,
-        config.prompt,
-        seed=config.seed,
-        candidates=settings.lines_an_answer,
-        expected_words=_expected_words(plan, config),
-        story=story,
-        presence=plan.presence,
-        language=config.language,
-    )
+    settings, presence = config.stage2, plan.presence
+    description = as_called(description, presence, config.prompt)
     request = Request(
         slot_id=plan.slot.id,
-        messages=prompt.messages,
+        messages=stage2_messages(description, plan, config, story=story),
         scene=plan.scene,
         budget=plan.slot.max_words,
         history=tuple(history)[-settings.history :] if settings.history else (),
         sampling=settings.sampling,
         seed=slot_seed(config.seed, plan.slot.id),
-        schema=prompt.schema,
+        schema=answer_schema(settings.lines_an_answer),
         notes=description.notes,
     )
     repairs = engine.abilities.converses and settings.repair != "none"
     how: list[Any] = [settings.candidates, settings.draw]
     if repairs:
         how += [settings.repair, settings.attempts, config.language, prompt_hash(REPAIRS)]
-    how += _people_known(plan.presence, f"{description.text}\n{story}\n{config.prompt.note}")
+    # What a line's names are judged by; nothing where that is nobody, so that a cast makes no line stale.
+    told = f"{description.text}\n{story}\n{config.prompt.note}"
+    named = {mention.id for mention in cast_mentions(told, presence.cast)} | {c.id for c in presence.seen}
+    how += [character_row(c) for c in presence.cast if c.id in named]
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
         how += [identity_record(measures.identity)] if measures is not None else []
     key = key_of(how, request_record(request, engine.identity))
     judge = Judge(plan, config, description.text, story)
-    return Question(plan, prompt, request, repairs, key, judge, measures=measures is not None)
-
-
-def _people_known(presence: Presence, told: str) -> list[Any]:
-    """What a line's names are judged by; nothing where that is nobody, so that a cast makes no line stale."""
-    named = {mention.id for mention in cast_mentions(told, presence.cast)} | {c.id for c in presence.seen}
-    return [character_row(c) for c in presence.cast if c.id in named]
-
-
-def _expected_words(plan: SlotPlan, config: Config) -> int | None:
-    """How long examples are: by the published rule; None where another time than the slot gave the budget."""
-    slot, settings = plan.slot, config.slots
-    if settings.budget == "fit" or slot.max_words != word_budget(slot.interval.duration, settings):
-        return None
-    return max(1, round(slot.interval.duration / settings.seconds_per_word))
+    return Question(plan, request, repairs, key, judge, measures=measures is not None)
 
 
 def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
@@ -155,7 +126,6 @@ class Question:
     ``measures``: whether somebody measures what lines are held against (`shotad.description.doubt`)."""
 
     plan: SlotPlan
-    prompt: Stage2Prompt
     request: Request
     repairs: bool
     key: str
@@ -171,11 +141,6 @@ class _Try:
     reply: Reply
     lines: tuple[str, ...] = ()
     wrong: Complaint | None = None
-
-    @property
-    def is_final(self) -> bool:
-        """Whether asking again would not help: the call failed, or nothing is worth saying."""
-        return self.reply.error is not None or self.reply.finish == "silent"
 
 
 @dataclass(slots=True)
@@ -194,32 +159,20 @@ class Draft:
     rules_told: bool = False
     _written: dict[str, str] = field(default_factory=dict)
     """The lines as they came, by what they are without names that may not be said yet."""
-    round: int = 1
-    """How many of the last tries were asked for together."""
-
-    @property
-    def number(self) -> int:
-        return self.config.stage2.candidates
-
-    @property
-    def together(self) -> bool:
-        """Whether one answer holds all candidates."""
-        return self.config.stage2.lines_an_answer == self.number
 
     def written(self) -> Asking:
         """Asks until there are as many clean lines as are wanted, or no attempt is left."""
-        requests = self._draws(1 if self.together else self.number)
+        number = self.config.stage2.candidates
+        requests = self._draws(1 if self.config.stage2.lines_an_answer == number else number)
         for left in reversed(range(self.config.stage2.attempts if self.asked.repairs else 1)):
             replies = yield tuple(EngineCall("writes", request) for request in requests)
             wanted = len((requests[0].schema or {}).get("properties", {})) or 1
-            self.tries += [
-                self._tried(request, reply, wanted) for request, reply in zip(requests, replies, strict=True)
-            ]
-            self.round = len(requests)
-            requests = self._next() if left else ()
+            for request, reply in zip(requests, replies, strict=True):
+                self.tries.append(self._read(request, reply, wanted))
+            requests = self._next(len(requests)) if left else ()
             if not requests:
                 break
-        lines = merged([one.lines for one in self.tries], self._faults, self.number)
+        lines = merged([one.lines for one in self.tries], lambda line: len(self._complaints(line)), number)
         self._written = {self.asked.judge.without_untold(line): line for line in lines}
         self.lines = tuple(self._written)
 
@@ -238,13 +191,19 @@ class Draft:
         replies = yield tuple(EngineCall("writes", request) for request in requests)
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
-            self.tries.append(self._tried(request, reply, 1))
+            self.tries.append(self._read(request, reply, 1))
             new = tuple(self.asked.judge.without_untold(text) for text in self.tries[-1].lines)
             if new and new[0] not in self.lines and new[0] not in instead.values():
                 instead[line] = new[0]
         if instead:
             yield from self._look(tuple(instead.values()))
-            self.lines = tuple(self._seen_better(line, instead.get(line)) for line in self.lines)
+            # The new line where less of it is unseen than of the old one
+            better = {
+                line: new
+                for line, new in instead.items()
+                if len(self.unseen.get(new, ())) < len(self.unseen[line])
+            }
+            self.lines = tuple(better.get(line, line) for line in self.lines)
 
     def measured(self) -> Asking:
         """Measures what the clip shows; nothing where that cannot be measured."""
@@ -258,6 +217,13 @@ class Draft:
         silent = all(one.reply.finish == "silent" for one in self.tries)
         error = None if self.lines or silent else _why(self.tries)
         complaints = {str(i): [c.text for c in self._complaints(line)] for i, line in enumerate(self.lines)}
+        # What the engine noted last; notes on single lines stand as the lines do.
+        notes = dict(last.reply.notes)
+        if "said" in notes:
+            said: dict[str, Any] = {}
+            for one in self.tries:
+                said |= dict(zip(one.lines, one.reply.notes.get("said", ()), strict=False))
+            notes["said"] = [said.get(self._written.get(line, line), []) for line in self.lines]
         looked: dict[str, Any] = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
         if self.unlooked:
             looked["unlooked"] = self.unlooked
@@ -267,7 +233,7 @@ class Draft:
             "history": list(self.asked.request.history),
             "maker": identity_record(writes),
             "seed": self.asked.request.seed,
-            "prompt": prompt_record(self.asked.prompt.messages),
+            "prompt": prompt_record(self.asked.request.messages),
             "raw": last.reply.text,
             "finish": "error" if error else last.reply.finish,
             "usage": usage_record([*(one.reply for one in self.tries), *self.looks]),
@@ -280,48 +246,49 @@ class Draft:
             "unseen": {
                 str(i): list(self.unseen[line]) for i, line in enumerate(self.lines) if line in self.unseen
             },
-            "notes": self._notes(),
+            "notes": notes,
         }
 
-    def _notes(self) -> dict[str, Any]:
-        """What the engine noted last; notes on single lines stand as the lines do."""
-        notes = dict(self.tries[-1].reply.notes)
-        if "said" not in notes:
-            return notes
-        said: dict[str, Any] = {}
-        for one in self.tries:
-            said |= dict(zip(one.lines, one.reply.notes.get("said", ()), strict=False))
-        return {**notes, "said": [said.get(self._written.get(line, line), []) for line in self.lines]}
+    def _read(self, request: Request, reply: Reply, wanted: int) -> _Try:
+        """What an answer holds. No line may repeat the question, but where answers are taken as they come."""
+        messages, judge = request.messages, self.asked.judge
+        if reply.error is not None or reply.finish == "silent":
+            return _Try(messages, reply)
+        if reply.finish == "refused":
+            return _Try(messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
+        try:
+            read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
+        except ScriptError as trouble:
+            return _Try(messages, reply, wrong=unreadable(trouble, reply.finish))
+        lines = tuple(judge.as_spoken(line) for line in read)
+        if self.asked.repairs:
+            lines = original(lines, reply.text, messages, judge.description)
+        return _Try(messages, reply, lines, None if lines else REPEATED)
 
-    def _tried(self, request: Request, reply: Reply, wanted: int) -> _Try:
-        # No line may repeat the question, but where answers are taken as they come.
-        return _read(request, reply, wanted, self.asked.judge, taken=not self.asked.repairs)
-
-    def _next(self) -> tuple[Request, ...]:
-        """What is asked for next; nothing where the lines are good, or asking would not help."""
-        last = self.tries[-1]
-        if all(one.is_final for one in self.tries[-self.round :]):
+    def _next(self, together: int) -> tuple[Request, ...]:
+        """What is asked for next; nothing where the lines are good, or asking would not help: the last
+        ``together`` calls failed, or nothing is worth saying."""
+        last, settings = self.tries[-1], self.config.stage2
+        if all(one.reply.error is not None or one.reply.finish == "silent" for one in self.tries[-together:]):
             return ()
         every = [line for one in self.tries for line in one.lines]
         have = [every[i] for i in distinct(every)]
-        clean = [line for line in have if not self._faults(line)]
-        rules = self.config.stage2.repair == "all" and not self.rules_told
-        missing = self.number - len(clean if rules else have)
+        faulty = [line for line in have if self._complaints(line)]
+        rules = settings.repair == "all" and not self.rules_told
+        missing = settings.candidates - len(have) + (len(faulty) if rules else 0)
         if missing <= 0:
             return ()
-        faulty = [line for line in have if line not in clean]
-        if not self.together:
+        if settings.lines_an_answer != settings.candidates:
             self.rules_told = True
             return self._draws(missing)
-        asked = self.asked.prompt.messages
+        asked, number = self.asked.request.messages, settings.candidates
         if last.wrong is not None:
-            messages = stage2_again(
-                asked, last.reply.text, [("", (last.wrong,))], candidates=self.number, wanted=missing
-            )
+            about: list[tuple[str, tuple[Complaint, ...]]] = [("", (last.wrong,))]
+            messages = stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
         elif rules and faulty:
             self.rules_told = True
             about = [(line, self._complaints(line)) for line in faulty]
-            messages = stage2_again(asked, last.reply.text, about, candidates=self.number, wanted=missing)
+            messages = stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
         else:
             messages = stage2_more(asked, last.reply.text, have, missing)
         seed = self._seed(str(len(self.tries)))
@@ -337,27 +304,15 @@ class Draft:
         return slot_seed(self.config.seed, f"{self.asked.plan.slot.id}/{what}")
 
     def _complaints(self, line: str) -> tuple[Complaint, ...]:
-        if not self.asked.repairs:
-            return ()
-        return self.asked.judge.complaints(line)
-
-    def _faults(self, line: str) -> int:
-        return len(self._complaints(line))
+        return self.asked.judge.complaints(line) if self.asked.repairs else ()
 
     def _look(self, lines: Sequence[str]) -> Asking:
         """Keeps in ``unseen`` what of these lines is not to be seen."""
         claims = [(line, claim) for line in lines for claim in statements_in(line, self.config.language)]
         if not claims:
             return
-        messages, schema = verify_messages(
-            [claim for _, claim in claims],
-            self.asked.plan.current,
-            self.config.prompt,
-            presence=self.asked.plan.presence,
-            frames=self.asked.plan.frames,
-            label=self.config.overlay.label,
-            marks=self.config.overlay.characters,
-        )
+        statements = [claim for _, claim in claims]
+        messages, schema = verify_messages(statements, self.asked.plan, self.config)
         request = Request(
             slot_id=self.asked.plan.slot.id,
             messages=messages,
@@ -376,26 +331,6 @@ class Draft:
         for (line, claim), verdict in zip(claims, verdicts, strict=True):
             if verdict is False:
                 self.unseen[line] = (*self.unseen.get(line, ()), claim)
-
-    def _seen_better(self, line: str, new: str | None) -> str:
-        """The new line where less of it is unseen than of the old one."""
-        if new is None or len(self.unseen.get(new, ())) >= len(self.unseen[line]):
-            return line
-        return new
-
-
-def _read(request: Request, reply: Reply, wanted: int, judge: Judge, *, taken: bool) -> _Try:
-    if reply.error is not None or reply.finish == "silent":
-        return _Try(request.messages, reply)
-    if reply.finish == "refused":
-        return _Try(request.messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
-    try:
-        read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
-    except ScriptError as trouble:
-        return _Try(request.messages, reply, wrong=unreadable(trouble, reply.finish))
-    lines = [judge.as_spoken(line) for line in read]
-    own = tuple(lines) if taken else original(lines, reply.text, request.messages, judge.description)
-    return _Try(request.messages, reply, own, None if own else REPEATED)
 
 
 def _why(tries: Sequence[_Try]) -> str:
@@ -429,8 +364,23 @@ class Judge:
 
     def complaints(self, line: str) -> tuple[Complaint, ...]:
         """What to ask a model to do better, a complaint for each rule on words and one for each name."""
-        found = complaints_about(line, self.plan.slot.max_words, language=self.config.language)
-        return (*self._fair(line, found), *self._about_names(line))
+        language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
+        found = complaints_about(line, self.plan.slot.max_words, language=language)
+        # Nothing is said against the very words by which the cast wants somebody to be called: a name with
+        # a title (``Mr. Lee``), a descriptor (``the woman in red``).
+        plain = line
+        for called in (character.called for character in presence.cast if character.called):
+            plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
+        if plain != line and any(one.rule in ("L13", "pronoun") for one in found):
+            again = complaints_about(plain, self.plan.slot.max_words, language=language)
+            fair = {one.rule for one in again}
+            found = tuple(one for one in found if one.rule not in ("L13", "pronoun") or one.rule in fair)
+        told = f"{prompt.note}\n{self.story}"
+        names = name_complaints(
+            line, self.description, presence, self.plan.heard, told=told, language=language
+        )
+        # Without names for Stage II nobody has told it which of somebody's names is the one to use.
+        return (*found, *(one for one in names if prompt.by_rules.stage2_names or one.rule != "L8"))
 
     def as_spoken(self, line: str) -> str:
         """The line with the names that may be said as they are to be spoken; no model is asked for that."""
@@ -440,35 +390,3 @@ class Judge:
     def without_untold(self, line: str) -> str:
         """The line without names that the film has not told yet, where asking again has not helped."""
         return without_untold(line, self.plan.presence)
-
-    def _about_names(self, line: str) -> tuple[Complaint, ...]:
-        told = f"{self.config.prompt.note}\n{self.story}"
-        language, heard = self.config.language, self.plan.heard
-        found = name_complaints(
-            line, self.description, self.plan.presence, heard, told=told, language=language
-        )
-        # Without names for Stage II nobody has told it which of somebody's names is the one to use.
-        return tuple(one for one in found if self.config.prompt.by_rules.stage2_names or one.rule != "L8")
-
-    def _fair(self, line: str, found: tuple[Complaint, ...]) -> tuple[Complaint, ...]:
-        """Without what is said against the very words by which the cast wants somebody to be called."""
-        plain = _without_called(line, self.plan.presence)
-        if plain == line or not any(one.rule in _OF_CALLED for one in found):
-            return found
-        again = complaints_about(plain, self.plan.slot.max_words, language=self.config.language)
-        left = {one.rule for one in again}
-        return tuple(one for one in found if one.rule not in _OF_CALLED or one.rule in left)
-
-
-_OF_CALLED = frozenset(("L13", "pronoun"))
-"""Rules that a name with a title (``Mr. Lee``) and a descriptor (``the woman in red``) break."""
-
-_NAME = "Kim"
-
-
-def _without_called(line: str, presence: Presence) -> str:
-    """The line with a plain name for everybody of the cast."""
-    for character in presence.cast:
-        if character.called:
-            line = re.sub(rf"(?<!\w){re.escape(character.called)}(?!\w)", _NAME, line, flags=re.IGNORECASE)
-    return line

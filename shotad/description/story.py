@@ -20,7 +20,6 @@ from shotad.core import (
     NOBODY,
     Config,
     Identity,
-    Interval,
     Message,
     Presence,
     Reply,
@@ -129,23 +128,20 @@ class Memory:
 
         able = [n for n, entry in enumerate(self.entries) if entry.kind != SETTLED]
         best = sorted(able, key=worth, reverse=True)
-        kept = _first_within((self._row(number, numbered) for number in best), MEMORY_TOKENS)
-        return "\n".join(row for _, row in sorted(zip(best, kept, strict=False)))
 
-    def _row(self, number: int, numbered: bool) -> str:
-        entry = self.entries[number]
-        row = {"minute": str(int(entry.second // 60)), "text": entry.text}
-        if entry.kind != "open":
-            return render("story/entry", **row)
-        return render("story/entry-open", number=f" [{number + 1}]" if numbered else "", **row)
+        def row(number: int) -> str:
+            entry = self.entries[number]
+            words = {"minute": str(int(entry.second // 60)), "text": entry.text}
+            if entry.kind != "open":
+                return render("story/entry", **words)
+            return render("story/entry-open", number=f" [{number + 1}]" if numbered else "", **words)
+
+        kept = _first_within(map(row, best), MEMORY_TOKENS)
+        return "\n".join(text for _, text in sorted(zip(best, kept, strict=False)))
 
 
 def story_text(
-    lines: Sequence[str],
-    slot: Slot,
-    speech: Sequence[Utterance],
-    names: Sequence[str],
-    so_far: str,
+    lines: Sequence[str], slot: Slot, speech: Sequence[Utterance], names: Sequence[str], so_far: str
 ) -> str:
     """The context for one slot, in labelled blocks; empty where nothing is known.
 
@@ -153,11 +149,22 @@ def story_text(
     words within `REACH` seconds are given, songs left out; ``names`` those in use, the most
     wanted first; ``so_far`` what the memory tells, see `Memory.told`.
     """
+    # The words spoken around the slot, in order, each with its place in time; the nearest are kept.
+    near, time = [], slot.interval
+    for said in speech:
+        away, words = distance(said.interval, time), _words_of(said)
+        if words and away <= REACH:
+            side = "after" if said.interval.start >= time.end else "before"
+            when = "during" if said.interval.overlaps(time) else side
+            near.append((away, said.interval, render("story/spoken", when=when, words=words)))
+    near.sort()
+    spoken = len(_first_within((row for _, _, row in near), DIALOGUE_TOKENS))
+    dialogue = "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[:spoken]))
     last = _first_within((f"- {line}" for line in reversed(lines[-LAST_LINES:])), LINE_TOKENS)[::-1]
     blocks = [
         _filled("story/so-far", memory=material(so_far)),
         _filled("story/lines", lines=material("\n".join(last))),
-        _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech))),
+        _filled("story/dialogue", dialogue=material(dialogue)),
         _filled("story/names", names=material(", ".join(_first_within(names, NAME_TOKENS)))),
     ]
     return _filled("story/context", blocks="\n".join(block for block in blocks if block))
@@ -255,20 +262,6 @@ def _filled(name: str, **value: str) -> str:
     return render(name, **value) if all(value.values()) else ""
 
 
-def _dialogue(slot: Interval, speech: Sequence[Utterance]) -> str:
-    """The words spoken around a slot, in order, each with its place in time; the nearest are kept."""
-    near = []
-    for said in speech:
-        away, words = distance(said.interval, slot), _words_of(said)
-        if words and away <= REACH:
-            side = "after" if said.interval.start >= slot.end else "before"
-            when = "during" if said.interval.overlaps(slot) else side
-            near.append((away, said.interval, render("story/spoken", when=when, words=words)))
-    near.sort()
-    kept = _first_within((row for _, _, row in near), DIALOGUE_TOKENS)
-    return "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[: len(kept)]))
-
-
 def _words_of(utterance: Utterance) -> str:
     """What is said, on one line; nothing for songs."""
     if utterance.kind is SpeechKind.LYRICS:
@@ -358,28 +351,22 @@ class Telling:
             about = "\n".join(one.row for one in passage)
             messages = renewal_messages(self._memory.told(about, numbered=True), passage)
             for attempt in ("story", "story again"):
-                record = self._asked(slot_id, messages, passage[-1].second, attempt)
-                if record is None or record["learned"] is not None:
+                seed = slot_seed(self._config.seed, f"{slot_id}/{attempt}")
+                key = key_of(prompt_record(messages), identity_record(self._writes), seed, self._last)
+                record = self._known(key)
+                if record is None:
+                    sampling = SamplingSettings(max_tokens=ANSWER_TOKENS)
+                    reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed, schema=SCHEMA))
+                    if reply.error is not None:
+                        break  # the next run asks again
+                    # A server that refuses says so in words of its own, of which nothing is learnt.
+                    learned = None if reply.finish == "refused" else parse_renewal(reply.text)
+                    made = {
+                        "slot": slot_id, "second": passage[-1].second, "after": self._last, "learned": learned
+                    }  # fmt: skip
+                    record = made | {"prompt": prompt_record(messages), **try_record(reply)}
+                    self._keep(key, record)
+                if record["learned"] is not None:
+                    self._last = key
+                    self._memory.learn(record)
                     break
-
-    def _asked(
-        self, slot_id: str, messages: tuple[Message, ...], second: float, attempt: str
-    ) -> Record | None:
-        """The record of an answer, which is learnt; None where the call failed: the next run asks again."""
-        seed = slot_seed(self._config.seed, f"{slot_id}/{attempt}")
-        key = key_of(prompt_record(messages), identity_record(self._writes), seed, self._last)
-        record = self._known(key)
-        if record is None:
-            sampling = SamplingSettings(max_tokens=ANSWER_TOKENS)
-            reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed, schema=SCHEMA))
-            if reply.error is not None:
-                return None
-            # A server that refuses says so in words of its own, of which nothing is learnt.
-            learned = None if reply.finish == "refused" else parse_renewal(reply.text)
-            made = {"slot": slot_id, "second": second, "after": self._last, "learned": learned}
-            record = made | {"prompt": prompt_record(messages), **try_record(reply)}
-            self._keep(key, record)
-        if record["learned"] is not None:
-            self._last = key
-            self._memory.learn(record)
-        return record

@@ -173,14 +173,12 @@ def tokens_in(text: str) -> int:
     >>> tokens_in("She climbs the stairs."), tokens_in("彼女は階段を上る。")
     (6, 8)
     """
-    return math.ceil(round(sum(_weight(ord(sign)) for sign in text), 6))
-
-
-def _weight(code: int) -> float:
-    if code < 0x80:
-        return 0.25
-    if code < _LATIN_END or _GREEK_EXTENDED[0] <= code < _GREEK_EXTENDED[1]:
-        return 1.5
-    if any(first <= code < end for first, end in _SIGNS):
-        return 0.8
-    return 0.45
+    tokens = 0.0
+    for code in map(ord, text):
+        if code < 0x80:
+            tokens += 0.25
+        elif code < _LATIN_END or _GREEK_EXTENDED[0] <= code < _GREEK_EXTENDED[1]:
+            tokens += 1.5
+        else:
+            tokens += 0.8 if any(first <= code < end for first, end in _SIGNS) else 0.45
+    return math.ceil(round(tokens, 6))

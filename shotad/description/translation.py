@@ -37,20 +37,12 @@ from shotad.core import (
 from shotad.description.conversation import identity_record, is_done, of_other, prompt_record, slot_seed
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.templates import check_templates, cut_to_words, prompt_hash, variables_in
-from shotad.description.translation_prompt import (
-    Around,
-    FailedLine,
-    SourceLine,
-    Task,
-    cue_of,
-    failures,
-    messages,
-    wanted_lines,
-)
+from shotad.description.translation_prompt import Around, SourceLine, Task, cue_of, messages, wanted_lines
 from shotad.description.translation_requests import ATTEMPTS, Attempted, Batch, translated
 from shotad.description.usage import Terms, Used, used
 from shotad.script import (
     TRACK,
+    Cue,
     Maker,
     Track,
     derive,
@@ -94,7 +86,7 @@ class Translated:
     """
 
     track: Track
-    failed: tuple[FailedLine, ...]
+    failed: tuple[Cue, ...]
     used: Used
     asked: int
     known: int
@@ -284,7 +276,8 @@ def _put_together(
     ).with_cues(cues)
     terms = Terms.of(engine, config)
     spent = used([], made, {"stage1": terms, "stage2": terms})
-    return Translated(new, failures(new, set(heard)), spent, asked, len(plan.lines) - asked)
+    failed = tuple(cue for cue in new.cues if cue.id in heard and not cue.heard)
+    return Translated(new, failed, spent, asked, len(plan.lines) - asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,15 +302,9 @@ def read_source(path: Path, cast: GivenCast | None = None) -> Source:
         track = with_edited_scripts(track, folder).track
     elif is_translation(path, track):
         track = with_translation_scripts(track, folder).track
-    return Source(track, slots, names_of(cast))
-
-
-def names_of(cast: GivenCast | None) -> tuple[str, ...]:
-    """The names that AD says of a cast; those without one are told by looks, which are translated."""
-    if cast is None:
-        return ()
-    members = load_cast(cast.path, key=cast.key, photos=cast.photos)
-    return tuple(dict.fromkeys(member.says for member in members if member.says))
+    # Those without a name are told by looks, which are translated.
+    members = load_cast(cast.path, key=cast.key, photos=cast.photos) if cast is not None else ()
+    return Source(track, slots, tuple(dict.fromkeys(member.says for member in members if member.says)))
 
 
 def translate_into(
@@ -339,8 +326,9 @@ def translate_into(
     pace = config.slots.seconds_per_word
     rooms = {slot.id: slot.interval for slot in source.slots}
     previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
-    log = folder.log_of_records(log_name(tag))
-    done = translate_track(source, tag, engine, config, log, own=_own(previous), progress=progress)
+    log, cues = folder.log_of_records(log_name(tag)), previous.cues if previous is not None else ()
+    own = {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}
+    done = translate_track(source, tag, engine, config, log, own=own, progress=progress)
     with track_lock(folder.path):
         # Whoever edited the translation while it was made keeps what they wrote.
         previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
@@ -374,9 +362,3 @@ def _previous(
         return None
     track = load_track(path)
     return track if discard_edits else with_translation_scripts(track, folder, (rooms, pace)).track
-
-
-def _own(previous: Track | None) -> dict[str, str]:
-    """A person's own translations, by the line's id."""
-    cues = previous.cues if previous is not None else ()
-    return {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}

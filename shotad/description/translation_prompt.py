@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -87,65 +87,39 @@ def _words_bare(text: str) -> list[str]:
 
 def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Fault, ...]:
     """What is wrong with ``text`` as the translation of ``line``; nothing where it is good."""
-    return (
-        *_in_another_language(text, line, task),
-        *_markup(text),
-        *_too_long(text, line, task.target),
-        *_names_gone(text, line, task.target),
-        *_quotes_gone(text, line, task),
-    )
-
-
-def _in_another_language(text: str, line: SourceLine, task: Task) -> Iterator[Fault]:
     target = task.target
-    if (found := other_language(text, target.tag, line.names)) is not None:
-        yield Fault("language", f"It is in {found}. Write it in {target.name}.")
-    elif task.source.code != target.code and _copied(text, line.text):
-        yield Fault("copied", f"It is the line itself. Write it in {target.name}.")
-
-
-def _copied(text: str, line: str) -> bool:
-    return len(without_quotations(line).split()) >= _SAME_WORDS and _letters(text) == _letters(line)
-
-
-def _markup(text: str) -> Iterator[Fault]:
-    if (found := MARKUP.search(text)) is not None:
-        yield Fault("markup", f"It holds {found[0].strip()!r}. Give the sentence alone, as plain text.")
-
-
-def _too_long(text: str, line: SourceLine, target: Language) -> Iterator[Fault]:
+    found: list[Fault] = []
+    many = len(without_quotations(line.text).split()) >= _SAME_WORDS
+    if (other := other_language(text, target.tag, line.names)) is not None:
+        found.append(Fault("language", f"It is in {other}. Write it in {target.name}."))
+    elif task.source.code != target.code and many and _letters(text) == _letters(line.text):
+        found.append(Fault("copied", f"It is the line itself. Write it in {target.name}."))
+    if (markup := MARKUP.search(text)) is not None:
+        what = f"It holds {markup[0].strip()!r}. Give the sentence alone, as plain text."
+        found.append(Fault("markup", what))
     if spoken_words(text, target.tag) > line.words:
         most = budget_in(target.tag, line.words)
         short = "short ones, " if most.unit == "word" else ""
-        yield Fault("length", f"It takes too long to say. Write at most {most}, {short}less if need be.")
-
-
-def _names_gone(text: str, line: SourceLine, target: Language) -> Iterator[Fault]:
-    """Names that are left out or translated; another script spells them in its own letters."""
-    if not _is_latin(text):
-        return
-    said = _letters(text)
-    gone = [name for name in line.names if _is_latin(name) and not _says(name, said)]
+        what = f"It takes too long to say. Write at most {most}, {short}less if need be."
+        found.append(Fault("length", what))
+    # Names that are left out or translated; another script spells them in its own letters.
+    gone, said = [], _letters(text)
+    for name in line.names if _is_latin(text) else ():
+        parts = filter(None, map(_letters, name.split()))
+        # Any part will do, but for its last letters, which a case may change.
+        if _is_latin(name) and not any(part[: max(_STEM, len(part) - 2)] in said for part in parts):
+            gone.append(name)
     if gone:
-        yield Fault("name", f"It must say {' and '.join(gone)}, spelled so.")
-
-
-def _says(name: str, said: str) -> bool:
-    """Whether any part of the name stands there, but for its last letters, which a case may change."""
-    parts = [_letters(part) for part in name.split()]
-    return any(part[: max(_STEM, len(part) - 2)] in said for part in parts if part)
-
-
-def _quotes_gone(text: str, line: SourceLine, task: Task) -> Iterator[Fault]:
+        found.append(Fault("name", f"It must say {' and '.join(gone)}, spelled so."))
     spans = quotations(line.text)
-    if not spans:
-        return
-    if task.quotes == "keep":
-        inner = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
-        if gone := [said for said in inner if said.casefold() not in text.casefold()]:
-            yield Fault("quote", f"What is read from the screen stays as it is: {' and '.join(gone)}.")
-    elif not quotes(text):
-        yield Fault("quote", "What is read from the screen must stand in quotation marks.")
+    inner = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
+    lost = [quote for quote in inner if quote.casefold() not in text.casefold()]
+    if lost and task.quotes == "keep":
+        what = f"What is read from the screen stays as it is: {' and '.join(lost)}."
+        found.append(Fault("quote", what))
+    elif spans and task.quotes != "keep" and not quotes(text):
+        found.append(Fault("quote", "What is read from the screen must stand in quotation marks."))
+    return tuple(found)
 
 
 def quotes(text: str) -> bool:
@@ -186,42 +160,31 @@ class SourceLine:
         """The line as one line."""
         return " ".join(self.cue.text.split())
 
-    @property
-    def timed_by_hand(self) -> bool:
-        """Whether a person set the times."""
-        return is_timed(self.cue)
-
 
 def wanted_lines(
     track: Track, slots: Mapping[str, Slot], settings: SlotSettings, names: Sequence[str] = ()
 ) -> tuple[SourceLine, ...]:
     """The heard lines in order. ``slots`` are those of the film by id, as far as they are known."""
-    heard = track.heard
+    heard, found = track.heard, []
+    patterns = {name: rf"(?<!\w){re.escape(name)}(?!\w)" for name in names if name}
     starts = [cue.interval.start for cue in heard[1:]]
-    return tuple(
-        _wanted(cue, slots.get(cue.slot_id or ""), following, settings, names)
-        for cue, following in zip(heard, [*starts, track.film.duration], strict=True)
-    )
+    for cue, following in zip(heard, [*starts, track.film.duration], strict=True):
+        slot, start, end = slots.get(cue.slot_id or ""), cue.interval.start, cue.interval.end
+        if slot is not None and not is_timed(cue) and slot.interval.contains(start):
+            # It may be spoken up to the end of its slot, but not into the line that follows.
+            end = max(end, min(slot.interval.end, max(following, end)))
+        room = Interval(start, end)
+        whole = slot is not None and room == slot.interval
+        words = slot.max_words if slot is not None and whole else word_budget(room.duration, settings)
+        told = (name for name in patterns if re.search(patterns[name], cue.text, re.IGNORECASE))
+        found.append(SourceLine(cue, room, words, tuple(told)))
+    return tuple(found)
 
 
 def is_timed(cue: Cue) -> bool:
     """Whether the times of a line are a person's."""
     fields = cue.edited.fields if cue.edited is not None else ()
     return EditField.TIME in fields or EditField.ADDED in fields
-
-
-def _wanted(
-    cue: Cue, slot: Slot | None, following: float, settings: SlotSettings, names: Sequence[str]
-) -> SourceLine:
-    """A line may be spoken up to the end of its slot, but not into the line that follows."""
-    start, end = cue.interval.start, cue.interval.end
-    if slot is not None and not is_timed(cue) and slot.interval.contains(start):
-        end = max(end, min(slot.interval.end, max(following, end)))
-    room = Interval(start, end)
-    whole = slot is not None and room == slot.interval
-    words = slot.max_words if slot is not None and whole else word_budget(room.duration, settings)
-    told = (n for n in names if n and re.search(rf"(?<!\w){re.escape(n)}(?!\w)", cue.text, re.IGNORECASE))
-    return SourceLine(cue, room, words, tuple(told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,20 +210,30 @@ def messages(
     lines: Sequence[SourceLine], task: Task, around: Around, wrong: Sequence[tuple[str, str]] = ()
 ) -> tuple[Message, ...]:
     """The question about ``lines``. ``wrong`` says by id what was wrong with earlier answers to it."""
-    source, target = task.source.name, task.target.name
+    source, target, rows = task.source.name, task.target.name, []
+    note = render("translate/note", medium=task.medium, note=material(task.note)) if task.note else ""
+    for line in lines:
+        most = str(budget_in(task.target.tag, line.words))
+        rows.append(json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False))
+    before = [
+        render("translate/before-line", line=_quoted(line), translation=_quoted(told))
+        for line, told in around.before
+    ]
+    after = [render("translate/after-line", line=_quoted(line)) for line in around.after]
+    again = [render("translate/again-line", id=name, complaint=complaint) for name, complaint in wrong]
+    names = ", ".join(dict.fromkeys(name for line in lines for name in line.names))
+    any_quoted = any(quotations(line.text) for line in lines)
     user = render(
         "translate/user",
         source=source,
         target=target,
-        note=block(render("translate/note", medium=task.medium, note=material(task.note)))
-        if task.note
-        else "",
-        before=_before(around),
-        lines="\n".join(_line(line, task) for line in lines),
-        after=_after(around),
-        names=_names(lines),
-        quotes=_quotes(lines, task),
-        again=_again(wrong),
+        note=block(note),
+        before=block(render("translate/before", lines=material("\n".join(before)))) if before else "",
+        lines="\n".join(rows),
+        after=block(render("translate/after", lines=material("\n".join(after)))) if after else "",
+        names=f"\n{render('translate/names', names=material(names))}" if names else "",
+        quotes=f"\n{render(f'translate/quotes-{task.quotes}')}" if any_quoted else "",
+        again=block(render("translate/again", complaints="\n".join(again))) if again else "",
         template=json.dumps(dict.fromkeys((line.id for line in lines), "..."), ensure_ascii=False),
     )
     system = render("translate/system", medium=task.medium, source=source, target=target)
@@ -272,50 +245,8 @@ def schema(lines: Sequence[SourceLine]) -> dict[str, Any]:
     return form_of({line.id: {"type": "string"} for line in lines})
 
 
-def _line(line: SourceLine, task: Task) -> str:
-    most = str(budget_in(task.target.tag, line.words))
-    return json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False)
-
-
-def _before(around: Around) -> str:
-    rows = [
-        render("translate/before-line", line=_quoted(line), translation=_quoted(told))
-        for line, told in around.before
-    ]
-    return block(render("translate/before", lines=material("\n".join(rows)))) if rows else ""
-
-
-def _after(around: Around) -> str:
-    rows = [render("translate/after-line", line=_quoted(line)) for line in around.after]
-    return block(render("translate/after", lines=material("\n".join(rows)))) if rows else ""
-
-
-def _names(lines: Sequence[SourceLine]) -> str:
-    names = dict.fromkeys(name for line in lines for name in line.names)
-    return f"\n{render('translate/names', names=material(', '.join(names)))}" if names else ""
-
-
-def _quotes(lines: Sequence[SourceLine], task: Task) -> str:
-    any_quoted = any(quotations(line.text) for line in lines)
-    return f"\n{render(f'translate/quotes-{task.quotes}')}" if any_quoted else ""
-
-
-def _again(wrong: Sequence[tuple[str, str]]) -> str:
-    rows = [render("translate/again-line", id=name, complaint=complaint) for name, complaint in wrong]
-    return block(render("translate/again", complaints="\n".join(rows))) if rows else ""
-
-
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FailedLine:
-    """A line that is heard in the one language and not in the other, and why."""
-
-    id: str
-    start: float
-    reason: str
 
 
 def cue_of(
@@ -345,7 +276,8 @@ def cue_of(
     if heard is None:
         return unspoken
     line, record = heard
-    made = _provenance(cue, record, maker)
+    before = cue.provenance.makers if cue.provenance is not None else ()
+    made = Provenance((*before, maker), record["prompt_hash"], record["seed"])
     if record["error"]:
         return replace(unspoken, reason=f"Not translated: {record['error']}", provenance=made)
     text = str(record["text"])
@@ -357,13 +289,14 @@ def cue_of(
         return replace(unspoken, status=dropped, reason=reason, candidates=(text,), provenance=made)
     length = max(1, spoken_words(fitted.text, language)) * seconds_per_word
     spoken = Interval(line.room.start, min(line.room.end, line.room.start + length))
-    interval = cue.interval if line.timed_by_hand else spoken
+    interval = cue.interval if is_timed(cue) else spoken
     faults = [fault for fault in record["faults"] if not fault.startswith("It takes too long")]
     return replace(
         unspoken,
         interval=interval,
         text=fitted.text,
-        kind=_kind(cue, text, fitted.text),
+        # A line that was cut before what it reads from the screen reads nothing any more.
+        kind=CueKind.ACTION if quotes(text) and not quotes(fitted.text) else cue.kind,
         status=CueStatus.SHORTENED if fitted.steps else CueStatus.PLACED,
         reason="; ".join((*fitted.steps, *faults)),
         candidates=(text,),
@@ -374,23 +307,3 @@ def cue_of(
         seen_from=cue.seen_from,
         doubted=None if cue.doubt is None else replace(cue.doubt, stamp=short_hash(fitted.text)),
     )
-
-
-def failures(track: Track, heard: Collection[str]) -> tuple[FailedLine, ...]:
-    """The lines of ``track`` that are not heard though those of the ids ``heard`` were."""
-    return tuple(
-        FailedLine(cue.id, cue.interval.start, cue.reason)
-        for cue in track.cues
-        if cue.id in heard and not cue.heard
-    )
-
-
-def _kind(cue: Cue, text: str, said: str) -> CueKind:
-    """A line that was cut before what it reads from the screen reads nothing any more."""
-    return CueKind.ACTION if quotes(text) and not quotes(said) else cue.kind
-
-
-def _provenance(cue: Cue, record: Mapping[str, Any], maker: Maker) -> Provenance:
-    """Those who made the line, and who translated it."""
-    before = cue.provenance.makers if cue.provenance is not None else ()
-    return Provenance((*before, maker), record["prompt_hash"], record["seed"])

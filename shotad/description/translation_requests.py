@@ -8,7 +8,7 @@ read by id, out of JSON, broken JSON, or a bare line where one was asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,8 +39,17 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     Raises RefusalError where a model will not translate, ScriptError where nothing can be read.
     """
     body = without_thoughts(text)
-    pairs = [pair for name in ids for pair in _in_pairs(body, name)]
-    found = {name: line for name, said in pairs or _bare(body, ids) if (line := one_line(said))}
+    pairs: list[tuple[str, str]] = []
+    for name in ids:
+        # An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id
+        after = rf"[\"']?{re.escape(name)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
+        if (match := re.search(rf'{after}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
+            pairs.append((name, unescaped(match[1])))
+    lines = [line.strip() for line in body.replace("```", "\n").splitlines() if line.strip()]
+    if not pairs and len(ids) == len(lines) == 1 and not re.search(r"[{}\[\]]", lines[0]):
+        # Nothing but a line, where a single one was asked for
+        pairs.append((ids[0], re.sub(rf"^{re.escape(ids[0])}\s*[:=]\s*", "", lines[0])))
+    found = {name: line for name, said in pairs if (line := one_line(said))}
     found = {name: line for name, line in found.items() if not is_nothing(line) and not is_refusal(line)}
     if found:
         return found
@@ -66,20 +75,6 @@ def unwrapped(text: str, source: str) -> str:
         if wrapped and first not in inner and last not in inner:
             return inner.strip()
     return text
-
-
-def _in_pairs(body: str, name: str) -> Iterator[tuple[str, str]]:
-    """An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id."""
-    again = rf"[\"']?{re.escape(name)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
-    if (match := re.search(rf'{again}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
-        yield name, unescaped(match[1])
-
-
-def _bare(body: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """An answer that is nothing but a line, where a single one was asked for."""
-    lines = [line.strip() for line in body.replace("```", "\n").splitlines() if line.strip()]
-    if len(ids) == 1 and len(lines) == 1 and not re.search(r"[{}\[\]]", lines[0]):
-        yield ids[0], re.sub(rf"^{re.escape(ids[0])}\s*[:=]\s*", "", lines[0])
 
 
 ATTEMPTS = 3
@@ -163,22 +158,27 @@ class Batch:
     seed: int
     tries: list[dict[str, Any]] = field(default_factory=list)
 
-    def requests(self, open_: Sequence[Attempted], attempt: int, *, apart: bool) -> list[Request]:
-        """The questions of one attempt: one about all open lines, or one about each."""
-        groups = [[one] for one in open_] if apart else [list(open_)]
-        return [self._request(group, attempt) for group in groups]
-
-    def _request(self, group: Sequence[Attempted], attempt: int) -> Request:
-        lines = [one.line for one in group]
-        wrong = [(one.line.id, complaint_about(one)) for one in group if one.last]
-        return Request(
-            slot_id=lines[0].id,
-            messages=messages(lines, self.task, self.around, wrong),
-            budget=sum(line.words for line in lines),
-            sampling=self.sampling,
-            seed=slot_seed(self.seed, f"{lines[0].id}/translate/{self.task.target.tag}/{attempt}"),
-            schema=schema(lines),
-        )
+    def requests(self, groups: Sequence[Sequence[Attempted]], attempt: int) -> list[Request]:
+        """The questions of one attempt, one about each group of lines."""
+        found = []
+        for group in groups:
+            lines, wrong = [one.line for one in group], []
+            for one in group:
+                if one.last:
+                    said = f"You wrote {quoted(one.said)}. " if one.said else ""
+                    faults = " ".join(dict.fromkeys(fault.text for fault in one.last))
+                    wrong.append((one.line.id, said + faults))
+            found.append(
+                Request(
+                    slot_id=lines[0].id,
+                    messages=messages(lines, self.task, self.around, wrong),
+                    budget=sum(line.words for line in lines),
+                    sampling=self.sampling,
+                    seed=slot_seed(self.seed, f"{lines[0].id}/translate/{self.task.target.tag}/{attempt}"),
+                    schema=schema(lines),
+                )
+            )
+        return found
 
 
 def translated(batch: Batch, engine: Engine) -> list[Attempted]:
@@ -191,17 +191,10 @@ def translated(batch: Batch, engine: Engine) -> list[Attempted]:
             break
         for one in open_:
             one.softly = one.softly or bool(one.last)
-        requests = batch.requests(open_, attempt, apart=apart)
         groups = [[one] for one in open_] if apart else [open_]
-        for group, reply in zip(groups, ask_all(engine, requests), strict=True):
+        for group, reply in zip(groups, ask_all(engine, batch.requests(groups, attempt)), strict=True):
             apart = not _answered(group, reply, batch, every) or apart
     return every
-
-
-def complaint_about(one: Attempted) -> str:
-    """What was wrong last with a line, and what it was."""
-    said = f"You wrote {quoted(one.said)}. " if one.said else ""
-    return said + " ".join(dict.fromkeys(fault.text for fault in one.last))
 
 
 def _answered(group: Sequence[Attempted], reply: Reply, batch: Batch, every: Sequence[Attempted]) -> bool:

@@ -17,19 +17,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core import (
-    NOBODY,
-    FramePlan,
-    Message,
-    Presence,
-    PromptSettings,
-    ShotLabel,
-    is_english,
-)
+from shotad.core import Config, Message, is_english
 from shotad.description.answers import answer_in
-from shotad.description.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
+from shotad.description.castlist import SHAPES, enumerated, name_with_mark, told_of
 from shotad.description.prompts import shot_labels
-from shotad.description.templates import form_of, material, question, render
+from shotad.description.slotplan import SlotPlan
+from shotad.description.templates import form_of, material, name_shots, question, render
 from shotad.script import (
     ADVERBS,
     DETERMINERS,
@@ -63,44 +56,30 @@ def statements_in(line: str, language: str = "en") -> tuple[str, ...]:
 
 
 def verify_messages(
-    statements: Sequence[str],
-    plan_current: Sequence[int],
-    settings: PromptSettings,
-    *,
-    presence: Presence = NOBODY,
-    frames: Sequence[FramePlan] = (),
-    label: ShotLabel = "number",
-    marks: Marks = MARKS,
+    statements: Sequence[str], plan: SlotPlan, config: Config
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
-    """The question, with the clip, and the JSON schema of its answer.
-
-    ``plan_current`` are the painted numbers of the current shots, ``presence`` is who was recognised in the
-    clip; ``label`` is how the shots of ``frames`` are marked, ``marks`` how people are.
-    """
+    """The question, with the clip, and the JSON schema of its answer."""
+    marks = config.overlay.characters
     keys = [str(number) for number in range(1, len(statements) + 1)]
     listed = (
         render("verify/statement", number=k, statement=s) for k, s in zip(keys, statements, strict=True)
     )
+    # Whose the marks on the frames are, by the names that lines have; nothing where there are none
+    told, people = told_of(plan.presence, config.prompt), ""
+    if marks != "none" and told.seen:
+        names = material(enumerated(name_with_mark(c, told, "spoken", marks) for c in told.seen))
+        people = f" {render('verify/people', mark=SHAPES[marks], people=names)}"
     user = render(
         "verify/user",
-        medium=settings.medium,
-        labels=shot_labels(frames, label),
-        people=_marked(presence, settings, marks),
-        shots="[" + ", ".join(f"Shot {number}" for number in plan_current) + "]",
+        medium=config.prompt.medium,
+        labels=shot_labels(plan.frames, config.overlay.label),
+        people=people,
+        shots=name_shots(plan.current),
         statements="\n".join(listed),
         template=json.dumps(dict.fromkeys(keys, "...")),
     )
     messages = (Message("system", render("verify/system")), question(user, with_clip=True))
     return messages, form_of({key: {"type": "string", "enum": list(VERDICTS)} for key in keys})
-
-
-def _marked(presence: Presence, settings: PromptSettings, marks: Marks) -> str:
-    """Whose the marks on the frames are, by the names that lines have; nothing where there are none."""
-    told = told_of(presence, settings)
-    if marks == "none" or not told.seen:
-        return ""
-    people = enumerated(name_with_mark(c, told, "spoken", marks) for c in told.seen)
-    return f" {render('verify/people', mark=SHAPES[marks], people=material(people))}"
 
 
 _DOUBT = re.compile(
@@ -192,14 +171,14 @@ def statements_of(line: str) -> tuple[str, ...]:
     for number, (start, end) in reversed(list(enumerate(spans))):
         text = f"{text[:start]}⟦{number}⟧{text[end:]}"
     found = [claim for sentence in _SENTENCE.split(text) for claim in _claims(sentence.strip(" .!?…,;"))]
-    restored = (re.sub(r"⟦(\d+)⟧", lambda m: quotes[int(m[1])], claim) for claim in found)
-    return tuple(dict.fromkeys(_sentence(claim) for claim in restored if re.search(r"\w", claim)))
-
-
-def _sentence(claim: str) -> str:
-    text = claim.strip(" ,;")
-    text = text[:1].upper() + text[1:]
-    return text if re.search(r"[.!?…][\"”’)]*$", text) else f"{text}."
+    told: dict[str, None] = {}
+    for claim in found:
+        whole = re.sub(r"⟦(\d+)⟧", lambda m: quotes[int(m[1])], claim)
+        if re.search(r"\w", whole):
+            said = whole.strip(" ,;")
+            said = said[:1].upper() + said[1:]
+            told[said if re.search(r"[.!?…][\"”’)]*$", said) else f"{said}."] = None
+    return tuple(told)
 
 
 def _claims(sentence: str) -> Iterator[str]:

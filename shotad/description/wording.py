@@ -85,10 +85,12 @@ def words_of(text: str) -> tuple[Word, ...]:
     found: list[Word] = []
     for at, raw in enumerate(raws):
         follows = at + 1 < len(raws) and not text[matches[at].end() : matches[at + 1].start()].strip()
-        place = _WordInText(raw, _before(raws[:at]), raws[at + 1] if follows else "")
-        verb = not place.is_name and not place.is_noun and _is_verb(place, found)
-        stem = place.word.removesuffix("'s")
-        base = LEMMAS[place.word] if verb and place.word in LEMMAS else singular(stem)
+        # "in black" is a phrase of its own.
+        clothes = at > 1 and raws[at - 2].lower() == "in" and raws[at - 1] in COLOURS
+        precedes = raws[at - 1] if at and not clothes else ""
+        verb, word = _is_verb(raw, precedes, raws[at + 1] if follows else "", found), raw.lower()
+        stem = word.removesuffix("'s")
+        base = LEMMAS[word] if verb and word in LEMMAS else singular(stem)
         found.append(Word(stem, base, verb))
     return tuple(found)
 
@@ -110,19 +112,22 @@ def head_of(text: str) -> tuple[str, str]:
     ``Cornered, the duo …``) waits for the verb in the present tense.
     """
     words = words_of(text)
-    finite = [i for i, w in enumerate(words) if w.verb and not _is_participle(w, first=i == 0)]
-    at = next(iter(finite or [i for i, w in enumerate(words) if w.verb]), None)
-    if at is None:
+    verbs = [i for i, word in enumerate(words) if word.verb]
+    finite = []
+    for i in verbs:
+        form, base = words[i].text, words[i].lemma
+        participle = form.endswith("ing") or form in PERFECTS or (i == 0 and form in PARTICIPLES)
+        if form == base or not participle:
+            finite.append(i)
+    if not verbs:
         return "", ""
-    subject = next(
-        (
-            w.lemma
-            for w in reversed(words[:at])
-            if not w.verb and not w.text.endswith("ly") and w.text not in _NO_SUBJECTS
-        ),
-        "",
-    )
-    return subject, words[at].lemma
+    at = (finite or verbs)[0]
+    subjects = [
+        word.lemma
+        for word in words[:at]
+        if not word.verb and not word.text.endswith("ly") and word.text not in _NO_SUBJECTS
+    ]
+    return subjects[-1] if subjects else "", words[at].lemma
 
 
 def without_quotations(text: str) -> str:
@@ -143,55 +148,24 @@ def is_unfinished(text: str) -> bool:
     return bool(words) and words[-1].text in UNFINISHED
 
 
-def _before(raws: list[str]) -> str:
-    """The last word; none after ``in black``, which is a phrase of its own."""
-    clothes = len(raws) > 1 and raws[-2].lower() == "in" and raws[-1] in COLOURS
-    return "" if clothes or not raws else raws[-1]
-
-
-def _is_participle(word: Word, *, first: bool) -> bool:
-    if word.text == word.lemma:
-        return False
-    return word.text.endswith("ing") or word.text in PERFECTS or (first and word.text in PARTICIPLES)
-
-
-@dataclass(frozen=True, slots=True)
-class _WordInText:
-    """A word and the one before it as they are written, and the one that follows without a sign between."""
-
-    raw: str
-    precedes: str
-    after: str
-
-    @property
-    def word(self) -> str:
-        return self.raw.lower()
-
-    @property
-    def before(self) -> str:
-        return self.precedes.lower()
-
-    @property
-    def is_name(self) -> bool:
-        """``Bob watches``, ``Mark and Ann``; but not ``Cut to black``."""
-        infinitive = self.raw[:1].isupper() and LEMMAS.get(self.word) == self.word
-        return infinitive and (bool(self.before) or self.after not in AFTER_A_VERB - {"and", "as", "while"})
-
-    @property
-    def is_noun(self) -> bool:
-        """What is often a noun, after an adjective or before a verb: ``the old train | stops``."""
-        if self.word not in _NOUNS or self.before in _SUBJECTS:
+def _is_verb(raw: str, precedes: str, after: str, earlier: list[Word]) -> bool:
+    """Whether a word is a verb; ``precedes`` is the one before it as it is written, ``after`` the one that
+    follows without a sign between, ``earlier`` all before it."""
+    word, before = raw.lower(), precedes.lower()
+    infinitive = raw[:1].isupper() and LEMMAS.get(word) == word
+    if infinitive and (before or after not in AFTER_A_VERB - {"and", "as", "while"}):
+        return False  # a name: "Bob watches", "Mark and Ann"; but not "Cut to black"
+    if word in _NOUNS and before not in _SUBJECTS:
+        # What is often a noun, after an adjective or before a verb: "the old train | stops"
+        ending = ADJECTIVE_ENDINGS.search(precedes) if precedes.islower() else None
+        if precedes in ADJECTIVES - OTHERS or (ending and before not in _NOUNS):
+            is_noun = after not in OBJECTS
+        elif word in NOUNS_TOO:
+            is_noun = before in FLOATING or after in _SURE_VERBS
+        else:
+            is_noun = after in THIRD - MOSTLY_NOUNS
+        if is_noun:
             return False
-        ending = ADJECTIVE_ENDINGS.search(self.precedes) if self.precedes.islower() else None
-        if self.precedes in ADJECTIVES - OTHERS or (ending and self.before not in _NOUNS):
-            return self.after not in OBJECTS
-        if self.word in NOUNS_TOO:
-            return self.before in FLOATING or self.after in _SURE_VERBS
-        return self.after in THIRD - MOSTLY_NOUNS
-
-
-def _is_verb(place: _WordInText, earlier: list[Word]) -> bool:
-    word, before = place.word, place.before
     if before in BEFORE_NOUNS or before.endswith("'s") or word in PREPOSITIONS:
         return False
     if word in LEMMAS:
@@ -229,7 +203,14 @@ def sight_of(
     if said:
         parts = [(row["after"], row["since"], row["until"]) for row in said if "since" in row]
     else:
-        parts = [*_by_shots(text, stage1, language), *_by_faces(text, presence, stage1, language)]
+        parts = [*_by_shots(text, stage1, language)]
+        # When the faces of those who are named are first seen in the slot's own shots
+        rows = [row for row in stage1.get("shots", ()) if row["role"] == Role.CURRENT.value]
+        for mention in cast_mentions(text, presence.cast) if presence.sightings else ():
+            seen = [s.seconds for s in presence.sightings if s.name == mention.id]
+            shown = [second for second in seen if any(r["start"] <= second < r["end"] for r in rows)]
+            if shown:
+                parts.append((spoken_words(text[: mention.start], language), min(shown), None))
     words = spoken_words(text, language)
     return Sight.of((part for part in parts if part[0] < words), seconds_per_word)
 
@@ -239,7 +220,15 @@ def _by_shots(text: str, stage1: Mapping[str, Any], language: str) -> Iterator[P
     starts = {row["number"]: row["start"] for row in stage1.get("shots", ())}
     if len(starts) < 2 or not is_english(language):
         return
-    told = list(_told_of_shots(stage1["raw"], starts))
+    # The words of each sentence of Stage I, and when the first shot begins that it, or one before, names
+    told: list[tuple[Counter[str], float | None]] = []
+    for paragraph in stage1["raw"].splitlines():
+        begins: float | None = None
+        for sentence in _SENTENCE.split(paragraph):
+            named = " ".join(match[0] for match in SHOTS.finditer(sentence))
+            shots = [starts[n] for n in map(int, re.findall(r"\d+", named)) if n in starts]
+            begins = min(shots) if shots else begins
+            told.append((content_of(SHOTS.sub(" ", sentence)), begins))
     if all(second is None for _, second in told):
         return
     at = 0
@@ -251,26 +240,3 @@ def _by_shots(text: str, stage1: Mapping[str, Any], language: str) -> Iterator[P
         if most >= _ALIKE and 2 * most >= sum(content.values()) and None not in seconds:
             yield at, min(second for second in seconds if second is not None), None
         at += spoken_words(part, language)
-
-
-def _told_of_shots(raw: str, starts: Mapping[int, float]) -> Iterator[tuple[Counter[str], float | None]]:
-    """The words of each sentence of Stage I, and when the first shot begins that it, or one before, names."""
-    for paragraph in raw.splitlines():
-        second: float | None = None
-        for sentence in _SENTENCE.split(paragraph):
-            named = " ".join(match[0] for match in SHOTS.finditer(sentence))
-            shots = [starts[n] for n in map(int, re.findall(r"\d+", named)) if n in starts]
-            second = min(shots) if shots else second
-            yield content_of(SHOTS.sub(" ", sentence)), second
-
-
-def _by_faces(text: str, presence: Presence, stage1: Mapping[str, Any], language: str) -> Iterator[Part]:
-    """When the faces of those who are named are first seen in the slot's own shots."""
-    current = [
-        (row["start"], row["end"]) for row in stage1.get("shots", ()) if row["role"] == Role.CURRENT.value
-    ]
-    for mention in cast_mentions(text, presence.cast) if presence.sightings else ():
-        seen = [s.seconds for s in presence.sightings if s.name == mention.id]
-        shown = [second for second in seen if any(start <= second < end for start, end in current)]
-        if shown:
-            yield spoken_words(text[: mention.start], language), min(shown), None

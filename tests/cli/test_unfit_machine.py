@@ -17,7 +17,7 @@ def film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def fetch(*given: object) -> None:
         raise AssertionError(f"fetched {given[0]}")
 
-    for module in ("shotad.engines.local_model", "shotad.description.run_estimate", "shotad.grammar.choices"):
+    for module in ("shotad.engines.local_model", "shotad.description.estimate", "shotad.grammar.choices"):
         monkeypatch.setattr(f"{module}.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local_model.gpu_memory", lambda: 0)
     monkeypatch.setattr("shotad.core.model_loading._fetch", fetch)

@@ -13,21 +13,30 @@ from shotad.core import (
     Abilities,
     Box,
     Character,
+    Config,
+    ContextShot,
     Description,
     FramePlan,
     Grammar,
     Identity,
+    Interval,
     Mark,
+    OverlaySettings,
     Presence,
     PromptSettings,
     Reply,
     Request,
     Role,
+    Shot,
     ShotScale,
     Sighting,
+    Slot,
+    load_config,
     prompt_text,
 )
+from shotad.description import SlotPlan
 from shotad.description.prompts import Stage1Prompt, stage1_messages, stage2_messages
+from shotad.description.slotplan import Heard
 
 DEFAULT = PromptSettings()
 EC, C, M, F, L = ShotScale
@@ -39,6 +48,23 @@ DESCRIBED = Description(
 def plans(roles: str = "pccf") -> list[FramePlan]:
     kinds = {"p": Role.PAST, "c": Role.CURRENT, "f": Role.FUTURE}
     return [FramePlan(i, kinds[r], np.array([float(i)])) for i, r in enumerate(roles)]
+
+
+def plan_of(
+    roles: str, grammar: Grammar | None = None, presence: Presence = NOBODY, heard: tuple[Heard, ...] = ()
+) -> SlotPlan:
+    frames = tuple(plans(roles))
+    times = [Interval(p.number, p.number + 1) for p in frames]
+    shots = (ContextShot(Shot(p.number, time), p.role, time) for p, time in zip(frames, times, strict=True))
+    slot = Slot("s00002000", Interval(2, 3), 9)
+    return SlotPlan(slot, tuple(shots), frames, grammar or Grammar(), presence=presence, heard=heard)
+
+
+def config_of(
+    settings: PromptSettings | None = None, label: object = "number", marks: object = "ellipses"
+) -> Config:
+    overlay = OverlaySettings.model_validate({"label": label, "characters": marks})
+    return load_config(None).model_copy(update={"prompt": settings or PromptSettings(), "overlay": overlay})
 
 
 ANN = Character("ann", "Ann", "Ann Lee", ("Annie",), pronoun="she")
@@ -60,9 +86,10 @@ def people(current: str = "", others: str = "", marks: dict[str, Mark] | None = 
 def stage1(
     roles: str = "pccf", grammar: Grammar | None = None, presence: Presence = NOBODY, **kwargs: object
 ) -> Stage1Prompt:
-    more = {name: kwargs.pop(name) for name in ("label", "marks", "heard") if name in kwargs}
-    settings = PromptSettings.model_validate(kwargs)
-    return stage1_messages(plans(roles), grammar or Grammar(), settings, presence=presence, **more)  # type: ignore[arg-type]
+    painted = {name: kwargs.pop(name) for name in ("label", "marks") if name in kwargs}
+    heard: tuple[Heard, ...] = tuple(kwargs.pop("heard", ()))  # type: ignore[arg-type]
+    config = config_of(PromptSettings.model_validate(kwargs), **painted)
+    return stage1_messages(plan_of(roles, grammar, presence, heard), config)
 
 
 def bare(text: str) -> str:
@@ -80,8 +107,11 @@ def text_of(prompt: Stage1Prompt) -> str:
 
 
 def stage2_text(settings: PromptSettings = DEFAULT, **kwargs: object) -> str:
-    prompt = stage2_messages(DESCRIBED, 9, settings, **{"seed": 42, **kwargs})  # type: ignore[arg-type]
-    return bare(prompt.messages[1].text)
+    told = {name: kwargs.pop(name) for name in ("story", "examples") if name in kwargs}
+    config = config_of(settings).model_copy(update={"seed": kwargs.pop("seed", 42)})
+    lines = config.stage2.model_copy(update=kwargs)
+    config = config.model_copy(update={"stage2": lines})
+    return bare(stage2_messages(DESCRIBED, plan_of("pc"), config, **told)[1].text)  # type: ignore[arg-type]
 
 
 class Model:

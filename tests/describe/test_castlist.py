@@ -12,7 +12,7 @@ from shotad.description.prompts import stage2_messages
 from shotad.description.slotplan import Heard
 from shotad.description.story import names_in_use
 from shotad.description.verify import verify_messages
-from tests.describe.prompting import NORA, bare, people, stage1, text_of
+from tests.describe.prompting import NORA, bare, config_of, people, plan_of, stage1, text_of
 
 HEARD = (
     Heard("Annie", "spoken", 9.0),
@@ -84,7 +84,7 @@ SEEN = Description(
 def asked(presence: Presence, description: Description = SEEN, **how: object) -> str:
     settings = PromptSettings.model_validate({"example_count": 0, **how})
     called = as_called(description, presence, settings)
-    return bare(stage2_messages(called, 9, settings, seed=1, presence=presence).messages[1].text)
+    return bare(stage2_messages(called, plan_of("pc", presence=presence), config_of(settings))[1].text)
 
 
 def test_stage_2_is_told_what_to_call_whom() -> None:
@@ -128,4 +128,8 @@ def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
 
 def look(presence: Presence, marks: Marks = "ellipses", **how: object) -> str:
     settings = PromptSettings.model_validate(how)
-    return bare(verify_messages(["Ann sits."], [1], settings, presence=presence, marks=marks)[0][1].text)
+    return bare(
+        verify_messages(["Ann sits."], plan_of("pc", presence=presence), config_of(settings, marks=marks))[0][
+            1
+        ].text
+    )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from shotad.core import Description, Message, PromptSettings
+from shotad.core import Description, Message, load_config
 from shotad.description.checks import complaints_about, original, repeats_question, sentences_of
 from shotad.description.prompts import stage2_messages
 from shotad.description.templates import material, question
+from tests.describe.prompting import plan_of
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -97,5 +99,7 @@ def test_no_line_of_human_ad_is_taken_for_a_part_of_the_question(candidates: int
     described = Description("s00001000", {"Actions": "A cat walks over a table."}, "", "", "model")
     for number, text in enumerate(texts):
         words = max(3, len(text.split()))
-        prompt = stage2_messages(described, words, PromptSettings(), seed=number, candidates=candidates)
-        assert original([text], text, prompt.messages, described.text) == (text,)
+        plan, config = plan_of("pc"), load_config(None, (f"seed={number}", f"stage2.candidates={candidates}"))
+        slot = replace(plan.slot, max_words=words)
+        messages = stage2_messages(described, replace(plan, slot=slot), config)
+        assert original([text], text, messages, described.text) == (text,)

@@ -15,7 +15,6 @@ import pytest
 
 from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
 from shotad.description.choice import (
-    Around,
     ByEngine,
     ByRules,
     BySequence,
@@ -41,7 +40,7 @@ def line(text: str, *findings: Finding, unseen: Sequence[str] = ()) -> FittedLin
 
 
 def situation(*said: str, description: str = DESCRIPTION) -> Situation:
-    return Situation(SLOT, said, description, Around())
+    return Situation(SLOT, said, description)
 
 
 # Near copies

@@ -9,7 +9,7 @@ import pytest
 
 from shotad.core import Grammar, PromptSettings, shipped_prompts
 from shotad.description.prompts import stage2_messages
-from tests.describe.prompting import DESCRIBED, L, people, stage1, stage2_text, text_of
+from tests.describe.prompting import DESCRIBED, L, config_of, people, plan_of, stage1, stage2_text, text_of
 
 STAGE1_POINTS = {
     "watch the clip of a medium": "This is a clip from a movie.",
@@ -87,7 +87,7 @@ def test_points_of_algorithm_2_stand_in_its_order() -> None:
 )
 def test_system_prompt_of_algorithm_2(words: str) -> None:
     settings = PromptSettings(medium="TV series")
-    assert words in stage2_messages(DESCRIBED, 9, settings, seed=42).messages[0].text
+    assert words in stage2_messages(DESCRIBED, plan_of("pc"), config_of(settings))[0].text
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,21 @@ from shotad.core import (
 from shotad.description import check_prompts, prompt_hash, render
 from shotad.description.prompts import effective_scale, factors_for, stage2_messages
 from shotad.description.templates import cut_to_words
-from tests.describe.prompting import DEFAULT, DESCRIBED, EC, C, F, L, M, plans, stage1, stage2_text, text_of
+from tests.describe.prompting import (
+    DEFAULT,
+    DESCRIBED,
+    EC,
+    C,
+    F,
+    L,
+    M,
+    config_of,
+    plan_of,
+    plans,
+    stage1,
+    stage2_text,
+    text_of,
+)
 
 
 @pytest.fixture
@@ -132,7 +146,7 @@ def test_examples_are_drawn_by_seed_and_slot() -> None:
     assert first == stage2_text(examples=pool)
     assert first != stage2_text(examples=pool, seed=43)
     other = Description("s00090000", DESCRIBED.steps, "", "", "vlm")
-    assert first != stage2_messages(other, 9, DEFAULT, seed=42, examples=pool).messages[1].text
+    assert first != stage2_messages(other, plan_of("pc"), config_of(DEFAULT), examples=pool)[1].text
     assert len(set(re.findall(r"door \d+", first))) == 10
 
 

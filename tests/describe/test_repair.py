@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import Message, RefusalError
 from shotad.description import checks as repair
-from shotad.description.checks import complaints_about, leaked, unreadable
+from shotad.description.checks import about_description, complaints_about, unreadable
 
 ASKED = (Message("system", "You write AD."), Message("user", "Condense this."))
 LOOKED = (Message("user", "Describe the clip.", with_clip=True),)
@@ -58,7 +58,9 @@ def test_a_model_that_refused_does_not_see_its_refusal(raw: str) -> None:
 
 
 def test_a_long_answer_is_shown_cut_between_words() -> None:
-    found = repair.stage1_again(LOOKED, "blah " * 1000, leaked(["Shot 2"]), ("Main characters", "Actions"))
+    found = repair.stage1_again(
+        LOOKED, "blah " * 1000, about_description((), ["Shot 2"]), ("Main characters", "Actions")
+    )
     assert found[0] == LOOKED[0]
     assert len(found[1].text) <= repair.LONGEST + 2
     assert found[1].text.endswith("blah …")

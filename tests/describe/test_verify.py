@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from shotad.core import PromptSettings
 from shotad.description.verify import parse_verdicts, verify_messages
+from tests.describe.prompting import config_of, plan_of
 
 TWO = ("She opens the tin.", "She drops it.")
 Y, N, U = True, False, None
 
 
 def test_question_numbers_the_statements_and_names_the_shots() -> None:
-    (system, user), schema = verify_messages(TWO, [1, 2], PromptSettings())
+    (system, user), schema = verify_messages(TWO, plan_of("pcc"), config_of())
     assert (system.role, user.role) == ("system", "user")
     assert not system.with_clip
     assert user.with_clip

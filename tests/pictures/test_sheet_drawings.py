@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shotad.description.overview_data import read_subject
-from shotad.description.overview_timeline import Span, row_times, timeline
+from shotad.description.overview_page import Span, row_times, timeline
 from tests.sheetfolder import Made, make_folder
 
 

@@ -105,7 +105,7 @@ class Preparing:
             context = RunContext.of(opened, folder, config, given_of(job, place), NoProgress())
             get_ready(context)
             prepared = prepare(context)
-            plans = understand(prepared, context, engine.abilities.frames_per_second).plans
+            plans, _ = understand(prepared, context, engine.abilities.frames_per_second)
             ready_if_here(engine)
             # The keys of good records by slot: of this run and of earlier ones.
             log = RecordLog(folder.path / "stage1.jsonl")

@@ -62,14 +62,14 @@ def describe_clip(
         slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
         prepared = replace(prepared, slots=slots)
         density = engines.looks.abilities.frames_per_second
-        understood = understand(prepared, context, density, readers=readers)
-        written = write(understood.plans, prepared, context, engines)
+        plans, amiss = understand(prepared, context, density, readers=readers)
+        written = write(plans, prepared, context, engines)
         if scripts:
             write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
         context.frames.release()
         spent = used(written.seen, written.lines, engines.terms(config), written.other)
         lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
-        told = (*warnings, *prepared.warnings, *understood.warnings)
+        told = (*warnings, *prepared.warnings, *amiss)
     every = []
     for ad in asked.task.ads:
         line = lines.get(ad.id)
