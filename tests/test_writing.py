@@ -65,12 +65,15 @@ def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> Non
     assert not any("not seen" in cue.reason for cue in sure.track.cues)
 
 
-def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -> None:
-    class Measures(Talker):
-        def generate(self, requests: Sequence[Request]) -> list[Reply]:
-            self.asked += requests
-            return [Reply("", notes=Facts((0,)).to_json()) for _ in requests]
+class Measures(Talker):
+    """What measures for a second look, and sees nobody."""
 
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.asked += requests
+        return [Reply("", notes=Facts((0,)).to_json()) for _ in requests]
+
+
+def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -> None:
     measures = Measures("measures", wants_overlay=False, converses=False)
     outcome, looks, _ = run(tmp_path / "w", "verify.on=true", measures=measures)
     track = outcome.track
@@ -195,6 +198,17 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
         describe(film, folder, config, engines=Engines(Late("looks"), Late("writes")), sheet=False)
         after = foresee(film, folder, config, engines=Engines(Late("looks"), Late("writes")))
+    assert after.stages == ()
+
+
+def test_an_estimate_knows_lines_that_were_measured_for_a_second_look(tmp_path: Path) -> None:
+    measures = Measures("measures", wants_overlay=False, converses=False)
+    engines = Engines(Talker("looks"), Talker("writes"), measures)
+    config = load_config(None, (*QUICK, "verify.on=true"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
+        describe(film, folder, config, engines=engines, sheet=False)
+        after = foresee(film, folder, config, engines=engines)
+    assert measures.asked
     assert after.stages == ()
 
 

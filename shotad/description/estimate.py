@@ -356,8 +356,9 @@ def _open_questions(
             )
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
         asked = stage2.question(
-            look.plan, described, (), engine, config, story=story, looks=identity, shown=look.key
-        )
+            look.plan, described, (), engine, config,
+            story=story, looks=identity, measures=engines.measures, shown=look.key,
+        )  # fmt: skip
         if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
             continue
         yield OpenQuestion(
