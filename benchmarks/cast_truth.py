@@ -132,6 +132,11 @@ def shot_pairs(judged: Iterable[Judged], truth: Truth) -> set[tuple[int, str]]:
     return {(truth.shot_at(second), name) for one in judged for second, name in one.names()}
 
 
+def true_pairs(truth: Truth, members: set[str]) -> set[tuple[int, str]]:
+    """Who of ``members`` is in which shot."""
+    return {(i, name) for i, shot in enumerate(truth.shots) for name in shot.present() & members}
+
+
 def precision(said: set[tuple[int, str]], truth: Truth) -> Share:
     """Names said that are of somebody with a face in the shot, however shortly."""
     return Share(sum(name in truth.shots[shot].people for shot, name in said), len(said))
@@ -139,6 +144,5 @@ def precision(said: set[tuple[int, str]], truth: Truth) -> Share:
 
 def shares(said: set[tuple[int, str]], truth: Truth, members: set[str]) -> str:
     """Precision and recall of names per shot, in words."""
-    # Who of ``members`` is in which shot
-    true = {(i, name) for i, shot in enumerate(truth.shots) for name in shot.present() & members}
+    true = true_pairs(truth, members)
     return f"precision {precision(said, truth)}  recall {Share(len(said & true), len(true))}"

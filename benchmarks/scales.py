@@ -92,6 +92,11 @@ class Figures:
         )
 
 
+def read_labels(path: Path = LABELS) -> list[Still]:
+    """All labelled stills of the films, film by film, in time."""
+    return _stills(json.loads(path.read_text(encoding="utf-8"))["films"])
+
+
 def read_clip_labels(half: Half, path: Path = LABELS) -> dict[str, list[Still]]:
     """The labelled stills of one half of the clips, clip by clip, in time."""
     clips = json.loads(path.read_text(encoding="utf-8"))["clips"]
@@ -221,8 +226,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
     parser.add_argument("--checkpoint", help="a file from `shotad train scale`: read with the classifier")
     given = parser.parse_args()
-    # All labelled stills of the films, film by film, in time
-    stills = _stills(json.loads(LABELS.read_text(encoding="utf-8"))["films"])
+    stills = read_labels()
     reader = make_scale_reader(ScaleSettings(checkpoint=given.checkpoint), ComputeSettings())
     assert reader is not None
     print(reader.identity)

@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.clips import LABELS, Clip, Half, film_of, read_clips
 from benchmarks.common import FILMS, ROOT
 from shotad.core import ComputeSettings, Interval, NoProgress, ThreadSettings
-from shotad.evaluation.thread_figures import PairCounts, average_precision, labels_of, pure_shots
+from shotad.evaluation.thread_figures import ClipCounts, average_precision, labels_of, pure_shots
 from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import (
@@ -108,7 +108,7 @@ class Labelled:
 class Figures:
     """What came of one clip, or of several: counts, and scores with truths of the pairs that count."""
 
-    pairs: PairCounts
+    pairs: ClipCounts
     scores: npt.NDArray[np.float64]
     together: Bools
     pure: int
@@ -191,7 +191,10 @@ def judged(clip: Labelled, maker: FeatureMaker) -> Figures:
     values, together = scores[which].astype(np.float64), (truth[:, None] == truth[None, :])[which]
     threads = labels_of(threads_of(seen, threshold), len(truth))
     pure = pure_shots(threads.tolist(), truth.tolist())
-    return Figures(PairCounts.of(values > threshold, together), values, together, pure, len(truth))
+    joined = values > threshold
+    right, found, true = (int(np.count_nonzero(p)) for p in (joined & together, joined, together))
+    counts = ClipCounts(right, found - right, true - right)
+    return Figures(counts, values, together, pure, len(truth))
 
 
 def line(name: str, row: Figures) -> str:

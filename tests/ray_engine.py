@@ -47,7 +47,7 @@ class Watched(FakeEngine):
         name = f"{self._stage}-{self._note}-{request.slot_id}"
         if (folder() / f"kill-{name}-always").exists():
             os.kill(os.getpid(), signal.SIGKILL)
-        if not (not (folder() / "hold").exists() or len(calls(folder())) < HELD):
+        if (folder() / "hold").exists() and len(calls(folder())) >= HELD:
             import ray
 
             note(f"{ray.get_runtime_context().get_node_id()}\n", "waiting")
@@ -56,7 +56,7 @@ class Watched(FakeEngine):
         if (folder() / f"kill-{name}").exists():
             (folder() / f"kill-{name}").unlink()
             os.kill(os.getpid(), signal.SIGKILL)
-        reply = self._reply(request)
+        (reply,) = super().generate([request])
         note(f"{self._stage} {self._note} {request.slot_id} {os.getpid()}\n")
         return reply
 
