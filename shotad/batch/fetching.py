@@ -140,8 +140,8 @@ def _fetch_large(
         half.unlink(missing_ok=True)
         write_text(_notes_of(target), json.dumps(_version(entry)))
     half.touch()
-    # As `check_room`, for the rest of a file that is being fetched. Before anything is refused, films that
-    # are left on a ``scratch`` folder from runs that have ended go, those first that were left first.
+    # Before anything is refused, films that are left on a ``scratch`` folder from runs that have ended go,
+    # those first that were left first.
     wanted = size - half.stat().st_size
     if scratch is not None:
         held = (folder / "film" for folder in scratch_folders(scratch, held=True))

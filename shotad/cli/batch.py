@@ -259,7 +259,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     """
     from shotad.batch import Leaving
 
-    # Raises UsageError for what was asked for and would be passed over
+    # What was asked for and would be passed over is refused
     if options["address"] is None:
         if options["ray_files"]:
             raise UsageError("--ray-config is for runs on a cluster.", "Add --ray, or leave it away.")

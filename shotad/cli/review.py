@@ -34,7 +34,6 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
         what = "With --no-open and --quiet you would not see the address."
         raise UsageError(what, "Leave one of them out.")
     folder = track_folder(path)
-    # Raises UsageError where the server's packages are missing
     try:
         import starlette
         import uvicorn  # noqa: F401

@@ -236,7 +236,7 @@ def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) ->
 
 
 def _read(name_or_file: str) -> _Source:
-    # Path of a config by name (``paper``) or by file (``./mine.yaml``).
+    # By name (``paper``) or by file (``./mine.yaml``)
     path = Path(_named_file("config", "configs", name_or_file, "a YAML file", ConfigError))
     try:
         tree = read_yaml(path.read_text(encoding="utf-8"), _Yaml)

@@ -58,11 +58,10 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
         return languages().get(best, "another language")
     if not is_english(language) and likely["en"] > _ENGLISH * own and (own or likely["en"] >= _LIKELY):
         return "English"
-    # Whether the tag names a script in which few of the letters are
+    # The tag may name a script in which few of the letters are
     named = next((_SCRIPTS[part] for part in language.lower().split("-") if part in _SCRIPTS), None)
     found = [unicodedata.name(letter, "").split(" ")[0] for letter in plain if letter.isalpha()]
-    is_in_another_script = named is not None and 3 * found.count(named) < len(found)
-    return "another script" if is_in_another_script else None
+    return "another script" if named is not None and 3 * found.count(named) < len(found) else None
 
 
 def looks_english(lines: Sequence[str]) -> bool:

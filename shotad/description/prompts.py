@@ -344,6 +344,6 @@ def check_prompts(*more: str) -> None:
         check_templates(
             {name: variables_in(text) for name, text in shipped_prompts(folder).items() if name != EXAMPLES}
         )
-    # Raise PromptError where the template of a step has no heading
+    # The template of each step has a heading
     for step in ("characters", "characters-listed", "characters-unmarked", *STEPS[1:], *FACTORS):
         _heading_and_text(prompt_text(f"stage1/{step}"), step)

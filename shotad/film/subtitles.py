@@ -60,7 +60,7 @@ def embedded_track(path: Path) -> EmbeddedTrack | None:
     """
     import av
 
-    # True for a folder or tar of numbered frames, which can hold no subtitles
+    # A folder or tar of numbered frames can hold no subtitles
     if path.is_dir() or (path.is_file() and is_tar(path)):
         return None
     try:
@@ -218,8 +218,8 @@ def read_caption(raw: str) -> Said | None:
     <SpeechKind.LYRICS: 'lyrics'>
     """
     text = strip_tags(raw[:LONGEST])
-    # True for the subtitlers' own credit; an address inside a longer sentence may be spoken
-    if not text or bool(_MAKER.search(text) or (_ADDRESS.search(text) and len(text.split()) <= 4)):
+    # The subtitlers' own credit; an address inside a longer sentence may be spoken
+    if not text or _MAKER.search(text) or (_ADDRESS.search(text) and len(text.split()) <= 4):
         return None
     sung = bool(_NOTE.search(text) or _HASH_SONG.match(text))
     bare, captions = _split_captions(text)
@@ -253,8 +253,8 @@ def _split_captions(text: str) -> tuple[str, list[str]]:
 
     def take(match: re.Match[str]) -> str:
         inner = match.group()[1:-1].strip()
-        # True for words in brackets that are spoken, such as an aside: ``(I told you so.)``.
-        if len(inner.split()) >= 3 and inner[-1:] in ".!?" and bool(_PERSONAL.search(inner)):
+        # Words in brackets that are spoken, such as an aside: ``(I told you so.)``
+        if len(inner.split()) >= 3 and inner[-1:] in ".!?" and _PERSONAL.search(inner):
             return inner
         captions.append(inner)
         return " "

@@ -141,7 +141,7 @@ class ScaleNet(torch.nn.Module):  # type: ignore[misc]
         found = []
         for images in groups:
             with torch.no_grad():  # nothing is kept for gradients of what is frozen
-                # As `shotad.grammar.features.normalised`, where the images are: ``float32[b, 3, H, W]``
+                # Normalised where the images are: ``float32[b, 3, H, W]``
                 tokens = self.backbone.embeddings(((images.float() / 255 - mean) / std).permute(0, 3, 1, 2))
                 for block in self.frozen:
                     tokens = block(tokens)

@@ -600,8 +600,7 @@ def _match(last: LineReading, now: LineReading) -> float:
     alike = likeness(before.text, after.text)
     overlap = before.box.iou(after.box)
     contained = before.text in after.text or after.text in before.text
-    # True where ``one`` is what is read of ``other`` while that is still being written: its last letter, half
-    # drawn, may be misread
+    # What is read while it is still being written: its last letter, half drawn, may be misread
     part = contained or (len(before.text) > 4 and after.text.startswith(before.text[:-1]))
     if overlap > 0.2 and (alike >= 0.65 or part):
         return alike + overlap
