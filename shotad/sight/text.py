@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from statistics import median
 from typing import Any
 
@@ -437,6 +437,8 @@ MOMENTS = 60
 """How many moments a short film is looked at; a long one at more, each `STEPS` [1] seconds."""
 REACH = 900.0
 """Seconds before the end of the film within which credits are looked for."""
+_SMALL = 320, 180
+"""Width and height in pixels to which a picture is brought to be held against the next."""
 STRIDE = 4
 """Every so many of the moments are looked at first; the shortest roll in a short film (8 s) shows in two."""
 
@@ -455,20 +457,54 @@ def find_credits(
     """
     moments = credit_moments(end)
     seen: dict[int, tuple[TextLine, ...]] = {}
+    small: dict[int, Image] = {}
     places = sorted({*range(0, len(moments), STRIDE), *range(len(moments))[-1:]})
 
     def full(place: int) -> bool:
         return may_be_credits(line.box for line in seen[place])
 
+    def looked_at(wanted: Sequence[int]) -> Iterator[Image]:
+        delivered = spanned("frames", pictures([moments[i] for i in wanted]))
+        for place, picture in zip(wanted, delivered, strict=False):
+            small[place] = np.asarray(cv2.resize(picture.image, _SMALL, interpolation=cv2.INTER_AREA))
+            yield picture.image
+            advance(1)
+
     while places:
-        found = [*reader.read_all(_counted(pictures([moments[i] for i in places]), advance))]
+        found = [*reader.read_all(looked_at(places))]
         seen |= {i: found[k] if k < len(found) else () for k, i in enumerate(places)}
         between = [(a, b) for a, b in pairwise(sorted(seen)) if b > a + 1]
         places = [(a + b) // 2 for a, b in between if full(a) != full(b)]
     for _ in range(len(moments) - len(seen)):
         advance(1)
     lines = [Sighting(t.text, t.box, moments[i], t.score) for i in sorted(seen) for t in seen[i]]
-    return credits_interval(lines, [moments[i] for i in sorted(seen)], Interval(0.0, end))
+    roll = credits_interval(lines, [moments[i] for i in sorted(seen)], Interval(0.0, end))
+    if roll is None:
+        return None
+    shown = [i for i in sorted(seen) if roll.start <= moments[i] < roll.end and full(i)]
+    pages = [_stands_over_life(*((small[i], seen[i]) for i in pair)) for pair in pairwise(shown)]
+    return roll if 2 * sum(pages) <= len(pages) else None
+
+
+def _stands_over_life(
+    before: tuple[Image, Sequence[TextLine]], after: tuple[Image, Sequence[TextLine]]
+) -> bool:
+    """True where most lines stay at their places while the picture around them changes: no credits.
+
+    A car's display, figures of a measuring camera and a page with a film in it stand so.
+    """
+    boxes = [line.box for _, lines in (before, after) for line in lines]
+    stay = sum(any(new.box.iou(old.box) > 0.5 for old in before[1]) for new in after[1])
+    if 2 * stay <= len(after[1]):
+        return False
+    images = before[0].copy(), after[0].copy()
+    width, height = _SMALL
+    for box, image in product(boxes, images):
+        edge = box.height / 2
+        left, right = (np.clip((box.left - edge, box.right + edge), 0, 1) * width).astype(int)
+        top, bottom = (np.clip((box.top - edge, box.bottom + edge), 0, 1) * height).astype(int)
+        image[top : bottom + 1, left : right + 1] = 0
+    return differs(*images, SAME_LINE)
 
 
 def credit_moments(end: float) -> list[float]:
@@ -476,9 +512,3 @@ def credit_moments(end: float) -> list[float]:
     first = max(end / 2, end - REACH)
     step = min(max((end - first) / MOMENTS, STEPS[0]), STEPS[1])
     return [round(float(second), 3) for second in np.arange(first, end - step / 4, step)]
-
-
-def _counted(pictures: Iterable[Picture], advance: Callable[[float], None]) -> Iterator[Image]:
-    for picture in spanned("frames", pictures):
-        yield picture.image
-        advance(1)

@@ -63,3 +63,15 @@ def test_halving_finds_the_same_roll_with_a_third_of_the_frames(start: float, le
     assert found.start == white[0]
     assert found.end == next((moment for moment in moments if moment > white[-1]), 100.0)
     assert len(asked) == len(set(asked)) <= len(moments) / 3 + 3
+
+
+@pytest.mark.parametrize("alive", [False, True])
+def test_lines_that_stand_over_a_living_picture_are_no_credits(alive: bool) -> None:
+    def read(seconds: Sequence[float]) -> Iterator[Picture]:
+        for second in seconds:
+            image = np.full((180, 320, 3), 200, np.uint8)
+            image[120:170, 10:80] = round(second * 60) % 200 if alive else 90
+            yield Picture(second, second, image)
+
+    found = find_credits(read, 40.0, Reader(), lambda amount: None)
+    assert (found is None) is alive
