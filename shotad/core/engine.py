@@ -196,6 +196,7 @@ Deed = Literal[
     "stands up", "sits down", "crouches", "bends forward", "raises a hand", "raises both arms",
     "spreads the arms", "puts a hand to the face", "walks to the left", "walks to the right",
     "turns round", "turns away",
+    "smiles", "opens the mouth wide", "lowers the head", "raises the head", "tilts the head",
 ]  # fmt: skip
 TextKind = Literal["title", "credit", "sign", "text", "subtitle"]
 """``text`` is writing of which is not known what it is: a card, a screen, a caption."""

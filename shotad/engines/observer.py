@@ -68,6 +68,7 @@ from shotad.sight import (
     change_of,
     companies,
     deed_facts,
+    face_acts,
     figure_of,
     has_more,
     inside_of,
@@ -88,7 +89,7 @@ from shotad.sight import (
     with_missed,
 )
 
-REVISION = "9"
+REVISION = "10"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
@@ -232,7 +233,13 @@ class Observer:
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
                 worn = fact.clothes if len(seen) == 1 else None
-        acts = {p: [act for act in acts_of(poses[p.track]) if _is_borne_out(act, p.track)] for p in seen}
+        acts = {
+            p: [
+                *(act for act in acts_of(poses[p.track]) if _is_borne_out(act, p.track)),
+                *face_acts(self._eyes.expressions(p.track, images)),
+            ]
+            for p in seen
+        }
         for fact in deed_facts(acts, stretch, known.cast):
             yield replace(fact, clothes=worn)
 

@@ -12,13 +12,17 @@ import numpy.typing as npt
 
 from shotad.core import Box, Clip, Colour, Image, Named, Presence, Sighting, obtainable, weights_file
 from shotad.sight import (
+    FACE_SEEN,
     HIPS,
     KINDS,
+    NEAR,
     SHOULDERS,
     Classifier,
     EfficientDet,
     Embedding,
+    Expression,
     FaceFinder,
+    FaceMesh,
     FaceReader,
     Glimpse,
     Level,
@@ -92,6 +96,7 @@ OTHERS = (
     "yunet",
     "sface",
     "movenet-lightning",
+    "face-mesh",
     "efficientnet-lite3",
 )
 
@@ -136,6 +141,12 @@ class Eyes:
         """The joints of a person in each frame of their track; ``images`` are the frames by seconds."""
         return [self._poses.read(images[g.seconds], g.box, g.seconds) for g in track.seen]
 
+    def expressions(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Expression]:
+        """What a person's face shows in the frames in which it is plain, near and not aside."""
+        seen = [g for g in track.seen if g.face and g.face_score > FACE_SEEN and g.face.box.height >= NEAR]
+        found = (self._mesh.read(images[g.seconds], g.face) for g in seen if g.face)
+        return [expression for expression in found if expression is not None]
+
     @cached_property
     def _detectors(self) -> tuple[EfficientDet | None, SsdMobileNet, FaceFinder]:
         return (
@@ -151,6 +162,10 @@ class Eyes:
     @cached_property
     def _classifier(self) -> Classifier:
         return Classifier(weights_file("efficientnet-lite3"))
+
+    @cached_property
+    def _mesh(self) -> FaceMesh:
+        return FaceMesh(weights_file("face-mesh"))
 
     @cached_property
     def _poses(self) -> PoseReader:

@@ -32,6 +32,12 @@ from .castfolder import (
     used_in as used_in,
 )
 from .charbank import load_cast as load_cast
+from .expressions import (
+    NEAR as NEAR,
+    Expression as Expression,
+    FaceMesh as FaceMesh,
+    face_acts as face_acts,
+)
 from .faces import (
     PAIRS as PAIRS,
     Embedding as Embedding,
@@ -101,6 +107,7 @@ from .people import (
     with_missed as with_missed,
 )
 from .persons import (
+    FACE_SEEN as FACE_SEEN,
     Company as Company,
     Person as Person,
     Stretch as Stretch,

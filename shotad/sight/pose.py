@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -206,14 +207,24 @@ def _posture(pose: Pose) -> Posture | None:
     return "sits" if seated and pose.lean < 20 else None
 
 
-def _runs(flags: Sequence[bool], poses: Sequence[Pose], least: float = _HOLD) -> Iterator[tuple[int, int]]:
+class Timed(Protocol):
+    """Something seen at a second of the film."""
+
+    @property
+    def seconds(self) -> float: ...
+
+
+Seen = TypeVar("Seen", bound=Timed)
+
+
+def runs(flags: Sequence[bool], seen: Sequence[Timed], least: float = _HOLD) -> Iterator[tuple[int, int]]:
     """First and last place of each unbroken run of true flags that lasts at least so many seconds."""
     start: int | None = None
     for at, flag in enumerate([*flags, False]):
         if flag and start is None:
             start = at
         elif not flag and start is not None:
-            if poses[at - 1].seconds - poses[start].seconds >= least:
+            if seen[at - 1].seconds - seen[start].seconds >= least:
                 yield start, at - 1
             start = None
 
@@ -223,23 +234,22 @@ def _raised(poses: Sequence[Pose]) -> Iterator[Act]:
     sides = [[_is_up(pose, side) for pose in poses] for side in (0, 1)]
     both = [a and b for a, b in zip(*sides, strict=True)]
     taken: list[tuple[float, float]] = []
-    for start, end in _runs(both, poses):
-        if _came_from(poses, start, lambda pose: _is_down(pose, 0) and _is_down(pose, 1)):
+    for start, end in runs(both, poses):
+        if came_from(poses, start, lambda pose: _is_down(pose, 0) and _is_down(pose, 1)):
             taken.append((poses[start].seconds, poses[end].seconds))
             yield Act("raises both arms", *taken[-1])
     for side in (0, 1):
-        for start, end in _runs(sides[side], poses):
+        for start, end in runs(sides[side], poses):
             first, last = poses[start].seconds, poses[end].seconds
             if any(a <= last and first <= b for a, b in taken):
                 continue
-            if _came_from(poses, start, partial(_is_down, side=side)):
+            if came_from(poses, start, partial(_is_down, side=side)):
                 yield Act("raises a hand", first, last)
 
 
-def _came_from(poses: Sequence[Pose], start: int, before: Callable[[Pose], bool]) -> bool:
+def came_from(seen: Sequence[Seen], start: int, before: Callable[[Seen], bool]) -> bool:
     """True where it was so, in two frames at least, within the time before ``start``."""
-    earlier = [p for p in poses[:start] if p.seconds >= poses[start].seconds - _BEFORE]
-    return sum(before(pose) for pose in earlier) >= 2
+    return sum(before(s) for s in seen[:start] if s.seconds >= seen[start].seconds - _BEFORE) >= 2
 
 
 def _is_up(pose: Pose, side: int) -> bool:
@@ -264,7 +274,7 @@ def _is_down(pose: Pose, side: int) -> bool:
 def _spread(poses: Sequence[Pose]) -> Iterator[Act]:
     """Both arms held out to the sides."""
     flags = [_is_spread(pose) for pose in poses]
-    for start, end in _runs(flags, poses, 0.2):
+    for start, end in runs(flags, poses, 0.2):
         yield Act("spreads the arms", poses[start].seconds, poses[end].seconds)
 
 
@@ -281,8 +291,8 @@ def _at_face(poses: Sequence[Pose]) -> Iterator[Act]:
     """A hand brought to the face from below: one that waves passes it too."""
     for side in (0, 1):
         down, up = partial(_is_down, side=side), partial(_is_up, side=side)
-        for start, end in _runs([_is_at_face(pose, side) for pose in poses], poses):
-            if _came_from(poses, start, down) and not _came_from(poses, start, up):
+        for start, end in runs([_is_at_face(pose, side) for pose in poses], poses):
+            if came_from(poses, start, down) and not came_from(poses, start, up):
                 yield Act("puts a hand to the face", poses[start].seconds, poses[end].seconds)
 
 
@@ -359,7 +369,7 @@ def _crouched(poses: Sequence[Pose]) -> Iterator[Act]:
     if not legs or straight < _LEGS * float(np.median([pose.torso for pose in legs])):
         return
     low = [height < _BENT * straight for height in heights]
-    for start, end in _runs(low, legs):
+    for start, end in runs(low, legs):
         feet = legs[start].middle(ANKLES)
         before = [
             p for p, bent in zip(legs[:start], low[:start], strict=True)
@@ -370,7 +380,7 @@ def _crouched(poses: Sequence[Pose]) -> Iterator[Act]:
             continue
         yield Act("crouches", legs[start].seconds, legs[end].seconds)
         tall = [height > _TALL * straight for height in heights]
-        up = next((first for first, _ in _runs(tall, legs) if first > end), None)
+        up = next((first for first, _ in runs(tall, legs) if first > end), None)
         if up is not None and legs[up].seconds <= legs[end].seconds + _BEFORE:
             yield Act("stands up", legs[end].seconds, legs[up].seconds)
 
@@ -381,8 +391,8 @@ def _turns(poses: Sequence[Pose]) -> Iterator[Act]:
     ways: tuple[tuple[Deed, int], ...] = (("turns round", 1), ("turns away", -1))
     for deed, way in ways:
         shown = [way * pose.breadth >= _BROAD for pose in whole]
-        for start, end in _runs(shown, whole):
-            if _came_from(whole, start, lambda pose, way=way: way * pose.breadth <= -_BROAD):  # type: ignore[misc]
+        for start, end in runs(shown, whole):
+            if came_from(whole, start, lambda pose, way=way: way * pose.breadth <= -_BROAD):  # type: ignore[misc]
                 yield Act(deed, whole[start - 1].seconds, whole[end].seconds)
 
 
@@ -390,6 +400,6 @@ def _bends(poses: Sequence[Pose]) -> Iterator[Act]:
     """From upright to a torso more level than not."""
     whole = [pose for pose in poses if pose.seen(*HIPS)]
     flags = [50 < pose.lean < 130 for pose in whole]
-    for start, end in _runs(flags, whole, 0.2):
-        if _came_from(whole, start, lambda pose: pose.lean <= _UPRIGHT):
+    for start, end in runs(flags, whole, 0.2):
+        if came_from(whole, start, lambda pose: pose.lean <= _UPRIGHT):
             yield Act("bends forward", whole[start].seconds, whole[end].seconds)
