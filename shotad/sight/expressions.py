@@ -42,7 +42,8 @@ _FOREHEAD, _CHIN = 10, 152
 class Expression:
     """One face at ``seconds``. ``wide``: the mouth's width in distances of the outer corners of the eyes
     (0.46 to 0.60 at rest); ``open``: how far the lips are apart, ``lift``: how far the corners are above
-    their middle, both in widths of the mouth; ``down`` and ``tilt``: degrees by which the head bows and leans."""
+    their middle, both in widths of the mouth; ``down`` and ``tilt``: degrees by which the head bows and
+    leans."""
 
     seconds: float
     wide: float
