@@ -73,7 +73,10 @@ def turn_of(frame: VideoFrame) -> Orientation:
     """
     from av.sidedata.sidedata import Type
 
-    side: Any = frame.side_data
+    try:
+        side: Any = frame.side_data
+    except ValueError:  # it holds a kind that PyAV does not know yet, and PyAV then tells of none
+        return Orientation()
     data = side.get(Type.DISPLAYMATRIX)
     if data is None:
         return Orientation()

@@ -48,6 +48,8 @@ _BESIDE = 1.0
 """Seconds by which a lost line of a text may be read before or after the rest."""
 _TITLE_LINES = 4
 """Lines that a title has at most: more are a card, a page or a screen."""
+_EVEN = 4.0
+"""Luma levels by which an even stripe differs in itself at most."""
 _PLAIN = 12.0
 """Standard deviation of luma up to which the ground around a line is a plain card's."""
 _SMALL = 0.12
@@ -284,7 +286,7 @@ def _kind(
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
-    if long and all(_rises_alone(line) for line in card) and not _is_prose([line.text for line in card]):
+    if long and all(_rises_alone(line) for line in card) and not _is_page(card):
         return "credit"
     if _is_overlay(card):
         return "title" if _is_a_card(card, observations) and not _is_caption(card) else "text"
@@ -326,8 +328,8 @@ def _is_in_the_scene(card: Sequence[Inscription]) -> bool:
 
 
 def _is_roll(card: Sequence[Inscription]) -> bool:
-    """True for small lines that all rise together, and are no prose."""
-    if _is_prose([line.text for line in card]):
+    """True for small lines that all rise together, and are neither prose nor the list of a screen."""
+    if _is_page(card):
         return False
     rising = [line for line in card if line.drift[1] < -0.02 and abs(line.drift[0]) < 0.02]
     return len(rising) >= 3 and 2 * len(rising) > len(card) and _is_small(card)
@@ -402,7 +404,21 @@ def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     roles = {a.text for frame in full for a in frame if _ROLE.search(a.text)}
     low = [frame for frame in full if sum(line.box.height <= _ROLL for line in frame) >= 3]
     page = _is_prose([line.text for frame in full for line in frame])
+    if 2 * sum(map(_is_striped, full)) > len(full):
+        return False
     return len(roles) >= 2 or (2 * len(low) > len(full) and not page and _rises(observations))
+
+
+def _is_page(card: Sequence[Inscription]) -> bool:
+    middle = [line.readings[len(line.readings) // 2].line for line in card]
+    return _is_striped(middle) or _is_prose([line.text for line in card])
+
+
+def _is_striped(card: Sequence[TextLine]) -> bool:
+    """True for lines on even stripes of different light: the list of a screen, or a table."""
+    bands = [line.around[half] for line in card for half in (slice(6), slice(6, None)) if line.around[half]]
+    even = [fmean(band) for band in bands if max(band) - min(band) < _EVEN]
+    return 5 * len(even) > 4 * len(bands) and max(even) - min(even) > _PLAIN
 
 
 def _is_prose(lines: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -246,6 +247,22 @@ def test_prose_that_rises_is_a_page_and_no_credits() -> None:
     ]
     assert "credit" not in [kind for _, kind in said(rolling(names=page))]
     assert not looks_like_credits(rolling(names=page)[4:10])
+
+
+def test_a_list_on_even_stripes_that_rises_is_a_screen_and_no_credits() -> None:
+    def striped(light: Callable[[int], float], uneven: float = 0) -> list[FrameText]:
+        around = {name: (light(i), light(i) + uneven) * 6 for i, name in enumerate(ROLL)}
+        return [
+            replace(frame, lines=tuple(replace(one, around=around[one.text]) for one in frame.lines))
+            for frame in rolling()
+        ]
+
+    list_of_screen = striped(lambda i: 250 - 20 * i)
+    assert "credit" not in [kind for _, kind in said(list_of_screen)]
+    assert not looks_like_credits(list_of_screen[4:10])
+    for roll in (striped(lambda i: 8), striped(lambda i: 250 - 20 * i, uneven=30)):
+        assert said(roll) == [(" ".join(ROLL), "credit")]
+        assert looks_like_credits(roll[4:10])
 
 
 def test_a_card_with_roles_is_of_credits_and_a_full_one_may_be_a_page() -> None:
