@@ -233,13 +233,10 @@ class Observer:
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
                 worn = fact.clothes if len(seen) == 1 else None
-        acts = {
-            p: [
-                *(act for act in acts_of(poses[p.track]) if _is_borne_out(act, p.track)),
-                *face_acts(self._eyes.expressions(p.track, images)),
-            ]
-            for p in seen
-        }
+        acts: dict[Person, list[Act]] = {}
+        for person in seen:
+            body = [act for act in acts_of(poses[person.track]) if _is_borne_out(act, person.track)]
+            acts[person] = [*body, *face_acts(self._eyes.expressions(person.track, images), body)]
         for fact in deed_facts(acts, stretch, known.cast):
             yield replace(fact, clothes=worn)
 

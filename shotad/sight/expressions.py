@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import cv2
 import numpy as np
@@ -35,17 +36,18 @@ _SURE = 2.0
 _ASIDE = 30.0
 """Degrees up to which a face is turned to the side and still measured."""
 _OUTER_EYES, _CORNERS, _LIPS, _CHEEKS = (33, 263), (61, 291), (13, 14), (234, 454)
-_FOREHEAD, _CHIN = 10, 152
+_FOREHEAD, _UNDER_NOSE = 10, 2  # not the chin, which goes with the mouth
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One face at ``seconds``. ``wide``: the mouth's width in distances of the outer corners of the eyes
-    (0.46 to 0.60 at rest); ``open``: how far the lips are apart, ``lift``: how far the corners are above
-    their middle, both in widths of the mouth; ``down`` and ``tilt``: degrees by which the head bows and
-    leans."""
+    """One face at ``seconds``. ``size``: its height in that of the picture; ``wide``: the mouth's width in
+    distances of the outer corners of the eyes (0.46 to 0.60 at rest); ``open``: how far the lips are apart,
+    ``lift``: how far the corners are above their middle, both in widths of the mouth; ``down`` and ``tilt``:
+    degrees by which the head bows and leans."""
 
     seconds: float
+    size: float
     wide: float
     open: float
     lift: float
@@ -71,7 +73,7 @@ class FaceMesh:
         low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
         across = points[_OUTER_EYES[1], :2] - points[_OUTER_EYES[0], :2]
         points, score = self._look(image, (low + high) / 2, _ROOM * float((high - low).max()), across)
-        return _measured(points, face.seconds) if score >= _SURE else None
+        return _measured(points, face) if score >= _SURE else None
 
     def _look(
         self, image: Image, middle: npt.NDArray[np.float64], side: float, across: npt.NDArray[np.float64]
@@ -92,20 +94,21 @@ class FaceMesh:
         return np.column_stack([flat, found[:, 2] * side / _SIDE]), score
 
 
-def _measured(points: npt.NDArray[np.float64], seconds: float) -> Expression | None:
+def _measured(points: npt.NDArray[np.float64], face: Face) -> Expression | None:
     def between(one: int, other: int) -> float:
         return max(float(np.linalg.norm(points[one] - points[other])), 1e-6)
 
-    across, down = points[_CHEEKS[1]] - points[_CHEEKS[0]], points[_CHIN] - points[_FOREHEAD]
+    across, down = points[_CHEEKS[1]] - points[_CHEEKS[0]], points[_UNDER_NOSE] - points[_FOREHEAD]
     if abs(np.degrees(np.arctan2(across[2], across[0]))) > _ASIDE:
         return None
     width = between(*_CORNERS)
     raised = (points[list(_LIPS)].mean(axis=0) - points[list(_CORNERS)].mean(axis=0)) @ down
     return Expression(
-        seconds,
+        face.seconds,
+        face.box.height,
         wide=width / between(*_OUTER_EYES),
         open=between(*_LIPS) / width,
-        lift=float(raised) / between(_CHIN, _FOREHEAD) / width,
+        lift=float(raised) / between(_UNDER_NOSE, _FOREHEAD) / width,
         down=float(np.degrees(np.arctan2(down[2], down[1]))),
         tilt=float(np.degrees(np.arctan2(across[1], across[0]))),
     )
@@ -123,12 +126,17 @@ _HELD = 0.4
 """Seconds for which a mouth or a head is held to be told of."""
 _NOD = 18.0
 """Degrees by which a head is lowered, raised or tilted."""
+_CLOSE = 0.25
+"""Height of a face from which its head is told of: farther off it moves with the body."""
+_APART = 1.0
+"""Seconds before and after what the body does within which the head moves along."""
 _PAUSE = 0.6
 """Seconds between two looks beyond which nothing is known of what was between."""
 
 
-def face_acts(shown: Sequence[Expression]) -> list[Act]:
-    """All that the face does in these looks (ascending seconds), by time."""
+def face_acts(shown: Sequence[Expression], body: Sequence[Act] = ()) -> list[Act]:
+    """All that the face does in these looks (ascending seconds), by time; of the head, what it does by itself
+    and not as a part of what the ``body`` does."""
     acts: list[Act] = []
     borders = [k for k in range(1, len(shown)) if shown[k].seconds - shown[k - 1].seconds > _PAUSE]
     for start, end in zip([0, *borders], [*borders, len(shown)], strict=True):
@@ -143,13 +151,24 @@ def face_acts(shown: Sequence[Expression]) -> list[Act]:
         acts += _moved(part, "raises the head", lambda s: -s.down)
         acts += _moved(part, "tilts the head", lambda s: s.tilt)
         acts += _moved(part, "tilts the head", lambda s: -s.tilt)
-    return sorted(acts, key=lambda act: (act.since, act.deed))
+    alone = (
+        act
+        for act in acts
+        if not act.deed.endswith("the head")
+        or all(act.since > b.until + _APART or act.until < b.since - _APART for b in body)
+    )
+    return sorted(alone, key=lambda act: (act.since, act.deed))
 
 
 def _moved(shown: Sequence[Expression], deed: Deed, angle: Callable[[Expression], float]) -> Iterator[Act]:
-    """Each time that the angle grows by `_NOD`, from where it was held to where it is held."""
+    """Each time that the angle grows by `_NOD`, from where it was held to where it is held, and beyond what
+    is usual: coming back is not told."""
+    shown = [s for s in shown if s.size >= _CLOSE]
     angles = [angle(s) for s in shown]
-    rest = min(angles, default=0.0)
-    for a, b in runs([value >= rest + _NOD for value in angles], shown, _HELD):
+    if not angles:
+        return
+    rest = min(angles)
+    enough = max(rest + _NOD, median(angles) + _NOD / 2)
+    for a, b in runs([value >= enough for value in angles], shown, _HELD):
         if came_from(shown, a, lambda s: angle(s) <= rest + _NOD / 2):
             yield Act(deed, shown[a].seconds, shown[b].seconds)
