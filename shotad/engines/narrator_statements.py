@@ -271,6 +271,10 @@ _USED = frozenset({"laptop", "bicycle", "motorcycle"})
 """Things that say what people are at."""
 _PLACES = frozenset({"lake", "seashore", "mountain", "old building"})
 """What is there and does not appear."""
+_HAND = "hand"
+"""What moves by itself, and is told of so."""
+_CLOSE = 0.02
+"""Share of the picture that a palm has from which its hand is near."""
 _FILLS = 0.45
 """Share of the picture from which a thing is all that is seen."""
 
@@ -340,6 +344,8 @@ def _seen(
     people: list[PeopleFact], things: list[ThingFact], light: Level, same: dict[int, int]
 ) -> Iterator[Statement]:
     """People and things of one shot; those that are merely there share one clause."""
+    yield from (_hands(fact) for fact in things if fact.name == _HAND)
+    things = [fact for fact in things if fact.name != _HAND]
     if (
         things
         and len(people) == 1
@@ -377,6 +383,13 @@ def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:
     if fact.among and not fact.who:
         return f"{fact.shot} {fact.place}"
     return fact.who.id if fact.who else same.get(fact.shot)
+
+
+def _hands(fact: ThingFact) -> Statement:
+    """ "A hand moves close up.": of pictures in which nobody else is to be seen."""
+    where = ("close up",) if (fact.area or 0.0) >= _CLOSE else ()
+    clause = Clause(thing_noun(fact), "move", fact.count > 1, where)
+    return Statement("hands", fact.shot, WORTH["hands"], (clause,), sure=fact.sure, since=fact.since)
 
 
 def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *, seen: bool) -> Statement:

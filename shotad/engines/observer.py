@@ -70,6 +70,7 @@ from shotad.sight import (
     deed_facts,
     face_acts,
     figure_of,
+    hands_of,
     has_more,
     inside_of,
     is_close_face,
@@ -181,7 +182,10 @@ class Observer:
                     stretch,
                     lambda s, images=images: self._eyes.shares(images[s.seconds], s),  # type: ignore[misc]
                 )
-                things += named or ([] if seen else self._scene(passage, frames.number))
+                hands = None if seen else hands_of(self._eyes.hands(passage.looks[::2]), frames.number)
+                things += [*named, hands] if hands else named
+                if not seen and not named and not hands:
+                    things += self._scene(passage, frames.number)
         return replace(
             facts,
             people=_without_echoes(_with_missed(people, frames, known)),

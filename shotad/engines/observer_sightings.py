@@ -25,6 +25,8 @@ from shotad.sight import (
     FaceMesh,
     FaceReader,
     Glimpse,
+    Hand,
+    HandReader,
     Level,
     Pose,
     PoseReader,
@@ -97,6 +99,8 @@ OTHERS = (
     "sface",
     "movenet-lightning",
     "face-mesh",
+    "palms",
+    "hand-points",
     "efficientnet-lite3",
 )
 
@@ -141,6 +145,10 @@ class Eyes:
         """The joints of a person in each frame of their track; ``images`` are the frames by seconds."""
         return [self._poses.read(images[g.seconds], g.box, g.seconds) for g in track.seen]
 
+    def hands(self, looks: Sequence[FrameSightings]) -> list[list[Hand]]:
+        """The hands in each of the looks."""
+        return [self._hands.find(look.image, look.seconds) for look in looks]
+
     def expressions(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Expression]:
         """What a person's face shows in the frames in which it is plain, near and not aside."""
         seen = [g for g in track.seen if g.face and g.face_score > FACE_SEEN and g.face.box.height >= NEAR]
@@ -162,6 +170,10 @@ class Eyes:
     @cached_property
     def _classifier(self) -> Classifier:
         return Classifier(weights_file("efficientnet-lite3"))
+
+    @cached_property
+    def _hands(self) -> HandReader:
+        return HandReader(weights_file("palms"), weights_file("hand-points"))
 
     @cached_property
     def _mesh(self) -> FaceMesh:

@@ -77,6 +77,11 @@ from .gallery import (
     photo_key as photo_key,
     read_gallery as read_gallery,
 )
+from .hands import (
+    Hand as Hand,
+    HandReader as HandReader,
+    hands_of as hands_of,
+)
 from .identity import Verdict as Verdict, identify as identify
 from .inscriptions import (
     FrameText as FrameText,
