@@ -23,7 +23,7 @@ from shotad.sight.faces import Face
 from shotad.sight.pose import Act, came_from, runs
 from shotad.sight.things import interpreter
 
-NEAR = 0.12
+NEAR = 0.2
 """Height of a face, in that of the picture, from which its points are looked for."""
 _SIDE = 192
 """Pixels of the square that the model sees."""
@@ -114,8 +114,9 @@ def _measured(points: npt.NDArray[np.float64], face: Face) -> Expression | None:
     )
 
 
-_SMILE, _LIFTED, _SHOUT = 0.66, 0.03, 0.45
-"""`Expression.wide` and `lift` from which a mouth smiles, and `open` up to which."""
+_SMILE, _LIFTED, _TEETH, _SHOUT = 0.66, 0.08, 0.12, 0.45
+"""`Expression.wide`, `lift` and `open` from which a mouth smiles, and `open` up to which: who weeps draws the
+closed lips just as wide and high as who smiles with them (0.02 to 0.09 open), so these are not told."""
 _SMILING = 0.9
 """Seconds for which it does so without a break: who talks does not."""
 _OPEN, _SHUT = 0.5, 0.25
@@ -141,7 +142,7 @@ def face_acts(shown: Sequence[Expression], body: Sequence[Act] = ()) -> list[Act
     borders = [k for k in range(1, len(shown)) if shown[k].seconds - shown[k - 1].seconds > _PAUSE]
     for start, end in zip([0, *borders], [*borders, len(shown)], strict=True):
         part = shown[start:end]
-        smiles = [s.wide >= _SMILE and s.lift >= _LIFTED and s.open <= _SHOUT for s in part]
+        smiles = [s.wide >= _SMILE and s.lift >= _LIFTED and _TEETH <= s.open <= _SHOUT for s in part]
         acts += [Act("smiles", part[a].seconds, part[b].seconds) for a, b in runs(smiles, part, _SMILING)]
         for a, b in runs([s.open >= _OPEN for s in part], part, _HELD):
             before = [s.open for s in part[:a] if s.seconds >= part[a].seconds - _QUIET]

@@ -42,7 +42,7 @@ from shotad.description import parse_stage1
 from shotad.engines import observer as module
 from shotad.engines.observer import Observer, describe
 from shotad.engines.observer_sightings import FIRST, FrameSightings, known_faces
-from shotad.sight import Face, Glimpse, Pose, Track
+from shotad.sight import Expression, Face, Glimpse, Hand, Pose, Track
 from tests.joints import pose
 
 STEPS = ("Main characters", "Actions", "Interactions", "Environment")
@@ -97,6 +97,8 @@ class FakeEyes:
     postures: tuple[str, str] = ("stands", "stands")
     trouble: Exception | None = None
     lake: float = 0.0
+    smile: float = 0.55
+    hand: bool = False
 
     def __post_init__(self) -> None:
         self.seen: list[float] = []
@@ -112,6 +114,15 @@ class FakeEyes:
 
     def scene(self, image: Image) -> dict[str, float]:
         return {"lake": self.lake, "bird": 0.1}
+
+    def hands(self, looks: Sequence[FrameSightings]) -> list[list[Hand]]:
+        def palm(second: float) -> Hand:
+            return Hand(second, Box(0.4, 0.4, 0.6, 0.7), np.full((21, 2), second) + np.eye(21, 2))
+
+        return [[palm(look.seconds)] if self.hand else [] for look in looks]
+
+    def expressions(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Expression]:
+        return [Expression(g.seconds, 0.4, self.smile, 0.1, 0.05, 0.0, 0.0) for g in track.seen]
 
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
         half = len(track.seen) // 2
@@ -226,6 +237,18 @@ def test_what_somebody_does_is_a_fact_of_its_own(facts_of: Seer) -> None:
         (1, "raises a hand", None, 11.5),
     ]
     assert "raises a hand" in describe(facts)
+
+
+def test_what_a_face_does_is_told_with_what_the_body_does(facts_of: Seer) -> None:
+    facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up"), smile=0.7))
+    assert [f.deed for f in facts.people] == [None, "smiles", "raises a hand"]
+    assert "smiles" in describe(facts)
+
+
+def test_hands_are_told_of_where_nobody_is_seen(facts_of: Seer) -> None:
+    (hand,) = facts_of(clip_of(wall()), FakeEyes(hand=True, lake=0.8)).things
+    assert (hand.name, hand.since) == ("hand", 10.0)
+    assert facts_of(clip_of(wall()), FakeEyes(one, hand=True)).things == ()
 
 
 def test_black_frames_are_not_searched(facts_of: Seer) -> None:

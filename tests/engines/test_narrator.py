@@ -135,6 +135,10 @@ GOLDEN = [
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.8), ThingFact(1, "car", 1, "left", 0.9))), {"A car appears on the left.", "There is a car on the left."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, movement="left"),)), {"A car drives to the left."}),
     (Facts((1,), things=(ThingFact(1, "dog", 1, "centre", 0.9, movement="down"),)), {"A dog moves down."}),
+    (Facts((1,), things=(ThingFact(1, "hand", 1, "left", 0.9, area=0.1),)), {"A hand moves close up.", "Close up, a hand moves."}),
+    (Facts((1,), things=(ThingFact(1, "hand", MANY, "left", 0.9, area=0.01),)), {"Hands move."}),
+    (Facts((1,), people=(person(deed="smiles"),)), {"A person smiles.", "Someone smiles."}),
+    (Facts((1,), people=(person(deed="lowers the head"),)), {"A person lowers the head.", "Someone lowers the head."}),
     (Facts((1,), things=(ThingFact(1, "car", 2, "left", 0.9, area=0.5),)), {"Two cars appear.", "There are two cars."}),
 ]  # fmt: skip
 """Lines read aloud and found good; any of the wordings may be chosen."""

@@ -14,8 +14,8 @@ from shotad.sight import Act, Expression, FaceFinder, FaceMesh, face_acts
 
 SAMPLE = Path(__file__).resolve().parents[1] / "sample" / "sample.mp4"
 REST = Expression(0.0, size=0.4, wide=0.55, open=0.03, lift=-0.03, down=8.0, tilt=0.0)
-SMILE = replace(REST, wide=0.72, lift=0.06, open=0.2)
-SHOUT = replace(REST, open=0.6, wide=0.68, lift=0.05)
+SMILE = replace(REST, wide=0.72, lift=0.1, open=0.2)
+SHOUT = replace(REST, open=0.6, wide=0.68, lift=0.1)
 BOWED, RAISED, TILTED = replace(REST, down=30.0), replace(REST, down=-14.0), replace(REST, tilt=-21.0)
 
 
@@ -33,6 +33,7 @@ def looks(*course: tuple[Expression, float], every: float = 0.25) -> list[Expres
         ([(SMILE, 2.0)], [Act("smiles", 0.0, 1.75)]),
         ([(SMILE, 0.5), (REST, 0.5)] * 4, []),
         ([(replace(SMILE, lift=0.0), 2.0)], []),
+        ([(replace(SMILE, open=0.05), 2.0)], []),
         ([(SHOUT, 2.0)], []),
         ([(REST, 1.5), (SHOUT, 1.0)], [Act("opens the mouth wide", 1.5, 2.25)]),
         ([(REST, 0.5), (SHOUT, 1.0)] * 2, []),
@@ -44,7 +45,8 @@ def looks(*course: tuple[Expression, float], every: float = 0.25) -> list[Expres
         ([(RAISED, 1.0), (REST, 3.0)], []),
     ],
     ids=[
-        "rest", "smiles", "smiles all the time", "talks", "grimaces", "shouts all the time", "opens the mouth",
+        "rest", "smiles", "smiles all the time", "talks", "grimaces", "weeps",
+        "shouts all the time", "opens the mouth",
         "sings", "bows", "looks up", "leans", "far off", "bowed all the time",
         "comes back",
     ],
@@ -81,6 +83,6 @@ def test_the_model_sees_a_smile_and_not_one_in_a_face_that_it_does_not_find() ->
         (p.image, face) for p in pictures for face in finder.find(p.image, p.seconds) if face.score > 0.85
     ]
     shown = [mesh.read(image, face) for image, face in faced]
-    assert any(e is not None and e.wide > 0.66 and e.lift > 0.03 for e in shown)
+    assert any(e is not None and e.wide > 0.66 and e.lift > 0.08 and e.open > 0.12 for e in shown)
     image, face = faced[0]
     assert mesh.read(image * 0 + 90, face) is None
