@@ -48,6 +48,8 @@ _BESIDE = 1.0
 """Seconds by which a lost line of a text may be read before or after the rest."""
 _TITLE_LINES = 4
 """Lines that a title has at most: more are a card, a page or a screen."""
+_SCREEN = 8
+"""Lines of all kinds in the picture at most that has a title: where there are more it is a screen."""
 _EVEN = 4.0
 """Luma levels by which an even stripe differs in itself at most."""
 _PLAIN = 12.0
@@ -294,9 +296,9 @@ def _kind(
 
 
 def _is_a_card(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
-    """True for a few lines on plain ground or over several shots, and for those that nothing ever hides and
-    that come or go within their shot, stand in the middle, or stay while all around them moves: letters on a
-    thing may keep their place too."""
+    """True for a few lines among few on plain ground or over several shots, and for those that nothing ever
+    hides and that come or go within their shot, stand in the middle, or stay while all around them moves:
+    letters on a thing may keep their place too."""
     line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
     shots = {reading.shot for other in card for reading in other.readings}
     first, last = min(line.frames), max(line.frames)
@@ -305,7 +307,8 @@ def _is_a_card(card: Sequence[Inscription], observations: Sequence[FrameText]) -
     laid = laid or all(abs(other.centre[0] - 0.5) < _MIDDLE for other in card)
     hidden = len(line.frames) < _STEADY * (last - first + 1)
     shown = laid and not hidden and _spelt(line) >= _STEADY
-    return len(card) <= _TITLE_LINES and (line.ground <= _PLAIN or len(shots) > 1 or shown)
+    few = fmean(len(observations[i].lines) for i in line.frames) <= _SCREEN
+    return few and len(card) <= _TITLE_LINES and (line.ground <= _PLAIN or len(shots) > 1 or shown)
 
 
 def _rises_alone(line: Inscription) -> bool:

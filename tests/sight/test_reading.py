@@ -249,6 +249,13 @@ def test_prose_that_rises_is_a_page_and_no_credits() -> None:
     assert not looks_like_credits(rolling(names=page)[4:10])
 
 
+@pytest.mark.parametrize(("others", "kind"), [(0, "title"), (7, "title"), (8, "text")])
+def test_one_word_among_many_lines_is_of_a_screen_and_no_title(others: int, kind: str) -> None:
+    beside = [line(f"Setting {i} of the list", x=0.85, y=0.06 + 0.1 * i, height=0.04) for i in range(others)]
+    shown = [line("Spring", x=0.3, y=0.3, height=0.1), *beside]
+    assert [found for text, found in said(seen(*[shown] * 6)) if text == "Spring"] == [kind]
+
+
 def test_a_list_on_even_stripes_that_rises_is_a_screen_and_no_credits() -> None:
     def striped(light: Callable[[int], float], uneven: float = 0) -> list[FrameText]:
         around = {name: (light(i), light(i) + uneven) * 6 for i, name in enumerate(ROLL)}
