@@ -4,25 +4,23 @@ from .assisted_choice import (
     expert_words as expert_words,
     render as render,
 )
-from .cml.features import (
+from .cml import (
+    CML_METRICS as CML_METRICS,
+    ScriptText as ScriptText,
     adjacent_similarity as adjacent_similarity,
     alignment as alignment,
     central_similarity as central_similarity,
+    cml_instruction as cml_instruction,
+    cml_text as cml_text,
     creativity as creativity,
     emotional_stability as emotional_stability,
+    evaluate_cml as evaluate_cml,
     innovation as innovation,
     mutual_similarity as mutual_similarity,
     originality as originality,
     paired_similarity as paired_similarity,
-    topic_concentration as topic_concentration,
-)
-from .cml.report import (
-    CML_METRICS as CML_METRICS,
-    ScriptText as ScriptText,
-    cml_instruction as cml_instruction,
-    cml_text as cml_text,
-    evaluate_cml as evaluate_cml,
     read_scripts as read_scripts,
+    topic_concentration as topic_concentration,
 )
 from .datasets.checking import check_dataset as check_dataset
 from .datasets.dataset import Dataset as Dataset
@@ -59,7 +57,7 @@ from .predicting.choosing import (
     choose as choose,
     read_bank_of_films as read_bank_of_films,
 )
-from .predicting.lines import prediction_as_json as prediction_as_json, prediction_text as prediction_text
+from .predicting.clip import prediction_as_json as prediction_as_json, prediction_text as prediction_text
 from .predicting.run import Job as Job, ahead_of as ahead_of, predict as predict
 from .report.comparing import (
     check_same_dataset as check_same_dataset,
@@ -98,19 +96,19 @@ from .screenplay_files import (
     read_screenplay as read_screenplay,
     write_screenplay as write_screenplay,
 )
-from .stage.answers import (
-    Bm25 as Bm25,
-    evaluate_questions as evaluate_questions,
-    evaluate_role_play as evaluate_role_play,
-)
-from .stage.films import (
+from .stage import (
     StageCheck as StageCheck,
     StageFilm as StageFilm,
     StageRun as StageRun,
     check_stage as check_stage,
     read_stage as read_stage,
 )
-from .stage.timelines import evaluate_timelines as evaluate_timelines
+from .stage_tasks import (
+    Bm25 as Bm25,
+    evaluate_questions as evaluate_questions,
+    evaluate_role_play as evaluate_role_play,
+    evaluate_timelines as evaluate_timelines,
+)
 from .step_report import (
     Labels as Labels,
     evaluate_steps as evaluate_steps,
@@ -119,7 +117,15 @@ from .step_report import (
 )
 from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
-from .story import Story as Story, estimate_story as estimate_story, evaluate_story as evaluate_story
+from .story import (
+    Story as Story,
+    estimate_story as estimate_story,
+    evaluate_story as evaluate_story,
+    lost_questions as lost_questions,
+    story_record as story_record,
+    story_text as story_text,
+    write_story as write_story,
+)
 from .story_questions import (
     StoryFilm as StoryFilm,
     StoryQuestion as StoryQuestion,
@@ -130,12 +136,10 @@ from .story_questions import (
     read_questions as read_questions,
     write_questions as write_questions,
 )
-from .story_report import (
-    lost_questions as lost_questions,
-    story_record as story_record,
-    story_text as story_text,
-    write_story as write_story,
-)
-from .thread_figures import TABLE as TABLE, Setup as Setup
 from .thread_labels import read_thread_labels as read_thread_labels
-from .thread_run import evaluate_threads as evaluate_threads, feature_maker as feature_maker
+from .threads import (
+    TABLE as TABLE,
+    Setup as Setup,
+    evaluate_threads as evaluate_threads,
+    feature_maker as feature_maker,
+)

@@ -51,12 +51,15 @@ from shotad.description import Engines, GrammarReaders, check_prompts, check_rea
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
 from shotad.evaluation.predicting.choosing import Bank, ClipTask
-from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, describe_clip, published_shots
-from shotad.evaluation.predicting.lines import (
+from shotad.evaluation.predicting.clip import (
+    ClipRequest,
+    GivenShots,
     Predicted,
     PredictedLine,
+    describe_clip,
     line_key,
     line_of,
+    published_shots,
     terms_of,
 )
 from shotad.film import Film, open_film

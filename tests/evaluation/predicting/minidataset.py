@@ -15,7 +15,7 @@ from shotad.core import Config, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, Job, Shard, choose, load_dataset, predict
-from shotad.evaluation.predicting.lines import Predicted
+from shotad.evaluation.predicting.clip import Predicted
 from tests.media import FilmSpec, make_film, make_stills
 from tests.shotad_process import PLAIN
 

@@ -16,7 +16,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, Shard, ahead_of, choose
 from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
-from shotad.evaluation.predicting.lines import PredictedLine, line_key, terms_of
+from shotad.evaluation.predicting.clip import PredictedLine, line_key, terms_of
 from shotad.evaluation.predicting.run import Ledger
 
 

@@ -15,9 +15,8 @@ import pytest
 
 from shotad.core import Config, Image, Interval, NoProgress, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
-from shotad.evaluation.thread_figures import ClipScores, SetupResult, setup_result
 from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_run import ThreadEvaluation, score_clips
+from shotad.evaluation.threads import ClipScores, SetupResult, ThreadEvaluation, score_clips, setup_result
 from shotad.grammar import Features, threads_of
 from tests.media import FilmSpec, make_film, read_number
 

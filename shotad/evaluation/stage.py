@@ -30,8 +30,16 @@ from pydantic import (
 from shotad.core import DatasetError, aligned, plural
 from shotad.description import render
 from shotad.evaluation.metric import Json, Result
-from shotad.evaluation.metrics.asking import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
-from shotad.evaluation.metrics.judge import Question, sentence
+from shotad.evaluation.metrics.judge import (
+    SENTENCE,
+    STRING,
+    YES_OR_NO,
+    Part,
+    Question,
+    question,
+    quoted,
+    sentence,
+)
 from shotad.evaluation.report.intervals import Span, span_of
 from shotad.evaluation.screenplay_files import first_fault
 from shotad.evaluation.story import SAMPLING
