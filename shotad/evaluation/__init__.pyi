@@ -1,7 +1,6 @@
 from .assisted_choice import (
     as_json as as_json,
     assist as assist,
-    expert_words as expert_words,
     render as render,
 )
 from .cml import (
@@ -74,10 +73,8 @@ from .report.writing import (
 )
 from .running import (
     WHOLE as WHOLE,
-    Inputs as Inputs,
     evaluate as evaluate,
     read_inputs as read_inputs,
-    report_input as report_input,
 )
 from .screenplay import (
     Element as Element,

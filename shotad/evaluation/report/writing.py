@@ -274,7 +274,7 @@ def terminal_text(run: ReportInput) -> str:
     if told["footnotes"]:
         lines += ["", *map(" ".join, told["footnotes"])]
     if told["left_out"]:
-        lines += ["", *(f"Not measured: {left.metric}. {left.reason}" for left in told["left_out"])]
+        lines += ["", *(f"Not measured: {name}. {reason}" for name, reason in told["left_out"])]
     return "\n".join(lines)
 
 
@@ -296,7 +296,7 @@ def markdown(told: Content) -> str:
     if told["footnotes"]:
         lines += ["", "## Notes", "", *bullets(map(" ".join, told["footnotes"]))]
     if told["left_out"]:
-        left_out = (f"{left.metric}: {left.reason}" for left in told["left_out"])
+        left_out = map(": ".join, told["left_out"])
         lines += ["", "## Not counted", "", *bullets(left_out)]
     for listing in told["listings"]:
         for name, found in (("Worst", listing.worst), ("Best", listing.best)):
