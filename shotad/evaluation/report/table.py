@@ -8,6 +8,7 @@ The numbers of the literature all come from the Shot-by-Shot paper, also those o
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -293,45 +294,9 @@ def paper_values(row: PaperRow, result: Result) -> Values:
     return row.values.get(name, ())
 
 
-AGREEMENT: tuple[Json, ...] = tuple(
-    {
-        "from_the_paper": True,
-        "table": "Table 3",
-        "metric": metric,
-        "called": called,
-        "paragraphs": {"pearson": numbers[0], "spearman": numbers[1]},
-        "sentences": {"pearson": numbers[2], "spearman": numbers[3]},
-    }
-    for metric, called, *numbers in (
-        ("cider", "CIDEr", 0.205, 0.264, 0.412, 0.528),
-        ("rouge-l", "ROUGE-L", 0.305, 0.280, 0.526, 0.512),
-        ("meteor", "METEOR", 0.462, 0.406, 0.602, 0.641),
-        ("bleu-1", "BLEU-1", 0.265, 0.264, 0.477, 0.481),
-        ("spice", "SPICE", 0.022, 0.048, 0.031, 0.012),
-        ("bertscore", "BERTScore", 0.377, 0.393, 0.508, 0.507),
-        ("llm-action", "LLM (LLaMA3.1-70B)", 0.569, 0.491, 0.779, 0.798),
-        ("llm-action", "LLM (GPT-4o)", 0.742, 0.678, 0.797, 0.807),
-        ("action", "Action score, without verbs", 0.735, 0.728, 0.765, 0.790),
-        ("action", "Action score", 0.749, 0.729, 0.806, 0.820),
-    )
-)
-"""Correlation of a metric with human scores of actions, as JSON: 0 to 3, 300 ADs with paragraphs, 500 with
-sentences, five annotators."""
-
-
-CEILINGS: tuple[Json, ...] = tuple(
-    {
-        "from_the_paper": True,
-        "table": "Table A5",
-        "tiou": tiou,
-        "films": films,
-        "pairs": pairs,
-        "values": told,
-    }
-    for tiou, films, pairs, told in (
-        (0.8, 315, 4447, {"cider": [61.5], "action": [45.6], "recall": [71.2], "llm-ad-eval": [3.04, 3.24]}),
-        (0.9, 267, 999, {"cider": [69.8], "action": [47.6], "recall": [80.4], "llm-ad-eval": [3.53, 3.34]}),
-        (0.95, 148, 229, {"cider": [73.9], "action": [47.8], "llm-ad-eval": [3.57, 3.45]}),
-    )
-)
-"""How well two human ADs of the same moment agree (CMD-AD), as JSON."""
+_TOLD = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
+AGREEMENT: tuple[Json, ...] = tuple(_TOLD["agreement"])
+"""Correlation of a metric with human scores of actions: 0 to 3, 300 ADs with paragraphs, 500 with sentences,
+five annotators."""
+CEILINGS: tuple[Json, ...] = tuple(_TOLD["ceilings"])
+"""How well two human ADs of the same moment agree (CMD-AD)."""
