@@ -244,7 +244,14 @@ def threads_command(console: Console, **options: Any) -> None:
     counts as nothing found.
     """
     from shotad.core import WorkFolder, work_folder_of
-    from shotad.evaluation import TABLE, Setup, evaluate_threads, feature_maker, read_thread_labels
+    from shotad.evaluation import (
+        TABLE,
+        Setup,
+        evaluate_threads,
+        feature_maker,
+        read_thread_labels,
+        threads_text,
+    )
 
     named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
     config = load_config(options["config"], options["assignments"], **named)
@@ -259,9 +266,9 @@ def threads_command(console: Console, **options: Any) -> None:
     maker = feature_maker(config, console)
     with WorkFolder(out, force=options["force"]) as place:
         console.note(f"Results: {out}")
-        evaluation = evaluate_threads(labels, setups, config, place, maker, console)
-    console.result(evaluation.text, evaluation.record())
-    if evaluation.failed:
+        record = evaluate_threads(labels, setups, config, place, maker, console)
+    console.result(threads_text(record), record)
+    if record["n"]["failed"]:
         click.get_current_context().exit(1)
 
 

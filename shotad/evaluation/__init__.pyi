@@ -139,4 +139,5 @@ from .threads import (
     Setup as Setup,
     evaluate_threads as evaluate_threads,
     feature_maker as feature_maker,
+    threads_text as threads_text,
 )

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -78,103 +78,18 @@ class ClipScores:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The four figures of a clip or of many; None where a figure is not defined."""
-
-    ap: float | None
-    precision: float | None
-    recall: float | None
-    wcp: float | None
-
-    @classmethod
-    def of(cls, ap: float | None, counts: ClipCounts) -> Figures:
-        """The figures that follow from counts; AP comes from the scores themselves."""
-        return cls(ap, counts.precision, counts.recall, counts.wcp)
-
-
-@dataclass(frozen=True, slots=True)
-class ClipRow:
-    """One clip's counts and figures."""
-
-    clip: LabelledClip
-    counts: ClipCounts
-    ap: float | None
-    failure: str = ""
-
-    @property
-    def figures(self) -> Figures:
-        return Figures.of(self.ap, self.counts)
-
-    def record(self, setup: Setup) -> Json:
-        """One line of ``threads.json``."""
-        return {
-            "labels": self.clip.name,
-            "clip": self.clip.clip,
-            "frames": setup.frames,
-            "match": setup.match,
-            **({"failed": self.failure} if self.failure else {}),
-            **asdict(self.figures),
-            **asdict(self.counts),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class SetupResult:
-    """The figures of one set-up over all clips."""
-
-    setup: Setup
-    threshold: float
-    rows: tuple[ClipRow, ...]
-    ap: float | None
-    """Pooled over all pairs."""
-    best: tuple[float, float] | None = None
-    """As `best_threshold`."""
-    tuned: bool = False
-    """True where ``threshold`` is the best one, found by looking at the labels."""
-
-    @property
-    def counts(self) -> ClipCounts:
-        """The sum of all clips' counts."""
-        return sum((row.counts for row in self.rows), ClipCounts())
-
-    @property
-    def pooled(self) -> Figures:
-        return Figures.of(self.ap, self.counts)
-
-    @property
-    def mean(self) -> tuple[Figures, Json]:
-        """The mean of each figure over the clips that have it, and over how many that is."""
-        rows = [row.figures for row in self.rows]
-        names = [one.name for one in fields(Figures)]
-        kept = {name: [v for row in rows if (v := getattr(row, name)) is not None] for name in names}
-        means = {name: sum(values) / len(values) if values else None for name, values in kept.items()}
-        return Figures(**means), {name: len(values) for name, values in kept.items()}
-
-    def record(self) -> Json:
-        """One line of ``threads.json``."""
-        mean, over = self.mean
-        return {
-            "frames": self.setup.frames,
-            "match": self.setup.match,
-            "threshold": self.threshold if np.isfinite(self.threshold) else None,
-            "tuned": self.tuned,
-            "best": {"threshold": self.best[0], "f1": self.best[1]} if self.best else None,
-            "pooled": asdict(self.pooled),
-            "mean": asdict(mean),
-            "mean_over": over,
-            "counts": asdict(self.counts),
-        }
-
-
+FIGURES = ("ap", "precision", "recall", "wcp")
+"""Of a clip or of many; each is None where it is not defined."""
 Threads = Callable[[Any, float], Iterable[Sequence[int]]]
 """Connected components of a float ``[n, n]`` matrix of scores above a threshold."""
 
 
-def setup_result(
+def setup_record(
     setup: Setup, clips: Sequence[ClipScores], threshold: float | None, threads: Threads
-) -> SetupResult:
-    """Counts and figures of all ``clips`` at ``threshold``; None takes the one with the best F1."""
+) -> tuple[Json, list[Json]]:
+    """Counts and figures of one set-up over all ``clips`` at ``threshold``, and those of each clip, as in
+    ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by looking at the labels.
+    """
     truths = [together_pairs(clip.clip.clusters, len(clip.clip.shots)) for clip in clips]
     scored = [
         (clip.scores, pairs) for clip, pairs in zip(clips, truths, strict=True) if clip.scores is not None
@@ -184,7 +99,7 @@ def setup_result(
     missed = sum(int(np.count_nonzero(pairs)) for pairs in truths) - int(np.count_nonzero(together))
     best = best_threshold(scores, together, missed)
     chosen = threshold if threshold is not None else best[0] if best else float("inf")
-    rows = []
+    rows, total = list[Json](), ClipCounts()
     for found, pairs in zip(clips, truths, strict=True):
         shots, values = len(found.clip.shots), found.scores
         components: Iterable[Sequence[int]] = ()
@@ -197,9 +112,28 @@ def setup_result(
         ap = 0.0 if counts.together else None
         if values is not None:
             ap = average_precision(values, pairs)
-        rows.append(ClipRow(found.clip, counts, ap, found.failure))
-    pooled = average_precision(scores, together, missed)
-    return SetupResult(setup, chosen, tuple(rows), pooled, best, tuned=threshold is None)
+        of = {"labels": found.clip.name, "clip": found.clip.clip, **asdict(setup)}
+        of |= {"failed": found.failure} if found.failure else {}
+        rows.append({**of, **_figures(ap, counts), **asdict(counts)})
+        total += counts
+    # The mean of each figure over the clips that have it, and over how many that is.
+    told = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
+    overall = {
+        **asdict(setup),
+        "threshold": chosen if np.isfinite(chosen) else None,
+        "tuned": threshold is None,
+        "best": {"threshold": best[0], "f1": best[1]} if best else None,
+        "pooled": _figures(average_precision(scores, together, missed), total),
+        "mean": {name: sum(values) / len(values) if values else None for name, values in told.items()},
+        "mean_over": {name: len(values) for name, values in told.items()},
+        "counts": asdict(total),
+    }
+    return overall, rows
+
+
+def _figures(ap: float | None, counts: ClipCounts) -> Json:
+    """The figures that follow from counts; AP comes from the scores themselves."""
+    return {"ap": ap, **{name: getattr(counts, name) for name in FIGURES[1:]}}
 
 
 Floats = npt.NDArray[np.float64]
@@ -370,76 +304,60 @@ SCHEMA = 1
 """Version of ``threads.json``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadEvaluation:
-    """The figures of each set-up, and what they were made from."""
+def threads_record(found: Sequence[tuple[Json, Sequence[Json]]], features: str, config: Config) -> Json:
+    """``threads.json``, of what was ``found`` with each set-up by these features."""
+    first = found[0][1]
+    failed = [row for row in first if "failed" in row]
+    return {
+        "version": SCHEMA,
+        "shotad": __version__,
+        "features": features,
+        "settings": {
+            "both_ways": config.threads.by_rules.both_ways,
+            "mend_flat": False,
+            "reader": config.film.reader,
+        },
+        "n": {"clips": len(first), "scored": len(first) - len(failed), "failed": len(failed)},
+        "overall": [overall for overall, _ in found],
+        "failed": [{"labels": row["labels"], "clip": row["clip"], "reason": row["failed"]} for row in failed],
+        "paper": list(PAPER),
+        "clips": [row for _, rows in found for row in rows],
+    }
 
-    results: tuple[SetupResult, ...]
-    features: str
-    config: Config
 
-    @property
-    def failed(self) -> int:
-        """How many clips could not be scored."""
-        return sum(bool(row.failure) for row in self.results[0].rows)
-
-    @property
-    def text(self) -> str:
-        """Each set-up pooled and as mean of clips, the paper's rows, clips one by one, and a legend."""
-        first, rows = self.results[0], []
-        for result in self.results:
-            how = ", tuned" if result.tuned else ""
-            rows.append(_row(result.setup, f"pooled, > {result.threshold:.3g}{how}", result.pooled))
-            rows.append(_row(result.setup, "mean of clips", result.mean[0]))
-        papers = [_row(setup, f"paper: {features}", figures) for features, setup, figures in PAPER]
-        listed = aligned(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
-        counts, more = first.counts, "  … the others stand in threads.json."
-        lines = [
-            f"Clips: {len(first.rows)}. Shots: {counts.shots}. Pairs of shots: {counts.pairs}, from one "
-            f"camera set-up: {counts.together}. Features: {self.features}."
-        ]
-        if failed := [f"  {row.clip.name}: {row.failure}" for row in first.rows if row.failure]:
-            what = "clips failed; in all figures they count as nothing found:"
-            lines += [f"{len(failed)} of {len(first.rows)} {what}", *failed[:LISTED]]
-            lines += [more] if len(failed) > LISTED else []
-        lines += ["", *listed[: -len(papers)], ""]
-        lines += ["For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
-        lines += listed[-len(papers) :]
-        if len(self.results) == 1:
-            lines += ["", f"By clip, {first.setup}:"]
-            for row in first.rows[:LISTED]:
-                if not row.failure:
-                    ap, precision, recall, wcp = map(shown, astuple(row.figures))
-                    lines.append(
-                        f"  {row.clip.name}: AP {ap}, P {precision}, R {recall}, WCP {wcp}; "
-                        f"{row.counts.shots} shots, {row.counts.clusters} threads for "
-                        f"{row.counts.true_clusters}."
-                    )
-            lines += [more] if len(first.rows) > LISTED else []
-        return "\n".join([*lines, "", *LEGEND, *([TUNED] if any(r.tuned for r in self.results) else [])])
-
-    def record(self) -> Json:
-        """All of it as it stands in ``threads.json``."""
-        rows = self.results[0].rows
-        return {
-            "version": SCHEMA,
-            "shotad": __version__,
-            "features": self.features,
-            "settings": {
-                "both_ways": self.config.threads.by_rules.both_ways,
-                "mend_flat": False,
-                "reader": self.config.film.reader,
-            },
-            "n": {"clips": len(rows), "scored": len(rows) - self.failed, "failed": self.failed},
-            "overall": [result.record() for result in self.results],
-            "failed": [
-                {"labels": row.clip.name, "clip": row.clip.clip, "reason": row.failure}
-                for row in rows
-                if row.failure
-            ],
-            "paper": [{"features": of, **asdict(setup), **asdict(told)} for of, setup, told in PAPER],
-            "clips": [row.record(result.setup) for result in self.results for row in result.rows],
-        }
+def threads_text(record: Json) -> str:
+    """Each set-up pooled and as mean of clips, the paper's rows, clips one by one, and a legend."""
+    overall, n, rows = record["overall"], record["n"]["clips"], []
+    for one in overall:
+        threshold = float("inf") if one["threshold"] is None else one["threshold"]
+        how = ", tuned" if one["tuned"] else ""
+        rows.append(_row(one, f"pooled, > {threshold:.3g}{how}", one["pooled"]))
+        rows.append(_row(one, "mean of clips", one["mean"]))
+    papers = [_row(one, f"paper: {one['features']}", one) for one in PAPER]
+    listed = aligned(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
+    counts, more = overall[0]["counts"], "  … the others stand in threads.json."
+    lines = [
+        f"Clips: {n}. Shots: {counts['shots']}. Pairs of shots: {counts['pairs']}, from one "
+        f"camera set-up: {counts['together']}. Features: {record['features']}."
+    ]
+    if failed := [f"  {one['labels']}: {one['reason']}" for one in record["failed"]]:
+        what = "clips failed; in all figures they count as nothing found:"
+        lines += [f"{len(failed)} of {n} {what}", *failed[:LISTED]]
+        lines += [more] if len(failed) > LISTED else []
+    lines += ["", *listed[: -len(papers)], ""]
+    lines += ["For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
+    lines += listed[-len(papers) :]
+    if len(overall) == 1:
+        lines += ["", f"By clip, {overall[0]['frames']} {overall[0]['match']}:"]
+        for row in record["clips"][:LISTED]:
+            if "failed" not in row:
+                ap, precision, recall, wcp = (_shown(row[name]) for name in FIGURES)
+                lines.append(
+                    f"  {row['labels']}: AP {ap}, P {precision}, R {recall}, WCP {wcp}; {row['shots']} "
+                    f"shots, {row['clusters']} threads for {row['true_clusters']}."
+                )
+        lines += [more] if n > LISTED else []
+    return "\n".join([*lines, "", *LEGEND, *([TUNED] if any(one["tuned"] for one in overall) else [])])
 
 
 def evaluate_threads(
@@ -449,24 +367,25 @@ def evaluate_threads(
     folder: WorkFolder,
     maker: FeatureMaker,
     progress: Progress | None = None,
-) -> ThreadEvaluation:
-    """Score all clips and write ``threads.json`` into ``folder``; see `score_clips` for what is kept.
+) -> Json:
+    """Score all clips and write ``threads.json`` into ``folder``, which comes back; see `score_clips` for
+    what is kept.
 
     The threshold is the one that was set for this kind of match, else that of the features.
     """
     from shotad.grammar import threads_of
 
     scores = score_clips(labels.clips, setups, config, folder, maker, progress or NoProgress())
-    results = []
+    found = []
     for setup in setups:
         # For whole frames the paper names none, and cosines of whole frames mean other things than scores.
         threshold = maker.threshold if setup.match == "patches" else None
         if setup.match == config.threads.match and config.threads.threshold is not None:
             threshold = config.threads.threshold
-        results.append(setup_result(setup, scores[setup], threshold, threads_of))
-    evaluation = ThreadEvaluation(tuple(results), maker.identity, config)
-    folder.write_json("threads.json", evaluation.record())
-    return evaluation
+        found.append(setup_record(setup, scores[setup], threshold, threads_of))
+    record = threads_record(found, maker.identity, config)
+    folder.write_json("threads.json", record)
+    return record
 
 
 def feature_maker(config: Config, progress: Progress) -> FeatureMaker:
@@ -479,13 +398,16 @@ def feature_maker(config: Config, progress: Progress) -> FeatureMaker:
     return maker
 
 
-PAPER = (
-    ("CLIP-L14", Setup("side", "whole"), Figures(0.705, 0.691, 0.635, 0.922)),
-    ("DINOv2-L14", Setup("side", "whole"), Figures(0.788, 0.759, 0.683, 0.933)),
-    ("DINOv2-g14", Setup("side", "whole"), Figures(0.786, 0.761, 0.675, 0.936)),
-    ("DINOv2-g14", Setup("mid", "patches"), Figures(0.822, 0.808, 0.717, 0.953)),
-    ("DINOv2-g14", Setup("all", "patches"), Figures(0.896, 0.870, 0.795, 0.964)),
-    ("DINOv2-g14", Setup("side", "patches"), Figures(0.902, 0.878, 0.799, 0.965)),
+PAPER: tuple[Json, ...] = tuple(
+    {"features": features, "frames": frames, "match": match, **dict(zip(FIGURES, figures, strict=True))}
+    for features, frames, match, *figures in (
+        ("CLIP-L14", "side", "whole", 0.705, 0.691, 0.635, 0.922),
+        ("DINOv2-L14", "side", "whole", 0.788, 0.759, 0.683, 0.933),
+        ("DINOv2-g14", "side", "whole", 0.786, 0.761, 0.675, 0.936),
+        ("DINOv2-g14", "mid", "patches", 0.822, 0.808, 0.717, 0.953),
+        ("DINOv2-g14", "all", "patches", 0.896, 0.870, 0.795, 0.964),
+        ("DINOv2-g14", "side", "patches", 0.902, 0.878, 0.799, 0.965),
+    )
 )
 """Table 1 of Shot-by-Shot (section 5.3), by features: measured on Thread-Safe, by its authors."""
 
@@ -495,8 +417,8 @@ LISTED = 20
 _HEADS = ("frames", "match", "what", "AP", "P", "R", "WCP")
 
 
-def _row(setup: Setup, what: str, figures: Figures) -> tuple[str, ...]:
-    return (setup.frames, setup.match, what, *map(shown, astuple(figures)))
+def _row(setup: Json, what: str, figures: Json) -> tuple[str, ...]:
+    return (setup["frames"], setup["match"], what, *(_shown(figures[name]) for name in FIGURES))
 
 
 LEGEND = (
@@ -510,8 +432,7 @@ TUNED = (
 )
 
 
-def shown(value: float | None) -> str:
-    """A figure; a dash where it is not defined."""
+def _shown(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
