@@ -21,7 +21,7 @@ from .cml import (
     read_scripts as read_scripts,
     topic_concentration as topic_concentration,
 )
-from .datasets.checking import check_dataset as check_dataset
+from .datasets.checking import check_dataset as check_dataset, check_text as check_text
 from .datasets.dataset import Dataset as Dataset
 from .datasets.loading import load_dataset as load_dataset
 from .human_agreement import agreement as agreement, read_scores as read_scores
@@ -94,10 +94,10 @@ from .screenplay_files import (
     write_screenplay as write_screenplay,
 )
 from .stage import (
-    StageCheck as StageCheck,
     StageFilm as StageFilm,
     StageRun as StageRun,
     check_stage as check_stage,
+    check_stage_text as check_stage_text,
     read_stage as read_stage,
 )
 from .stage_tasks import (
