@@ -17,17 +17,8 @@ _NAMED = 5
 """How many unknown names an error lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClipTask:
-    """The ADs of one video to describe, in the dataset's order: at least one."""
-
-    clip: str
-    film: str
-    ads: tuple[Ad, ...]
-
-    def __post_init__(self) -> None:
-        if not self.ads:
-            raise ValueError(f"there is nothing to describe in the clip {self.clip!r}")
+ClipAds = tuple[Ad, ...]
+"""The ADs of one video to describe, in the dataset's order: at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +63,7 @@ def choose(
     ids: Set[str] | None = None,
     films: Set[str] | None = None,
     limit: int | None = None,
-) -> tuple[ClipTask, ...]:
+) -> tuple[ClipAds, ...]:
     """The clips of the shard, with those of their ADs that are wanted, in the dataset's order: with these
     ``ids``, of these ``films`` (None: all), and of what is left the first ``limit``.
 
@@ -85,11 +76,11 @@ def choose(
     clips: dict[str, list[Ad]] = {}
     for ad in ads[:limit]:
         clips.setdefault(ad.clip, []).append(ad)
-    tasks = [ClipTask(clip, own[0].film, tuple(own)) for clip, own in clips.items()]
-    if shard is None:
-        return tuple(tasks)
-    mine = shard.of_groups({task.clip: len(task.ads) for task in sorted(tasks, key=lambda t: -len(t.ads))})
-    return tuple(task for task in tasks if task.clip in mine)
+    mine = set(clips)
+    if shard is not None:
+        largest = sorted(clips, key=lambda clip: -len(clips[clip]))
+        mine = shard.of_groups({clip: len(clips[clip]) for clip in largest})
+    return tuple(tuple(own) for clip, own in clips.items() if clip in mine)
 
 
 def _check(what: str, asked: Set[str] | None, there: Iterable[str], dataset: Dataset) -> None:

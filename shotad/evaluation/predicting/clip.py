@@ -48,7 +48,7 @@ from shotad.description import (
 )
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
-from shotad.evaluation.predicting.choosing import ClipTask
+from shotad.evaluation.predicting.choosing import ClipAds
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import Cue, CueStatus
 
@@ -107,12 +107,14 @@ class PredictedLine:
         return {**where, **times, **said, "candidates": list(self.candidates)}
 
 
-def line_of(record: Mapping[str, Any]) -> PredictedLine:
-    """The line that `PredictedLine.to_json` wrote, with its key. Raises KeyError, TypeError or ValueError for
-    what is none."""
-    fields = {name: record[name] for name in (*_WHERE, *_SAID, "key")}
-    interval = Interval(float(record["start"]), float(record["end"]))
-    return PredictedLine(**{**fields, "candidates": tuple(record["candidates"])}, interval=interval)
+def line_of(record: Any) -> PredictedLine | None:
+    """The line that `PredictedLine.to_json` wrote, with its key; None for what is none."""
+    try:
+        fields = {name: record[name] for name in (*_WHERE, *_SAID, "key")}
+        interval = Interval(float(record["start"]), float(record["end"]))
+        return PredictedLine(**{**fields, "candidates": tuple(record["candidates"])}, interval=interval)
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 _NO_MATTER: dict[str, Any] = {
@@ -279,7 +281,7 @@ def describe_clip(
     *,
     scripts: bool = False,
 ) -> tuple[tuple[PredictedLine, ...], Used | None, tuple[str, ...]]:
-    """The line of each AD of a clip, in the task's order; what the engines took; and what is to be told."""
+    """The line of each AD of a clip, in their order; what the engines took; and what is to be told."""
     end, promised = _picture_end(film), film.info.duration
     short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
     warnings = (short,) if end != promised else ()
@@ -303,7 +305,7 @@ def describe_clip(
         lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
         told = (*warnings, *prepared.warnings, *amiss)
     every = []
-    for ad in asked.task.ads:
+    for ad in asked.ads:
         line = lines.get(ad.id)
         if line is None:  # nothing of its slot can be seen
             outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
@@ -334,7 +336,7 @@ def _lines(
         path = folder.path / f"{name}.jsonl"
         rows = map(json.loads, path.read_bytes().splitlines() if path.is_file() else ())
         records[name] = {row["slot"]: row for row in rows}
-    ads = {ad.id: ad for ad in asked.task.ads}
+    ads = {ad.id: ad for ad in asked.ads}
     found = {}
     for slot in prepared.slots:
         cue, look, line = cues[slot.id], records["stage1"][slot.id], records["stage2"].get(slot.id)
@@ -370,7 +372,7 @@ class ClipRequest:
     the clip.
     """
 
-    task: ClipTask
+    ads: ClipAds
     shots: tuple[Interval, ...] | None
     origin: Shots
     cast: GivenCast | None
@@ -386,7 +388,7 @@ class ClipRequest:
         """The ADs of whose slots something can be seen in a video of ``duration`` seconds; where that is 0 it
         is not known beforehand."""
         found = []
-        for ad in self.task.ads:
+        for ad in self.ads:
             slot = self.slot(ad)
             end = min(slot.end, duration) if duration > 0 else slot.end
             if end - max(slot.start, 0.0) >= SHORTEST:

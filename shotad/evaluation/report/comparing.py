@@ -21,7 +21,6 @@ from shotad.evaluation.report.intervals import (
     Unit,
     basis_words,
     spoken_of,
-    spread,
     units_of,
 )
 from shotad.evaluation.report.records import Report
@@ -57,10 +56,10 @@ def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Pai
     alone = Paired(a.value, b.value, len(common), None, None)
     units = units_of(spoken_of([a, b], films), unit)
     gained = alone.difference
-    found = spread(gained, units.without(b) - units.without(a), units.kind)
-    if gained is None or found is None or min(a.scored, b.scored) < FEWEST:
+    error = units.error(gained, units.without(b) - units.without(a))
+    if gained is None or error is None or min(a.scored, b.scored) < FEWEST:
         return alone
-    return replace(alone, interval=found.span(gained), p=found.chance(gained))
+    return replace(alone, interval=units.span(gained, error), p=units.chance(gained, error))
 
 
 LISTED = 20
