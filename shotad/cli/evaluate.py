@@ -98,7 +98,6 @@ def ad_command(console: Console, **options: Any) -> None:
     and items.csv with the values of each AD. A second run computes only what has changed.
     """
     from shotad.evaluation import (
-        WHOLE,
         Shard,
         check_folder,
         check_same_dataset,
@@ -112,7 +111,7 @@ def ad_command(console: Console, **options: Any) -> None:
     )
 
     names = listed(options["metrics"])
-    shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
+    shard = Shard.parse(options["shard"] or "1/1")
     folder = options["out"] or beside(options["predictions"][0], "eval")
     check_folder(folder)
     inputs = given(options)

@@ -1,8 +1,4 @@
-from .assisted_choice import (
-    as_json as as_json,
-    assist as assist,
-    render as render,
-)
+from .assisted_choice import as_json as as_json, assist as assist, render as render
 from .cml import (
     CML_METRICS as CML_METRICS,
     ScriptText as ScriptText,
@@ -22,7 +18,7 @@ from .cml import (
     topic_concentration as topic_concentration,
 )
 from .datasets.checking import check_dataset as check_dataset, check_text as check_text
-from .datasets.dataset import Dataset as Dataset
+from .datasets.dataset import Dataset as Dataset, Shard as Shard
 from .datasets.loading import load_dataset as load_dataset
 from .human_agreement import agreement as agreement, read_scores as read_scores
 from .interrater import (
@@ -50,14 +46,15 @@ from .metric import (
     make_metric as make_metric,
     score as score,
 )
-from .predicting.choosing import (
+from .predicting.clip import prediction_as_json as prediction_as_json, prediction_text as prediction_text
+from .predicting.run import (
     Bank as Bank,
-    Shard as Shard,
+    Job as Job,
+    ahead_of as ahead_of,
     choose as choose,
+    predict as predict,
     read_bank_of_films as read_bank_of_films,
 )
-from .predicting.clip import prediction_as_json as prediction_as_json, prediction_text as prediction_text
-from .predicting.run import Job as Job, ahead_of as ahead_of, predict as predict
 from .report.comparing import (
     check_same_dataset as check_same_dataset,
     compare as compare,
@@ -71,11 +68,7 @@ from .report.writing import (
     terminal_text as terminal_text,
     write_report as write_report,
 )
-from .running import (
-    WHOLE as WHOLE,
-    evaluate as evaluate,
-    read_inputs as read_inputs,
-)
+from .running import evaluate as evaluate, read_inputs as read_inputs
 from .screenplay import (
     Element as Element,
     FilmSigns as FilmSigns,
@@ -89,10 +82,7 @@ from .screenplay import (
     said_elements as said_elements,
     write_cml as write_cml,
 )
-from .screenplay_files import (
-    read_screenplay as read_screenplay,
-    write_screenplay as write_screenplay,
-)
+from .screenplay_files import read_screenplay as read_screenplay, write_screenplay as write_screenplay
 from .stage import (
     StageFilm as StageFilm,
     StageRun as StageRun,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.core import EvaluationError
-from shotad.evaluation.datasets.annotation import alike, same_text
-from shotad.evaluation.datasets.dataset import Ad, Dataset, Finding
+from shotad.evaluation.datasets.dataset import Ad, Dataset, alike, same_text
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
+    Finding,
     Table,
     TableRow,
     counted,

@@ -8,23 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from shotad.core import Config, EvaluationError, Progress, ShotadError, load_config
-from shotad.evaluation.datasets.dataset import Dataset
+from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
 from shotad.evaluation.metric import ENGINE_METRICS, METRICS, Corpus, Metric, Result, make_metric, score
-from shotad.evaluation.predicting.choosing import Shard
 from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
-from shotad.evaluation.report.inputs import (
-    LeftOut,
-    Predictions,
-    ReportInput,
-    file_hash,
-)
+from shotad.evaluation.report.inputs import LeftOut, Predictions, ReportInput, file_hash
 from shotad.evaluation.store import MetricContext, Store, kept_file
 
 ALL = "all"
 """All metrics that can run on what was given."""
-WHOLE = Shard()
 
 MADE_BY = "made_by"
 """The column in which `evaluate actions` says by what it made an action."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import FilmError, Progress, plural, reported
-from shotad.evaluation.datasets.dataset import Ad, Dataset, Finding, Video, VideoPlaces
-from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, tally
+from shotad.evaluation.datasets.dataset import Ad, Dataset, Video, VideoPlaces
+from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, Finding, tally
 
 Json = dict[str, Any]
 

@@ -93,12 +93,7 @@ class Critic(Metric):
 
     @property
     def identity(self) -> Json:
-        return {
-            "metric": "critic",
-            "version": _VERSION,
-            "rules": self._rules,
-            **self._resolver.identity,
-        }
+        return {"metric": "critic", "version": _VERSION, "rules": self._rules, **self._resolver.identity}
 
     @property
     def remarks(self) -> tuple[str, ...]:

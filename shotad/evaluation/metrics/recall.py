@@ -269,9 +269,7 @@ class PairScores:
         """The score of each pair."""
         keys = {pair: key_of("\0".join(pair)) for pair in dict.fromkeys(pairs)}
         found = self._context.store.filled(
-            f"bertscore/{key_of(self.identity)}",
-            keys,
-            lambda new: [self._matched(new)],
+            f"bertscore/{key_of(self.identity)}", keys, lambda new: [self._matched(new)]
         )
         return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
 

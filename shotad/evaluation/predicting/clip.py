@@ -48,7 +48,6 @@ from shotad.description import (
 )
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
-from shotad.evaluation.predicting.choosing import ClipAds
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import Cue, CueStatus
 
@@ -62,6 +61,10 @@ _SAID = (
     "engines", "again", "terms",
 )  # fmt: skip
 """Fields of a line before and after its times, in the file's order."""
+
+
+ClipAds = tuple[Ad, ...]
+"""The ADs of one video to describe, in the dataset's order: at least one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""The pipeline over a dataset: clip after clip, engines made once, lines kept as soon as their clip is done.
+"""The pipeline over a dataset: which ADs are described, and whom to name in each film; clip after clip,
+engines made once, lines kept as soon as their clip is done.
 
 A clip whose video is missing or broken is a clip of failed lines, and the run goes on; what makes all
 further work useless (an engine that is gone, a full disk) ends it, and the next run goes on there.
@@ -17,7 +18,7 @@ import json
 import re
 import shutil
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,6 +31,7 @@ from shotad.core import (
     Engine,
     FilmError,
     Given,
+    GivenCast,
     Identity,
     NoProgress,
     Progress,
@@ -49,9 +51,9 @@ from shotad.core import (
 )
 from shotad.description import Engines, GrammarReaders, check_prompts, check_readers, make_readers
 from shotad.evaluation.datasets.checking import video_of, video_places
-from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
-from shotad.evaluation.predicting.choosing import Bank, ClipAds
+from shotad.evaluation.datasets.dataset import WHOLE, Ad, Dataset, Shard, Video
 from shotad.evaluation.predicting.clip import (
+    ClipAds,
     ClipRequest,
     GivenShots,
     Predicted,
@@ -63,6 +65,89 @@ from shotad.evaluation.predicting.clip import (
     terms_of,
 )
 from shotad.film import Film, open_film
+
+_NAMED = 5
+"""How many unknown names an error lists."""
+
+
+def choose(
+    dataset: Dataset,
+    shard: Shard = WHOLE,
+    *,
+    ids: Set[str] | None = None,
+    films: Set[str] | None = None,
+    limit: int | None = None,
+) -> tuple[ClipAds, ...]:
+    """The clips of the shard, with those of their ADs that are wanted, in the dataset's order: with these
+    ``ids``, of these ``films`` (None: all), and of what is left the first ``limit``.
+
+    Clips are whole: the shards of what is wanted have no clip in common, and together all of them.
+    Raises UsageError for ids and films that the dataset has not.
+    """
+    _check("ids", ids, (ad.id for ad in dataset.ads), dataset)
+    _check("films", films, (ad.film for ad in dataset.ads), dataset)
+    ads = [ad for ad in dataset.ads if (ids is None or ad.id in ids) and (films is None or ad.film in films)]
+    clips: dict[str, list[Ad]] = {}
+    for ad in ads[:limit]:
+        clips.setdefault(ad.clip, []).append(ad)
+    largest = sorted(clips, key=lambda clip: -len(clips[clip]))
+    mine = shard.of_groups({clip: len(clips[clip]) for clip in largest})
+    return tuple(tuple(own) for clip, own in clips.items() if clip in mine)
+
+
+def _check(what: str, asked: Set[str] | None, there: Iterable[str], dataset: Dataset) -> None:
+    unknown = sorted((asked or frozenset()) - set(there))
+    if unknown:
+        some = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+        raise UsageError(
+            f"{dataset.title} has not all of the {what} asked for: {some} ({len(unknown)} in all).",
+            f"shotad datasets check {dataset.name} says what there is.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """A bank of many films: ``rows`` are its entries, by the film's key."""
+
+    path: Path
+    photos: Path | None
+    rows: dict[str, Any]
+
+    def cast_of(self, film: str) -> GivenCast | None:
+        """The film's cast; None for a film that the bank has not, in which nobody is named."""
+        return GivenCast(self.path, film, self.photos) if film in self.rows else None
+
+    def known_of(self, film: str) -> str | None:
+        """Hash of what is known of the film's cast, its pictures by name and size; None: nothing."""
+        if film not in self.rows:
+            return None
+        found = []
+        for name in {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}:
+            if self.photos is not None:
+                folder = self.photos / name
+                files = [*self.photos.glob(f"{name}.*"), *(folder.iterdir() if folder.is_dir() else ())]
+                found += [
+                    [str(one.relative_to(self.photos)), one.stat().st_size] for one in files if one.is_file()
+                ]
+        return key_of(self.rows[film], sorted(found))
+
+
+def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
+    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``. Raises CastError.
+
+    What a film's own entries are is looked at when the film is described.
+    """
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CastError(f"The bank {path} cannot be read: {error.strerror}.", "Look for it.") from None
+    except ValueError as error:
+        raise CastError(f"The bank {path} is no JSON: {error}.", "Fetch it again.") from None
+    if not isinstance(rows, dict) or not all(isinstance(cast, list) for cast in rows.values()):
+        raise CastError(f"{path} is no bank of films.", 'Give a file with {"film": [{"id": …, "role": …}]}.')
+    if photos is not None and not photos.is_dir():
+        raise CastError(f"There is no folder of pictures {photos}.", "Name the one that goes with the bank.")
+    return Bank(path, photos, rows)
 
 
 class Ledger:

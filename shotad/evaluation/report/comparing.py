@@ -14,15 +14,7 @@ from typing import Any
 from shotad.core import EvaluationError, ReportSettings, aligned, plural, readable_json, write_text
 from shotad.evaluation.metric import Item, Json, Result, only
 from shotad.evaluation.report.inputs import base_name
-from shotad.evaluation.report.intervals import (
-    FEWEST,
-    LEVEL,
-    Span,
-    Unit,
-    basis_words,
-    spoken_of,
-    units_of,
-)
+from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
 from shotad.evaluation.report.records import Report
 from shotad.evaluation.report.table import chance_words, clock, number, percent, signed, span_words
 from shotad.evaluation.report.writing import bullets, md_table, md_text, page

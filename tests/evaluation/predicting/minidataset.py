@@ -112,7 +112,7 @@ class Runs:
         """One run; ``settings`` are those of the config, ``job`` fields of `Job`."""
         data = self.dataset
         config: Config = load_config(data.config, ("engine=fake", "threads.features=grid", *PLAIN, *settings))
-        tasks = choose(data, Shard.parse(shard) if shard else None)
+        tasks = choose(data, Shard.parse(shard or "1/1"))
         return predict(Job(data, config, Engines(self.looks, self.writes), self.out, **job), tasks)
 
     @property

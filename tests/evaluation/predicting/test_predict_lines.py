@@ -15,8 +15,7 @@ from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, Shard, ahead_of, choose
 from shotad.evaluation.datasets.dataset import Ad
-from shotad.evaluation.predicting.choosing import ClipAds
-from shotad.evaluation.predicting.clip import PredictedLine, line_key, terms_of
+from shotad.evaluation.predicting.clip import ClipAds, PredictedLine, line_key, terms_of
 from shotad.evaluation.predicting.run import Ledger
 
 
