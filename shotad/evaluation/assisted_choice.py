@@ -18,7 +18,6 @@ from shotad.evaluation.report.inputs import LeftOut, ReportInput, base_name
 from shotad.evaluation.report.table import (
     NONE,
     PAPER_MARK,
-    PaperRow,
     footnotes,
     number,
     paper_cell,
@@ -214,8 +213,8 @@ def render(done: Assisted, called: str = "") -> str:
         rows.append([_CALLED[role], *(number(name, r.value) if r else NONE for name, r in own)])
     shown = [row for row in _paper(done) if any(paper_values(row, result) for result in results)]
     for row in shown:
-        single = ", one line" if row.protocol == "single" else ""
-        named = f"{row.method}{single} ({PAPER_MARK}, {row.table})"
+        single = ", one line" if row["protocol"] == "single" else ""
+        named = f"{row['method']}{single} ({PAPER_MARK}, {row['table']})"
         rows.append([named, *(paper_cell(row, result) for result in results)])
     most, whose = max(done.sizes, default=0), f"{called}: " if called else ""
     lines = [f"{whose}{plural(len(done.choices), 'AD')} with up to {plural(most, 'candidate')}."]
@@ -256,7 +255,7 @@ def as_json(done: Assisted) -> Json:
         "failed": {result.name: result.failed for result in results},
         "comparable": {result.name: result.comparable for result in results},
         "left_out": [{"metric": name, "reason": reason} for name, reason in done.left_out],
-        "paper": [row.record() for row in _paper(done)],
+        "paper": _paper(done),
     }
 
 
@@ -265,13 +264,10 @@ def _expert_words(done: Assisted) -> str:
     return " and ".join(done.expert.values())
 
 
-def _paper(done: Assisted) -> list[PaperRow]:
+def _paper(done: Assisted) -> list[Json]:
     """Table 9, and below it the same system's single lines."""
     rows = paper_rows(done.corpus.dataset, "assisted")
-    models = {(row.method.partition(",")[0], row.models) for row in rows if row.protocol == "assisted"}
-    return [
-        row
-        for row in rows
-        if row.protocol == "assisted"
-        or (row.protocol == "single" and not row.note and (row.method, row.models) in models)
-    ]
+    own = [row for row in rows if row["protocol"] == "assisted"]
+    models = {(row["method"].partition(",")[0], row["models"]) for row in own}
+    alone = (row for row in rows if row["protocol"] == "single" and not row["note"])
+    return own + [row for row in alone if (row["method"], row["models"]) in models]

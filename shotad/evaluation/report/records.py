@@ -149,7 +149,7 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         "notes": list(run.notes),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
         "left_out": [{"metric": name, "reason": reason} for name, reason in run.left_out],
-        "paper": [row.record() for row in paper_rows(corpus.dataset, run.protocol)],
+        "paper": list(paper_rows(corpus.dataset, run.protocol)),
     }
     plain: Json = _without_folders(record)
     names = {film: list(corpus.casts.get(film, ())) for film in sorted({item.film for item in corpus.items})}

@@ -10,9 +10,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from shotad.core import Interval, plural
 from shotad.evaluation.metric import Json, Result
@@ -158,11 +156,11 @@ def beside_paper(
         own.append(number(r.name, r.value) + (f" ({span_words(r.name, span)})" if span else ""))
     lines = [("own", run.predictions.called, "", "measured here", *own)]
     for row in (row for row in rows if any(paper_values(row, result) for result in columns)):
-        extra = ["trained on human AD"] if row.trained else []
-        extra += [row.note] if row.note and not row.ceiling else []
-        system = f"{row.method} ({'; '.join(extra)})" if extra else row.method
-        kind, source = "ceiling" if row.ceiling else "paper", f"{PAPER_MARK}, {row.table}"
-        lines.append((kind, system, row.models, source, *(paper_cell(row, result) for result in columns)))
+        extra = ["trained on human AD"] if row["trained_on_ad"] else []
+        extra += [row["note"]] if row["note"] and not _is_ceiling(row) else []
+        system = f"{row['method']} ({'; '.join(extra)})" if extra else row["method"]
+        kind, source = "ceiling" if _is_ceiling(row) else "paper", f"{PAPER_MARK}, {row['table']}"
+        lines.append((kind, system, row["models"], source, *(paper_cell(row, result) for result in columns)))
     return with_marks(columns, notes), lines
 
 
@@ -181,8 +179,8 @@ def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
     if any(" | " in cell for line in lines for cell in line[4:]):
         notes.append(f"Two numbers in a cell are those of two judges, {' and '.join(JUDGES)}.")
     if any(line[0] == "ceiling" for line in lines):
-        rows = [row for row in paper_rows(run.corpus.dataset, run.protocol) if row.ceiling]
-        notes += [f"{row.method} {row.note}. It says how far people agree." for row in rows]
+        rows = [row for row in paper_rows(run.corpus.dataset, run.protocol) if _is_ceiling(row)]
+        notes += [f"{row['method']} {row['note']}. It says how far people agree." for row in rows]
     spread = RUN_TO_RUN.get(run.corpus.dataset)
     if spread and run.protocol == "single":
         titles = {result.name: result.title for result in run.results}
@@ -192,11 +190,16 @@ def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
     return notes
 
 
+def _is_ceiling(row: Json) -> bool:
+    """Whether this is how well people agree with each other."""
+    return bool(row["protocol"] == "inter-rater")
+
+
 def _in_paper(run: ReportInput, result: Result) -> bool:
     return any(paper_values(row, result) for row in paper_rows(run.corpus.dataset, run.protocol))
 
 
-def paper_cell(row: PaperRow, result: Result) -> str:
+def paper_cell(row: Json, result: Result) -> str:
     """What the paper's row has for a metric: a number, one for each of two judges, or a dash."""
     return " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
 
@@ -217,44 +220,17 @@ JUDGES = ("LLaMA3-8B", "LLaMA2-7B")
 """Who gave the two figures of LLM-AD-Eval, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaperRow:
-    """One line of a table of the paper.
-
-    ``models`` are the vision and the language model. ``values`` are by the name of the metric here, one
-    number each; LLM-AD-Eval has one for each judge of `JUDGES` that was asked. ``note`` says what is special.
-    """
-
-    dataset: str
-    method: str
-    models: str
-    table: str
-    values: Mapping[str, Values]
-    protocol: Protocol = "single"
-    trained: bool = False
-    """On human AD, as opposed to training-free."""
-    note: str = ""
-
-    @property
-    def ceiling(self) -> bool:
-        """Whether this is how well people agree with each other."""
-        return self.protocol == "inter-rater"
-
-    def record(self) -> Json:
-        """As JSON, marked as taken from the paper."""
-        names = ("dataset", "method", "models", "table", "protocol", "trained", "values", "note")
-        told = {"trained_on_ad" if name == "trained" else name: getattr(self, name) for name in names}
-        return {"from_the_paper": True, **told}
-
-
-def _published() -> Iterator[PaperRow]:
-    """The rows of ``paper.csv``; of two numbers in a cell each is of one of `JUDGES`."""
+def _published() -> Iterator[Json]:
+    """The rows of ``paper.csv``, as JSON. ``models`` are the vision and the language model. ``values`` are by
+    the name of the metric here, one number each; LLM-AD-Eval has one for each of `JUDGES` that was asked.
+    ``trained_on_ad``: as opposed to training-free. ``note`` says what is special."""
     with Path(__file__).with_name("paper.csv").open(encoding="utf-8", newline="") as file:
         for cells in csv.DictReader(file):
-            told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "note")}
-            protocol, trained = cast("Protocol", cells.pop("protocol")), bool(cells.pop("trained"))
+            told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "protocol")}
+            trained, note = bool(cells.pop("trained")), cells.pop("note")
             values = {name: tuple(map(float, cell.split("|"))) for name, cell in cells.items() if cell}
-            yield PaperRow(**told, values=values, protocol=protocol, trained=trained)
+            told |= {"trained_on_ad": trained, "values": values, "note": note}
+            yield {"from_the_paper": True, **told}
 
 
 PAPER = tuple(_published())
@@ -270,18 +246,18 @@ _RECALL = {"cmd-ad": (1, 5), "tv-ad": (1, 5), "mad-eval": (5, 16)}
 """k and N of the paper's recall."""
 
 
-def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[PaperRow, ...]:
+def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[Json, ...]:
     """The rows that may stand beside results on ``dataset``; empty for a dataset that the paper has not.
 
     Assisted results have those of single lines below them, as in Table 9.
     """
-    rows = tuple(row for row in PAPER if row.dataset == dataset)
+    rows = tuple(row for row in PAPER if row["dataset"] == dataset)
     if protocol == "assisted":
-        return tuple(sorted(rows, key=lambda row: row.protocol != "assisted"))
-    return tuple(row for row in rows if row.protocol != "assisted")
+        return tuple(sorted(rows, key=lambda row: row["protocol"] != "assisted"))
+    return tuple(row for row in rows if row["protocol"] != "assisted")
 
 
-def paper_values(row: PaperRow, result: Result) -> Values:
+def paper_values(row: Json, result: Result) -> Values:
     """What the row has for the metric of ``result``: one number for each judge, else one; empty for none.
 
     Recall is another metric where it counts by other k and N than the paper's.
@@ -289,9 +265,10 @@ def paper_values(row: PaperRow, result: Result) -> Values:
     name = base_name(result.name)
     if name == "recall":
         found = (result.identity.get("k"), result.identity.get("neighbours"))
-        if found != _RECALL.get(row.dataset, found):
+        if found != _RECALL.get(row["dataset"], found):
             return ()
-    return row.values.get(name, ())
+    values: Values = row["values"].get(name, ())
+    return values
 
 
 _TOLD = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
