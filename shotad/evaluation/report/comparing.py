@@ -17,7 +17,7 @@ from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
 from shotad.evaluation.report.records import Report
 from shotad.evaluation.report.table import chance_words, clock, number, percent, signed, span_words
-from shotad.evaluation.report.writing import bullets, md_table, md_text, page
+from shotad.evaluation.report.writing import page
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +263,9 @@ def comparison_text(comparison: Comparison) -> str:
 def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
     """Write ``compare.json``, ``compare.md`` and ``compare.html``. Raises WorkFolderError."""
     told = content_of(comparison)
-    lines = [f"# {md_text(told['title'])}", "", *bullets(told["opening"]), ""]
-    lines += [*md_table(told["heads"], told["rows"], range(1, 7)), "", *bullets(told["explanation"])]
-    for name, rows in told["lists"]:
-        lines += ["", f"## {md_text(name)}", "", *md_table(told["line_heads"], rows, [1, 2, 3])]
     texts = {
         "compare.json": readable_json(comparison.record),
-        "compare.md": "\n".join(lines) + "\n",
-        "compare.html": page("compare", **told),
+        **{name: page(name, **told) for name in ("compare.md", "compare.html")},
     }
     for name, text in texts.items():
         write_text(folder / name, text)

@@ -10,7 +10,7 @@ import base64
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,8 +222,7 @@ def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[
     record = report_record(run, intervals)
     content = whole_content(run, record, intervals, plots=plots)
     texts = {
-        PAGE: page("report", content=content),
-        TEXT: markdown(content),
+        **{name: page(name, content=content, line_heads=LINE_HEADS) for name in (PAGE, TEXT)},
         TABLE: item_table(run),
         SPEED: readable_json(speed_record(run)),
     }
@@ -284,49 +283,14 @@ PLOTS = "plots"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
-def markdown(told: Content) -> str:
-    """All of the report."""
-    lines = [f"# {md_text(told['title'])}", "", md_text(told["lead"]), "", *bullets(told["counts"])]
-    lines += ["", "## Metrics", "", *md_table(told["heads"], told["metrics"], range(1, 6))]
-    lines += ["", told["columns"]]
-    if told["beside"]:
-        heads = ("System", "Models", "Source", *told["beside_heads"])
-        table = md_table(heads, [row[1:] for row in told["beside"]], range(3, len(heads)))
-        lines += ["", "## Beside the paper", "", *table, "", *bullets(told["paper_notes"])]
-    if told["footnotes"]:
-        lines += ["", "## Notes", "", *bullets(map(" ".join, told["footnotes"]))]
-    if told["left_out"]:
-        left_out = map(": ".join, told["left_out"])
-        lines += ["", "## Not counted", "", *bullets(left_out)]
-    for listing in told["listings"]:
-        for name, found in (("Worst", listing.worst), ("Best", listing.best)):
-            heading = f"## {name} lines by {md_text(listing.title)}"
-            lines += ["", heading, "", *md_table(LINE_HEADS, found, [1])]
-        if listing.silent:
-            lines += ["", f"{plural(listing.silent, 'AD')} for which nothing was said not listed."]
-    if told["plots"] or told["no_plots"]:
-        lines += ["", "## Plots", "", *([md_text(told["no_plots"])] if told["no_plots"] else [])]
-    for plot in told["plots"]:
-        rows = md_table(plot.heads, plot.rows, range(plot.texts, len(plot.heads)))
-        lines += [f"### {md_text(plot.title)}", "", f"![{md_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
-        lines += [md_text(plot.caption), "", *rows, ""]
-    lines += ["", "## How it was made", "", *bullets(map(": ".join, told["made"]))]
-    return "\n".join(lines) + "\n"
-
-
-def bullets(said: Iterable[str]) -> Iterator[str]:
-    """A list."""
-    return (f"- {md_text(one)}" for one in said)
-
-
-def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
-    """A table; columns whose places are in ``numbers`` are set to the right."""
+def _table(rows: Sequence[Sequence[str]], heads: Sequence[str], numbers: Sequence[int]) -> str:
+    """A table in Markdown; columns whose places are in ``numbers`` are set to the right."""
     rule = ["---:" if place in numbers else "---" for place in range(len(heads))]
-    lines = [[md_text(head) for head in heads], rule, *([md_text(cell) for cell in row] for row in rows)]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    lines = [[_text(head) for head in heads], rule, *([_text(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def md_text(text: str) -> str:
+def _text(text: str) -> str:
     """Text on one line in which nothing is taken for a sign of Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
@@ -335,12 +299,15 @@ _TEMPLATES = Path(__file__).parent / "page"
 
 
 def page(template: str, **values: Any) -> str:
-    """The page of this template, filled in."""
+    """The page, or the text in Markdown, of this template, filled in."""
     environment = page_environment(
         _TEMPLATES,
         embedded=lambda plot: f"data:image/png;base64,{base64.b64encode(plot.png).decode('ascii')}",
         bare=lambda mark: mark.strip("[]"),
         adcount=lambda n: plural(n, "AD"),
         linecount=lambda n: plural(n, "line"),
+        md=_text,
+        table=_table,
+        without_first=lambda rows: [row[1:] for row in rows],
     )
-    return environment.get_template(f"{template}.html.j2").render(**values)
+    return environment.get_template(f"{template}.j2").render(**values)
