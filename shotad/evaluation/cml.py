@@ -20,7 +20,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -50,7 +50,7 @@ from shotad.evaluation.metrics.judge import (
     word,
     worked,
 )
-from shotad.evaluation.screenplay import Screenplay, read_cml
+from shotad.evaluation.screenplay import Element, Screenplay, read_cml
 from shotad.evaluation.store import MetricContext, vectors_of
 
 VOICE_TURNS = 3
@@ -63,20 +63,12 @@ _TOKENS = 48
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenTurn:
-    """A dialogue; ``before`` is how many actions stand before it."""
-
-    character: str
-    text: str
-    manner: str
-    before: int
-
-
-@dataclass(frozen=True, slots=True)
 class ScriptParts:
-    """What the metrics take of a screenplay; ``scenes`` are texts, each a heading and what is done."""
+    """What the metrics take of a screenplay: ``turns`` are its dialogues, with names in capitals, ``before``
+    how many actions stand before each; ``scenes`` are texts, each a heading and what is done."""
 
-    turns: tuple[SpokenTurn, ...]
+    turns: tuple[Element, ...]
+    before: tuple[int, ...]
     actions: tuple[str, ...]
     scenes: tuple[str, ...]
     headings: tuple[str, ...]
@@ -84,18 +76,20 @@ class ScriptParts:
     @classmethod
     def of(cls, screenplay: Screenplay) -> ScriptParts:
         """The parts of a screenplay, in order. Scenes of dialogue alone, without a heading, have no text."""
-        turns, actions, scenes = [], list[str](), []
+        turns, before, actions, scenes = [], [], list[str](), []
         for scene in screenplay.scenes:
             told = [scene.heading] if scene.heading else []
             for one in scene.elements:
                 if one.kind == "dialogue":
-                    turns.append(SpokenTurn(one.character.upper(), one.text, one.manner, len(actions)))
+                    turns.append(replace(one, character=one.character.upper()))
+                    before.append(len(actions))
                 else:
                     actions.append(one.text)
                     told.append(one.text)
             scenes.append("\n".join(told))
         headings = (scene.heading for scene in screenplay.scenes)
-        return cls(tuple(turns), tuple(actions), tuple(filter(None, scenes)), tuple(filter(None, headings)))
+        texts = tuple(filter(None, scenes)), tuple(filter(None, headings))
+        return cls(tuple(turns), tuple(before), tuple(actions), *texts)
 
     def characters(self, least: int = 1) -> dict[str, list[int]]:
         """The numbers of each character's turns; of those who have at least so many and a name."""
@@ -426,7 +420,7 @@ def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     voices = originality(embed(list(found.voices.values())), [one for one in own if one is not None])
     yield "cc2", voices, f"fewer than 2 characters with {VOICE_TURNS} turns and a way of speaking"
     meant = [number for number, one in known.items() if one.intention]
-    first = [turns[number].before for number in meant]
+    first = [parts.before[number] for number in meant]
     kept = alignment(embed([turns[number].text for number in meant]), embed(parts.actions), first)
     yield "cc3", kept, "no intentions, or no actions"
     yield "pr1", adjacent_similarity(embed(parts.scenes)), "fewer than 2 scenes"

@@ -12,7 +12,6 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -150,21 +149,9 @@ Line = tuple[str, ...]
 LINE_HEADS = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The lines of one metric, the worst first and the best first. ``silent`` have no word predicted
-    for them and are not listed."""
-
-    title: str
-    worst: tuple[Line, ...]
-    best: tuple[Line, ...]
-    silent: int
-
-
-def listings(run: ReportInput) -> tuple[Listing, ...]:
-    """The best and worst lines by each main metric.
-
-    No line stands in both lists of a metric.
+def listings(run: ReportInput) -> list[Content]:
+    """By each main metric the lines, the ``worst`` first and the ``best`` first. No line stands in both.
+    ``silent`` have no word predicted for them and are not listed.
     """
     results = main_results(run)
     items = {item.id: item for item in run.items}
@@ -179,8 +166,8 @@ def listings(run: ReportInput) -> tuple[Listing, ...]:
             for rows in (spoken[:n], spoken[::-1][:n])
         )
         silent = sum(not items[row.id].prediction for row in result.rows)
-        found.append(Listing(result.title, worst, best, silent))
-    return tuple(found)
+        found.append({"title": result.title, "worst": worst, "best": best, "silent": silent})
+    return found
 
 
 def _line(run: ReportInput, metric: str, row: Row, item: Item) -> Line:
