@@ -72,7 +72,6 @@ from .running import evaluate as evaluate, read_inputs as read_inputs
 from .screenplay import (
     Element as Element,
     FilmSigns as FilmSigns,
-    ReadScript as ReadScript,
     Scene as Scene,
     Screenplay as Screenplay,
     described_elements as described_elements,

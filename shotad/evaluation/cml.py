@@ -576,8 +576,8 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
 
 
 def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[Json]:
-    read = read_cml(script.text, script.title)
-    parts = ScriptParts.of(read.screenplay)
+    play, form = read_cml(script.text, script.title)
+    parts = ScriptParts.of(play)
     found = yield from extract_features(parts, pair.actor, pair.judge)
     scores = {}
     for name, value, undefined in chain(_paper(parts, found, embed), _code(parts, found, embed)):
@@ -587,7 +587,7 @@ def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[Json]:
     counts = {name: len(getattr(parts, name)) for name in ("scenes", "turns", "actions")}
     return {
         **{name: getattr(script, name) for name in ("id", "title", "source")},
-        "read": read.form,
+        "read": form,
         "n": {**counts, "characters": len(parts.characters())},
         "scores": scores,
         "features": asdict(found),

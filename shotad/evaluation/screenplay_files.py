@@ -335,7 +335,7 @@ WRITTEN: Mapping[str, Callable[[Screenplay], str]] = {
 READ: Mapping[str, Callable[[str], Screenplay]] = {
     "fountain": read_fountain,
     "json": read_json,
-    "cml": lambda text: read_cml(text).screenplay,
+    "cml": lambda text: read_cml(text)[0],
     "stage": read_stage,
 }
 """How a screenplay is written and read, by the format's name. A reader raises ValueError with what is wrong,
