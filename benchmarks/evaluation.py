@@ -57,7 +57,7 @@ def main() -> None:
     with Store(args.cache) as store:
         for name, told in texts.items():
             context = MetricContext(Config(), store)
-            results = measure(with_predictions(corpus, told), args.metrics.split(","), context).results
+            results = measure(with_predictions(corpus, told), args.metrics.split(","), context)[0]
             found[name] = {result.name: result.value for result in results}
     print(f"{'metric':20}" + "".join(f"{name:>17}" for name in found))
     for metric in found["human"]:

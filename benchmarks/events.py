@@ -107,7 +107,7 @@ def humans(folder: Path, context: MetricContext) -> None:
             for shift in range(len(met)):
                 turned = [*told[shift:], *told[:shift]]
                 row = [replace(item, prediction=text) for item, text in zip(items, turned, strict=True)]
-                result = measure(Corpus(tuple(row)), (name,), context).results[0]
+                result = measure(Corpus(tuple(row)), (name,), context)[0][0]
                 values.append({one.id: one.value for one in result.rows})
             for shift in values[1:]:
                 for place, value in values[0].items():
@@ -157,7 +157,7 @@ def main() -> None:
             told = tuple(
                 replace(item, prediction=line[kind]) for item, line in zip(items, lines, strict=True)
             )
-            results = measure(Corpus(told, dict(dataset.casts), name), METRICS, context).results
+            results = measure(Corpus(told, dict(dataset.casts), name), METRICS, context)[0]
             for result in results:
                 scores[result.name, kind] = {row.id: row.value for row in result.rows}
     films = sorted({item.film for item in items})

@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.clips import LABELS, Clip, Half, film_of, read_clips
 from benchmarks.common import FILMS, ROOT
 from shotad.core import ComputeSettings, Interval, NoProgress, ThreadSettings
-from shotad.evaluation.thread_figures import ClipCounts, average_precision, labels_of, pure_shots
+from shotad.evaluation.threads import ClipCounts, average_precision, labels_of, pure_shots
 from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import (

@@ -82,7 +82,7 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     measure(Corpus(tuple(items[:4])), NAMES, MetricContext(Config(), Store()))
 
     def run() -> Done:
-        found = {r.name: r.value for r in measure(corpus, NAMES, MetricContext(Config(), Store())).results}
+        found = {r.name: r.value for r in measure(corpus, NAMES, MetricContext(Config(), Store()))[0]}
         return _told(found["cider"], found["bleu-4"], found["rouge-l"], len(items))
 
     return run

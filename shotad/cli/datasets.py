@@ -36,13 +36,13 @@ def check_command(console: Console, **options: Any) -> None:
 
     Exit code 0 if everything that evaluation needs can be read, else 1. Prediction also needs the videos.
     """
-    from shotad.evaluation import check_dataset, load_dataset
+    from shotad.evaluation import check_dataset, check_text, load_dataset
 
     files = {name: options[name] for name in ("annotation", "actions", "shots", "casts")}
     dataset = load_dataset(options["name"], options["root"], **files, strict=False)
     check = check_dataset(dataset, console, videos=options["video_root"], need_videos=options["videos"])
-    console.result(check.text, check.record())
-    if not check.whole:
+    console.result(check_text(check), check)
+    if not check["whole"]:
         click.get_current_context().exit(1)
 
 

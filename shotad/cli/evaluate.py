@@ -29,7 +29,7 @@ from shotad.cli.options import (
 from shotad.core import Config, UsageError, load_config, readable_json, write_text
 
 if TYPE_CHECKING:
-    from shotad.evaluation import Inputs, Result
+    from shotad.evaluation import ReportInput, Result
 
 _KINDS = {
     "ad": ("shotad.cli.evaluate:ad_command", "Score predicted ADs against human ADs."),
@@ -98,7 +98,6 @@ def ad_command(console: Console, **options: Any) -> None:
     and items.csv with the values of each AD. A second run computes only what has changed.
     """
     from shotad.evaluation import (
-        WHOLE,
         Shard,
         check_folder,
         check_same_dataset,
@@ -112,16 +111,16 @@ def ad_command(console: Console, **options: Any) -> None:
     )
 
     names = listed(options["metrics"])
-    shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
+    shard = Shard.parse(options["shard"] or "1/1")
     folder = options["out"] or beside(options["predictions"][0], "eval")
     check_folder(folder)
     inputs = given(options)
     # Read before anything is scored, and before it may be written over
     earlier = read_report(options["compare"]) if options["compare"] is not None else None
     if earlier is not None:
-        check_same_dataset(earlier, inputs.joined.corpus.items, "these predictions")
+        check_same_dataset(earlier, inputs.corpus.items, "these predictions")
     run = evaluate(inputs, names, console, shard=shard, cache=options["cache"], force=options["force"])
-    names = [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
+    names = [*(result.name for result in run.results), *(name for name, _ in run.left_out)]
     if options["judge"] and not any("@" in name for name in names):
         console.note("None of these metrics needs a judge: --judge was not used.")
     files = list(write_report(folder, run))
@@ -131,7 +130,7 @@ def ad_command(console: Console, **options: Any) -> None:
         comparison = compare(earlier, report, run.config.measures.report)
         files += write_comparison(files[0].parent, comparison)
         text = f"{text}\n\n{comparison_text(comparison)}"
-        value["comparison"] = comparison.record()
+        value["comparison"] = comparison.record
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
 
@@ -156,15 +155,7 @@ def assisted_command(console: Console, **options: Any) -> None:
 
     The folder gets assisted.json, choices.jsonl with each choice, and the report of the chosen lines.
     """
-    from shotad.evaluation import (
-        as_json,
-        assist,
-        check_folder,
-        expert_words,
-        render,
-        report_input,
-        write_report,
-    )
+    from shotad.evaluation import as_json, assist, check_folder, render, write_report
 
     names, expert = listed(options["metrics"]), listed(options["expert"])
     predictions: Path = options["predictions"][0]
@@ -179,12 +170,10 @@ def assisted_command(console: Console, **options: Any) -> None:
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with kept(console, inputs.config, options) as context:
-        done = assist(inputs.joined.corpus, names, context, expert=expert, done=tell)
-    said = f"The line of each AD is the candidate with the highest mean of {expert_words(done)}."
-    run = report_input(inputs, done.corpus, done.measured, protocol="assisted", notes=(said,))
-    written = write_report(folder, run)
+        done = assist(inputs.corpus, names, context, expert=expert, done=tell)
+    written = write_report(folder, done.report(inputs))
     write_text(folder / "assisted.json", json.dumps(as_json(done), ensure_ascii=False, indent=1) + "\n")
-    rows = (json.dumps(choice.record(), ensure_ascii=False) + "\n" for choice in done.choices)
+    rows = (json.dumps(choice, ensure_ascii=False) + "\n" for choice in done.choices)
     write_text(folder / "choices.jsonl", "".join(rows))
     shown = [folder / "assisted.json", folder / "choices.jsonl", *(f for f in written if f.suffix != ".png")]
     text = render(done, options["system"] or predictions.name)
@@ -210,7 +199,7 @@ def compare_command(console: Console, a: Path, b: Path, out: Path | None, **opti
     if out is not None:
         for path in write_comparison(out, comparison):
             console.note(f"Written: {path}")
-    console.result(comparison_text(comparison), comparison.record())
+    console.result(comparison_text(comparison), comparison.record)
 
 
 @click.command(name="merge")
@@ -254,7 +243,14 @@ def threads_command(console: Console, **options: Any) -> None:
     counts as nothing found.
     """
     from shotad.core import WorkFolder, work_folder_of
-    from shotad.evaluation import TABLE, Setup, evaluate_threads, feature_maker, read_thread_labels
+    from shotad.evaluation import (
+        TABLE,
+        Setup,
+        evaluate_threads,
+        feature_maker,
+        read_thread_labels,
+        threads_text,
+    )
 
     named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
     config = load_config(options["config"], options["assignments"], **named)
@@ -269,9 +265,9 @@ def threads_command(console: Console, **options: Any) -> None:
     maker = feature_maker(config, console)
     with WorkFolder(out, force=options["force"]) as place:
         console.note(f"Results: {out}")
-        evaluation = evaluate_threads(labels, setups, config, place, maker, console)
-    console.result(evaluation.text, evaluation.record())
-    if evaluation.failed:
+        record = evaluate_threads(labels, setups, config, place, maker, console)
+    console.result(threads_text(record), record)
+    if record["n"]["failed"]:
         click.get_current_context().exit(1)
 
 
@@ -360,7 +356,7 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         click.get_current_context().exit(1)
 
 
-def given(options: Mapping[str, Any]) -> Inputs:
+def given(options: Mapping[str, Any]) -> ReportInput:
     """The human ADs, the predictions joined to them, and the settings that the options ask for."""
     from shotad.evaluation import read_inputs
 

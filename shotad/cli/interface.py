@@ -324,7 +324,6 @@ def evaluate(
     Raises DatasetError, EvaluationError for a metric that is unknown or cannot be counted, ConfigError.
     """
     from shotad.evaluation import (
-        WHOLE,
         Shard,
         check_folder,
         evaluate as measured,
@@ -334,7 +333,7 @@ def evaluate(
     )
 
     files = [predictions] if isinstance(predictions, str | os.PathLike) else predictions
-    part = Shard.parse(shard) if shard else WHOLE
+    part = Shard.parse(shard or "1/1")
     with _folder(out) as folder:
         check_folder(folder)
         inputs = read_inputs(

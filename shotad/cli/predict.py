@@ -78,7 +78,7 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         prediction_text,
     )
 
-    shard = Shard.parse(options["shard"]) if options["shard"] else None
+    shard = Shard.parse(options["shard"] or "1/1")
     data = load_dataset(dataset, options["root"], annotation=options["annotation"])
     if data.description is None:
         what = f"{dataset} is a plain file of human ADs, which does not say where videos are."

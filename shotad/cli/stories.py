@@ -105,6 +105,7 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
     from shotad.evaluation import (
         check_folder,
         check_stage,
+        check_stage_text,
         evaluate_questions,
         evaluate_role_play,
         evaluate_timelines,
@@ -114,8 +115,8 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
     films = read_stage(folder)
     if options["check"]:
         check = check_stage(films)
-        console.result(check.text, check.record())
-        if not check.whole:
+        console.result(check_stage_text(check), check)
+        if not check["whole"]:
             click.get_current_context().exit(1)
         return
     for name in ("task", "engine"):

@@ -1,31 +1,24 @@
-from .assisted_choice import (
-    as_json as as_json,
-    assist as assist,
-    expert_words as expert_words,
-    render as render,
-)
-from .cml.features import (
+from .assisted_choice import as_json as as_json, assist as assist, render as render
+from .cml import (
+    CML_METRICS as CML_METRICS,
+    ScriptText as ScriptText,
     adjacent_similarity as adjacent_similarity,
     alignment as alignment,
     central_similarity as central_similarity,
+    cml_instruction as cml_instruction,
+    cml_text as cml_text,
     creativity as creativity,
     emotional_stability as emotional_stability,
+    evaluate_cml as evaluate_cml,
     innovation as innovation,
     mutual_similarity as mutual_similarity,
     originality as originality,
     paired_similarity as paired_similarity,
+    read_scripts as read_scripts,
     topic_concentration as topic_concentration,
 )
-from .cml.report import (
-    CML_METRICS as CML_METRICS,
-    ScriptText as ScriptText,
-    cml_instruction as cml_instruction,
-    cml_text as cml_text,
-    evaluate_cml as evaluate_cml,
-    read_scripts as read_scripts,
-)
-from .datasets.checking import check_dataset as check_dataset
-from .datasets.dataset import Dataset as Dataset
+from .datasets.checking import check_dataset as check_dataset, check_text as check_text
+from .datasets.dataset import Dataset as Dataset, Shard as Shard
 from .datasets.loading import load_dataset as load_dataset
 from .human_agreement import agreement as agreement, read_scores as read_scores
 from .interrater import (
@@ -53,14 +46,15 @@ from .metric import (
     make_metric as make_metric,
     score as score,
 )
-from .predicting.choosing import (
+from .predicting.clip import prediction_as_json as prediction_as_json, prediction_text as prediction_text
+from .predicting.run import (
     Bank as Bank,
-    Shard as Shard,
+    Job as Job,
+    ahead_of as ahead_of,
     choose as choose,
+    predict as predict,
     read_bank_of_films as read_bank_of_films,
 )
-from .predicting.lines import prediction_as_json as prediction_as_json, prediction_text as prediction_text
-from .predicting.run import Job as Job, ahead_of as ahead_of, predict as predict
 from .report.comparing import (
     check_same_dataset as check_same_dataset,
     compare as compare,
@@ -74,17 +68,10 @@ from .report.writing import (
     terminal_text as terminal_text,
     write_report as write_report,
 )
-from .running import (
-    WHOLE as WHOLE,
-    Inputs as Inputs,
-    evaluate as evaluate,
-    read_inputs as read_inputs,
-    report_input as report_input,
-)
+from .running import evaluate as evaluate, read_inputs as read_inputs
 from .screenplay import (
     Element as Element,
     FilmSigns as FilmSigns,
-    ReadScript as ReadScript,
     Scene as Scene,
     Screenplay as Screenplay,
     described_elements as described_elements,
@@ -94,23 +81,20 @@ from .screenplay import (
     said_elements as said_elements,
     write_cml as write_cml,
 )
-from .screenplay_files import (
-    read_screenplay as read_screenplay,
-    write_screenplay as write_screenplay,
-)
-from .stage.answers import (
-    Bm25 as Bm25,
-    evaluate_questions as evaluate_questions,
-    evaluate_role_play as evaluate_role_play,
-)
-from .stage.films import (
-    StageCheck as StageCheck,
+from .screenplay_files import read_screenplay as read_screenplay, write_screenplay as write_screenplay
+from .stage import (
     StageFilm as StageFilm,
     StageRun as StageRun,
     check_stage as check_stage,
+    check_stage_text as check_stage_text,
     read_stage as read_stage,
 )
-from .stage.timelines import evaluate_timelines as evaluate_timelines
+from .stage_tasks import (
+    Bm25 as Bm25,
+    evaluate_questions as evaluate_questions,
+    evaluate_role_play as evaluate_role_play,
+    evaluate_timelines as evaluate_timelines,
+)
 from .step_report import (
     Labels as Labels,
     evaluate_steps as evaluate_steps,
@@ -119,7 +103,15 @@ from .step_report import (
 )
 from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
-from .story import Story as Story, estimate_story as estimate_story, evaluate_story as evaluate_story
+from .story import (
+    Story as Story,
+    estimate_story as estimate_story,
+    evaluate_story as evaluate_story,
+    lost_questions as lost_questions,
+    story_record as story_record,
+    story_text as story_text,
+    write_story as write_story,
+)
 from .story_questions import (
     StoryFilm as StoryFilm,
     StoryQuestion as StoryQuestion,
@@ -130,12 +122,11 @@ from .story_questions import (
     read_questions as read_questions,
     write_questions as write_questions,
 )
-from .story_report import (
-    lost_questions as lost_questions,
-    story_record as story_record,
-    story_text as story_text,
-    write_story as write_story,
-)
-from .thread_figures import TABLE as TABLE, Setup as Setup
 from .thread_labels import read_thread_labels as read_thread_labels
-from .thread_run import evaluate_threads as evaluate_threads, feature_maker as feature_maker
+from .threads import (
+    TABLE as TABLE,
+    Setup as Setup,
+    evaluate_threads as evaluate_threads,
+    feature_maker as feature_maker,
+    threads_text as threads_text,
+)

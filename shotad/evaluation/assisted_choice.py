@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shotad.core import EvaluationError, aligned, plural
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Json, Result, Row, make_metric, score
-from shotad.evaluation.report.inputs import base_name
+from shotad.evaluation.report.inputs import LeftOut, ReportInput, base_name
 from shotad.evaluation.report.table import (
     NONE,
     PAPER_MARK,
-    PaperRow,
     footnotes,
     number,
     paper_cell,
@@ -26,7 +25,7 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.running import WHOLE, Measured, measure
+from shotad.evaluation.running import measure
 from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")
@@ -44,22 +43,26 @@ ALONG = ("repetition", "repetition-meaning", "names-kept")
 class Assisted:
     """What came of the protocol.
 
-    ``corpus`` has the chosen candidates as predictions; ``choices`` has one for each of ``measured.places``.
-    ``results`` are those of each role, by role and the metric's name; metrics that ask an engine have only
-    that of the chosen, and those of whole sequences also that of the first candidates. ``sizes``: how many
-    ADs have how many candidates. ``expert``: title of each metric that the expert goes by, by its name.
+    ``corpus`` has the chosen candidates as predictions; ``choices`` say of each AD measured which candidate
+    was ``chosen`` (from 0; None where it has none), its ``text``, and the candidates' ``scores``, the means
+    of the expert's metrics. ``results`` are those of each role, by role and the metric's name; metrics that
+    ask an engine have only that of the chosen, and those of whole sequences also that of the first
+    candidates. ``sizes``: how many ADs have how many candidates. ``expert``: title of each metric that the
+    expert goes by, by its name.
     """
 
     corpus: Corpus
-    measured: Measured
-    choices: tuple[Choice, ...]
+    left_out: tuple[LeftOut, ...]
+    choices: tuple[Json, ...]
     results: Mapping[Role, Mapping[str, Result]]
     sizes: Mapping[int, int]
     expert: Mapping[str, str]
 
-    def result(self, role: Role, name: str) -> Result | None:
-        """The result of a metric in a role."""
-        return self.results[role].get(name)
+    def report(self, run: ReportInput) -> ReportInput:
+        """What a report of the choice speaks of, where ``run`` is what was read."""
+        said = f"The line of each AD is the candidate with the highest mean of {_expert_words(self)}."
+        made = replace(run, corpus=self.corpus, left_out=self.left_out, notes=(said, *run.notes))
+        return replace(made, results=tuple(self.results["chosen"].values()), protocol="assisted")
 
 
 def assist(
@@ -101,11 +104,11 @@ def assist(
 
     rows = [[{row.id: row for row in rank.rows} for rank in ranked(name)] for name in expert]
     choices = tuple(_choice(corpus.items[place].id, offers[place], rows) for place in places)
-    numbers = dict(zip(places, (choice.number for choice in choices), strict=True))
+    numbers = dict(zip(places, (choice["chosen"] for choice in choices), strict=True))
     chosen = _with(corpus, offers, [numbers.get(place) for place in range(len(offers))])
-    measured = measure(chosen, names, context, shard=WHOLE, done=lambda result: done("chosen", result))
     results: dict[Role, dict[str, Result]] = {role: {} for role in ROLES}
-    results["chosen"] = {result.name: result for result in measured.results}
+    measured, left_out = measure(chosen, names, context, done=lambda result: done("chosen", result))
+    results["chosen"] = {result.name: result for result in measured}
     for name in results["chosen"]:
         if base_name(name) in ENGINE_METRICS:
             continue
@@ -120,7 +123,7 @@ def assist(
     titles = {name: ranked(name)[0].title for name in expert}
     counted = Counter(len(offers[place]) for place in places)
     sizes = {size: counted[size] for size in sorted(counted, reverse=True)}
-    return Assisted(chosen, measured, choices, results, sizes, titles)
+    return Assisted(chosen, left_out, choices, results, sizes, titles)
 
 
 Offers = Sequence[tuple[str, ...]]
@@ -147,34 +150,17 @@ def _with(corpus: Corpus, offers: Offers, numbers: Sequence[int | None]) -> Corp
     return replace(corpus, items=items)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the expert took for an item: ``number`` counts its candidates from 0, None where it has none.
-
-    ``scores`` are the candidates' means of the expert's metrics.
-    """
-
-    id: str
-    number: int | None
-    scores: tuple[float, ...]
-    text: str | None
-
-    def record(self) -> Json:
-        """As JSON."""
-        return {"id": self.id, "chosen": self.number, "text": self.text, "scores": list(self.scores)}
-
-
-def _choice(name: str, lines: Sequence[str], rows: Sequence[Sequence[Mapping[str, Row]]]) -> Choice:
+def _choice(name: str, lines: Sequence[str], rows: Sequence[Sequence[Mapping[str, Row]]]) -> Json:
     """The first of those with the highest mean. ``rows`` has for each of the expert's metrics those of all
     ranks, by id. A metric that says nothing of the item (the action score, where no human actions are known)
     is left out; without any, all candidates are equal."""
     if not lines:
-        return Choice(name, None, (), None)
+        return {"id": name, "chosen": None, "text": None, "scores": []}
     told = [[rank[name].value for rank in ranks[: len(lines)]] for ranks in rows]
     known = [column for column in told if None not in column]
-    scores = tuple(sum(column[k] or 0.0 for column in known) / max(len(known), 1) for k in range(len(lines)))
+    scores = [sum(column[k] or 0.0 for column in known) / max(len(known), 1) for k in range(len(lines))]
     number = scores.index(max(scores))
-    return Choice(name, number, scores, lines[number])
+    return {"id": name, "chosen": number, "text": lines[number], "scores": scores}
 
 
 def _best_row(first: Result, rows: Sequence[Row]) -> Row:
@@ -218,17 +204,17 @@ _CALLED: dict[Role, str] = {
 
 def render(done: Assisted, called: str = "") -> str:
     """Plain lines for people."""
-    results = done.measured.results
+    results = tuple(done.results["chosen"].values())
     notes = footnotes(results)
     heads = with_marks(results, notes)
     rows = [["", *heads]]
     for role in ROLES:
-        own = [(r.name, done.result(role, r.name)) for r in results]
+        own = [(r.name, done.results[role].get(r.name)) for r in results]
         rows.append([_CALLED[role], *(number(name, r.value) if r else NONE for name, r in own)])
     shown = [row for row in _paper(done) if any(paper_values(row, result) for result in results)]
     for row in shown:
-        single = ", one line" if row.protocol == "single" else ""
-        named = f"{row.method}{single} ({PAPER_MARK}, {row.table})"
+        single = ", one line" if row["protocol"] == "single" else ""
+        named = f"{row['method']}{single} ({PAPER_MARK}, {row['table']})"
         rows.append([named, *(paper_cell(row, result) for result in results)])
     most, whose = max(done.sizes, default=0), f"{called}: " if called else ""
     lines = [f"{whose}{plural(len(done.choices), 'AD')} with up to {plural(most, 'candidate')}."]
@@ -236,7 +222,7 @@ def render(done: Assisted, called: str = "") -> str:
         lines.append(f"Fewer candidates: {', '.join(fewer)}; the choice is among those.")
     if done.sizes.get(0):
         lines.append(f"{plural(done.sizes[0], 'AD')} without any count as 0.")
-    lines.append(f"The expert takes the one with the highest mean of {expert_words(done)}.")
+    lines.append(f"The expert takes the one with the highest mean of {_expert_words(done)}.")
     lines += ["", *aligned(rows[0], rows[1:], range(1, len(heads) + 1)), ""]
     if shown:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
@@ -245,14 +231,14 @@ def render(done: Assisted, called: str = "") -> str:
     if whole:
         best = "The best line of each AD need not make the best of those."
         lines.append(f"Figures of all lines together: {whole}. {best}")
-    lines += [f"Not measured: {left.metric}. {left.reason}" for left in done.measured.left_out]
+    lines += [f"Not measured: {name}. {reason}" for name, reason in done.left_out]
     return "\n".join(lines)
 
 
 def as_json(done: Assisted) -> Json:
     """The same for programs; the choices one by one are not in it."""
-    numbers = Counter(choice.number for choice in done.choices if choice.number is not None)
-    results = done.measured.results
+    numbers = Counter(one["chosen"] for one in done.choices if one["chosen"] is not None)
+    results = done.results["chosen"].values()
     return {
         "dataset": done.corpus.dataset,
         "protocol": "assisted",
@@ -262,29 +248,26 @@ def as_json(done: Assisted) -> Json:
         "candidates": {str(size): ads for size, ads in done.sizes.items()},
         "chosen_number": {str(number): numbers[number] for number in sorted(numbers)},
         "results": {
-            role: {r.name: found.value for r in results if (found := done.result(role, r.name)) is not None}
+            role: {r.name: done.results[role][r.name].value for r in results if r.name in done.results[role]}
             for role in ROLES
         },
         "scored": {result.name: result.scored for result in results},
         "failed": {result.name: result.failed for result in results},
         "comparable": {result.name: result.comparable for result in results},
-        "left_out": [asdict(left) for left in done.measured.left_out],
-        "paper": [row.record() for row in _paper(done)],
+        "left_out": [{"metric": name, "reason": reason} for name, reason in done.left_out],
+        "paper": _paper(done),
     }
 
 
-def expert_words(done: Assisted) -> str:
+def _expert_words(done: Assisted) -> str:
     """What the expert goes by: ``CIDEr and Action score``."""
     return " and ".join(done.expert.values())
 
 
-def _paper(done: Assisted) -> list[PaperRow]:
+def _paper(done: Assisted) -> list[Json]:
     """Table 9, and below it the same system's single lines."""
     rows = paper_rows(done.corpus.dataset, "assisted")
-    models = {(row.method.partition(",")[0], row.models) for row in rows if row.protocol == "assisted"}
-    return [
-        row
-        for row in rows
-        if row.protocol == "assisted"
-        or (row.protocol == "single" and not row.note and (row.method, row.models) in models)
-    ]
+    own = [row for row in rows if row["protocol"] == "assisted"]
+    models = {(row["method"].partition(",")[0], row["models"]) for row in own}
+    alone = (row for row in rows if row["protocol"] == "single" and not row["note"])
+    return own + [row for row in alone if (row["method"], row["models"]) in models]

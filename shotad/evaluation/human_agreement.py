@@ -22,20 +22,20 @@ from shotad.core import EvaluationError, ReportSettings, aligned, need, plural
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import METRICS, Floats, Json, Result
 from shotad.evaluation.report.inputs import base_name
-from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, basis_words, spread, units_of
+from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, basis_words, units_of
 from shotad.evaluation.report.records import Report
 from shotad.evaluation.report.table import AGREEMENT, NONE, percent
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementReport:
-    """All metrics that were asked for, and each annotator against the others: name, title, and what was found
-    of each. ``unknown`` ids are scored by people and are not in the report."""
+    """All metrics that were asked for, and each annotator against the others, as ``agreement.json`` has them.
+    ``unknown`` ids are scored by people and are not in the report."""
 
     system: str
     scores: HumanScores
-    metrics: tuple[tuple[str, str, Correlations], ...]
-    people: tuple[tuple[str, str, Correlations], ...]
+    metrics: tuple[Json, ...]
+    people: tuple[Json, ...]
     unknown: tuple[str, ...]
     settings: ReportSettings
 
@@ -45,8 +45,8 @@ class AgreementReport:
         level, all_of_them = percent(LEVEL), (*self.metrics, *self.people)
         heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
         rows = [
-            (title, f"{found.n:,}", *map(_cell, (found.pearson, found.spearman, found.kendall)))
-            for _, title, found in all_of_them
+            (one["title"], f"{one['n']:,}", *(_cell(one[name]) for name in COEFFICIENTS))
+            for one in all_of_them
         ]
         scores, several = self.scores, len(self.scores.columns) > 1
         lines = [
@@ -62,8 +62,9 @@ class AgreementReport:
         if scores.ignored:
             lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
         lines += ["", *aligned(heads, rows, range(1, 5))]
-        lines += [f"{title}: not defined, {one.reason}." for _, title, one in self.metrics if one.reason]
-        basis = basis_words([found.pearson.interval for *_, found in all_of_them], self.settings.unit)
+        lines += [f"{one['title']}: not defined, {one['reason']}." for one in self.metrics if "reason" in one]
+        ends = (one["pearson"]["interval"] for one in all_of_them)
+        basis = basis_words([Span(**one) if one else None for one in ends], self.settings.unit)
         lines += [basis, ""] if basis else [""]
         kinds = ("Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
         cells = []
@@ -87,15 +88,10 @@ class AgreementReport:
             "columns": list(self.scores.columns),
             "not_in_the_report": list(self.unknown),
             "intervals": {"unit": self.settings.unit, "level": LEVEL},
-            "metrics": [_record(*metric) for metric in self.metrics],
-            "people": [_record(*person) for person in self.people],
+            "metrics": list(self.metrics),
+            "people": list(self.people),
             "paper": list(AGREEMENT),
         }
-
-
-def _record(name: str, title: str, found: Correlations) -> Json:
-    told = {"kendall_tau_b" if key == "kendall" else key: one for key, one in asdict(found).items()}
-    return {"name": name, "title": title, **{key: one for key, one in told.items() if one != ""}}
 
 
 def agreement(
@@ -115,23 +111,24 @@ def agreement(
         )
     films = report.films
 
-    def joined(values: Mapping[str, float], others: Mapping[str, float]) -> Correlations:
+    def joined(name: str, title: str, values: Mapping[str, float], others: Mapping[str, float]) -> Json:
         """Both on the ADs that both have, in the order of their ids."""
         common = sorted(values.keys() & others.keys())
-        x, y = (np.array([some[name] for name in common], np.float64) for some in (values, others))
-        return correlations(x, y, [films.get(name, name) for name in common], settings)
+        x, y = (np.array([some[key] for key in common], np.float64) for some in (values, others))
+        found = correlations(x, y, [films.get(key, key) for key in common], settings)
+        return {"name": name, "title": title, **found}
 
     metrics = []
     for result in results:
         values = {row.id: row.value for row in result.rows if row.value is not None}
-        metrics.append((result.name, result.title, joined(values, scores.scores)))
+        metrics.append(joined(result.name, result.title, values, scores.scores))
     people = []
     for name, own in scores.by_annotator.items():
         # Each against the mean of the others: what a metric can hope for.
         others = [given for other, given in scores.by_annotator.items() if other != name]
         told = {key: [given[key] for given in others if key in given] for key in own}
         means = {key: float(np.mean(values)) for key, values in told.items() if values}
-        people.append((name, f"{name} (a person)", joined(own, means)))
+        people.append(joined(name, f"{name} (a person)", own, means))
     return AgreementReport(report.system, scores, tuple(metrics), tuple(people), unknown, settings)
 
 
@@ -141,26 +138,7 @@ _FEWEST = 3
 """Pairs that a correlation is told of; of two it is always 1 or -1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A coefficient and its interval; None where it is not defined."""
-
-    value: float | None
-    interval: Span | None
-
-
-@dataclass(frozen=True, slots=True)
-class Correlations:
-    """All three over ``n`` pairs. ``reason`` says why they are not defined, where they are not."""
-
-    n: int
-    pearson: Estimate
-    spearman: Estimate
-    kendall: Estimate
-    reason: str = ""
-
-
-COEFFICIENTS = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall": "kendalltau"}
+COEFFICIENTS = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall_tau_b": "kendalltau"}
 """Pearson's product-moment correlation, Spearman's of the ranks, Kendall's tau-b, by their names in scipy."""
 
 
@@ -172,9 +150,10 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
     return float(found.statistic)
 
 
-def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Correlations:
-    """The correlations of ``x`` and ``y``, ``float64[n]`` each, with intervals over films (``films`` has each
-    pair's), or over the pairs of one film. An interval is found on Fisher's scale: it ends at 1 and -1."""
+def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Json:
+    """The correlations of ``x`` and ``y``, ``float64[n]`` each, as JSON: value and interval of each; None
+    where they are not defined, and the ``reason``. Intervals are over films (``films`` has each pair's), or
+    over the pairs of one film; they are found on Fisher's scale: they end at 1 and -1."""
     n, reason = len(x), ""
     if n < _FEWEST:
         reason = f"only {n} ADs have both a score by people and one by the metric"
@@ -183,21 +162,20 @@ def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSet
     elif np.ptp(y) == 0:
         reason = "people give all of them the same score"
     if reason:
-        nothing = Estimate(None, None)
-        return Correlations(n, nothing, nothing, nothing, reason)
+        nothing = {"value": None, "interval": None}
+        return {"n": n, **dict.fromkeys(COEFFICIENTS, nothing), "reason": reason}
     units = units_of({f"{k:09d}": film for k, film in enumerate(films)}, settings.unit)
     owners = np.array([units.of[f"{k:09d}"] for k in range(n)], np.intp)
-    estimates = []
+    found: Json = {"n": n}
     for name in COEFFICIENTS:
         value, span = coefficient(name, x, y), None
         if n >= FEWEST:
             others = [coefficient(name, x[owners != k], y[owners != k]) for k in range(units.n)]
             whole, *without = np.arctanh(np.clip([value, *others], -_ALL_BUT_1, _ALL_BUT_1))
-            found = spread(float(whole), np.array(without), units.kind)
-            span = None if found is None else found.span(float(whole), np.tanh)
-        estimates.append(Estimate(round(value, 9), span))
-    pearson, spearman, kendall = estimates
-    return Correlations(n, pearson, spearman, kendall)
+            error = units.error(float(whole), np.array(without))
+            span = None if error is None else asdict(units.span(float(whole), error, np.tanh))
+        found[name] = {"value": round(value, 9), "interval": span}
+    return found
 
 
 def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
@@ -211,12 +189,12 @@ def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
     return list({result.name: result for result in found}.values())
 
 
-def _cell(estimate: Estimate) -> str:
-    if estimate.value is None:
+def _cell(estimate: Json) -> str:
+    if estimate["value"] is None:
         return NONE
-    interval = estimate.interval
-    told = f" ({interval.low:.3f} to {interval.high:.3f})" if interval else ""
-    return f"{estimate.value:.3f}{told}".replace("-", "−")
+    span = estimate["interval"]
+    told = f" ({span['low']:.3f} to {span['high']:.3f})" if span else ""
+    return f"{estimate['value']:.3f}{told}".replace("-", "−")
 
 
 ID_COLUMNS = ("id", "anno_idx", "tvad_index")

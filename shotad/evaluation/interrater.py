@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +130,7 @@ def inter_rater(
         try:
             actions = dict(zip(texts, actions_by_rule(texts, context), strict=True))
         except ShotadError as error:
-            left_out.append(LeftOut("action", str(error)))
+            left_out.append(("action", str(error)))
             metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
     directions = []
     for threshold in ordered:
@@ -176,7 +176,7 @@ def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric]
         except ShotadError as error:
             if names:
                 raise
-            left_out.append(LeftOut(name, str(error)))
+            left_out.append((name, str(error)))
     return made, left_out
 
 
@@ -274,7 +274,7 @@ def interrater_text(found: InterRater) -> str:
     remarks = dict.fromkeys(f"{r.title}: {remark.rstrip('.')}." for r in results for remark in r.remarks)
     basis = basis_words([span for one in found.directions for span in one.intervals.values()], "film")
     lines += [*remarks, *([basis] if basis else [])]
-    lines += [f"Not counted: {left.metric}. {left.reason}" for left in found.left_out]
+    lines += [f"Not counted: {name}. {reason}" for name, reason in found.left_out]
     rows = []
     for row in CEILINGS:
         told = (" | ".join(number(name, value) for value in row["values"].get(name, ())) for name in _PAPER)
@@ -296,7 +296,7 @@ def interrater_record(found: InterRater) -> Json:
         "a": {"name": found.a.name, "lines": len(found.a.lines)},
         "b": {"name": found.b.name, "lines": len(found.b.lines)},
         "directions": directions,
-        "left_out": [asdict(left) for left in found.left_out],
+        "left_out": [{"metric": name, "reason": reason} for name, reason in found.left_out],
         "paper": list(CEILINGS),
         "pairs": [
             {

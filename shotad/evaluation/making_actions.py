@@ -22,19 +22,23 @@ from shotad.core import DatasetError, NoProgress, Progress, readable_json, repor
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.asking import (
+from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
+from shotad.evaluation.metrics.judge import (
     STRING,
+    Answer,
+    Judge,
     Part,
+    Question,
     Steps,
+    Unreadable,
     checked_prompts,
     in_groups,
     listing,
     question,
     quoted,
+    sentence,
     together,
 )
-from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
-from shotad.evaluation.metrics.judge import Answer, Judge, Question, Unreadable, sentence
 from shotad.evaluation.metrics.judged import says_something
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed

@@ -411,16 +411,16 @@ def _counted(
 ) -> dict[str, Row]:
     """The rows of these places, by key; in groups they go into the store."""
     found: dict[str, Row] = {}
-    waiting: list[tuple[str, bytes]] = []
+    waiting: dict[str, bytes] = {}
     with reported(context.progress, f"Scoring {metric.title}", len(new), "ADs") as task:
         try:
             for key, row in zip(new, metric.rows(corpus, list(new.values())), strict=True):
                 found[key] = row
                 if not row.failure.startswith(JUDGE_FAILED):
-                    waiting.append((key, json.dumps(asdict(row)).encode()))
+                    waiting[key] = json.dumps(asdict(row)).encode()
                 if len(waiting) >= _GROUP:
                     context.store.put(space, waiting)
-                    waiting = []
+                    waiting = {}
                 task.advance(1)
         finally:
             context.store.put(space, waiting)

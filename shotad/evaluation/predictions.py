@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.core import EvaluationError
-from shotad.evaluation.datasets.annotation import alike, same_text
-from shotad.evaluation.datasets.dataset import Ad, Dataset, Finding
+from shotad.evaluation.datasets.dataset import Ad, Dataset, alike, same_text
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
+    Finding,
     Table,
     TableRow,
     counted,
@@ -192,13 +192,11 @@ _STRANGE = 0.2
 class Joined:
     """All ADs of a dataset with what is predicted for each.
 
-    ``by`` says how they were joined; ``doubled`` ids of ADs have several equal predictions, ``extra`` are ids
-    or places in the file that are no AD's. ``findings`` says in words what became of all, with the files'
-    own.
+    ``doubled`` ids of ADs have several equal predictions, ``extra`` are ids or places in the file that are no
+    AD's. ``findings`` says in words what became of all, with the files' own.
     """
 
     corpus: Corpus
-    by: str
     doubled: tuple[str, ...]
     extra: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -237,7 +235,7 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
         *(Finding(level, predictions.name, what) for level, what, given in notes if given),
         *(Finding(level, predictions.name, tally(what, ids)) for level, ids, what in counts if ids),
     )
-    return Joined(Corpus(items, dict(dataset.casts), dataset.name), matched.by, doubled, extra, findings)
+    return Joined(Corpus(items, dict(dataset.casts), dataset.name), doubled, extra, findings)
 
 
 def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> Joined:

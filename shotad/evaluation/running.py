@@ -1,54 +1,26 @@
 """Predictions against human ADs: the files read, which metrics run and on which items, what could not be
-measured and why, and what a report says of it."""
+measured and why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shotad.core import Config, EvaluationError, Progress, ShotadError, load_config
-from shotad.evaluation.datasets.dataset import Dataset
+from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
 from shotad.evaluation.metric import ENGINE_METRICS, METRICS, Corpus, Metric, Result, make_metric, score
-from shotad.evaluation.predicting.choosing import Shard
 from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
-from shotad.evaluation.report.inputs import (
-    LeftOut,
-    Predictions,
-    Protocol,
-    ReportInput,
-    file_hash,
-)
+from shotad.evaluation.report.inputs import LeftOut, Predictions, ReportInput, file_hash
 from shotad.evaluation.store import MetricContext, Store, kept_file
 
 ALL = "all"
 """All metrics that can run on what was given."""
-WHOLE = Shard()
 
 MADE_BY = "made_by"
 """The column in which `evaluate actions` says by what it made an action."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """Human ADs, the predictions joined to them, the settings, and how all of these were named."""
-
-    dataset: Dataset
-    joined: Joined
-    config: Config
-    predictions: tuple[Path, ...]
-    configs: tuple[str, ...] = ()
-    assignments: tuple[str, ...] = ()
-    descriptions: Path | None = None
-    system: str = ""
-
-    @property
-    def findings(self) -> tuple[str, ...]:
-        """What reading the files brought to light, for people."""
-        told = [finding for finding in self.dataset.findings if finding.level != NOTE]
-        return tuple(f"{finding.where}: {finding.what}" for finding in (*told, *self.joined.findings))
 
 
 def read_inputs(
@@ -67,7 +39,7 @@ def read_inputs(
     missing: str | None = None,
     judges: Sequence[str] = (),
     system: str = "",
-) -> Inputs:
+) -> ReportInput:
     """Everything read, before anything is scored. The dataset's own settings are added to ``configs``.
 
     Several ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
@@ -80,17 +52,35 @@ def read_inputs(
     joined = join(data, read_predictions(*predictions, id_column=id_column, text_column=text_column))
     if descriptions is not None:
         joined = with_descriptions(joined, data, read_predictions(descriptions))
-    named = tuple(predictions), tuple(c for c in configs if isinstance(c, str)), tuple(assignments)
-    return Inputs(data, joined, config, *named, descriptions=descriptions, system=system)
+    told = [finding for finding in data.findings if finding.level != NOTE]
+    return ReportInput(
+        corpus=joined.corpus,
+        config=config,
+        predictions=Predictions.of(*predictions, system=system),
+        extra=len(joined.extra),
+        doubled=len(joined.doubled),
+        configs=tuple(one for one in configs if isinstance(one, str)),
+        assignments=tuple(assignments),
+        title=data.title,
+        films=data.films,
+        notes=tuple(_notes(data, joined, descriptions)),
+        findings=tuple(f"{one.where}: {one.what}" for one in (*told, *joined.findings)),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The results, the places in the corpus that were scored, and what was left out with the reason."""
-
-    results: tuple[Result, ...]
-    places: tuple[int, ...]
-    left_out: tuple[LeftOut, ...] = ()
+def _notes(data: Dataset, joined: Joined, descriptions: Path | None) -> Iterator[str]:
+    """What must be known of the files to trust the numbers. What is missing is counted elsewhere."""
+    if descriptions is not None:
+        yield f"Stage I's texts are those of {descriptions.name}, SHA-256 {file_hash(descriptions)}."
+    # By what the human ADs' actions were made, where their file says so, as `evaluate actions` does.
+    path = data.files.get("actions") or data.files.get("annotation")
+    if path is not None and any(ad.actions for ad in data.ads):
+        told = {row.values.get(MADE_BY) for row in read_records(path).rows}
+        if made := "; ".join(sorted(one for one in told if isinstance(one, str) and one)):
+            yield f"The actions of the human ADs are not the published ones: made by {made}."
+    read = [finding for finding in data.findings if finding.level != NOTE]
+    read += [finding for finding in joined.findings if finding.level != MISSING]
+    yield from (f"{finding.where}: {finding.what}" for finding in read)
 
 
 def measure(
@@ -100,8 +90,9 @@ def measure(
     *,
     shard: Shard = WHOLE,
     done: Callable[[Result], None] = lambda _: None,
-) -> Measured:
-    """Score ``corpus`` by the metrics of these names; ``done`` is told each result as it comes.
+) -> tuple[tuple[Result, ...], tuple[LeftOut, ...]]:
+    """The results of ``corpus`` by the metrics of these names, and what was left out with the reason;
+    ``done`` is told each result as it comes.
 
     A metric that was named and cannot run, or a judge that was, is an error before anything is scored; of
     ``all``, one that cannot is left out with its reason, also where that comes to light at work. ``shard``:
@@ -119,17 +110,17 @@ def measure(
         except ShotadError as error:
             if by_name:
                 raise
-            left_out.append(LeftOut(metric.name, str(error)))
+            left_out.append((metric.name, str(error)))
             continue
         done(results[-1])
     if not results:
-        told = " ".join(f"{left.metric}: {left.reason}" for left in left_out)
+        told = " ".join(f"{name}: {reason}" for name, reason in left_out)
         raise EvaluationError(f"Nothing could be measured. {told}")
-    return Measured(tuple(results), tuple(places), tuple(left_out))
+    return tuple(results), tuple(left_out)
 
 
 def evaluate(
-    inputs: Inputs,
+    inputs: ReportInput,
     names: Sequence[str],
     progress: Progress,
     *,
@@ -137,7 +128,7 @@ def evaluate(
     cache: Path | None = None,
     force: bool = False,
 ) -> ReportInput:
-    """What `measure` finds, as a report speaks of it; ``progress`` shows findings and each result.
+    """The same with what `measure` finds; ``progress`` shows findings and each result.
 
     ``cache`` is the file that keeps what is computed of texts (None: the user's own); ``force`` forgets it.
     """
@@ -152,50 +143,8 @@ def evaluate(
             scored = f"{result.scored} ADs{fresh}; {result.seconds:.1f} s"
             progress.note(f"{result.title}: {value} ({scored}).")
 
-        corpus = inputs.joined.corpus
-        measured = measure(corpus, names, context, shard=shard, done=tell)
-    return report_input(inputs, corpus, measured)
-
-
-def report_input(
-    inputs: Inputs,
-    corpus: Corpus,
-    measured: Measured,
-    *,
-    protocol: Protocol = "single",
-    notes: Sequence[str] = (),
-) -> ReportInput:
-    """All that a report of these results speaks of; ``corpus`` has the lines that were measured."""
-    dataset, joined, found = inputs.dataset, inputs.joined, list(notes)
-    # What else must be known of the files to trust the numbers. What is missing is counted elsewhere.
-    if inputs.descriptions is not None:
-        name, sha256 = inputs.descriptions.name, file_hash(inputs.descriptions)
-        found.append(f"Stage I's texts are those of {name}, SHA-256 {sha256}.")
-    # By what the human ADs' actions were made, where their file says so, as `evaluate actions` does.
-    path = dataset.files.get("actions") or dataset.files.get("annotation")
-    if path is not None and any(ad.actions for ad in dataset.ads):
-        told = {row.values.get(MADE_BY) for row in read_records(path).rows}
-        if makers := sorted(one for one in told if isinstance(one, str) and one):
-            made = "; ".join(makers)
-            found.append(f"The actions of the human ADs are not the published ones: made by {made}.")
-    read = [finding for finding in dataset.findings if finding.level != NOTE]
-    read += [finding for finding in joined.findings if finding.level != MISSING]
-    found += [f"{finding.where}: {finding.what}" for finding in read]
-    return ReportInput(
-        corpus=corpus,
-        results=measured.results,
-        config=inputs.config,
-        predictions=Predictions.of(*inputs.predictions, system=inputs.system),
-        extra=len(joined.extra),
-        doubled=len(joined.doubled),
-        left_out=measured.left_out,
-        configs=inputs.configs,
-        assignments=inputs.assignments,
-        title=dataset.title,
-        films=dataset.films,
-        protocol=protocol,
-        notes=tuple(found),
-    )
+        results, left_out = measure(inputs.corpus, names, context, shard=shard, done=tell)
+    return replace(inputs, results=results, left_out=left_out)
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
@@ -241,7 +190,7 @@ def _ready(
                 reason = str(error)
         elif by_name:
             raise EvaluationError(f"{name} cannot be measured: {reason}")
-        left_out.append(LeftOut(name, reason))
+        left_out.append((name, reason))
     return ready, left_out
 
 

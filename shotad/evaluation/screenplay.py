@@ -207,22 +207,15 @@ _LONGEST_CUE = 5
 """Words that the name before a colon may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadScript:
-    """A screenplay and how its text was read; a screenplay without scenes where ``form`` is ``none``."""
-
-    screenplay: Screenplay
-    form: ScriptForm
-
-
-def read_cml(text: str, title: str = "", language: str = "") -> ReadScript:
-    """The screenplay in a text: by its CML tags, else as a plain screenplay.
+def read_cml(text: str, title: str = "", language: str = "") -> tuple[Screenplay, ScriptForm]:
+    """The screenplay in a text, and how it was read: by its CML tags, else as a plain screenplay. It has no
+    scenes where it could not be read at all.
 
     A plain one has a scene for each heading (``INT.``, ``EXT.``) and behind two empty lines, dialogue in the
     form ``NAME: text``, and all else is action. Text without a heading and without a name is one action: that
     is a screenplay too, as in the published code, but nearly all its scores are 0.
 
-    >>> play = read_cml("<scene><character>ANN</character><dialogue>Stay.</dialogue></scene>").screenplay
+    >>> play, _ = read_cml("<scene><character>ANN</character><dialogue>Stay.</dialogue></scene>")
     >>> play.scenes[0].elements[0].character, play.scenes[0].elements[0].text
     ('ANN', 'Stay.')
     """
@@ -230,7 +223,7 @@ def read_cml(text: str, title: str = "", language: str = "") -> ReadScript:
     form: ScriptForm = "tags" if scenes else "text"
     if not scenes:
         scenes = _scenes(_plain(_OTHER_TAG.sub("", _TAG.sub("\n", text))))
-    return ReadScript(Screenplay(title, tuple(scenes), language), form if scenes else "none")
+    return Screenplay(title, tuple(scenes), language), form if scenes else "none"
 
 
 def write_cml(screenplay: Screenplay) -> str:

@@ -183,20 +183,16 @@ def write_screenplay(play: Screenplay, name: str) -> str:
     return WRITTEN[name](play)
 
 
-def read_screenplay(path: Path, name: str | None = None) -> Screenplay:
-    """The screenplay in a file; its format is found by content unless ``name`` gives it.
+def read_screenplay(path: Path) -> Screenplay:
+    """The screenplay in a file; its format is found by content.
 
-    Raises EvaluationError for a format that is not read, a file that cannot be read, and one that is damaged
-    or holds no scene.
+    Raises EvaluationError for a file that cannot be read, and for one that is damaged or holds no scene.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise EvaluationError(f"The screenplay {path} cannot be read: {error}.", _HINT) from None
-    name = name or {"{": "json", "[": "stage", "<": "cml"}.get(text.lstrip()[:1], "fountain")
-    if name not in READ:
-        what = f"No screenplay is read as {name!r}."
-        raise EvaluationError(what, f"Choose {', '.join(READ)}.", usage=True)
+    name = {"{": "json", "[": "stage", "<": "cml"}.get(text.lstrip()[:1], "fountain")
     try:
         play = READ[name](text)
     except (ValueError, RecursionError) as error:
@@ -339,7 +335,7 @@ WRITTEN: Mapping[str, Callable[[Screenplay], str]] = {
 READ: Mapping[str, Callable[[str], Screenplay]] = {
     "fountain": read_fountain,
     "json": read_json,
-    "cml": lambda text: read_cml(text).screenplay,
+    "cml": lambda text: read_cml(text)[0],
     "stage": read_stage,
 }
 """How a screenplay is written and read, by the format's name. A reader raises ValueError with what is wrong,

@@ -25,8 +25,18 @@ from shotad.core import EvaluationError, aligned, key_of, plural
 from shotad.description import render
 from shotad.evaluation.datasets.tables import counted, read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.asking import STRINGS, Part, alone, checked_prompts, numbered, question, worked
-from shotad.evaluation.metrics.judge import Judge, Question, Unreadable
+from shotad.evaluation.metrics.judge import (
+    STRINGS,
+    Judge,
+    Part,
+    Question,
+    Unreadable,
+    alone,
+    checked_prompts,
+    numbered,
+    question,
+    worked,
+)
 from shotad.evaluation.report.table import NONE
 from shotad.evaluation.steps import (
     AGENTS,

@@ -22,10 +22,13 @@ from shotad.core import EvaluationError, ScriptError
 from shotad.description import render
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.asking import (
+from shotad.evaluation.metrics.judge import (
     STRING,
     YES_OR_NO,
+    Answer,
+    Judge,
     Part,
+    Question,
     Steps,
     alone,
     in_groups,
@@ -33,9 +36,9 @@ from shotad.evaluation.metrics.asking import (
     numbered,
     question,
     quoted,
+    sentence,
     worked,
 )
-from shotad.evaluation.metrics.judge import Answer, Judge, Question, sentence
 from shotad.evaluation.metrics.judged import STORY_LINES, says_something
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
 from shotad.evaluation.store import MetricContext

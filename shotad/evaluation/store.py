@@ -103,10 +103,9 @@ class Store(AbstractContextManager["Store"]):
         sql = "SELECT key, value FROM kept WHERE space = ? AND key IN (SELECT value FROM json_each(?))"
         return dict(self._done("read", "Name", sql, [(space, json.dumps(known))]))
 
-    def put(self, space: str, values: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> None:
+    def put(self, space: str, values: Mapping[str, bytes]) -> None:
         """Keep these values, replacing those of the same key."""
-        pairs = values.items() if isinstance(values, Mapping) else values
-        rows = [(space, key, value) for key, value in pairs]
+        rows = [(space, key, value) for key, value in values.items()]
         sql = "INSERT OR REPLACE INTO kept VALUES (?, ?, ?)"
         self._done("written", "Free some space, or name", sql, rows)
         if self._forget:

@@ -30,19 +30,24 @@ from shotad.core import (
 )
 from shotad.description import slot_seed
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
-from shotad.evaluation.metrics.asking import (
+from shotad.evaluation.metrics.judge import (
     STRING,
     STRINGS,
+    Judge,
     Part,
+    Question,
+    Unreadable,
     alone,
     checked_prompts,
     entries_schema,
     in_groups,
     numbered,
     question,
+    record_in,
+    sentence,
+    whole_number,
     worked,
 )
-from shotad.evaluation.metrics.judge import Judge, Question, Unreadable, record_in, sentence, whole_number
 from shotad.evaluation.metrics.judged import STORY_LINES
 from shotad.evaluation.screenplay import Element, described_elements, recorded_speech, said_elements
 from shotad.evaluation.screenplay_files import plain_line, read_screenplay

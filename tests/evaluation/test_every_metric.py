@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from shotad.core import Config, Identity, Interval, MeasureSettings
 from shotad.evaluation import Corpus, Item, Metric, MetricContext, Row, Store, score
 from shotad.evaluation.metric import ENGINE_METRICS, Json, row_keys
-from shotad.evaluation.metrics.critic import Document, People
+from shotad.evaluation.metrics.pronouns import Document, People
 from shotad.evaluation.predictions import read_predictions
 from tests.evaluation.allmetrics import (
     ALONG,

@@ -23,7 +23,6 @@ from shotad.evaluation import (
     store as room,
 )
 from shotad.evaluation.metric import Json
-from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.running import measure, shard_places
 from shotad.evaluation.store import vectors_of
 from tests.evaluation.action.parsed import WordVectors
@@ -86,10 +85,12 @@ def bench_with(**more: Any) -> MetricContext:
 
 def test_all_takes_each_metric_once_and_tells_each_as_it_comes(few: dict[str, str]) -> None:
     told: list[str] = []
-    found = measure(corpus_of(PAIRS), ["all", "two"], bench_with(), done=lambda r: told.append(r.name))
-    assert [result.name for result in found.results] == told == ["one", "two"]
-    assert found.places == (0, 1, 2, 3)
-    assert found.left_out == ()
+    results, left_out = measure(
+        corpus_of(PAIRS), ["all", "two"], bench_with(), done=lambda r: told.append(r.name)
+    )
+    assert [result.name for result in results] == told == ["one", "two"]
+    assert [row.id for row in results[0].rows] == [f"film-{k}" for k in range(4)]
+    assert left_out == ()
 
 
 def test_a_model_that_is_not_here_is_known_before_any_is_counted(few: dict[str, str]) -> None:
@@ -101,9 +102,9 @@ def test_a_model_that_is_not_here_is_known_before_any_is_counted(few: dict[str, 
 
 def test_what_fails_at_work_is_left_out_of_all_and_an_error_where_it_was_named(few: dict[str, str]) -> None:
     few["one"] = f"{__name__}:_Breaks"
-    found = measure(corpus_of(PAIRS), ["all"], bench_with())
-    assert [result.name for result in found.results] == ["two"]
-    assert found.left_out == (LeftOut("one", "The model is too large."),)
+    results, left_out = measure(corpus_of(PAIRS), ["all"], bench_with())
+    assert [result.name for result in results] == ["two"]
+    assert left_out == (("one", "The model is too large."),)
     with pytest.raises(ShotadError, match="too large"):
         measure(corpus_of(PAIRS), ["one", "two"], bench_with())
 
@@ -128,9 +129,9 @@ def test_nothing_that_can_be_measured_is_an_error_with_all_reasons(few: dict[str
 def test_what_says_nothing_of_this_corpus(few: dict[str, str], name: str, reason: str) -> None:
     few[name] = f"{__name__}:_NoModel"
     corpus = corpus_of(PAIRS, casts={"another film": ("Ann",)})
-    found = measure(corpus, ["all"], bench_with())
-    assert [left.metric for left in found.left_out] == [name]
-    assert reason in found.left_out[0].reason
+    _, ((left, why),) = measure(corpus, ["all"], bench_with())
+    assert left == name
+    assert reason in why
     with pytest.raises(EvaluationError, match=f"{name} cannot be measured: .*{reason}"):
         measure(corpus, ["one", name], bench_with())
 

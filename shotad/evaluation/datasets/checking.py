@@ -2,74 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from shotad.core import FilmError, Progress, plural, reported
-from shotad.evaluation.datasets.dataset import Ad, Dataset, Finding, Video, VideoPlaces
-from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, tally
+from shotad.evaluation.datasets.dataset import Ad, Dataset, Video, VideoPlaces
+from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, Finding, tally
+
+Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What a check found. ``whole``: nothing that is needed is missing, nothing malformed."""
-
-    dataset: Dataset
-    counts: Mapping[str, float]
-    """How much there is of everything."""
-    findings: tuple[Finding, ...]
-
-    @property
-    def whole(self) -> bool:
-        """Whether everything that evaluation needs is there and can be read."""
-        return not any(finding.level in (MISSING, MALFORMED) for finding in self.findings)
-
-    def record(self) -> dict[str, Any]:
-        """It as JSON."""
-        return {
-            "dataset": self.dataset.name,
-            "title": self.dataset.title,
-            "root": str(self.dataset.root),
-            "whole": self.whole,
-            "files": {what: str(path) for what, path in self.dataset.files.items()},
-            "counts": dict(self.counts),
-            "findings": [asdict(finding) for finding in self.findings],
-        }
-
-    @property
-    def text(self) -> str:
-        """It in plain lines."""
-        n = self.counts
-        lines = [
-            f"{self.dataset.title} in {self.dataset.root}",
-            "",
-            *(f"{what}: {path}" for what, path in self.dataset.files.items()),
-            "",
-            f"{n['ads']:,} ADs of {n['words']:,} words in {n['clips']:,} clips of {n['films']:,} films or "
-            f"episodes, {n['seconds'] / n['ads']:.2f} s each on average",
-            f"{n['actions']:,} actions; {plural(int(n['without_actions']), 'AD')} without",
-            f"{n['names']:,} names of {n['films_with_cast']:,} films or episodes",
-            f"{n['shots']:,} shots of {n['clips_with_shots']:,} clips, of which "
-            f"{n['clips_without_cut']:,} without a cut ({plural(int(n['ads_without_cut']), 'AD')})",
-            f"videos of {n['videos']:,} clips, and of {n['videos_missing']:,} none",
-        ]
-        for level, heading in ((MISSING, "Missing"), (MALFORMED, "Malformed"), (NOTE, "Notes")):
-            found = [finding for finding in self.findings if finding.level == level]
-            if found:
-                lines += ["", f"{heading}:", *(f"- {one.where}: {one.what}" for one in found)]
-        if self.whole:
-            return "\n".join([*lines, "", "Whole: all that evaluation needs is there."])
-        wrong = sum(finding.level in (MISSING, MALFORMED) for finding in self.findings)
-        verdict = f"Not whole: {plural(wrong, 'finding')} above must be looked at."
-        return "\n".join([*lines, "", verdict])
+def check_text(check: Json) -> str:
+    """What `check_dataset` found, in plain lines."""
+    n = check["counts"]
+    lines = [
+        f"{check['title']} in {check['root']}",
+        "",
+        *(f"{what}: {path}" for what, path in check["files"].items()),
+        "",
+        f"{n['ads']:,} ADs of {n['words']:,} words in {n['clips']:,} clips of {n['films']:,} films or "
+        f"episodes, {n['seconds'] / n['ads']:.2f} s each on average",
+        f"{n['actions']:,} actions; {plural(int(n['without_actions']), 'AD')} without",
+        f"{n['names']:,} names of {n['films_with_cast']:,} films or episodes",
+        f"{n['shots']:,} shots of {n['clips_with_shots']:,} clips, of which "
+        f"{n['clips_without_cut']:,} without a cut ({plural(int(n['ads_without_cut']), 'AD')})",
+        f"videos of {n['videos']:,} clips, and of {n['videos_missing']:,} none",
+    ]
+    for level, heading in ((MISSING, "Missing"), (MALFORMED, "Malformed"), (NOTE, "Notes")):
+        found = [finding for finding in check["findings"] if finding["level"] == level]
+        if found:
+            lines += ["", f"{heading}:", *(f"- {one['where']}: {one['what']}" for one in found)]
+    if check["whole"]:
+        return "\n".join([*lines, "", "Whole: all that evaluation needs is there."])
+    wrong = sum(finding["level"] in (MISSING, MALFORMED) for finding in check["findings"])
+    return "\n".join([*lines, "", f"Not whole: {plural(wrong, 'finding')} above must be looked at."])
 
 
 def check_dataset(
     dataset: Dataset, progress: Progress, *, videos: Path | None = None, need_videos: bool = False
-) -> Check:
+) -> Json:
+    """What there is of a dataset, how much, and what is missing or malformed, as JSON. ``whole``: all that
+    evaluation needs is there and can be read. Its videos are opened where they are needed."""
     found: dict[Video, list[Ad]] = {}
     known: dict[str, Video] = {}
     missing: dict[str, Ad] = {}
@@ -96,7 +72,15 @@ def check_dataset(
             for video, ads in found.items():
                 findings += _look(video, ads)
                 task.advance()
-    return Check(dataset, _counts(dataset, clips - len(missing)), tuple(findings))
+    return {
+        "dataset": dataset.name,
+        "title": dataset.title,
+        "root": str(dataset.root),
+        "whole": not any(finding.level in (MISSING, MALFORMED) for finding in findings),
+        "files": {what: str(path) for what, path in dataset.files.items()},
+        "counts": _counts(dataset, clips - len(missing)),
+        "findings": [asdict(finding) for finding in findings],
+    }
 
 
 def _counts(dataset: Dataset, videos: int) -> dict[str, float]:

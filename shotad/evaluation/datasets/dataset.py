@@ -1,13 +1,16 @@
-"""What a dataset is: its description, and its human ADs once they are read.
+"""What a dataset is: its description, and its human ADs once they are read from the rows of its annotation.
 
 A description (``configs/datasets/*.yaml``, or one's own file) says what the files are called and what
 stands in them. It says everything that differs between datasets, so that one loader reads them all and a
-new one needs no code.
+new one needs no code. Actions are published in a file beside the annotation: joined by id, never by row.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -15,7 +18,30 @@ from typing import Literal
 import yaml
 from pydantic import Field
 
-from shotad.core import DatasetError, Interval, Settings, build_settings, dataset_path, read_yaml
+from shotad.core import (
+    DatasetError,
+    Interval,
+    Settings,
+    UsageError,
+    build_settings,
+    dataset_path,
+    plural,
+    read_yaml,
+)
+from shotad.evaluation.datasets.tables import (
+    MALFORMED,
+    MISSING,
+    NOTE,
+    Finding,
+    Table,
+    TableRow,
+    number,
+    numbers,
+    of_rows,
+    plain_id,
+    read_table,
+    texts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +83,6 @@ class Video:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that a check found. ``level`` is missing, malformed or note; ``where`` names file and
-    line."""
-
-    level: str
-    where: str
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
 class Dataset:
     """All ADs in the annotation's order.
 
@@ -90,6 +106,44 @@ class Dataset:
     description: Description | None = None
     files: dict[str, Path] = field(default_factory=dict)
     """By what they hold: annotation, actions, casts, shots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part ``number`` of ``of`` parts; numbers count from 1."""
+
+    number: int = 1
+    of: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise ValueError(f"a shard is one of {self.of}, got {self.number}")
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """The shard that ``2/8`` names. Raises UsageError."""
+        match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+        with suppress(ValueError):
+            if match is not None:
+                return cls(int(match[1]), int(match[2]))
+        raise UsageError(f"--shard {text!r} is no shard.", "Write the second of eight as 2/8.")
+
+    def of_groups(self, sizes: Mapping[str, int]) -> set[str]:
+        """Its groups, of these names and sizes, the largest first: each is dealt to the part that has the
+        least so far, so that all machines come to the same division."""
+        loads, mine = [0] * self.of, set()
+        for name, size in sizes.items():
+            least = loads.index(min(loads))
+            loads[least] += size
+            if least == self.number - 1:
+                mine.add(name)
+        return mine
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+WHOLE = Shard()
 
 
 Columns = tuple[str, ...]
@@ -234,3 +288,246 @@ def read_description(name_or_file: str) -> Description:
                 f"Use {', '.join(f'{{{name}}}' for name in sorted(known))}.",
             ) from None
     return described
+
+
+FIRST_FRAME = 1
+"""Published frames are counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What an annotation holds. ``lost`` are the rows that make no AD, each with the reason."""
+
+    ads: tuple[Ad, ...]
+    films: dict[str, str]
+    findings: tuple[Finding, ...]
+    lost: tuple[tuple[TableRow, str], ...]
+    table: Table
+
+
+def read_annotation(path: Path, described: Description, told: ActionTable) -> Annotation:
+    """The ADs of an annotation file, in its order, with their actions.
+
+    A row that makes no AD is in ``lost``, and keeps its number. Raises DatasetError for a file without the
+    columns.
+    """
+    table = read_table(path)
+    findings: list[Finding] = []
+    reading = _RowReader(described, told, _columns(table, described, told, findings))
+    ads: dict[str, Ad] = {}
+    films: dict[str, str] = {}
+    lost: list[tuple[TableRow, str]] = []
+    seen: set[str] = set()
+    for place, row in enumerate(table.rows):
+        name = plain_id(reading.cell(row, "id")) if "id" in reading.columns else str(place)
+        seen.add(name)
+        try:
+            ad = reading.ad(row, name)
+            if ad.id in ads:
+                raise ValueError(f"the id {ad.id!r} stands twice")
+        except ValueError as error:
+            lost.append((row, str(error)))
+            continue
+        ads[ad.id] = ad
+        if title := reading.cell(row, "title"):
+            films.setdefault(ad.film, title)
+    if told.table:
+        rest = [one.row for name, one in told.told.items() if name not in seen]
+        what = f"rows whose id is not in {path.name}: {len(rest):,}."
+        findings += of_rows(MALFORMED, told.table, rest, what)
+    for kind, rows in reading.notes.items():
+        level, says = _NOTES[kind]
+        findings += of_rows(level, table, rows, f"{plural(len(rows), 'AD')}: {says}")
+    return Annotation(tuple(ads.values()), films, tuple(findings), tuple(lost), table)
+
+
+def _columns(
+    table: Table, described: Description, told: ActionTable, findings: list[Finding]
+) -> dict[str, str]:
+    """The names that this file has for what is needed, and for what is welcome."""
+    named, slot, path = described.annotation, described.slot, table.path
+    needed: dict[str, Columns] = {"film": named.film, "start": named.start, "end": named.end}
+    if slot.kind == "centred":
+        needed |= {"slot start": slot.start, "slot end": slot.end}
+    if slot.kind == "frames":
+        needed["frames"] = slot.frames
+    needed |= {name: columns for name, columns in (("clip", named.clip), ("id", named.id)) if columns}
+    found = {name: table.needed(columns, f"the {name}") for name, columns in needed.items()}
+    for name, columns in (("text", named.text), ("title", named.title), ("file", named.file)):
+        if column := table.column(columns):
+            found[name] = column
+    if "text" not in found:
+        if not any(one.text for one in told.told.values()):
+            raise DatasetError(
+                f"{path} has no column {' or '.join(named.text)}, and there is no file of actions with the "
+                "texts.",
+                "Put the dataset's file of actions (text_gt) beside it, name it by --actions, or take "
+                "Shot-by-Shot's annotation, which has the texts.",
+            )
+        what = "it has no texts; they are taken from the file of actions, by number."
+        findings.append(Finding(NOTE, path.name, what))
+    for name, says in named.editions.items():
+        if name in table.columns:
+            findings.append(Finding(NOTE, f"{path.name}, column {name}", says))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _RowReader:
+    """Reads one annotation's rows; ``notes`` are the rows with something odd, by what it is."""
+
+    described: Description
+    told: ActionTable
+    columns: dict[str, str]
+    notes: defaultdict[str, list[TableRow]] = field(default_factory=lambda: defaultdict(list))
+
+    def cell(self, row: TableRow, name: str) -> str:
+        return str(row.values.get(self.columns.get(name, ""), "")).strip()
+
+    def number(self, row: TableRow, name: str) -> float:
+        try:
+            return number(self.cell(row, name))
+        except ValueError as error:
+            raise ValueError(f"{self.columns[name]}: {error}") from None
+
+    def ad(self, row: TableRow, name: str) -> Ad:
+        """Raises ValueError, saying what makes it none."""
+        if row.wrong:
+            raise ValueError(row.wrong)
+        film = self.cell(row, "film")
+        clip = self.cell(row, "clip") if "clip" in self.columns else film
+        for what, value in (("id", name), ("film", film), ("clip", clip)):
+            if not value:
+                raise ValueError(f"the {what} is empty")
+        interval = Interval(self.number(row, "start"), self.number(row, "end"))
+        slot = self._slot(row, interval)
+        told = self.told.told.get(name)
+        # The annotation's text; the other file's where the row has none, or was not UTF-8.
+        text, other = self.cell(row, "text"), told.text if told else ""
+        if "text" not in self.columns:
+            text = other
+        elif row.mended:
+            found = alike(text, other)
+            self.notes["mended from the file of actions" if found else "mended"].append(row)
+            text = other if found else text
+        if not text:
+            raise ValueError("the text is empty" if "text" in self.columns else "no text is known of this id")
+        actions = told.actions if told else None
+        if told is None and self.told.table:
+            self.notes["untold"].append(row)
+        elif other and not same_text(other, text):
+            same = alike(other, text)
+            self.notes["reworded" if same else "strange"].append(row)
+            actions = actions if same else None  # else they are another AD's
+        return Ad(name, film, clip, interval, slot, text, actions, file=self.cell(row, "file"))
+
+    def _slot(self, row: TableRow, interval: Interval) -> Interval:
+        """When in the video it is to be described, by the `SlotRule`."""
+        if self.described.slot.kind == "own":
+            return interval
+        if self.described.slot.kind == "centred":
+            start, end = self.number(row, "slot start"), self.number(row, "slot end")
+            middle, half = (start + end) / 2, (interval.end - interval.start) / 2
+            if start < 0:
+                self.notes["early"].append(row)
+            if middle + half <= 0:
+                raise ValueError(f"it ends {-(middle + half):.3f} s before its clip begins")
+            return Interval(max(middle - half, 0.0), middle + half)
+        found = numbers(self.cell(row, "frames"))
+        first, last = min(found), max(found)
+        if first < FIRST_FRAME:
+            self.notes["early frames"].append(row)
+        if last < FIRST_FRAME:
+            raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
+        rate = self.described.videos.frames_per_second
+        return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
+
+
+_NOTES = {
+    "mended": (NOTE, "bytes that are not UTF-8 are read as Windows-1252."),
+    "mended from the file of actions": (
+        NOTE,
+        "the line is not UTF-8; the text is taken from the file of actions.",
+    ),
+    "early": (NOTE, "the padded interval begins before the clip; the slot is cut to begin with it."),
+    "early frames": (NOTE, "a frame's number is below 1; it is taken for the first."),
+    "reworded": (NOTE, "the text differs from that in the file of actions; the annotation's is kept."),
+    "strange": (
+        MALFORMED,
+        "the file of actions has quite another text under this number; its actions are not used. Is the file "
+        "that of another edition?",
+    ),
+    "untold": (MISSING, "the file of actions says nothing of this AD."),
+}
+
+
+_ALIKE = 0.5
+"""Share of words that two texts of the same AD have in common at least; another AD's hardly has a third."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """What the file of actions says of one AD. ``actions`` None: nothing that can be read."""
+
+    text: str
+    actions: tuple[str, ...] | None
+    row: TableRow
+
+
+@dataclass(frozen=True, slots=True)
+class ActionTable:
+    """The file of actions, by id of the AD."""
+
+    table: Table | None = None
+    told: dict[str, ActionRow] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+def read_actions(path: Path, columns: ActionFile) -> ActionTable:
+    """The table of actions.
+
+    A cell of actions that is no list, such as the published ``0``, is a finding, and so is an id that stands
+    twice; the first row with it is kept. Raises DatasetError for a file without the columns.
+    """
+    table = read_table(path)
+    ids = table.needed(columns.id, "the ids of the ADs")
+    actions = table.needed(columns.actions, "the actions")
+    text = table.column(columns.text)
+    told: dict[str, ActionRow] = {}
+    findings: list[Finding] = []
+    double, broken = [], []
+    for row in table.rows:
+        name = plain_id(row.values.get(ids))
+        if row.wrong or not name:
+            broken.append(row)
+            continue
+        if name in told:
+            double.append(row)
+            continue
+        why = "the list is empty"
+        try:
+            found: tuple[str, ...] | None = texts(row.values[actions]) or None
+        except ValueError as error:
+            found, why = None, str(error)
+        if found is None:
+            findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {why}."))
+        told[name] = ActionRow((row.values.get(text, "") if text else "").strip(), found, row)
+    mended = [row for row in table.rows if row.mended]
+    for level, rows, what in (
+        (MALFORMED, broken, "rows without an id, or without the header's cells"),
+        (MALFORMED, double, "rows whose id stood before, where the first is kept"),
+        (NOTE, mended, "rows that are not UTF-8, and are read as Windows-1252"),
+    ):
+        findings += of_rows(level, table, rows, f"{what}: {len(rows):,}.")
+    return ActionTable(table, told, tuple(findings))
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are one but for white space."""
+    return one.split() == other.split()
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts can be of one AD: at least half of their words are in both."""
+    first, second = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
+    return len(first & second) >= _ALIKE * len(first | second)

@@ -16,18 +16,22 @@ from itertools import pairwise
 from pathlib import Path
 
 from shotad.core import DatasetError, Interval, UsageError
-from shotad.evaluation.datasets.annotation import (
+from shotad.evaluation.datasets.dataset import (
     FIRST_FRAME,
     ActionTable,
+    Ad,
     Annotation,
+    Dataset,
+    Description,
     read_actions,
     read_annotation,
+    read_description,
 )
-from shotad.evaluation.datasets.dataset import Ad, Dataset, Description, Finding, read_description
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
+    Finding,
     Table,
     TableRow,
     pairs,

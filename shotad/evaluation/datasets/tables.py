@@ -19,11 +19,20 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import DatasetError
-from shotad.evaluation.datasets.dataset import Finding
 
 _NOTHING = ("", "nan", "NaN", "None", "null", "<NA>")
 """What other programs write into a cell for nothing."""
 _HALVES = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a check found. ``level`` is missing, malformed or note; ``where`` names file and
+    line."""
+
+    level: str
+    where: str
+    what: str
 
 
 @dataclass(frozen=True, slots=True)

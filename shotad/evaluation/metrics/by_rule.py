@@ -72,8 +72,6 @@ _PLACED = frozenset("in into within throughout across along".split())  # noqa: S
 _PLAIN_SUBJECTS = ("nsubj", "nsubjpass")
 _PHRASE = frozenset("det amod compound nummod poss flat predet quantmod nmod".split())  # noqa: SIM905
 _TAGS = ("NNP", "NNPS")
-NAME = "rules"
-"""What these actions are called in records."""
 
 
 def actions_by_rule(texts: Sequence[str], context: MetricContext) -> list[tuple[str, ...]]:

@@ -2,25 +2,42 @@
 
 Han et al., AutoAD III (CVPR 2024), and the code published with it; as reported in Shot-by-Shot. Whom each
 line of a film means is said by a resolver, chosen by name.
+
+The one that CRITIC was published with is F-coref, through the library fastcoref (Otmazgin et al. 2022, 2023).
+It comes as an extra of its own, since it brings ``datasets`` and pyarrow along. Version 2.1.6 was written for
+transformers 4; two class attributes that later versions look for are set here, so that it runs with
+transformers 5 as well. The document is laid out as in the code published with AutoAD III: the cast list as a
+first sentence, then the film's lines, all joined by blanks. The model's clusters of mentions say whom each
+sentence means.
 """
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
+import importlib.metadata
+import importlib.util
 import json
-from collections.abc import Iterator, Sequence
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
-from shotad.core import EvaluationError, key_of
+from shotad.core import NETWORK, EvaluationError, device_of, key_of, loading_quiet, need, reason
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
+from shotad.evaluation.metrics.pronouns import Document, People, Resolver, named
 from shotad.evaluation.store import MetricContext
 
 RESOLVERS = {
     "plain": "shotad.evaluation.metrics.pronouns:PlainResolver",
-    "fastcoref": "shotad.evaluation.metrics.coref:FastCoref",
-    "lingmess": "shotad.evaluation.metrics.coref:LingMess",
+    "fastcoref": "shotad.evaluation.metrics.critic:FastCoref",
+    "lingmess": "shotad.evaluation.metrics.critic:LingMess",
 }
 """Name → ``module:Class``; imported when it is asked for, and made with the `MetricContext`."""
 
@@ -157,35 +174,274 @@ def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
     return [film for name, film in corpus.films().items() if name in wanted]
 
 
-People = tuple[str, ...]
-"""Names of the cast, sorted, each once."""
+EXTRA = "coref"
+"""The extra of the package that this room needs."""
+_PURPOSE = "Resolving pronouns by a coreference model"
+_FILES = ("*.json", "*.txt", "*.safetensors", "pytorch_model.bin")
+"""Of a model; weights that are no safetensors are read as weights only, without running code."""
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+class FastCoref:
+    """F-coref."""
+
+    title = "F-coref"
+    name = "fastcoref"
+    library_class = "FCoref"
+    repo = "biu-nlp/f-coref"
+    published = True
+
+    def __init__(self, context: MetricContext) -> None:
+        if importlib.util.find_spec("fastcoref") is None:
+            raise EvaluationError(
+                f"CRITIC's resolver {self.name} needs the library fastcoref, which is not installed.",
+                f'Install it: pip install "shotad[{EXTRA}]", in an environment of its own if its pins clash '
+                "with yours; or set measures.critic.resolver=plain.",
+            )
+        self._context = context
+        self._settings = context.settings.critic
+        self._model = self._settings.model or self.repo
+        self._divided = 0
+
+    @property
+    def comparable(self) -> bool:
+        """With the library's own weights, and the model that CRITIC was published with."""
+        return self.published and self._model == self.repo
+
+    uses_time = False
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        other = (
+            f"Pronouns were resolved by {self.title} with the weights {Path(self._model).name}, not by the "
+            "model that CRITIC was published with."
+        )
+        model = () if self.comparable else (other,)
+        divided = f"Films too long for {self.title}, which were read in parts: {self._divided}."
+        return (*model, *((divided,) if self._divided else ()))
+
+    @property
+    def identity(self) -> Json:
+        return {
+            "resolver": self.name,
+            "version": _VERSION,
+            "library": importlib.metadata.version("fastcoref"),
+            "model": self._model if not Path(self._model).is_dir() else Path(self._model).resolve().name,
+            "revision": self._revision,
+            "exact": self._settings.rules == "code",
+        }
+
+    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
+        """Whom each sentence of each film means."""
+        model = self._context.once(f"coref/{self.name}/{self._model}", self._loaded)
+
+        def fits(text: str) -> bool:
+            """Whether the model reads so long a text: the library leaves out longer ones without a word."""
+            if model.max_doc_len is None:
+                return True
+            words = [token.text for token in model.nlp(text)]
+            pieces = model.tokenizer(words, is_split_into_words=True)["input_ids"]
+            return len(pieces) <= int(model.max_doc_len)
+
+        people: list[tuple[People, ...]] = []
+        for document in documents:
+            pieces = parts(document, fits)
+            self._divided += len(pieces) > 1
+            names = None if self._settings.rules == "code" else named(document)
+            found = (meant(piece, _clusters(model, piece), document.cast, names) for piece in pieces)
+            people.append(tuple(tuple(sorted(one)) for those in found for one in those))
+        return people
+
+    @cached_property
+    def _folder(self) -> Path:
+        """The folder of the model: as given, from the hub's cache, or from the hub."""
+        folder = Path(self._model).expanduser()
+        if folder.is_dir():
+            if not _whole(folder):
+                raise EvaluationError(
+                    f"{folder} holds no coreference model: config.json and {' or '.join(_WEIGHTS)}.",
+                    "Name a folder with all files of the model by measures.critic.model.",
+                )
+            return folder
+        hub = need("huggingface_hub", _PURPOSE, EXTRA)
+        said, failed = "its files are not all there", hub.errors.HfHubHTTPError
+        files = {"allow_patterns": list(_FILES)}
+        for local in (True, False):
+            try:
+                found = Path(hub.snapshot_download(self._model, local_files_only=local, **files))
+                if _whole(found):
+                    return found
+            except (OSError, ValueError, failed, *failed.__bases__) as error:
+                said = reason(error)
+        raise EvaluationError(
+            f"The coreference model {self._model} is not here and could not be fetched: {said}.",
+            f"{NETWORK}, name a folder with it by measures.critic.model, "
+            "or set measures.critic.resolver=plain.",
+        )
+
+    @cached_property
+    def _revision(self) -> str:
+        """The hub's, or 16 digits over the files that make the answers."""
+        folder = self._folder
+        if folder.parent.name == "snapshots":
+            return folder.name[:16]
+        digest = hashlib.sha256()
+        for path in sorted(path for pattern in _FILES for path in folder.glob(pattern)):
+            with path.open("rb") as stream:
+                digest.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+        return digest.hexdigest()[:16]
+
+    def _loaded(self) -> Any:
+        folder = self._folder
+        with _quiet():
+            library = need("fastcoref", _PURPOSE, EXTRA)
+            spacy = need("spacy", _PURPOSE, EXTRA)
+            transformers = need("transformers", _PURPOSE, EXTRA)
+            # What transformers asks of a model class since 4.46 (no fused attention in Longformer) and 5.
+            classes = "fastcoref.coref_models.modeling_"
+            fcoref = need(f"{classes}fcoref", _PURPOSE, EXTRA).FCorefModel
+            lingmess = need(f"{classes}lingmess", _PURPOSE, EXTRA).LingMessModel
+            for known in (fcoref, lingmess):
+                if not hasattr(known, "all_tied_weights_keys"):
+                    known.all_tied_weights_keys = {}
+            lingmess._supports_sdpa = False
+            try:
+                with loading_quiet(transformers):
+                    # Only spaCy's words are used, which its models have from the language.
+                    model = getattr(library, self.library_class)(
+                        model_name_or_path=str(folder),
+                        device=str(device_of(self._context.config.compute)),
+                        nlp=spacy.blank("en"),
+                        enable_progress_bar=False,
+                    )
+                # A blank before each word, as it was trained: transformers 5 forgets it with some tokenizers,
+                # and the words fall to pieces.
+                before = model.tokenizer.backend_tokenizer.pre_tokenizer
+                if getattr(before, "add_prefix_space", True) is False:
+                    before.add_prefix_space = True
+                return model
+            except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
+                raise EvaluationError(
+                    f"The coreference model in {folder} cannot be loaded: {reason(error)}.",
+                    f"Give a folder with a {self.title} model by measures.critic.model.",
+                ) from None
+
+
+class LingMess(FastCoref):
+    """LingMess: more exact, and slower; reads 4,096 word pieces at once."""
+
+    title = "LingMess"
+    name = "lingmess"
+    library_class = "LingMessCoref"
+    repo = "biu-nlp/lingmess-coref"
+    published = False
+
+
+def _whole(folder: Path) -> bool:
+    return (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHTS)
+
+
+def _clusters(model: Any, piece: Layout) -> list[Cluster]:
+    """The clusters of one text, as characters. Raises EvaluationError where the library gave none back."""
+    with _quiet():
+        found = model.predict(texts=[piece.text])
+    if len(found) != 1 or found[0].text != piece.text:
+        raise EvaluationError(
+            f"The coreference library gave no answer for a text of {len(piece.text)} characters.",
+            "Set measures.critic.resolver to another resolver.",
+        )
+    return [
+        [(int(span[0]), int(span[1])) for span in cluster if span is not None]
+        for cluster in found[0].get_clusters(as_strings=False)
+    ]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No bars, reports and warnings of the libraries, and the program's own logging as it was: fastcoref
+    sets it up again when it is imported."""
+    root = logging.getLogger()
+    level, handlers, disabled = root.level, list(root.handlers), logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            datasets = need("datasets", _PURPOSE, EXTRA)
+            bars = datasets.is_progress_bar_enabled()
+            datasets.disable_progress_bars()
+            yield
+            if bars:
+                datasets.enable_progress_bars()
+    finally:
+        logging.disable(disabled)
+        root.setLevel(level)
+        root.handlers[:] = handlers
+
+
+Span = tuple[int, int]
+"""Characters of a text, half-open."""
+Cluster = Sequence[Span]
+"""All mentions of one person or thing."""
+Names = Sequence[Sequence[tuple[int, int, str]]]
+"""For each sentence the names in it: begin, end, whose."""
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """One film's AD: ``sentences`` in order of time (an empty one says nothing), ``starts`` their seconds in
-    the film (one for each, or none where they are not known), ``cast`` the characters as the list has them;
-    equal ones are one."""
+class Layout:
+    """A text for the model, and where in it each sentence stands; ``first`` is the number of the first."""
 
-    sentences: tuple[str, ...]
-    cast: tuple[str, ...]
-    starts: tuple[float, ...] = ()
+    text: str
+    spans: tuple[Span, ...]
+    first: int = 0
 
 
-class Resolver(Protocol):
-    """Says who is meant. A class is made with the whole `MetricContext`, cheaply; its model is loaded when
-    it is first asked.
+def layout(sentences: Sequence[str], cast: Sequence[str], first: int = 0) -> Layout:
+    """The cast list and the sentences as one text.
 
-    ``remarks`` are what the report must say of it; ``comparable``: it is the one that the published numbers
-    were made with; ``identity`` is all that changes an answer (version, model, settings); ``uses_time``:
-    `Document.starts` change its answers.
+    >>> layout(["Ann waves.", "She sits."], ["Ann Lee", "Bo"])
+    Layout(text='Ann Lee and Bo. Ann waves. She sits.', spans=((16, 26), (27, 36)), first=0)
     """
+    start = f"{', '.join(cast[:-1])}{' and ' if len(cast) > 1 else ''}{cast[-1]}." if cast else ""
+    spans: list[Span] = []
+    at = len(start) + 1
+    for sentence in sentences:
+        spans.append((at, at + len(sentence)))
+        at += len(sentence) + 1
+    return Layout(" ".join([start, *sentences]), tuple(spans), first)
 
-    remarks: tuple[str, ...]
-    comparable: bool
-    identity: Json
-    uses_time: bool
 
-    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
-        """For each document whom of its cast each sentence means, by names as the cast has them."""
-        ...
+def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
+    """The document in one piece where it fits what the model reads, else in runs of whole sentences, each
+    with the cast list, as few as can be and of about equal length."""
+    sentences = document.sentences
+    for count in range(1, max(1, len(sentences)) + 1):
+        bounds = [round(len(sentences) * part / count) for part in range(count + 1)]
+        pieces = [layout(sentences[start:end], document.cast, start) for start, end in pairwise(bounds)]
+        if all(fits(piece.text) for piece in pieces):
+            break
+    return pieces
+
+
+def meant(
+    piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str], names: Names | None = None
+) -> list[set[str]]:
+    """Whom each sentence of a piece means: a cluster is somebody if exactly one name of the cast is among its
+    mentions, letter for letter; a sentence means them if a mention stands wholly in it. So counts the
+    published code. With ``names`` other spellings count too, and who is named is meant in any case."""
+    found: list[set[str]] = [set() for _ in piece.spans]
+    written: dict[Span, str] = {}
+    for number, (begin, _) in enumerate(piece.spans):
+        for start, end, name in names[piece.first + number] if names else ():
+            written[begin + start, begin + end] = name
+            found[number].add(name)
+    for cluster in clusters:
+        owners = {piece.text[start:end] for start, end in cluster} & set(cast)
+        for start, end in cluster:
+            bare = end - 2 if piece.text[start:end].endswith(("'s", "’s")) else end
+            if (start, bare) in written:
+                owners.add(written[start, bare])
+        if len(owners) == 1:
+            for number, (begin, stop) in enumerate(piece.spans):
+                if any(begin <= start and end <= stop for start, end in cluster):
+                    found[number] |= owners
+    return found

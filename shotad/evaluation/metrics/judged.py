@@ -35,13 +35,17 @@ from typing import Any, ClassVar, TypeVar
 
 from shotad.description import render
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row
-from shotad.evaluation.metrics.asking import (
+from shotad.evaluation.metrics.judge import (
     SENTENCE,
     TOGETHER,
+    Answer,
+    Judge,
+    Question,
     Steps,
     by_judge,
     checked_prompts,
     in_groups,
+    judge_of,
     listing,
     numbered,
     points,
@@ -50,7 +54,6 @@ from shotad.evaluation.metrics.asking import (
     together,
     word,
 )
-from shotad.evaluation.metrics.judge import Answer, Judge, Question, judge_of
 from shotad.evaluation.store import MetricContext
 
 T = TypeVar("T")

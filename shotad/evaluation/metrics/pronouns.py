@@ -17,10 +17,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, Protocol
 
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.critic import Document, People
 from shotad.evaluation.store import MetricContext
 from shotad.script import (
     AFTER_OBJECT,
@@ -44,6 +43,40 @@ from shotad.script import (
     respelt,
     tokens_of,
 )
+
+People = tuple[str, ...]
+"""Names of the cast, sorted, each once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One film's AD: ``sentences`` in order of time (an empty one says nothing), ``starts`` their seconds in
+    the film (one for each, or none where they are not known), ``cast`` the characters as the list has them;
+    equal ones are one."""
+
+    sentences: tuple[str, ...]
+    cast: tuple[str, ...]
+    starts: tuple[float, ...] = ()
+
+
+class Resolver(Protocol):
+    """Says who is meant. A class is made with the whole `MetricContext`, cheaply; its model is loaded when
+    it is first asked.
+
+    ``remarks`` are what the report must say of it; ``comparable``: it is the one that the published numbers
+    were made with; ``identity`` is all that changes an answer (version, model, settings); ``uses_time``:
+    `Document.starts` change its answers.
+    """
+
+    remarks: tuple[str, ...]
+    comparable: bool
+    identity: Json
+    uses_time: bool
+
+    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
+        """For each document whom of its cast each sentence means, by names as the cast has them."""
+        ...
+
 
 _VERSION = 2
 

@@ -14,6 +14,7 @@ once.
 
 from __future__ import annotations
 
+import csv
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -268,9 +269,7 @@ class PairScores:
         """The score of each pair."""
         keys = {pair: key_of("\0".join(pair)) for pair in dict.fromkeys(pairs)}
         found = self._context.store.filled(
-            f"bertscore/{key_of(self.identity)}",
-            keys,
-            lambda new: [self._matched(new)],
+            f"bertscore/{key_of(self.identity)}", keys, lambda new: [self._matched(new)]
         )
         return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
 
@@ -312,29 +311,15 @@ class Published:
     baseline: float | None = None
 
 
-PUBLISHED = {
-    known.repo.partition("/")[2]: known
-    for known in (
-        Published("FacebookAI/roberta-large", 17, 0.83122575),
-        Published("FacebookAI/roberta-base", 10, 0.814463),
-        Published("FacebookAI/roberta-large-mnli", 19, 0.6896288),
-        Published("FacebookAI/xlm-roberta-base", 9, 0.81639785),
-        Published("FacebookAI/xlm-roberta-large", 17, 0.8525485),
-        Published("google-bert/bert-base-uncased", 9, 0.35219112),
-        Published("google-bert/bert-large-uncased", 18, 0.42646673),
-        Published("google-bert/bert-base-multilingual-cased", 9, 0.63146895),
-        Published("distilbert/distilbert-base-uncased", 5, 0.66620487),
-        Published("distilbert/distilroberta-base", 5, 0.8473319),
-        Published("albert/albert-base-v2", 9, 0.56031275),
-        Published("albert/albert-xxlarge-v2", 8, 0.23519956),
-        Published("microsoft/deberta-base-mnli", 9, 0.52866036),
-        Published("microsoft/deberta-large-mnli", 18, 0.45173016),
-        Published("microsoft/deberta-xlarge-mnli", 40, 0.5150192),
-        Published("microsoft/mpnet-base", 8),
-        Published("microsoft/deberta-v3-base", 9),
-        Published("microsoft/deberta-v3-large", 12),
-    )
-}
+def _published() -> Iterator[Published]:
+    with Path(__file__).with_name("bertscore.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            yield Published(
+                row["repo"], int(row["layer"]), float(row["baseline"]) if row["baseline"] else None
+            )
+
+
+PUBLISHED = {known.repo.partition("/")[2]: known for known in _published()}
 """By the model's name without its owner. Source: bert_score 0.3.13, ``model2layers`` and
 ``rescale_baseline/en``."""
 

@@ -1,33 +1,270 @@
-"""One clip of a dataset through the pipeline: its slots and shots go in, its lines come back by id."""
+"""One clip of a dataset through the pipeline: its slots and shots go in, its lines come back by id; what was
+said for each AD, what it depends on, and what came of all.
+
+What a line depends on is kept as hashes: a line whose hash is the same need not be made again.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from shotad.core import Config, Given, GivenCast, Interval, Progress, WorkFolder, description_of
+from shotad.core import (
+    Config,
+    ConfigError,
+    Given,
+    GivenCast,
+    Interval,
+    Progress,
+    Stage,
+    WorkFolder,
+    data_root,
+    description_of,
+    file_sha256,
+    key_of,
+    plural,
+    seconds,
+)
 from shotad.description import (
     Engines,
     GrammarReaders,
     RunContext,
+    StageUsed,
     Used,
     check_cast,
+    identity_record,
     prepare,
     understand,
+    usage_as_json,
+    usage_lines,
     used,
     write,
     write_track,
 )
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
-from shotad.evaluation.predicting.choosing import ClipTask
-from shotad.evaluation.predicting.lines import PredictedLine, Shots
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import Cue, CueStatus
+
+Shots = Literal["published", "one", "found", ""]
+"""Where the shots came from: the dataset's list; an empty list of it, which is one shot; the detector."""
+
+
+_WHERE = ("id", "film", "clip")
+_SAID = (
+    "text", "failure", "status", "reason", "words", "candidates", "description", "scale", "threaded", "shots",
+    "engines", "again", "terms",
+)  # fmt: skip
+"""Fields of a line before and after its times, in the file's order."""
+
+
+ClipAds = tuple[Ad, ...]
+"""The ADs of one video to describe, in the dataset's order: at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedLine:
+    """What was predicted for the AD ``id``.
+
+    ``interval`` is its slot, in seconds of the video. ``text`` None: it failed, ``failure`` says why, and
+    ``again`` whether another run may do better; a system that chose to say nothing has the empty text.
+    ``status`` is the cue's (placed, shortened, silent, dropped, failed), ``reason`` what it says of it.
+    ``words`` is how many it was allowed. ``scale``, ``threaded``, ``description``: the effective scale,
+    whether Stage I was told of a thread, and what it said. ``terms`` and ``key`` are hashes: of what is the
+    same for all lines of a run, and of all that changes this one.
+    """
+
+    id: str
+    film: str
+    clip: str
+    interval: Interval
+    text: str | None
+    status: str
+    terms: str
+    key: str
+    failure: str = ""
+    reason: str = ""
+    again: bool = False
+    words: int | None = None
+    candidates: tuple[str, ...] = ()
+    description: str | None = None
+    scale: float | None = None
+    threaded: bool | None = None
+    shots: Shots = ""
+    engines: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.text is None) != bool(self.failure):
+            raise ValueError(f"line {self.id!r} must have a text or a failure, and not both")
+
+    def to_json(self) -> dict[str, Any]:
+        """The line's fields as JSON, in a constant order; without its key."""
+        times = {"start": seconds(self.interval.start), "end": seconds(self.interval.end)}
+        where = {name: getattr(self, name) for name in _WHERE}
+        said = {name: getattr(self, name) for name in _SAID}
+        return {**where, **times, **said, "candidates": list(self.candidates)}
+
+
+def line_of(record: Any) -> PredictedLine | None:
+    """The line that `PredictedLine.to_json` wrote, with its key; None for what is none."""
+    try:
+        fields = {name: record[name] for name in (*_WHERE, *_SAID, "key")}
+        interval = Interval(float(record["start"]), float(record["end"]))
+        return PredictedLine(**{**fields, "candidates": tuple(record["candidates"])}, interval=interval)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+_NO_MATTER: dict[str, Any] = {
+    "measures": True,
+    "discover": True,
+    "engine": True,
+    **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
+    "compute": dict.fromkeys(("device", "batch"), True),
+    "local": dict.fromkeys(("batch", "tokens", "attention"), True),
+    "openai": dict.fromkeys(
+        ("base_url", "model", "key_name", "in_flight", "timeout", "retries", "longest_pause", "price_in",
+         "price_out"), True
+    ),
+    "stage1": dict.fromkeys(("engine", "model", "revision", "base_url", "attempts"), True),
+    "stage2": dict.fromkeys(("engine", "model", "revision", "base_url"), True),
+}  # fmt: skip
+"""Settings that change no line, or that say who answers: for that stands the engines' own identity, whatever
+name they were asked for by."""
+
+_PROMPTS = ("stage1", "stage2", "story", "verify")
+
+
+def terms_of(config: Config, engines: Engines) -> str:
+    """Hash of what is the same for all lines of a run: settings, prompts, and who answers.
+
+    The engines must be ready, so that their identities are final. Raises ConfigError for a file of examples
+    that cannot be read.
+    """
+    settings = config.with_former(_NO_MATTER)
+    who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
+    folder = data_root() / "prompts"
+    files = sorted(file for room in _PROMPTS for file in (folder / room).glob("*.txt"))
+    prompts = key_of([[f"{file.parent.name}/{file.name}", _hash(file)] for file in files])
+    examples = None if config.prompt.example_file is None else _hash(Path(config.prompt.example_file))
+    return key_of("predict/1", settings, who, prompts, examples)
+
+
+def line_key(
+    terms: str,
+    ad: Ad,
+    fingerprint: str,
+    *,
+    shots: Sequence[Interval] | None,
+    cast: Any = None,
+    beside: Sequence[Ad] = (),
+) -> str:
+    """Hash of all that changes the line of ``ad``.
+
+    ``fingerprint`` is the video's, ``shots`` are those given (None: they are found), ``cast`` is what is
+    known of whom to name, ``beside`` are the ADs of the clip that are described with this one, where it
+    depends on them.
+    """
+    given = None if shots is None else [[shot.start, shot.end] for shot in shots]
+    others = [[o.id, o.slot.start, o.slot.end, o.interval.duration] for o in beside]
+    times = [ad.slot.start, ad.slot.end, ad.interval.duration]
+    return key_of(terms, ad.id, ad.clip, fingerprint, times, given, cast, others)
+
+
+def _hash(file: Path) -> str:
+    try:
+        return file_sha256(file)
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.", "Look for it.") from None
+
+
+LISTED = 10
+"""Failures that are listed one by one, clip by clip."""
+
+
+@dataclass(slots=True)
+class Predicted:
+    """The lines that were wanted, in the dataset's order; the ids of those that this run ``made``; what its
+    engines took."""
+
+    lines: tuple[PredictedLine, ...] = ()
+    clips: int = 0
+    made: set[str] = field(default_factory=set)
+    stages: dict[Stage, StageUsed] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """Lines without a text."""
+        return sum(line.text is None for line in self.lines)
+
+    @property
+    def kept(self) -> int:
+        """Lines of earlier runs."""
+        return sum(line.text is not None and line.id not in self.made for line in self.lines)
+
+    def add(self, spent: Used | None) -> None:
+        """Count what a clip took."""
+        for stage, more in spent.stages.items() if spent is not None else ():
+            old = self.stages.get(stage)
+            if old is None:
+                self.stages[stage] = more
+            else:
+                both = StageUsed(old.terms, old.calls + more.calls, old.tokens + more.tokens)
+                self.stages[stage] = both
+
+    def failures(self) -> list[tuple[str, str, int]]:
+        """Clip, reason and number of the failed lines, in the dataset's order."""
+        counted = Counter((line.clip, line.failure) for line in self.lines if line.text is None)
+        return [(clip, reason, count) for (clip, reason), count in counted.items()]
+
+
+def prediction_text(done: Predicted, out: str) -> str:
+    """Plain lines for people."""
+    statuses = Counter(line.status for line in done.lines)
+    heard = statuses.get("placed", 0) + statuses.get("shortened", 0)
+    lines = [f"{heard:,} of {len(done.lines):,} ADs in {plural(done.clips, 'clip')} have a line."]
+    if done.kept:
+        lines.append(f"From earlier runs: {done.kept:,}.")
+    for status, words in _WORDS.items():
+        if statuses.get(status):
+            lines.append(f"{words}: {statuses[status]:,}.")
+    failures = done.failures()
+    lines += [f"  {clip} ({count}): {reason}" for clip, reason, count in failures[:LISTED]]
+    if len(failures) > LISTED:
+        lines.append("  … the others stand in the file.")
+    if done.stages:
+        lines += usage_lines(Used(done.stages))
+    return "\n".join([*lines, f"Predictions: {out}"])
+
+
+_WORDS = {
+    "silent": "Left silent by the engine",
+    "dropped": "Dropped, too long for their slot",
+    "failed": "Failed, and count as 0",
+}
+
+
+def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "out": out,
+        "ads": len(done.lines),
+        "clips": done.clips,
+        "kept": done.kept,
+        "made": len(done.made),
+        "failed": done.failed,
+        "statuses": dict(sorted(Counter(line.status for line in done.lines).items())),
+        "failures": [
+            {"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()
+        ],
+        "used": usage_as_json(Used(done.stages)) if done.stages else None,
+    }
+
 
 LONGEST_FRAME = 1.0
 """Seconds for which the last frame may stand, or the sound may go on, in a file that is whole."""
@@ -47,7 +284,7 @@ def describe_clip(
     *,
     scripts: bool = False,
 ) -> tuple[tuple[PredictedLine, ...], Used | None, tuple[str, ...]]:
-    """The line of each AD of a clip, in the task's order; what the engines took; and what is to be told."""
+    """The line of each AD of a clip, in their order; what the engines took; and what is to be told."""
     end, promised = _picture_end(film), film.info.duration
     short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
     warnings = (short,) if end != promised else ()
@@ -71,7 +308,7 @@ def describe_clip(
         lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
         told = (*warnings, *prepared.warnings, *amiss)
     every = []
-    for ad in asked.task.ads:
+    for ad in asked.ads:
         line = lines.get(ad.id)
         if line is None:  # nothing of its slot can be seen
             outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
@@ -102,7 +339,7 @@ def _lines(
         path = folder.path / f"{name}.jsonl"
         rows = map(json.loads, path.read_bytes().splitlines() if path.is_file() else ())
         records[name] = {row["slot"]: row for row in rows}
-    ads = {ad.id: ad for ad in asked.task.ads}
+    ads = {ad.id: ad for ad in asked.ads}
     found = {}
     for slot in prepared.slots:
         cue, look, line = cues[slot.id], records["stage1"][slot.id], records["stage2"].get(slot.id)
@@ -138,7 +375,7 @@ class ClipRequest:
     the clip.
     """
 
-    task: ClipTask
+    ads: ClipAds
     shots: tuple[Interval, ...] | None
     origin: Shots
     cast: GivenCast | None
@@ -154,7 +391,7 @@ class ClipRequest:
         """The ADs of whose slots something can be seen in a video of ``duration`` seconds; where that is 0 it
         is not known beforehand."""
         found = []
-        for ad in self.task.ads:
+        for ad in self.ads:
             slot = self.slot(ad)
             end = min(slot.end, duration) if duration > 0 else slot.end
             if end - max(slot.start, 0.0) >= SHORTEST:

@@ -1,4 +1,5 @@
-"""The pipeline over a dataset: clip after clip, engines made once, lines kept as soon as their clip is done.
+"""The pipeline over a dataset: which ADs are described, and whom to name in each film; clip after clip,
+engines made once, lines kept as soon as their clip is done.
 
 A clip whose video is missing or broken is a clip of failed lines, and the run goes on; what makes all
 further work useless (an engine that is gone, a full disk) ends it, and the next run goes on there.
@@ -17,7 +18,7 @@ import json
 import re
 import shutil
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,6 +31,7 @@ from shotad.core import (
     Engine,
     FilmError,
     Given,
+    GivenCast,
     Identity,
     NoProgress,
     Progress,
@@ -49,17 +51,103 @@ from shotad.core import (
 )
 from shotad.description import Engines, GrammarReaders, check_prompts, check_readers, make_readers
 from shotad.evaluation.datasets.checking import video_of, video_places
-from shotad.evaluation.datasets.dataset import Ad, Dataset, Video
-from shotad.evaluation.predicting.choosing import Bank, ClipTask
-from shotad.evaluation.predicting.clip import ClipRequest, GivenShots, describe_clip, published_shots
-from shotad.evaluation.predicting.lines import (
+from shotad.evaluation.datasets.dataset import WHOLE, Ad, Dataset, Shard, Video
+from shotad.evaluation.predicting.clip import (
+    ClipAds,
+    ClipRequest,
+    GivenShots,
     Predicted,
     PredictedLine,
+    describe_clip,
     line_key,
     line_of,
+    published_shots,
     terms_of,
 )
 from shotad.film import Film, open_film
+
+_NAMED = 5
+"""How many unknown names an error lists."""
+
+
+def choose(
+    dataset: Dataset,
+    shard: Shard = WHOLE,
+    *,
+    ids: Set[str] | None = None,
+    films: Set[str] | None = None,
+    limit: int | None = None,
+) -> tuple[ClipAds, ...]:
+    """The clips of the shard, with those of their ADs that are wanted, in the dataset's order: with these
+    ``ids``, of these ``films`` (None: all), and of what is left the first ``limit``.
+
+    Clips are whole: the shards of what is wanted have no clip in common, and together all of them.
+    Raises UsageError for ids and films that the dataset has not.
+    """
+    _check("ids", ids, (ad.id for ad in dataset.ads), dataset)
+    _check("films", films, (ad.film for ad in dataset.ads), dataset)
+    ads = [ad for ad in dataset.ads if (ids is None or ad.id in ids) and (films is None or ad.film in films)]
+    clips: dict[str, list[Ad]] = {}
+    for ad in ads[:limit]:
+        clips.setdefault(ad.clip, []).append(ad)
+    largest = sorted(clips, key=lambda clip: -len(clips[clip]))
+    mine = shard.of_groups({clip: len(clips[clip]) for clip in largest})
+    return tuple(tuple(own) for clip, own in clips.items() if clip in mine)
+
+
+def _check(what: str, asked: Set[str] | None, there: Iterable[str], dataset: Dataset) -> None:
+    unknown = sorted((asked or frozenset()) - set(there))
+    if unknown:
+        some = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+        raise UsageError(
+            f"{dataset.title} has not all of the {what} asked for: {some} ({len(unknown)} in all).",
+            f"shotad datasets check {dataset.name} says what there is.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """A bank of many films: ``rows`` are its entries, by the film's key."""
+
+    path: Path
+    photos: Path | None
+    rows: dict[str, Any]
+
+    def cast_of(self, film: str) -> GivenCast | None:
+        """The film's cast; None for a film that the bank has not, in which nobody is named."""
+        return GivenCast(self.path, film, self.photos) if film in self.rows else None
+
+    def known_of(self, film: str) -> str | None:
+        """Hash of what is known of the film's cast, its pictures by name and size; None: nothing."""
+        if film not in self.rows:
+            return None
+        found = []
+        for name in {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}:
+            if self.photos is not None:
+                folder = self.photos / name
+                files = [*self.photos.glob(f"{name}.*"), *(folder.iterdir() if folder.is_dir() else ())]
+                found += [
+                    [str(one.relative_to(self.photos)), one.stat().st_size] for one in files if one.is_file()
+                ]
+        return key_of(self.rows[film], sorted(found))
+
+
+def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
+    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``. Raises CastError.
+
+    What a film's own entries are is looked at when the film is described.
+    """
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CastError(f"The bank {path} cannot be read: {error.strerror}.", "Look for it.") from None
+    except ValueError as error:
+        raise CastError(f"The bank {path} is no JSON: {error}.", "Fetch it again.") from None
+    if not isinstance(rows, dict) or not all(isinstance(cast, list) for cast in rows.values()):
+        raise CastError(f"{path} is no bank of films.", 'Give a file with {"film": [{"id": …, "role": …}]}.')
+    if photos is not None and not photos.is_dir():
+        raise CastError(f"There is no folder of pictures {photos}.", "Name the one that goes with the bank.")
+    return Bank(path, photos, rows)
 
 
 class Ledger:
@@ -77,7 +165,7 @@ class Ledger:
         self._terms = terms
         self._lines: dict[str, PredictedLine] = {}
         for record in self._log.records():
-            line = _line(record)
+            line = line_of(record)
             if line is not None and line.terms == terms and line.id in self._order and not line.again:
                 self._lines[line.id] = line
         if path.exists():
@@ -93,7 +181,7 @@ class Ledger:
         line = self._lines.get(name)
         if line is None or line.key != key:
             record = self._log.get(key)
-            line = _line(record) if record is not None else None
+            line = line_of(record) if record is not None else None
         return line if line is not None and line.id == name and not line.again else None
 
     def at(self, name: str) -> PredictedLine | None:
@@ -119,17 +207,10 @@ class Ledger:
 
         def spare(record: Mapping[str, Any]) -> object:
             """What another run's line is kept by, aside; None for one that would be made again."""
-            line = _line(record)
+            line = line_of(record)
             return None if line is None or line.again else (line.id, line.terms)
 
         self._log.keep([line.key for line in self.lines], spare)
-
-
-def _line(record: Any) -> PredictedLine | None:
-    try:
-        return line_of(record)
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def _refuse_others(path: Path) -> None:
@@ -144,7 +225,7 @@ def _refuse_others(path: Path) -> None:
         return  # a first line of ours that is not written to its end
     for row in rows:
         with suppress(ValueError):
-            if _line(json.loads(row)) is not None:
+            if line_of(json.loads(row)) is not None:
                 return
     what = f"{path} holds something else than the lines of shotad predict."
     raise WorkFolderError(what, "Name another --out.")
@@ -177,7 +258,7 @@ class Job:
     progress: Progress = field(default_factory=NoProgress)
 
 
-def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
+def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
     """Describe the clips, write their lines to ``job.out``, and say what came of it.
 
     Raises ShotadError for what ends a run; what is done is kept.
@@ -189,16 +270,15 @@ def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
         terms = terms_of(job.config, job.engines)
         write_settings(place, job.config, None, Given())
         run = _Run(job, place, Ledger(job.out, [ad.id for ad in job.dataset.ads], terms), terms)
-        count = sum(len(task.ads) for task in tasks)
-        with reported(job.progress, "Describing clips", count, "ADs") as told:
-            for first in range(0, len(tasks), job.ahead):
-                group = tasks[first : first + job.ahead]
-                for task in group if job.ahead > 1 else ():
-                    run.look(task)
-                for task in group:
-                    run.describe(task)
-                    told.advance(len(task.ads))
-        return run.finished(tasks)
+        with reported(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as told:
+            for first in range(0, len(clips), job.ahead):
+                group = clips[first : first + job.ahead]
+                for ads in group if job.ahead > 1 else ():
+                    run.look(ads)
+                for ads in group:
+                    run.describe(ads)
+                    told.advance(len(ads))
+        return run.finished(clips)
 
 
 class _Run:
@@ -213,77 +293,77 @@ class _Run:
         self._readers: GrammarReaders | None = None
         self._done = Predicted()
 
-    def describe(self, task: ClipTask) -> None:
+    def describe(self, ads: ClipAds) -> None:
         """The lines of a clip, kept or made, in the ledger."""
-        for video, part in self._by_video(task):
+        for video, part in self._by_video(ads):
             lines: list[PredictedLine] = []
             with self._failures(part, lines), self._opened(part, video) as (film, asked):
                 lines += self._known(asked) or self._through(film, asked, self._job.engines)
             self._ledger.add(lines)
 
-    def look(self, task: ClipTask) -> None:
+    def look(self, ads: ClipAds) -> None:
         """Stage I alone, whose answers wait in the clip's work folder. What fails here fails again in
         `describe`, and is told there."""
         engines = self._job.engines
-        for video, part in self._by_video(task):
+        for video, part in self._by_video(ads):
             with self._failures(part, []), self._opened(part, video) as (film, asked):
                 if not self._known(asked):
                     self._through(film, asked, replace(engines, writes=Later(engines.writes)))
 
-    def _by_video(self, task: ClipTask) -> list[tuple[Video | None, ClipTask]]:
+    def _by_video(self, clip: ClipAds) -> list[tuple[Video | None, ClipAds]]:
         """The clip with its video; where ADs have short videos of their own, one after the other."""
         job = self._job
         ads: dict[Video | None, list[Ad]] = {}
-        for ad in task.ads:
+        for ad in clip:
             ads.setdefault(video_of(job.dataset, ad, job.videos), []).append(ad)
-        return [(video, ClipTask(task.clip, task.film, tuple(own))) for video, own in ads.items()]
+        return [(video, tuple(own)) for video, own in ads.items()]
 
-    def finished(self, tasks: Sequence[ClipTask]) -> Predicted:
+    def finished(self, clips: Sequence[ClipAds]) -> Predicted:
         """The file in its last order, and what came of the run."""
         self._ledger.tidy()
-        wanted = {ad.id for task in tasks for ad in task.ads}
+        wanted = {ad.id for ads in clips for ad in ads}
         self._done.lines = tuple(line for line in self._ledger.lines if line.id in wanted)
-        self._done.clips = len(tasks)
+        self._done.clips = len(clips)
         if not self._done.failed and self._job.work is None:
             shutil.rmtree(self._place.path / "work", ignore_errors=True)
         return self._done
 
     def _known(self, asked: ClipRequest) -> list[PredictedLine]:
         """The clip's lines where all are there already, else none."""
-        found = [self._ledger.known(ad.id, asked.keys[ad.id]) for ad in asked.task.ads]
+        found = [self._ledger.known(ad.id, asked.keys[ad.id]) for ad in asked.ads]
         lines = [line for line in found if line is not None]
         return lines if len(lines) == len(found) else []
 
     @contextmanager
-    def _failures(self, task: ClipTask, lines: list[PredictedLine]) -> Iterator[None]:
+    def _failures(self, ads: ClipAds, lines: list[PredictedLine]) -> Iterator[None]:
         """Turn what goes wrong with one clip into its failed lines."""
         try:
             yield
         except _FAILS_A_CLIP as error:
-            lines[:] = self._failed(task, str(error))
+            lines[:] = self._failed(ads, str(error))
         except ShotadError:
             raise
         except Exception as error:  # noqa: BLE001  a night's run must not end with one clip's mishap
-            self._place.note(f"{task.clip}: {traceback.format_exc()}")
-            lines[:] = self._failed(task, f"unexpected {type(error).__name__}: {error}")
+            self._place.note(f"{ads[0].clip}: {traceback.format_exc()}")
+            lines[:] = self._failed(ads, f"unexpected {type(error).__name__}: {error}")
 
-    def _failed(self, task: ClipTask, failure: str) -> list[PredictedLine]:
+    def _failed(self, ads: ClipAds, failure: str) -> list[PredictedLine]:
         """A failed line for each AD. One that was made earlier under the same terms stays: a video that is
         not there any more takes nothing away."""
-        keys = {ad.id: key_of(self._terms, ad.id, "failed") for ad in task.ads}
-        asked = ClipRequest(task, None, "", None, self._terms, keys)
+        keys = {ad.id: key_of(self._terms, ad.id, "failed") for ad in ads}
+        asked = ClipRequest(ads, None, "", None, self._terms, keys)
         return [
             self._ledger.at(ad.id) or asked.line(ad, None, "failed", failure=failure, again=True)
-            for ad in task.ads
+            for ad in ads
         ]
 
     @contextmanager
-    def _opened(self, task: ClipTask, video: Video | None) -> Iterator[tuple[Film, ClipRequest]]:
+    def _opened(self, ads: ClipAds, video: Video | None) -> Iterator[tuple[Film, ClipRequest]]:
         """The clip's video, and what is asked about it. Raises FilmError where there is none."""
         if video is None:
-            places = video_places(self._job.dataset, task.ads[0], self._job.videos)
+            places = video_places(self._job.dataset, ads[0], self._job.videos)
             where = ", ".join(map(str, places[:2])) + (", …" if len(places) > 2 else "")
-            raise FilmError(f"The video of {task.clip} is missing. Looked for: {where}")
+            raise FilmError(f"The video of {ads[0].clip} is missing. Looked for: {where}")
         rate = video.frames_per_second
         exact = None if rate is None else Fraction(rate).limit_denominator(1001)
         try:
@@ -295,24 +375,24 @@ class _Run:
             given: GivenShots = (None, "found")
             if job.published:
                 gaps = job.config.context.by_rules.inclusive
-                given = published_shots(job.dataset, task.clip, info.duration, video.begins, gaps=gaps)
+                given = published_shots(job.dataset, ads[0].clip, info.duration, video.begins, gaps=gaps)
             shots, origin = given
             cast, known = None, None
             if job.bank is not None:
-                cast, known = job.bank.cast_of(task.film), job.bank.known_of(task.film)
-            beside = task.ads if self._leans else ()
+                cast, known = job.bank.cast_of(ads[0].film), job.bank.known_of(ads[0].film)
+            beside = ads if self._leans else ()
             keys = {
                 ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)
-                for ad in task.ads
+                for ad in ads
             }
-            yield film, ClipRequest(task, shots, origin, cast, self._terms, keys, video.begins)
+            yield film, ClipRequest(ads, shots, origin, cast, self._terms, keys, video.begins)
 
     def _through(self, film: Film, asked: ClipRequest, engines: Engines) -> list[PredictedLine]:
         """The clip's lines by the pipeline, in its work folder."""
-        clip, fingerprint = asked.task.clip, film.info.fingerprint
+        clip, fingerprint = asked.ads[0].clip, film.info.fingerprint
         room = self._job.work or self._place.path / "work"
         path = room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
-        talks = not self._begun or len(asked.task.ads) >= MANY
+        talks = not self._begun or len(asked.ads) >= MANY
         self._begun = True
         progress = self._job.progress if talks else NoProgress()
         kept = self._job.work is not None
@@ -327,7 +407,7 @@ class _Run:
         for warning in warnings:  # each is told once, with the first clip that it came from
             if warning not in self._said:
                 self._said.add(warning)
-                self._job.progress.note(f"{asked.task.clip}: {warning}")
+                self._job.progress.note(f"{clip}: {warning}")
         if not kept and not any(line.again for line in lines):
             shutil.rmtree(path, ignore_errors=True)
         return list(lines)

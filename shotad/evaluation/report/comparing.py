@@ -14,19 +14,10 @@ from typing import Any
 from shotad.core import EvaluationError, ReportSettings, aligned, plural, readable_json, write_text
 from shotad.evaluation.metric import Item, Json, Result, only
 from shotad.evaluation.report.inputs import base_name
-from shotad.evaluation.report.intervals import (
-    FEWEST,
-    LEVEL,
-    Span,
-    Unit,
-    basis_words,
-    spoken_of,
-    spread,
-    units_of,
-)
+from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
 from shotad.evaluation.report.records import Report
 from shotad.evaluation.report.table import chance_words, clock, number, percent, signed, span_words
-from shotad.evaluation.report.writing import bullets, md_table, md_text, page
+from shotad.evaluation.report.writing import page
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +48,10 @@ def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Pai
     alone = Paired(a.value, b.value, len(common), None, None)
     units = units_of(spoken_of([a, b], films), unit)
     gained = alone.difference
-    found = spread(gained, units.without(b) - units.without(a), units.kind)
-    if gained is None or found is None or min(a.scored, b.scored) < FEWEST:
+    error = units.error(gained, units.without(b) - units.without(a))
+    if gained is None or error is None or min(a.scored, b.scored) < FEWEST:
         return alone
-    return replace(alone, interval=found.span(gained), p=found.chance(gained))
+    return replace(alone, interval=units.span(gained, error), p=units.chance(gained, error))
 
 
 LISTED = 20
@@ -77,141 +68,52 @@ _BY_CASTS = ("critic", "names-kept")
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """One line whose number changed. ``film`` is the film's title, where it is known."""
-
-    item: Item
-    film: str
-    prediction_a: str
-    prediction_b: str
-    value_a: float
-    value_b: float
-
-    @property
-    def gain(self) -> float:
-        """B's number less A's."""
-        return self.value_b - self.value_a
-
-
-@dataclass(frozen=True, slots=True)
-class MetricComparison:
-    """One metric of both. ``better`` and ``worse`` are the lines on which B gained and lost most,
-    ``n_better`` and ``n_worse`` how many lines B is better or worse on."""
-
-    name: str
-    title: str
-    higher_is_better: bool
-    figures: Paired
-    better: tuple[Changed, ...]
-    worse: tuple[Changed, ...]
-    n_better: int
-    n_worse: int
-
-    @property
-    def verdict(self) -> str:
-        """The better system: ``B``, ``A``, or ``open`` where the films do not settle it."""
-        difference, p = self.figures.difference, self.figures.p
-        if difference is None or p is None or p > 1 - LEVEL or difference == 0:
-            return "open"
-        return "B" if (difference > 0) == self.higher_is_better else "A"
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
-    """A and B. ``common`` ADs are in both reports; the others are named by id and are not compared."""
+    """A and B. ``record`` is ``compare.json``: what is known of each metric of both, of which ADs, and of the
+    metrics that were not compared; ``better`` is the better system of a metric, ``open`` where the films do
+    not settle it. ``items`` are A's ADs by id, ``titles`` those of films, where they are known."""
 
-    a: str
-    b: str
-    dataset: str
-    common: int
-    only_a: tuple[str, ...]
-    only_b: tuple[str, ...]
-    metrics: tuple[MetricComparison, ...]
-    not_compared: tuple[tuple[str, str], ...]
-    """Titles of metrics, and why they were not compared."""
-    settings: ReportSettings
-
-    def record(self) -> Json:
-        """``compare.json``."""
-
-        def line(one: Changed) -> Json:
-            item = one.item
-            told = {
-                "id": item.id,
-                "film": item.film,
-                "start": item.interval.start,
-                "reference": item.reference,
-            }
-            a = {"prediction": one.prediction_a, "value": one.value_a}
-            return {**told, "a": a, "b": {"prediction": one.prediction_b, "value": one.value_b}}
-
-        return {
-            "schema": 2,
-            "a": self.a,
-            "b": self.b,
-            "dataset": self.dataset,
-            "n": {"common": self.common, "only_a": len(self.only_a), "only_b": len(self.only_b)},
-            "only_a": list(self.only_a),
-            "only_b": list(self.only_b),
-            "intervals": {"unit": self.settings.unit, "level": LEVEL},
-            "metrics": [
-                {
-                    "name": metric.name,
-                    "title": metric.title,
-                    "higher_is_better": metric.higher_is_better,
-                    "n": metric.figures.n,
-                    "a": metric.figures.a,
-                    "b": metric.figures.b,
-                    "difference": metric.figures.difference,
-                    "interval": asdict(metric.figures.interval) if metric.figures.interval else None,
-                    "p_two_sided": metric.figures.p,
-                    "better": metric.verdict,
-                    "lines": {
-                        "better_in_b": metric.n_better,
-                        "worse_in_b": metric.n_worse,
-                        "gained_most": [line(one) for one in metric.better],
-                        "lost_most": [line(one) for one in metric.worse],
-                    },
-                }
-                for metric in self.metrics
-            ],
-            "not_compared": [{"title": title, "reason": reason} for title, reason in self.not_compared],
-        }
+    record: Json
+    items: Mapping[str, Item]
+    titles: Mapping[str, str]
 
 
 def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
-    """B held against A on the ADs that both scored, joined by id.
+    """B held against A on the ADs that both scored, joined by id; the others are named, and in no number.
 
     Raises EvaluationError where the same id means another human AD, or no AD is in both.
     """
     items_a, items_b = _scored(a), _scored(b)
-    common = [name for name in items_a if name in items_b]
-    pairs = [(items_a[name], items_b[name]) for name in common]
+    pairs = [(item, items_b[name]) for name, item in items_a.items() if name in items_b]
     _same_texts(a.name, b.name, pairs)
-    titles = {**b.head["films"], **a.head["films"]}
-    metrics: list[MetricComparison] = []
-    refused: list[tuple[str, str]] = []
+    metrics: list[Json] = []
+    refused: list[Json] = []
     for result in a.results:
         other = b.result(result.name)
         reason = "only A has it" if other is None else _difference(result, other, a, b, pairs)
         if other is None or reason:
-            refused.append((result.title, reason))
+            refused.append({"title": result.title, "reason": reason})
         else:
-            metrics.append(_compared(result, other, items_a, items_b, titles, settings))
+            metrics.append(_compared(result, other, items_a, items_b, settings))
     known = {result.name for result in a.results}
-    refused += [(result.title, "only B has it") for result in b.results if result.name not in known]
+    strange = (result.title for result in b.results if result.name not in known)
+    refused += [{"title": title, "reason": "only B has it"} for title in strange]
     one, two = a.system, b.system
-    return Comparison(
-        one if one != two else f"{one} ({a.name})",
-        two if one != two else f"{two} ({b.name})",
-        a.head["dataset"]["title"] or a.head["dataset"]["name"],
-        len(common),
-        tuple(name for name in items_a if name not in items_b),
-        tuple(name for name in items_b if name not in items_a),
-        tuple(metrics),
-        tuple(refused),
-        settings,
-    )
+    only_a = [name for name in items_a if name not in items_b]
+    only_b = [name for name in items_b if name not in items_a]
+    record = {
+        "schema": 2,
+        "a": one if one != two else f"{one} ({a.name})",
+        "b": two if one != two else f"{two} ({b.name})",
+        "dataset": a.head["dataset"]["title"] or a.head["dataset"]["name"],
+        "n": {"common": len(pairs), "only_a": len(only_a), "only_b": len(only_b)},
+        "only_a": only_a,
+        "only_b": only_b,
+        "intervals": {"unit": settings.unit, "level": LEVEL},
+        "metrics": metrics,
+        "not_compared": refused,
+    }
+    return Comparison(record, items_a, {**b.head["films"], **a.head["films"]})
 
 
 def _scored(report: Report) -> dict[str, Item]:
@@ -255,30 +157,50 @@ def _difference(a: Result, b: Result, one: Report, two: Report, pairs: Sequence[
 
 
 def _compared(
-    a: Result,
-    b: Result,
-    items_a: dict[str, Item],
-    items_b: dict[str, Item],
-    titles: Mapping[str, str],
-    settings: ReportSettings,
-) -> MetricComparison:
-    films = {name: item.film for name, item in items_a.items()}
-    figures = paired(a, b, films, unit=settings.unit)
+    a: Result, b: Result, items_a: Mapping[str, Item], items_b: Mapping[str, Item], settings: ReportSettings
+) -> Json:
+    """One metric of both, and the lines on which B gained and lost most."""
+    found = paired(a, b, {name: item.film for name, item in items_a.items()}, unit=settings.unit)
     values = {row.id: row.value for row in b.rows}
-    changed = []
+    lines: list[Json] = []
     for row in a.rows:
         value = values.get(row.id)
         if row.value is not None and value is not None:
-            item, said = items_a[row.id], items_b[row.id].prediction
-            film = titles.get(item.film) or item.film
-            changed.append(Changed(item, film, item.prediction or "", said or "", row.value, value))
+            item = items_a[row.id]
+            line = {name: getattr(item, name) for name in ("id", "film")}
+            line |= {"start": item.interval.start, "reference": item.reference}
+            line["a"] = {"prediction": item.prediction or "", "value": row.value}
+            lines.append(line | {"b": {"prediction": items_b[row.id].prediction or "", "value": value}})
     sign = 1 if a.higher_is_better else -1
-    better = sorted((c for c in changed if sign * c.gain > 0), key=lambda c: (-sign * c.gain, c.item.id))
-    worse = sorted((c for c in changed if sign * c.gain < 0), key=lambda c: (sign * c.gain, c.item.id))
-    shown = tuple(better[:LISTED]), tuple(worse[:LISTED])
-    return MetricComparison(
-        a.name, a.title, a.higher_is_better, figures, *shown, n_better=len(better), n_worse=len(worse)
-    )
+    better = sorted((c for c in lines if sign * _gain(c) > 0), key=lambda c: (-sign * _gain(c), c["id"]))
+    worse = sorted((c for c in lines if sign * _gain(c) < 0), key=lambda c: (sign * _gain(c), c["id"]))
+    verdict, difference = "open", found.difference
+    if difference and found.p is not None and found.p <= 1 - LEVEL:
+        verdict = "B" if (difference > 0) == a.higher_is_better else "A"
+    return {
+        "name": a.name,
+        "title": a.title,
+        "higher_is_better": a.higher_is_better,
+        "n": found.n,
+        "a": found.a,
+        "b": found.b,
+        "difference": difference,
+        "interval": asdict(found.interval) if found.interval else None,
+        "p_two_sided": found.p,
+        "better": verdict,
+        "lines": {
+            "better_in_b": len(better),
+            "worse_in_b": len(worse),
+            "gained_most": better[:LISTED],
+            "lost_most": worse[:LISTED],
+        },
+    }
+
+
+def _gain(line: Json) -> float:
+    """B's number less A's."""
+    gain: float = line["b"]["value"] - line["a"]["value"]
+    return gain
 
 
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
@@ -290,51 +212,45 @@ Content = dict[str, Any]
 def content_of(comparison: Comparison) -> Content:
     """Who is who, a row of cells for each metric, how to read them, and the lines that gained and lost most
     by each metric: each list with its heading, and a row of cells for each line."""
-    lists = []
-    for metric in comparison.metrics:
-        for what, which, n, lines in (
-            ("gained", "better", metric.n_better, metric.better),
-            ("lost", "worse", metric.n_worse, metric.worse),
-        ):
-            heading = f"{metric.title}: {what} most ({plural(n, 'line')} {which} in B)"
-            if lines:
-                rows = [
-                    (
-                        line.item.id,
-                        number(metric.name, line.value_a),
-                        number(metric.name, line.value_b),
-                        signed(metric.name, line.gain),
-                        line.item.reference,
-                        line.prediction_a or "nothing",
-                        line.prediction_b or "nothing",
-                        line.film,
-                        clock(line.item.interval),
-                    )
-                    for line in lines
-                ]
-                lists.append((heading, rows))
+    record, lists, rows = comparison.record, [], []
+    spans = [Span(**one["interval"]) if one["interval"] else None for one in record["metrics"]]
+    for one, span in zip(record["metrics"], spans, strict=True):
+        name, title, lines = one["name"], one["title"], one["lines"]
+        rows.append(
+            (
+                title if one["higher_is_better"] else f"{title} (lower is better)",
+                number(name, one["a"]),
+                number(name, one["b"]),
+                signed(name, one["difference"]),
+                span_words(name, span),
+                chance_words(one["p_two_sided"]),
+                f"{one['n']:,}",
+                one["better"],
+            )
+        )
+        for what, which in (("gained", "better"), ("lost", "worse")):
+            n, found = lines[f"{which}_in_b"], [_cells(comparison, name, c) for c in lines[f"{what}_most"]]
+            if found:
+                lists.append((f"{title}: {what} most ({plural(n, 'line')} {which} in B)", found))
     interval = f"{percent(LEVEL)} interval"
     return {
-        "title": f"{comparison.b} (B) against {comparison.a} (A)",
-        "opening": _opening(comparison),
+        "title": f"{record['b']} (B) against {record['a']} (A)",
+        "opening": _opening(record),
         "heads": ("Metric", "A", "B", "B − A", interval, "p, two-sided", "ADs", "Better"),
-        "rows": [
-            (
-                one.title if one.higher_is_better else f"{one.title} (lower is better)",
-                number(one.name, one.figures.a),
-                number(one.name, one.figures.b),
-                signed(one.name, one.figures.difference),
-                span_words(one.name, one.figures.interval),
-                chance_words(one.figures.p),
-                f"{one.figures.n:,}",
-                one.verdict,
-            )
-            for one in comparison.metrics
-        ],
-        "explanation": _explanation(comparison),
+        "rows": rows,
+        "explanation": _explanation(record, spans),
         "line_heads": LINE_HEADS,
         "lists": lists,
     }
+
+
+def _cells(comparison: Comparison, metric: str, line: Json) -> tuple[str, ...]:
+    """A line in a list, a cell for each of `LINE_HEADS`."""
+    item, numbers = comparison.items[line["id"]], [number(metric, line[side]["value"]) for side in "ab"]
+    said = [line[side]["prediction"] or "nothing" for side in "ab"]
+    film = comparison.titles.get(item.film) or item.film
+    gain = signed(metric, _gain(line))
+    return item.id, *numbers, gain, item.reference, *said, film, clock(item.interval)
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -347,36 +263,31 @@ def comparison_text(comparison: Comparison) -> str:
 def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
     """Write ``compare.json``, ``compare.md`` and ``compare.html``. Raises WorkFolderError."""
     told = content_of(comparison)
-    lines = [f"# {md_text(told['title'])}", "", *bullets(told["opening"]), ""]
-    lines += [*md_table(told["heads"], told["rows"], range(1, 7)), "", *bullets(told["explanation"])]
-    for name, rows in told["lists"]:
-        lines += ["", f"## {md_text(name)}", "", *md_table(told["line_heads"], rows, [1, 2, 3])]
     texts = {
-        "compare.json": readable_json(comparison.record()),
-        "compare.md": "\n".join(lines) + "\n",
-        "compare.html": page("compare", **told),
+        "compare.json": readable_json(comparison.record),
+        **{name: page(name, **told) for name in ("compare.md", "compare.html")},
     }
     for name, text in texts.items():
         write_text(folder / name, text)
     return [folder / name for name in texts]
 
 
-def _opening(comparison: Comparison) -> list[str]:
-    lines = [f"A: {comparison.a}.", f"B: {comparison.b}."]
-    common = f"Compared on {plural(comparison.common, 'AD')} of {comparison.dataset} that both scored"
-    if not comparison.only_a and not comparison.only_b:
+def _opening(record: Json) -> list[str]:
+    lines = [f"A: {record['a']}.", f"B: {record['b']}."]
+    common = f"Compared on {plural(record['n']['common'], 'AD')} of {record['dataset']} that both scored"
+    if not record["only_a"] and not record["only_b"]:
         return [*lines, f"{common}: the same in both."]
     lines.append(f"{common}. The others are in no number below.")
-    for side, names in (("A", comparison.only_a), ("B", comparison.only_b)):
+    for side, names in (("A", record["only_a"]), ("B", record["only_b"])):
         if names:
             shown = ", ".join(names[:LISTED_IDS]) + (", …" if len(names) > LISTED_IDS else "")
             lines.append(f"Only {side} has {plural(len(names), 'AD')}: {shown}.")
     return lines
 
 
-def _explanation(comparison: Comparison) -> list[str]:
-    basis = basis_words([metric.figures.interval for metric in comparison.metrics], comparison.settings.unit)
-    lines = [f"Not compared: {title}, because {reason}." for title, reason in comparison.not_compared]
+def _explanation(record: Json, spans: Sequence[Span | None]) -> list[str]:
+    basis = basis_words(spans, record["intervals"]["unit"])
+    lines = [f"Not compared: {one['title']}, because {one['reason']}." for one in record["not_compared"]]
     if not basis:
         return lines
     return [

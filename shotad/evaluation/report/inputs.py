@@ -46,12 +46,8 @@ class Predictions:
         return self.system or self.name
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A metric that was asked for and could not be counted, and why."""
-
-    metric: str
-    reason: str
+LeftOut = tuple[str, str]
+"""A metric that was asked for and could not be counted, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +61,9 @@ class ReportInput:
     """
 
     corpus: Corpus
-    results: tuple[Result, ...]
     config: Config
     predictions: Predictions
+    results: tuple[Result, ...] = ()
     extra: int = 0
     doubled: int = 0
     left_out: tuple[LeftOut, ...] = ()
@@ -78,6 +74,8 @@ class ReportInput:
     protocol: Protocol = "single"
     notes: tuple[str, ...] = ()
     """For people: what else is to be said of this run."""
+    findings: tuple[str, ...] = ()
+    """For who looks on: what reading the files brought to light."""
 
     @property
     def dataset(self) -> str:

@@ -65,26 +65,24 @@ class Units:
             np.add.at(totals, [self.of[row.id] for row in rows], np.array([row.sums for row in rows]))
         return result.figure.of(result.sums - totals)
 
+    def error(self, whole: float | None, without: Floats) -> float | None:
+        """The jackknife's standard error of ``whole``, of its value without each unit, ``float64[n]``; None
+        where there are too few units, or it is not defined without one of them."""
+        if whole is None or self.n < _FEWEST[self.kind] or not np.isfinite(without).all():
+            return None
+        return float(np.sqrt((self.n - 1) / self.n * ((without - whole) ** 2).sum()))
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How far a number may be off: its standard error over ``n`` units of this kind."""
-
-    kind: Unit
-    n: int
-    error: float
-
-    def span(self, value: float, scale: Callable[[float], float] = float) -> Span:
+    def span(self, value: float, error: float, scale: Callable[[float], float] = float) -> Span:
         """The interval around ``value``; ``scale`` turns its ends into what is told."""
-        reach = quantile(LEVEL, self.n - 1) * self.error
+        reach = quantile(LEVEL, self.n - 1) * error
         low, high = (round(float(scale(end)), _DIGITS) for end in (value - reach, value + reach))
         return Span(low, high, LEVEL, self.kind, self.n)
 
-    def chance(self, value: float) -> float:
+    def chance(self, value: float, error: float) -> float:
         """Two-sided p: how often a number is as far from 0 as ``value`` by chance, if the true one is 0."""
-        if value == 0 or self.error == 0:
+        if value == 0 or error == 0:
             return float(value == 0)
-        return 1.0 - within(abs(value) / self.error, self.n - 1)
+        return 1.0 - within(abs(value) / error, self.n - 1)
 
 
 def units_of(films: Mapping[str, str], unit: Unit) -> Units:
@@ -107,22 +105,13 @@ def spoken_of(results: Iterable[Result], films: Mapping[str, str]) -> dict[str, 
     return {row.id: films[row.id] for result in results for row in result.rows if row.value is not None}
 
 
-def spread(whole: float | None, without: Floats, kind: Unit) -> Spread | None:
-    """The jackknife's standard error of ``whole``, of its value without each unit, ``float64[n]``; None where
-    there are too few units, or it is not defined without one of them."""
-    n = len(without)
-    if whole is None or n < _FEWEST[kind] or not np.isfinite(without).all():
-        return None
-    return Spread(kind, n, float(np.sqrt((n - 1) / n * ((without - whole) ** 2).sum())))
-
-
 def span_of(result: Result, films: Mapping[str, str], *, unit: Unit) -> Span | None:
     """The interval of a result; None where it speaks of too few items."""
     if result.value is None or result.scored < FEWEST:
         return None
     units = units_of(spoken_of([result], films), unit)
-    found = spread(result.value, units.without(result), units.kind)
-    return None if found is None else found.span(result.value)
+    error = units.error(result.value, units.without(result))
+    return None if error is None else units.span(result.value, error)
 
 
 def spans(results: Sequence[Result], films: Mapping[str, str], *, unit: Unit) -> dict[str, Span | None]:

@@ -31,7 +31,6 @@ from shotad.core import Config, EvaluationError, Interval, MeasureSettings
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
 from shotad.evaluation.report.inputs import (
     AND,
-    LeftOut,
     Predictions,
     ReportInput,
     actions_hash,
@@ -149,8 +148,8 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         },
         "notes": list(run.notes),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
-        "left_out": [asdict(left) for left in run.left_out],
-        "paper": [row.record() for row in paper_rows(corpus.dataset, run.protocol)],
+        "left_out": [{"metric": name, "reason": reason} for name, reason in run.left_out],
+        "paper": list(paper_rows(corpus.dataset, run.protocol)),
     }
     plain: Json = _without_folders(record)
     names = {film: list(corpus.casts.get(film, ())) for film in sorted({item.film for item in corpus.items})}
@@ -306,7 +305,7 @@ class Report:
             predictions=Predictions(**head["predictions"]),
             extra=head["n"]["extra"],
             doubled=head["n"]["doubled"],
-            left_out=tuple(LeftOut(**left) for left in head["left_out"]),
+            left_out=tuple((left["metric"], left["reason"]) for left in head["left_out"]),
             configs=tuple(head["config"]["named"]),
             assignments=tuple(head["config"]["set"]),
             title=head["dataset"]["title"],

@@ -8,10 +8,9 @@ The numbers of the literature all come from the Shot-by-Shot paper, also those o
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from shotad.core import Interval, plural
 from shotad.evaluation.metric import Json, Result
@@ -157,11 +156,11 @@ def beside_paper(
         own.append(number(r.name, r.value) + (f" ({span_words(r.name, span)})" if span else ""))
     lines = [("own", run.predictions.called, "", "measured here", *own)]
     for row in (row for row in rows if any(paper_values(row, result) for result in columns)):
-        extra = ["trained on human AD"] if row.trained else []
-        extra += [row.note] if row.note and not row.ceiling else []
-        system = f"{row.method} ({'; '.join(extra)})" if extra else row.method
-        kind, source = "ceiling" if row.ceiling else "paper", f"{PAPER_MARK}, {row.table}"
-        lines.append((kind, system, row.models, source, *(paper_cell(row, result) for result in columns)))
+        extra = ["trained on human AD"] if row["trained_on_ad"] else []
+        extra += [row["note"]] if row["note"] and not _is_ceiling(row) else []
+        system = f"{row['method']} ({'; '.join(extra)})" if extra else row["method"]
+        kind, source = "ceiling" if _is_ceiling(row) else "paper", f"{PAPER_MARK}, {row['table']}"
+        lines.append((kind, system, row["models"], source, *(paper_cell(row, result) for result in columns)))
     return with_marks(columns, notes), lines
 
 
@@ -180,8 +179,8 @@ def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
     if any(" | " in cell for line in lines for cell in line[4:]):
         notes.append(f"Two numbers in a cell are those of two judges, {' and '.join(JUDGES)}.")
     if any(line[0] == "ceiling" for line in lines):
-        rows = [row for row in paper_rows(run.corpus.dataset, run.protocol) if row.ceiling]
-        notes += [f"{row.method} {row.note}. It says how far people agree." for row in rows]
+        rows = [row for row in paper_rows(run.corpus.dataset, run.protocol) if _is_ceiling(row)]
+        notes += [f"{row['method']} {row['note']}. It says how far people agree." for row in rows]
     spread = RUN_TO_RUN.get(run.corpus.dataset)
     if spread and run.protocol == "single":
         titles = {result.name: result.title for result in run.results}
@@ -191,11 +190,16 @@ def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
     return notes
 
 
+def _is_ceiling(row: Json) -> bool:
+    """Whether this is how well people agree with each other."""
+    return bool(row["protocol"] == "inter-rater")
+
+
 def _in_paper(run: ReportInput, result: Result) -> bool:
     return any(paper_values(row, result) for row in paper_rows(run.corpus.dataset, run.protocol))
 
 
-def paper_cell(row: PaperRow, result: Result) -> str:
+def paper_cell(row: Json, result: Result) -> str:
     """What the paper's row has for a metric: a number, one for each of two judges, or a dash."""
     return " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
 
@@ -216,44 +220,17 @@ JUDGES = ("LLaMA3-8B", "LLaMA2-7B")
 """Who gave the two figures of LLM-AD-Eval, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaperRow:
-    """One line of a table of the paper.
-
-    ``models`` are the vision and the language model. ``values`` are by the name of the metric here, one
-    number each; LLM-AD-Eval has one for each judge of `JUDGES` that was asked. ``note`` says what is special.
-    """
-
-    dataset: str
-    method: str
-    models: str
-    table: str
-    values: Mapping[str, Values]
-    protocol: Protocol = "single"
-    trained: bool = False
-    """On human AD, as opposed to training-free."""
-    note: str = ""
-
-    @property
-    def ceiling(self) -> bool:
-        """Whether this is how well people agree with each other."""
-        return self.protocol == "inter-rater"
-
-    def record(self) -> Json:
-        """As JSON, marked as taken from the paper."""
-        names = ("dataset", "method", "models", "table", "protocol", "trained", "values", "note")
-        told = {"trained_on_ad" if name == "trained" else name: getattr(self, name) for name in names}
-        return {"from_the_paper": True, **told}
-
-
-def _published() -> Iterator[PaperRow]:
-    """The rows of ``paper.csv``; of two numbers in a cell each is of one of `JUDGES`."""
+def _published() -> Iterator[Json]:
+    """The rows of ``paper.csv``, as JSON. ``models`` are the vision and the language model. ``values`` are by
+    the name of the metric here, one number each; LLM-AD-Eval has one for each of `JUDGES` that was asked.
+    ``trained_on_ad``: as opposed to training-free. ``note`` says what is special."""
     with Path(__file__).with_name("paper.csv").open(encoding="utf-8", newline="") as file:
         for cells in csv.DictReader(file):
-            told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "note")}
-            protocol, trained = cast("Protocol", cells.pop("protocol")), bool(cells.pop("trained"))
+            told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "protocol")}
+            trained, note = bool(cells.pop("trained")), cells.pop("note")
             values = {name: tuple(map(float, cell.split("|"))) for name, cell in cells.items() if cell}
-            yield PaperRow(**told, values=values, protocol=protocol, trained=trained)
+            told |= {"trained_on_ad": trained, "values": values, "note": note}
+            yield {"from_the_paper": True, **told}
 
 
 PAPER = tuple(_published())
@@ -269,18 +246,18 @@ _RECALL = {"cmd-ad": (1, 5), "tv-ad": (1, 5), "mad-eval": (5, 16)}
 """k and N of the paper's recall."""
 
 
-def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[PaperRow, ...]:
+def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[Json, ...]:
     """The rows that may stand beside results on ``dataset``; empty for a dataset that the paper has not.
 
     Assisted results have those of single lines below them, as in Table 9.
     """
-    rows = tuple(row for row in PAPER if row.dataset == dataset)
+    rows = tuple(row for row in PAPER if row["dataset"] == dataset)
     if protocol == "assisted":
-        return tuple(sorted(rows, key=lambda row: row.protocol != "assisted"))
-    return tuple(row for row in rows if row.protocol != "assisted")
+        return tuple(sorted(rows, key=lambda row: row["protocol"] != "assisted"))
+    return tuple(row for row in rows if row["protocol"] != "assisted")
 
 
-def paper_values(row: PaperRow, result: Result) -> Values:
+def paper_values(row: Json, result: Result) -> Values:
     """What the row has for the metric of ``result``: one number for each judge, else one; empty for none.
 
     Recall is another metric where it counts by other k and N than the paper's.
@@ -288,50 +265,15 @@ def paper_values(row: PaperRow, result: Result) -> Values:
     name = base_name(result.name)
     if name == "recall":
         found = (result.identity.get("k"), result.identity.get("neighbours"))
-        if found != _RECALL.get(row.dataset, found):
+        if found != _RECALL.get(row["dataset"], found):
             return ()
-    return row.values.get(name, ())
+    values: Values = row["values"].get(name, ())
+    return values
 
 
-AGREEMENT: tuple[Json, ...] = tuple(
-    {
-        "from_the_paper": True,
-        "table": "Table 3",
-        "metric": metric,
-        "called": called,
-        "paragraphs": {"pearson": numbers[0], "spearman": numbers[1]},
-        "sentences": {"pearson": numbers[2], "spearman": numbers[3]},
-    }
-    for metric, called, *numbers in (
-        ("cider", "CIDEr", 0.205, 0.264, 0.412, 0.528),
-        ("rouge-l", "ROUGE-L", 0.305, 0.280, 0.526, 0.512),
-        ("meteor", "METEOR", 0.462, 0.406, 0.602, 0.641),
-        ("bleu-1", "BLEU-1", 0.265, 0.264, 0.477, 0.481),
-        ("spice", "SPICE", 0.022, 0.048, 0.031, 0.012),
-        ("bertscore", "BERTScore", 0.377, 0.393, 0.508, 0.507),
-        ("llm-action", "LLM (LLaMA3.1-70B)", 0.569, 0.491, 0.779, 0.798),
-        ("llm-action", "LLM (GPT-4o)", 0.742, 0.678, 0.797, 0.807),
-        ("action", "Action score, without verbs", 0.735, 0.728, 0.765, 0.790),
-        ("action", "Action score", 0.749, 0.729, 0.806, 0.820),
-    )
-)
-"""Correlation of a metric with human scores of actions, as JSON: 0 to 3, 300 ADs with paragraphs, 500 with
-sentences, five annotators."""
-
-
-CEILINGS: tuple[Json, ...] = tuple(
-    {
-        "from_the_paper": True,
-        "table": "Table A5",
-        "tiou": tiou,
-        "films": films,
-        "pairs": pairs,
-        "values": told,
-    }
-    for tiou, films, pairs, told in (
-        (0.8, 315, 4447, {"cider": [61.5], "action": [45.6], "recall": [71.2], "llm-ad-eval": [3.04, 3.24]}),
-        (0.9, 267, 999, {"cider": [69.8], "action": [47.6], "recall": [80.4], "llm-ad-eval": [3.53, 3.34]}),
-        (0.95, 148, 229, {"cider": [73.9], "action": [47.8], "llm-ad-eval": [3.57, 3.45]}),
-    )
-)
-"""How well two human ADs of the same moment agree (CMD-AD), as JSON."""
+_TOLD = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
+AGREEMENT: tuple[Json, ...] = tuple(_TOLD["agreement"])
+"""Correlation of a metric with human scores of actions: 0 to 3, 300 ADs with paragraphs, 500 with sentences,
+five annotators."""
+CEILINGS: tuple[Json, ...] = tuple(_TOLD["ceilings"])
+"""How well two human ADs of the same moment agree (CMD-AD)."""

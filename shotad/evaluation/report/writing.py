@@ -10,9 +10,8 @@ import base64
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -150,21 +149,9 @@ Line = tuple[str, ...]
 LINE_HEADS = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The lines of one metric, the worst first and the best first. ``silent`` have no word predicted
-    for them and are not listed."""
-
-    title: str
-    worst: tuple[Line, ...]
-    best: tuple[Line, ...]
-    silent: int
-
-
-def listings(run: ReportInput) -> tuple[Listing, ...]:
-    """The best and worst lines by each main metric.
-
-    No line stands in both lists of a metric.
+def listings(run: ReportInput) -> list[Content]:
+    """By each main metric the lines, the ``worst`` first and the ``best`` first. No line stands in both.
+    ``silent`` have no word predicted for them and are not listed.
     """
     results = main_results(run)
     items = {item.id: item for item in run.items}
@@ -179,8 +166,8 @@ def listings(run: ReportInput) -> tuple[Listing, ...]:
             for rows in (spoken[:n], spoken[::-1][:n])
         )
         silent = sum(not items[row.id].prediction for row in result.rows)
-        found.append(Listing(result.title, worst, best, silent))
-    return tuple(found)
+        found.append({"title": result.title, "worst": worst, "best": best, "silent": silent})
+    return found
 
 
 def _line(run: ReportInput, metric: str, row: Row, item: Item) -> Line:
@@ -222,8 +209,7 @@ def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[
     record = report_record(run, intervals)
     content = whole_content(run, record, intervals, plots=plots)
     texts = {
-        PAGE: page("report", content=content),
-        TEXT: markdown(content),
+        **{name: page(name, content=content, line_heads=LINE_HEADS) for name in (PAGE, TEXT)},
         TABLE: item_table(run),
         SPEED: readable_json(speed_record(run)),
     }
@@ -274,7 +260,7 @@ def terminal_text(run: ReportInput) -> str:
     if told["footnotes"]:
         lines += ["", *map(" ".join, told["footnotes"])]
     if told["left_out"]:
-        lines += ["", *(f"Not measured: {left.metric}. {left.reason}" for left in told["left_out"])]
+        lines += ["", *(f"Not measured: {name}. {reason}" for name, reason in told["left_out"])]
     return "\n".join(lines)
 
 
@@ -284,49 +270,14 @@ PLOTS = "plots"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
-def markdown(told: Content) -> str:
-    """All of the report."""
-    lines = [f"# {md_text(told['title'])}", "", md_text(told["lead"]), "", *bullets(told["counts"])]
-    lines += ["", "## Metrics", "", *md_table(told["heads"], told["metrics"], range(1, 6))]
-    lines += ["", told["columns"]]
-    if told["beside"]:
-        heads = ("System", "Models", "Source", *told["beside_heads"])
-        table = md_table(heads, [row[1:] for row in told["beside"]], range(3, len(heads)))
-        lines += ["", "## Beside the paper", "", *table, "", *bullets(told["paper_notes"])]
-    if told["footnotes"]:
-        lines += ["", "## Notes", "", *bullets(map(" ".join, told["footnotes"]))]
-    if told["left_out"]:
-        left_out = (f"{left.metric}: {left.reason}" for left in told["left_out"])
-        lines += ["", "## Not counted", "", *bullets(left_out)]
-    for listing in told["listings"]:
-        for name, found in (("Worst", listing.worst), ("Best", listing.best)):
-            heading = f"## {name} lines by {md_text(listing.title)}"
-            lines += ["", heading, "", *md_table(LINE_HEADS, found, [1])]
-        if listing.silent:
-            lines += ["", f"{plural(listing.silent, 'AD')} for which nothing was said not listed."]
-    if told["plots"] or told["no_plots"]:
-        lines += ["", "## Plots", "", *([md_text(told["no_plots"])] if told["no_plots"] else [])]
-    for plot in told["plots"]:
-        rows = md_table(plot.heads, plot.rows, range(plot.texts, len(plot.heads)))
-        lines += [f"### {md_text(plot.title)}", "", f"![{md_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
-        lines += [md_text(plot.caption), "", *rows, ""]
-    lines += ["", "## How it was made", "", *bullets(map(": ".join, told["made"]))]
-    return "\n".join(lines) + "\n"
-
-
-def bullets(said: Iterable[str]) -> Iterator[str]:
-    """A list."""
-    return (f"- {md_text(one)}" for one in said)
-
-
-def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
-    """A table; columns whose places are in ``numbers`` are set to the right."""
+def _table(rows: Sequence[Sequence[str]], heads: Sequence[str], numbers: Sequence[int]) -> str:
+    """A table in Markdown; columns whose places are in ``numbers`` are set to the right."""
     rule = ["---:" if place in numbers else "---" for place in range(len(heads))]
-    lines = [[md_text(head) for head in heads], rule, *([md_text(cell) for cell in row] for row in rows)]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    lines = [[_text(head) for head in heads], rule, *([_text(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def md_text(text: str) -> str:
+def _text(text: str) -> str:
     """Text on one line in which nothing is taken for a sign of Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
@@ -335,12 +286,15 @@ _TEMPLATES = Path(__file__).parent / "page"
 
 
 def page(template: str, **values: Any) -> str:
-    """The page of this template, filled in."""
+    """The page, or the text in Markdown, of this template, filled in."""
     environment = page_environment(
         _TEMPLATES,
         embedded=lambda plot: f"data:image/png;base64,{base64.b64encode(plot.png).decode('ascii')}",
         bare=lambda mark: mark.strip("[]"),
         adcount=lambda n: plural(n, "AD"),
         linecount=lambda n: plural(n, "line"),
+        md=_text,
+        table=_table,
+        without_first=lambda rows: [row[1:] for row in rows],
     )
-    return environment.get_template(f"{template}.html.j2").render(**values)
+    return environment.get_template(f"{template}.j2").render(**values)

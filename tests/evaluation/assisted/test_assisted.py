@@ -104,7 +104,7 @@ def run(offered: Corpus, *settings: str, expert: tuple[str, ...] = ("one", "two"
 
 
 def value(done: Assisted, role: Role, name: str) -> float:
-    found = done.result(role, name)
+    found = done.results[role].get(name)
     assert found is not None
     assert found.value is not None
     return found.value
@@ -120,13 +120,13 @@ def test_fewer_candidates_missing_ones_and_failures() -> None:
             item("e", "2 2", "8 8", prediction=None, failure="no clean line"),
         )
     )
-    assert [c.text for c in done.choices] == ["9 9", "4 4", "6 6", None, "8 8"]
+    assert [c["text"] for c in done.choices] == ["9 9", "4 4", "6 6", None, "8 8"]
     assert done.sizes == {3: 1, 2: 1, 1: 2, 0: 1}
     assert value(done, "chosen", "one") == pytest.approx((9 + 4 + 6 + 0 + 8) / 5)
     assert value(done, "random", "one") == pytest.approx((5 + 4 + 6 + 0 + 5) / 5)
     assert value(done, "first", "one") == pytest.approx((1 + 4 + 6 + 0 + 2) / 5)
     assert value(done, "best", "one") == value(done, "chosen", "one")
-    chosen = done.result("chosen", "one")
+    chosen = done.results["chosen"].get("one")
     assert chosen is not None
     assert [(row.id, row.failure) for row in chosen.rows if row.failure] == [("d", "no video")]
     assert [i.failure for i in done.corpus.items] == ["", "", "", "no video", ""]
@@ -141,7 +141,7 @@ def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.M
     done = run(corpus(item("a", "1 9", "2 8", "3 7")), expert=("one",))
     assert Told.asked.count(("two", "3 7")) == 1
     assert [text for name, text in Told.asked if name == "two"] == ["3 7"]
-    assert done.result("best", "two") is None
+    assert done.results["best"].get("two") is None
     assert value(done, "chosen", "two") == 7.0
     assert "–" in render(done)
 
@@ -150,10 +150,10 @@ def test_an_expert_may_go_by_what_was_said_before() -> None:
     """Repetition is of whole sequences, and has the results of all ranks where the expert asks for them."""
     offered = corpus(item("a", "He runs off.", "She sits down."), item("b", "He runs off.", "He sleeps."))
     done = assist(offered, ["repetition"], bench(), expert=("repetition",))
-    assert [choice.number for choice in done.choices] == [0, 0]
-    assert [len(choice.scores) for choice in done.choices] == [2, 2]
-    assert done.result("first", "repetition") is not None
-    assert done.result("best", "repetition") is None
+    assert [choice["chosen"] for choice in done.choices] == [0, 0]
+    assert [len(choice["scores"]) for choice in done.choices] == [2, 2]
+    assert done.results["first"].get("repetition") is not None
+    assert done.results["best"].get("repetition") is None
 
 
 def test_with_nothing_to_choose_from_it_says_how_to_get_it() -> None:
@@ -194,7 +194,7 @@ def test_the_table_has_the_papers_numbers_below() -> None:
     assert rows["Shot-by-Shot, five runs, top-p 0.95, temperature 1.5 (from the paper, Table 9)"] == "37.0"
     assert rows["Shot-by-Shot, one line (from the paper, Table 7)"] == "26.3"
     told = json.loads(json.dumps(as_json(done)))
-    assert told["results"]["chosen"]["cider"] == done.measured.results[0].value
+    assert told["results"]["chosen"]["cider"] == done.results["chosen"]["cider"].value
     assert told["candidates"] == {"2": 3, "0": 1}
     assert (told["ads"], told["without_candidates"], told["chosen_number"]) == (4, 1, {"0": 3})
     assert told["paper"][0]["values"] == {"cider": [38.4], "critic": [49.2], "action": [35.7]}

@@ -18,15 +18,15 @@ UNTITLED = st.builds(Scene, st.just(""), st.lists(ACTION | DIALOGUE, min_size=1,
     st.builds(Screenplay, TEXT, st.lists(SCENE | UNTITLED, min_size=1, max_size=3).map(tuple), st.just("en"))
 )
 def test_what_is_written_reads_back_equal(play: Screenplay) -> None:
-    read = read_cml(write_cml(play), play.title, play.language)
-    assert (read.form, read.screenplay) == ("tags", play)
+    found, form = read_cml(write_cml(play), play.title, play.language)
+    assert (form, found) == ("tags", play)
 
 
 def test_a_script_in_tags() -> None:
-    read = read_cml(f"Here is your script:\n```xml\n{SCRIPT}\n```\nEnjoy!", "Light")
-    assert read.form == "tags"
-    first, second, third = read.screenplay.scenes
-    assert (read.screenplay.title, first.heading) == ("Light", "INT. LIGHTHOUSE - NIGHT")
+    found, form = read_cml(f"Here is your script:\n```xml\n{SCRIPT}\n```\nEnjoy!", "Light")
+    assert form == "tags"
+    first, second, third = found.scenes
+    assert (found.title, first.heading) == ("Light", "INT. LIGHTHOUSE - NIGHT")
     assert [one.kind for one in second.elements] == ["action", "dialogue", "action"]
     assert first.elements[2] == Element("dialogue", "I let the boat go, and I hate it.", "TOM", "quietly")
     assert len(third.elements) == 1
@@ -39,7 +39,7 @@ def test_what_models_do_to_tags() -> None:
     <parenthetical>laughs</parenthetical>
     <character>OLE</character><parenthetical>sighs</parenthetical>
     <action>He leaves.</action><stage_direction>Dark.</stage_direction>"""
-    (scene,) = read_cml(text).screenplay.scenes
+    (scene,) = read_cml(text)[0].scenes
     assert scene == Scene(
         "INT. BARN",
         (
@@ -54,16 +54,16 @@ def test_what_models_do_to_tags() -> None:
 
 
 def test_tags_without_scenes_are_one_scene() -> None:
-    read = read_cml("<character>IDA</character><dialogue>Alone.</dialogue>")
-    assert read.form == "tags"
-    assert read.screenplay.scenes == (Scene("", (Element("dialogue", "Alone.", "IDA"),)),)
+    found, form = read_cml("<character>IDA</character><dialogue>Alone.</dialogue>")
+    assert form == "tags"
+    assert found.scenes == (Scene("", (Element("dialogue", "Alone.", "IDA"),)),)
 
 
 def test_a_plain_script() -> None:
     text = "**INT. BARN - NIGHT**\n\nA lamp.\nA cow.\n\nIDA: So.\nOLE: **Well.**\n\nExt. yard\nNote: rain.\n\n\nLater."
-    read = read_cml(text)
-    assert read.form == "text"
-    assert read.screenplay.scenes == (
+    found, form = read_cml(text)
+    assert form == "text"
+    assert found.scenes == (
         Scene(
             "INT. BARN - NIGHT",
             (
@@ -79,5 +79,5 @@ def test_a_plain_script() -> None:
 
 def test_nothing_is_no_screenplay() -> None:
     for text in ("", " \n", "<script><scene></scene></script>", "<dialogue> </dialogue>"):
-        read = read_cml(text)
-        assert (read.form, read.screenplay.scenes) == ("none", ()), text
+        found, form = read_cml(text)
+        assert (form, found.scenes) == ("none", ()), text

@@ -195,7 +195,7 @@ def test_the_instruction_shows_the_form_that_is_read() -> None:
     prompt = cml_instruction("Light", "Two keepers wait for a boat. It costs $5.")
     assert "Title: Light" in prompt
     assert "It costs $5." in prompt
-    read = read_cml(prompt[prompt.index("<script>\n") : prompt.index("</script>\n")])
-    assert read.form == "tags"
-    assert len(read.screenplay.scenes) == 2
-    assert read.screenplay.scenes[0].elements[1].manner == "not looking at the boat"
+    found, form = read_cml(prompt[prompt.index("<script>\n") : prompt.index("</script>\n")])
+    assert form == "tags"
+    assert len(found.scenes) == 2
+    assert found.scenes[0].elements[1].manner == "not looking at the boat"

@@ -16,9 +16,8 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, EvaluationError, Interval
 from shotad.evaluation import Corpus, Item, MetricContext, Result, Store, make_metric, score
-from shotad.evaluation.metrics.coref import layout, meant
-from shotad.evaluation.metrics.critic import NO_CAST, Critic, Document, make_resolver
-from shotad.evaluation.metrics.pronouns import named
+from shotad.evaluation.metrics.critic import NO_CAST, Critic, layout, make_resolver, meant
+from shotad.evaluation.metrics.pronouns import Document, named
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.evaluation.metrics.critic import Document
-from shotad.evaluation.metrics.pronouns import named, resolved
+from shotad.evaluation.metrics.pronouns import Document, named, resolved
 from shotad.script.cast_members import member
 
 THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")

@@ -13,17 +13,17 @@ import pytest
 
 from shotad.core import NoProgress
 from shotad.evaluation import Dataset, check_dataset, load_dataset
-from shotad.evaluation.datasets.checking import Check
+from shotad.evaluation.datasets.checking import Json
 from tests.evaluation.datasets import datasetfiles as files
 from tests.media import FilmSpec, make_film
 
 
-def checked(root: Path, name: str = "cmd-ad", *, need_videos: bool = False) -> Check:
+def checked(root: Path, name: str = "cmd-ad", *, need_videos: bool = False) -> Json:
     return check_dataset(load_dataset(name, root, strict=False), NoProgress(), need_videos=need_videos)
 
 
-def levels(check: Check, words: str) -> list[str]:
-    return [f"{one.level} {Path(one.where).name}" for one in check.findings if words in one.what]
+def levels(check: Json, words: str) -> list[str]:
+    return [f"{one['level']} {Path(one['where']).name}" for one in check["findings"] if words in one["what"]]
 
 
 def own(root: Path) -> str:
@@ -44,11 +44,11 @@ def test_videos_are_opened_where_they_are_needed(tmp_path: Path) -> None:
     shutil.copy(make_film(FilmSpec(suffix=".mkv")).path, tmp_path / "2014" / "ab.mkv")
     (tmp_path / "2015" / "cd.mkv").write_bytes(b"no film")
     check = checked(tmp_path, own(tmp_path), need_videos=True)
-    assert check.counts["videos"] == 2
+    assert check["counts"]["videos"] == 2
     assert levels(check, "it ends at 2.0 s, and 2 ADs of 2 after it (the last, 1, at 16.0 s)") == [
         "malformed ab.mkv"
     ]
-    assert len([one for one in check.findings if one.where.endswith("cd.mkv")]) == 1
+    assert len([one for one in check["findings"] if one["where"].endswith("cd.mkv")]) == 1
     assert not levels(checked(tmp_path, own(tmp_path)), "it ends at"), "not asked for, not opened"
 
 
@@ -67,8 +67,8 @@ def test_tars_of_frames_are_opened_at_their_rate(tmp_path: Path) -> None:
             member.size = len(picture.getvalue())
             tar.addfile(member, io.BytesIO(picture.getvalue()))
     check = checked(tmp_path, "tv-ad", need_videos=True)
-    assert check.counts["videos"] == 1
-    assert not [one for one in check.findings if ".tar" in one.where]
+    assert check["counts"]["videos"] == 1
+    assert not [one for one in check["findings"] if ".tar" in one["where"]]
 
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"

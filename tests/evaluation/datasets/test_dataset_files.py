@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import ConfigError, DatasetError, Interval, NoProgress, ShotadError
-from shotad.evaluation import check_dataset, load_dataset
-from shotad.evaluation.datasets.checking import Check
+from shotad.evaluation import Dataset, check_dataset, check_text, load_dataset
 from shotad.evaluation.datasets.dataset import read_description
 from shotad.evaluation.datasets.loading import casts_of, load_references, read_casts
 from shotad.evaluation.datasets.tables import decoded, number, numbers, pairs, read_table, texts
@@ -135,9 +134,11 @@ PIECES = st.sampled_from(
 NAMES = ("cmdad_anno.csv", "cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json")
 
 
-def tried(root: Path) -> Check | str:
+def tried(root: Path) -> Dataset | str:
     try:
-        return check_dataset(load_dataset("cmd-ad", root, strict=False), NoProgress())
+        dataset = load_dataset("cmd-ad", root, strict=False)
+        assert check_text(check_dataset(dataset, NoProgress()))
+        return dataset
     except ShotadError as error:
         return str(error)
 
@@ -150,12 +151,11 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
         data = (root / name).read_bytes()
         at = round(place * len(data))
         (root / name).write_bytes(data[:at] + piece + data[at + cut :])
-        check = tried(root)
-        if isinstance(check, str):
-            assert folder in check
+        found = tried(root)
+        if isinstance(found, str):
+            assert folder in found
         else:
-            assert check.text
-            assert len({ad.id for ad in check.dataset.ads}) == len(check.dataset.ads)
+            assert len({ad.id for ad in found.ads}) == len(found.ads)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import pytest
 
 from shotad.core import DatasetError, EngineError, load_config
 from shotad.evaluation import MetricContext, Store, ads_of, make_actions, make_maker, write_actions
-from shotad.evaluation.datasets.annotation import read_actions
-from shotad.evaluation.datasets.dataset import ActionFile
+from shotad.evaluation.datasets.dataset import ActionFile, read_actions
 from shotad.evaluation.making_actions import (
     AdText,
     ByEngine,

@@ -15,7 +15,7 @@ from shotad.core import Config, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, Job, Shard, choose, load_dataset, predict
-from shotad.evaluation.predicting.lines import Predicted
+from shotad.evaluation.predicting.clip import Predicted
 from tests.media import FilmSpec, make_film, make_stills
 from tests.shotad_process import PLAIN
 
@@ -112,7 +112,7 @@ class Runs:
         """One run; ``settings`` are those of the config, ``job`` fields of `Job`."""
         data = self.dataset
         config: Config = load_config(data.config, ("engine=fake", "threads.features=grid", *PLAIN, *settings))
-        tasks = choose(data, Shard.parse(shard) if shard else None)
+        tasks = choose(data, Shard.parse(shard or "1/1"))
         return predict(Job(data, config, Engines(self.looks, self.writes), self.out, **job), tasks)
 
     @property

@@ -15,8 +15,7 @@ from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, Shard, ahead_of, choose
 from shotad.evaluation.datasets.dataset import Ad
-from shotad.evaluation.predicting.choosing import ClipTask
-from shotad.evaluation.predicting.lines import PredictedLine, line_key, terms_of
+from shotad.evaluation.predicting.clip import ClipAds, PredictedLine, line_key, terms_of
 from shotad.evaluation.predicting.run import Ledger
 
 
@@ -30,8 +29,8 @@ def dataset(sizes: list[int]) -> Dataset:
     return Dataset("made", "Made", Path("nowhere"), tuple(ads))
 
 
-def ids(tasks: tuple[ClipTask, ...]) -> list[str]:
-    return [ad.id for task in tasks for ad in task.ads]
+def ids(tasks: tuple[ClipAds, ...]) -> list[str]:
+    return [ad.id for ads in tasks for ad in ads]
 
 
 def test_ids_films_and_a_limit() -> None:

@@ -185,7 +185,7 @@ def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.Mon
     real = run.describe_clip
 
     def describe_clip(asked: Any, *more: Any, **told: Any) -> Any:
-        if asked.task.clip == "2001/one":
+        if asked.ads[0].clip == "2001/one":
             raise IndexError("no such frame")
         return real(asked, *more, **told)
 

@@ -10,7 +10,6 @@ import pytest
 from shotad.core import Config, Interval, Role, Shot, WorkFolder, load_config
 from shotad.evaluation import Dataset, load_dataset
 from shotad.evaluation.datasets.dataset import Ad
-from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.clip import ClipRequest, published_shots
 from shotad.film import context_shots, fixed_slots
 from shotad.script import given_shots, slot_cues
@@ -74,9 +73,7 @@ def pieces_seen(data: Dataset, config: Config, folder: Path) -> Pieces:
             known = data.shots[clip]
             duration = known[-1].end + data.description.shots.gap / 2 if known else 600.0
             shots, origin = published_shots(data, clip, duration, gaps=config.context.by_rules.inclusive)
-            given = ClipRequest(ClipTask(clip, ads[0].film, tuple(ads)), shots, origin, None, "", {}).given(
-                work, ads
-            )
+            given = ClipRequest(tuple(ads), shots, origin, None, "", {}).given(work, ads)
             assert given.shots is not None
             assert given.slots is not None
             rows = given_shots(given.shots, duration)

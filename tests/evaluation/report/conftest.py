@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from shotad.evaluation import Corpus, ReportInput, write_report
-from shotad.evaluation.report.inputs import LeftOut
 from tests.evaluation.report.fakes import made_item, made_result, made_run
 
 
@@ -29,7 +28,7 @@ def with_trouble() -> ReportInput:
     )
     rows = tuple(replace(row, failure="the resolver failed") if row.id == "9" else row for row in rows)
     told = {"films": {"tt0": "Die Brücke & Co"}, "extra": 2, "doubled": 1, "title": "CMD-AD"}
-    left = (LeftOut("spice", "Java is missing."),)
+    left = (("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
     return made_run(corpus, results, left_out=left, configs=("paper",), **told)
 

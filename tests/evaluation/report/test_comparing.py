@@ -56,33 +56,34 @@ def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     corpus = made_corpus(60)
     other = made_result(corpus, seed=9)
     found = compare(one, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
-    (cider,) = found.metrics
+    (cider,) = found.record["metrics"]
+    lines = cider["lines"]
     before = {row.id: row.value or 0 for row in one.results[0].rows}
     gains = {row.id: (row.value or 0) - before[row.id] for row in other.rows}
     ordered = sorted(gains, key=lambda name: gains[name])
-    assert [line.item.id for line in cider.worse] == ordered[:20]
-    assert [line.item.id for line in cider.better] == ordered[::-1][:20]
-    assert cider.n_better + cider.n_worse == 60
-    assert found.not_compared == (("REPETITION", "only A has it"),)
+    assert [line["id"] for line in lines["lost_most"]] == ordered[:20]
+    assert [line["id"] for line in lines["gained_most"]] == ordered[::-1][:20]
+    assert lines["better_in_b"] + lines["worse_in_b"] == 60
+    assert found.record["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
 
 
 def test_ads_that_only_one_has_are_named_and_left_out(tmp_path: Path, one: Report) -> None:
     run = made_run(made_corpus(60), predictions=B)
     part = kept(tmp_path / "part", shard(run, 5, 60))
     found = compare(one, part, SETTINGS)
-    assert found.common == 55
-    assert found.only_a == ("0", "1", "2", "3", "4")
-    assert found.only_b == ()
-    assert found.metrics[0].figures.n == 55
+    assert found.record["n"]["common"] == 55
+    assert found.record["only_a"] == ["0", "1", "2", "3", "4"]
+    assert found.record["only_b"] == []
+    assert found.record["metrics"][0]["n"] == 55
     assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(found)
 
 
 def test_other_settings_are_not_compared_and_told(tmp_path: Path, one: Report) -> None:
     found = held(tmp_path, one, identity={"version": 1, "model": "large"})
-    assert [metric.name for metric in found.metrics] == ["repetition"]
+    assert [metric["name"] for metric in found.record["metrics"]] == ["repetition"]
     assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(found)
     other = held(tmp_path, one, basis="other words")
-    assert "frequencies of words" in other.not_compared[0][1]
+    assert "frequencies of words" in other.record["not_compared"][0]["reason"]
 
 
 def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
@@ -167,5 +168,5 @@ def test_numbers_by_another_truth_are_not_compared(
     for name, one in (("a", corpus), ("b", other)):
         reports.append(kept(tmp_path / name, made_run(one, (made_result(one, metric), made_result(one)))))
     found = compare(*reports, ReportSettings())
-    assert [why for _, why in found.not_compared] == [reason]
-    assert [one.name for one in found.metrics] == ["cider"]
+    assert [one["reason"] for one in found.record["not_compared"]] == [reason]
+    assert [one["name"] for one in found.record["metrics"]] == ["cider"]

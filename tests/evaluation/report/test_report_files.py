@@ -77,7 +77,7 @@ def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: P
     run = read_report(old).as_input()
     assert run.config.measures.report.unit == "film"
     assert intervals_of(run) == intervals_of(read_report(folder).as_input())
-    assert compare(read_report(old), read_report(folder), run.config.measures.report).metrics
+    assert compare(read_report(old), read_report(folder), run.config.measures.report).record["metrics"]
 
 
 def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:

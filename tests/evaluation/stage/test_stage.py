@@ -14,6 +14,7 @@ from shotad.evaluation import (
     StageRun,
     Store,
     check_stage,
+    check_stage_text,
     evaluate_questions,
     evaluate_role_play,
     evaluate_timelines,
@@ -211,14 +212,14 @@ def test_bm25_by_hand() -> None:
 
 def test_a_folder_of_films_is_held_against_the_release(tmp_path: Path) -> None:
     one = check_stage(read_stage(write_film(tmp_path / "English" / "en1")))
-    assert one.whole
-    assert list(one.counts.values()) == [1, 2, 4, 2, 2, 2, 1]
-    assert "Every id leads somewhere." in one.text
+    assert one["whole"]
+    assert list(one["counts"].values()) == [1, 2, 4, 2, 2, 2, 1]
+    assert "Every id leads somewhere." in check_stage_text(one)
     write_film(tmp_path / "English" / "en2")
     both = check_stage(read_stage(tmp_path))
-    assert not both.whole
-    assert "films                   2    of 151" in both.text
-    assert "8  of 9,975" in both.text
+    assert not both["whole"]
+    assert "films                   2    of 151" in check_stage_text(both)
+    assert "8  of 9,975" in check_stage_text(both)
 
 
 def test_ids_that_lead_nowhere(tmp_path: Path) -> None:
@@ -233,8 +234,8 @@ def test_ids_that_lead_nowhere(tmp_path: Path) -> None:
     talks[0]["reference"]["source_memory_ids"] = ["r077"]
     talks[1]["role_asset_ref"]["character_name"] = "Dan"
     check = check_stage(read_stage(write_film(tmp_path / "film", content)))
-    assert not check.whole
-    found = {row["what"]: row["where"] for row in check.record()["loose"]}
+    assert not check["whole"]
+    found = {row["what"]: row["where"] for row in check["loose"]}
     assert found == {
         "scene twice": "film/1",
         "node twice": "film/n1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.evaluation.thread_figures import (
+from shotad.evaluation.threads import (
     ClipCounts,
     average_precision,
     best_threshold,

@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, Image, Interval, NoProgress, WorkFolder, load_config
-from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels
-from shotad.evaluation.thread_figures import ClipScores, SetupResult, setup_result
+from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels, threads_text
 from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_run import ThreadEvaluation, score_clips
+from shotad.evaluation.threads import ClipScores, Json, score_clips, setup_record, threads_record
 from shotad.grammar import Features, threads_of
 from tests.media import FilmSpec, make_film, read_number
 
@@ -212,7 +211,7 @@ def test_numbered_pictures_need_their_rate(tmp_path: Path) -> None:
 
 def evaluated(
     folder: Path, out: Path, maker: FakeMaker, setups: Sequence[Setup] = (SIDE,), **flags: Any
-) -> ThreadEvaluation:
+) -> Json:
     with WorkFolder(out) as place:
         return evaluate_threads(
             read_thread_labels(folder, out), setups, load_config(None, (), **flags), place, maker
@@ -229,19 +228,18 @@ def test_figures_of_two_clips_by_hand(film: Path, tmp_path: Path) -> None:
     # Found in both: {0, 2}, {1, 3}. True: the same; and {0, 1, 2}.
     write_labels(film, [[0, 2], [1, 3]], [[0, 1, 2]])
     maker = FakeMaker(scenes(1, 2, 1, 2))
-    result = evaluated(tmp_path, tmp_path / "out", maker).results[0]
+    found = evaluated(tmp_path, tmp_path / "out", maker)
     assert maker.seen == [0, 9, 10, 29, 30, 31, 59], "one film, one set of shots: scored once"
-    one, two = result.rows
-    assert (one.figures.precision, one.figures.recall, one.figures.wcp) == (1.0, 1.0, 1.0)
-    assert one.ap == 1.0
+    one, two = found["clips"]
+    assert (one["precision"], one["recall"], one["wcp"]) == (1.0, 1.0, 1.0)
+    assert one["ap"] == 1.0
     # Right 02, wrong 13, missed 01 and 12; pure: 2 of {0, 2}, 1 of {1, 3}.
-    assert (two.figures.precision, two.figures.recall, two.figures.wcp) == (0.5, pytest.approx(1 / 3), 0.75)
-    pooled = result.pooled
-    assert (pooled.precision, pooled.recall, pooled.wcp) == (0.75, pytest.approx(3 / 5), 7 / 8)
-    mean, over = result.mean
-    assert (mean.precision, mean.recall, mean.wcp) == (0.75, pytest.approx(2 / 3), 7 / 8)
-    assert set(over.values()) == {2}
+    assert (two["precision"], two["recall"], two["wcp"]) == (0.5, pytest.approx(1 / 3), 0.75)
+    pooled, mean = found["overall"][0]["pooled"], found["overall"][0]["mean"]
+    assert (pooled["precision"], pooled["recall"], pooled["wcp"]) == (0.75, pytest.approx(3 / 5), 7 / 8)
+    assert (mean["precision"], mean["recall"], mean["wcp"]) == (0.75, pytest.approx(2 / 3), 7 / 8)
     record = json.loads((tmp_path / "out" / "threads.json").read_text(encoding="utf-8"))
+    assert set(record["overall"][0]["mean_over"].values()) == {2}
     assert record["n"] == {"clips": 2, "scored": 2, "failed": 0}
     total = record["overall"][0]["counts"]
     assert {key: sum(row[key] for row in record["clips"]) for key in total} == total
@@ -262,18 +260,18 @@ def test_figures_of_two_clips_by_hand(film: Path, tmp_path: Path) -> None:
 def test_thresholds(film: Path, tmp_path: Path) -> None:
     write_labels(film, [[0, 2], [1, 3]])
     maker = FakeMaker(scenes(1, 2, 1, 2))
-    side, whole = evaluated(tmp_path, tmp_path / "out", maker, [SIDE, WHOLE]).results
-    assert (side.threshold, side.tuned) == (0.3, False)
-    assert whole.tuned
-    assert (whole.pooled.precision, whole.pooled.recall) == (1.0, 1.0)
-    given = evaluated(tmp_path, tmp_path / "out", maker, [SIDE, WHOLE], threads__threshold=1.0).results
-    assert (given[0].threshold, given[0].tuned, given[1].tuned) == (1.0, False, True)
-    assert given[0].pooled.precision is None
+    side, whole = evaluated(tmp_path, tmp_path / "out", maker, [SIDE, WHOLE])["overall"]
+    assert (side["threshold"], side["tuned"]) == (0.3, False)
+    assert whole["tuned"]
+    assert (whole["pooled"]["precision"], whole["pooled"]["recall"]) == (1.0, 1.0)
+    given = evaluated(tmp_path, tmp_path / "out", maker, [SIDE, WHOLE], threads__threshold=1.0)["overall"]
+    assert (given[0]["threshold"], given[0]["tuned"], given[1]["tuned"]) == (1.0, False, True)
+    assert given[0]["pooled"]["precision"] is None
     flags = {"threads__threshold": -1.0, "threads__match": "whole"}
-    (lax,) = evaluated(tmp_path, tmp_path / "out", maker, [WHOLE], **flags).results
-    assert (lax.threshold, lax.tuned) == (-1.0, False)
-    assert lax.pooled.recall == 1.0
-    assert lax.pooled.precision == pytest.approx(2 / 6)
+    (lax,) = evaluated(tmp_path, tmp_path / "out", maker, [WHOLE], **flags)["overall"]
+    assert (lax["threshold"], lax["tuned"]) == (-1.0, False)
+    assert lax["pooled"]["recall"] == 1.0
+    assert lax["pooled"]["precision"] == pytest.approx(2 / 6)
 
 
 def clip(name: str, clusters: tuple[tuple[int, ...], ...] = ((0, 1),), shots: int = 3) -> LabelledClip:
@@ -281,16 +279,12 @@ def clip(name: str, clusters: tuple[tuple[int, ...], ...] = ((0, 1),), shots: in
     return LabelledClip(name, f"{name}.mp4", Path(f"{name}.mp4"), times, clusters)
 
 
-def result(clips: list[ClipScores], setup: Setup = TABLE[0], threshold: float | None = 0.3) -> SetupResult:
-    return setup_result(setup, clips, threshold, threads_of)
-
-
 GOOD = np.array([0.9, 0.1, 0.2])
 
 
 def test_what_is_not_defined_is_a_dash() -> None:
-    told = result([ClipScores(clip("a", ()), GOOD)], threshold=0.95)
-    text = ThreadEvaluation((told,), "grid 1", Config()).text
+    told = setup_record(TABLE[0], [ClipScores(clip("a", ()), GOOD)], 0.95, threads_of)
+    text = threads_text(threads_record([told], "grid 1", Config()))
     assert "a: AP –, P –, R –, WCP 1.000" in text
 
 

@@ -30,8 +30,16 @@ from pydantic import (
 from shotad.core import DatasetError, aligned, plural
 from shotad.description import render
 from shotad.evaluation.metric import Json, Result
-from shotad.evaluation.metrics.asking import SENTENCE, STRING, YES_OR_NO, Part, question, quoted
-from shotad.evaluation.metrics.judge import Question, sentence
+from shotad.evaluation.metrics.judge import (
+    SENTENCE,
+    STRING,
+    YES_OR_NO,
+    Part,
+    Question,
+    question,
+    quoted,
+    sentence,
+)
 from shotad.evaluation.report.intervals import Span, span_of
 from shotad.evaluation.screenplay_files import first_fault
 from shotad.evaluation.story import SAMPLING
@@ -292,51 +300,12 @@ KNOWN: Mapping[str, int] = {
 """Ids of the release that are loose, by what they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageCheck:
-    """What is there, and ids that stand twice or lead nowhere: what each is of, and where it stands. Several
-    films are held against the release."""
-
-    counts: Mapping[str, int]
-    loose: tuple[tuple[str, str], ...]
-
-    @property
-    def kinds(self) -> Mapping[str, int]:
-        """How many ids are loose, by what they are."""
-        return dict(sorted(Counter(what for what, _ in self.loose).items()))
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is missing, and no id is loose that is not so in the release."""
-        if self.counts["films"] == 1:
-            return not self.loose
-        return self.counts == RELEASE and self.kinds == KNOWN
-
-    @property
-    def text(self) -> str:
-        """Counts, and loose ids with an example of each kind."""
-        several = self.counts["films"] > 1
-        rows = [
-            (name, f"{number:,}", f"of {RELEASE[name]:,}" if several else "")
-            for name, number in self.counts.items()
-        ]
-        lines = aligned(("", "", ""), rows, (1, 2))[1:]
-        for what, number in self.kinds.items():
-            example = next(where for kind, where in self.loose if kind == what)
-            same = ", as in the release" if several and KNOWN.get(what) == number else ""
-            lines.append(f"{what}: {number}{same} ({example})")
-        return "\n".join(lines if self.loose else [*lines, "Every id leads somewhere."])
-
-    def record(self) -> Json:
-        """As JSON."""
-        loose = [{"what": what, "where": where} for what, where in self.loose]
-        return {"counts": dict(self.counts), "whole": self.whole, "loose": loose}
-
-
-def check_stage(films: Sequence[StageFilm]) -> StageCheck:
-    """How much is there, and which ids stand twice or lead nowhere."""
+def check_stage(films: Sequence[StageFilm]) -> Json:
+    """How much is there, and which ids stand twice or lead nowhere (``loose``: what each is of, and where it
+    stands), as JSON. ``whole``: nothing is missing, and no id is loose; of several films none that is not so
+    in the release."""
     kinds = Counter(one.kind for film in films for one in film.interviews)
-    counts = (
+    numbers = (
         len(films),
         sum(len(film.timelines) for film in films),
         sum(len(one.nodes) for film in films for one in film.timelines),
@@ -345,8 +314,30 @@ def check_stage(films: Sequence[StageFilm]) -> StageCheck:
         kinds["single"],
         kinds["multi"],
     )
-    loose = (one for film in films for one in _loose(film))
-    return StageCheck(dict(zip(RELEASE, counts, strict=True)), tuple(loose))
+    counts = dict(zip(RELEASE, numbers, strict=True))
+    loose = [{"what": what, "where": where} for film in films for what, where in _loose(film)]
+    as_published = counts == RELEASE and _kinds(loose) == KNOWN
+    return {"counts": counts, "whole": not loose if len(films) == 1 else as_published, "loose": loose}
+
+
+def _kinds(loose: Sequence[Json]) -> Json:
+    """How many ids are loose, by what they are."""
+    return dict(sorted(Counter(one["what"] for one in loose).items()))
+
+
+def check_stage_text(check: Json) -> str:
+    """Counts, and loose ids with an example of each kind."""
+    several = check["counts"]["films"] > 1
+    rows = [
+        (name, f"{number:,}", f"of {RELEASE[name]:,}" if several else "")
+        for name, number in check["counts"].items()
+    ]
+    lines = aligned(("", "", ""), rows, (1, 2))[1:]
+    for what, number in _kinds(check["loose"]).items():
+        example = next(one["where"] for one in check["loose"] if one["what"] == what)
+        same = ", as in the release" if several and KNOWN.get(what) == number else ""
+        lines.append(f"{what}: {number}{same} ({example})")
+    return "\n".join(lines if check["loose"] else [*lines, "Every id leads somewhere."])
 
 
 def _loose(film: StageFilm) -> Iterator[tuple[str, str]]:

@@ -1,1 +1,0 @@
-"""CML-Bench (Zheng et al. 2025): how good a screenplay is, by what is said and done in it."""
