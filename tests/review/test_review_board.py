@@ -84,7 +84,7 @@ def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
     assert formats["vtt"]["ready"]
 
 
-def test_a_spoken_line_tells_how_long_its_voice_took(tmp_path):
+def test_a_spoken_line_tells_how_long_its_voice_took_and_other_languages_count_as_they_are_written(tmp_path):
     one, *others = cues_of({1.0: "A cat sleeps.", 9.0: "Rain falls."})
     made = Voiced("v", "A cat.", Interval(1.0, 2.2), line_stamp(one.interval, one.text), 1.1, ("cut",))
     place = make_folder(tmp_path / "w", "lint.parse=words", cues=(replace(one, voiced=made), *others))
@@ -92,11 +92,8 @@ def test_a_spoken_line_tells_how_long_its_voice_took(tmp_path):
         view = line_of(opened, "s00001000")
         assert view["seconds"] == 1.2
         assert view["spoken"] == {"at": [1.0, 2.2], "text": "A cat."}
-
-
-def test_other_languages_count_as_they_are_written(tmp_path):
     cues = cues_of({1.0: "她打开门。"}, "zh")
-    place = make_folder(tmp_path / "w", "lint.parse=words", "language=zh", lines={1.0: "x"}, cues=cues)
+    place = make_folder(tmp_path / "zh", "lint.parse=words", "language=zh", lines={1.0: "x"}, cues=cues)
     for opened in opened_at(place):
         view = line_of(opened, "s00001000")
         assert (view["words"], view["unit"]) == (4, "character")

@@ -52,14 +52,6 @@ def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
         assert (one.label("undo"), one.label("redo")) == ("One.", "Three.")
 
 
-def test_rows_that_are_no_rows(tmp_path: Path) -> None:
-    (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n')
-    history = History(tmp_path)
-    assert history.label("undo") is None
-    history.add(step(CAT, DOG, "One."))
-    assert History(tmp_path).label("undo") == "One."
-
-
 @pytest.mark.parametrize("begun", ["done", "undo", "redo"])
 def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Path) -> None:
     history, changed = History(tmp_path), replace(CAT, text="A dog.", chosen=None)
@@ -96,9 +88,12 @@ def test_a_spoilt_note_of_what_was_begun_is_passed_over(spoilt: bytes, tmp_path:
     assert (history.label("undo"), history.is_open) == (None, False)
 
 
-def test_a_history_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
+def test_a_history_of_no_rows_or_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
+    (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n')
     history = History(tmp_path)
+    assert history.label("undo") is None
     history.add(step(CAT, DOG, "One."))
+    assert History(tmp_path).label("undo") == "One."
     history.path.unlink()
     history.sync()
     assert history.label("undo") is None

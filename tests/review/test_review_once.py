@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,11 @@ from shotad.review.history import stamp_of
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import TRACK, Cue, load_track, save_track
-from tests.rendering.described import write_folder
 from tests.review.reviewed import reviewed
 from tests.review.sessions import session_of
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
 TAB = "a tab"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "film.shotad")
-
-
-@pytest.fixture
-def session(place: Path) -> Iterator[Session]:
-    opened = session_of(place)
-    yield opened
-    opened.close()
 
 
 def on_disk(place: Path) -> bytes:

@@ -6,7 +6,6 @@ import errno
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,23 +15,10 @@ from shotad.core import OutOfDate, ReviewError, WorkFolderError, read_settings
 from shotad.review.history import stamp_of
 from shotad.review.session import Session
 from shotad.script import TRACK, WRITTEN, Track, edited_scripts, import_into, load_track, to_json
-from tests.rendering.described import write_folder
 from tests.review.boardfilm import Tabs
 from tests.review.sessions import session_of
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "film.shotad")
-
-
-@pytest.fixture
-def session(place: Path) -> Iterator[Session]:
-    opened = session_of(place)
-    yield opened
-    opened.close()
 
 
 def on_disk(place: Path) -> Track:
