@@ -67,18 +67,11 @@ def test_programs_get_it_as_json(shotad: Shotad, cast: Path) -> None:
     assert value["source"] == str(cast / "cast.yaml")
     assert len(value["warnings"]) == 2
     assert value["people"][1] == {
-        "number": 2,
-        "id": "person-02",
-        "name": "Bo",
-        "says": "Bo",
-        "say_as": "",
-        "aliases": [],
-        "pronoun": "",
-        "descriptor": "",
+        "number": 2, "id": "person-02", "name": "Bo", "says": "Bo", "say_as": "", "aliases": [],
+        "pronoun": "", "descriptor": "",
         "reveal_at": [{"film": "ep1", "seconds": None}, {"film": None, "seconds": 5.0}],
-        "photos": [str(cast / "person-02/1.jpg"), str(cast / "bo.png")],
-        "nameless": False,
-    }
+        "photos": [str(cast / "person-02/1.jpg"), str(cast / "bo.png")], "nameless": False,
+    }  # fmt: skip
 
 
 def test_a_bank_is_shown_with_its_pictures(shotad: Shotad, tmp_path: Path) -> None:

@@ -261,27 +261,20 @@ def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, 
     assert (tmp_path / "cut.shotad" / "track.json").is_file()
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "needle"),
-    [
-        (("--engine", "fak"), 2, "Did you mean fake?"),
-        (("--set", "slots.minimun=3"), 2, "Did you mean slots.minimum?"),
-        (("--from", "1:75"), 2, "no time"),
-        (("--from", "9", "--to", "8"), 2, "--to 8"),
-        (("--audio-track", "4"), 1, "audio track 4"),
-        (("--subtitles", "none.srt"), 1, "none.srt"),
-        (("--slots", "none.csv"), 1, "none.csv"),
-        (("--shots", "none.csv"), 1, "none.csv"),
-        (("--shots", "empty.csv"), 1, "empty.csv holds no shots."),
-        (("--shots", "late.csv"), 1, "late.csv holds no shot inside the film"),
-        (
-            ("--shots", "mixed.csv"),
-            1,
-            "the shots [0.000, 2.000) and [1.000, 3.000) overlap or are out of order.",
-        ),
-        (("--no-such-flag",), 2, "no-such-flag"),
-    ],
-)
+@pytest.mark.parametrize(("words", "code", "needle"), [
+    (("--engine", "fak"), 2, "Did you mean fake?"),
+    (("--set", "slots.minimun=3"), 2, "Did you mean slots.minimum?"),
+    (("--from", "1:75"), 2, "no time"),
+    (("--from", "9", "--to", "8"), 2, "--to 8"),
+    (("--audio-track", "4"), 1, "audio track 4"),
+    (("--subtitles", "none.srt"), 1, "none.srt"),
+    (("--slots", "none.csv"), 1, "none.csv"),
+    (("--shots", "none.csv"), 1, "none.csv"),
+    (("--shots", "empty.csv"), 1, "empty.csv holds no shots."),
+    (("--shots", "late.csv"), 1, "late.csv holds no shot inside the film"),
+    (("--shots", "mixed.csv"), 1, "the shots [0.000, 2.000) and [1.000, 3.000) overlap or are out of order."),
+    (("--no-such-flag",), 2, "no-such-flag"),
+])  # fmt: skip
 def test_mistakes_are_explained(
     shotad: Shotad, tmp_path: Path, words: tuple[str, ...], code: int, needle: str
 ) -> None:

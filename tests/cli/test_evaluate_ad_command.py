@@ -23,13 +23,9 @@ HUMAN = [
     ("f", "f2", "Rain falls on the sea.", []),
 ]
 SAID: dict[str, str | None] = {
-    "a": "Ann opens a door.",
-    "b": "Ben runs to the car.",
-    "c": None,
-    "d": "A man salutes.",
-    "e": "",
+    "a": "Ann opens a door.", "b": "Ben runs to the car.", "c": None, "d": "A man salutes.", "e": "",
     "f": "It rains on the sea.",
-}
+}  # fmt: skip
 
 Place = Callable[..., Said]
 

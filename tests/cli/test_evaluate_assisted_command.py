@@ -14,12 +14,9 @@ def test_whom_the_expert_takes_is_written_and_told(shotad: Shotad, tmp_path: Pat
     with ads.open("w") as file:
         for k, word in enumerate(words):
             row = {
-                "id": f"n{k}",
-                "film": "f",
-                "start": 5 * k,
-                "end": 5 * k + 2,
+                "id": f"n{k}", "film": "f", "start": 5 * k, "end": 5 * k + 2,
                 "text": f"She sees the {word} again.",
-            }
+            }  # fmt: skip
             file.write(json.dumps(row) + "\n")
     given = tmp_path / "preds.jsonl"
     with given.open("w") as file:

@@ -28,14 +28,9 @@ def rated(shotad: Shotad, tmp_path: Path) -> Shotad:
             else (tmp_path / "a.vtt", tmp_path / "b.vtt", *words)
         )
         return shotad(
-            "evaluate",
-            "inter-rater",
-            *files,
-            "--cache",
-            tmp_path / "kept.sqlite",
-            "--metrics",
+            "evaluate", "inter-rater", *files, "--cache", tmp_path / "kept.sqlite", "--metrics",
             "rouge-l,bleu-1",
-        )
+        )  # fmt: skip
 
     return call
 

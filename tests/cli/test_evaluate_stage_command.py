@@ -35,21 +35,12 @@ def test_questions_as_text_and_json(stage: Shotad, tmp_path: Path) -> None:
     record = json.loads((tmp_path / "out" / "stage.json").read_text(encoding="utf-8"))
     first = record["figures"][0]
     assert first == {
-        "name": "bm25: pass@5",
-        "value": 50.0,
-        "low": None,
-        "high": None,
-        "of": 2.0,
-        "what": "questions",
+        "name": "bm25: pass@5", "value": 50.0, "low": None, "high": None, "of": 2.0, "what": "questions",
         "failed": 0,
-    }
+    }  # fmt: skip
     assert record["items"][0]["said"] == [
-        "A key.",
-        "A key.",
-        "Nobody knows.",
-        "Nobody knows.",
-        "Nobody knows.",
-    ]
+        "A key.", "A key.", "Nobody knows.", "Nobody knows.", "Nobody knows.",
+    ]  # fmt: skip
     asked = len(Model.asked), len(Grader.asked)
     assert json.loads(stage(*words, "--json").out) == record
     assert (len(Model.asked), len(Grader.asked)) == asked  # all was kept

@@ -11,22 +11,10 @@ from tests.cli.program import Said, Shotad
 from tests.evaluation.steps.stepjudges import GOOD, HERE
 
 SCRIPTS = [
-    {
-        "id": "tea",
-        "system": "ann",
-        "goal": "Make tea",
-        "constraint": "without milk",
-        "steps": GOOD["Make tea"],
-    },
-    {
-        "id": "tea",
-        "system": "bob",
-        "goal": "Make tea",
-        "constraint": "without milk",
-        "steps": GOOD["Make tea"][1:],
-    },
+    {"id": "tea", "system": "ann", "goal": "Make tea", "constraint": "without milk", "steps": GOOD["Make tea"]},
+    {"id": "tea", "system": "bob", "goal": "Make tea", "constraint": "without milk", "steps": GOOD["Make tea"][1:]},
     {"id": "bulb", "system": "ann", "goal": "Change a bulb", "steps": GOOD["Change a bulb"]},
-]
+]  # fmt: skip
 
 
 @pytest.fixture

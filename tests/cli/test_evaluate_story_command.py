@@ -43,18 +43,11 @@ def test_a_table_of_films(told: Shotad, tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(record["missing"]) == 6
     assert rows[0] == {
-        "film": "Anna",
-        "time": "00:00:50.000",
-        "start": "50.0",
-        "end": "53.0",
-        "question": "Where does Anna find the boat?",
-        "answer": "place 5",
-        "said": "place 9",
-        "known_by": "human",
-        "room": "slot with a line",
-        "slots": "s00050000",
+        "film": "Anna", "time": "00:00:50.000", "start": "50.0", "end": "53.0",
+        "question": "Where does Anna find the boat?", "answer": "place 5", "said": "place 9",
+        "known_by": "human", "room": "slot with a line", "slots": "s00050000",
         "lines": "Somebody stands there.",
-    }
+    }  # fmt: skip
     asked = len(Reader.asked)
     again = told(tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", "--tries", 2, "--json")
     assert json.loads(again.out)["conditions"] == record["conditions"]

@@ -86,17 +86,8 @@ def test_shots_that_are_not_there_cannot_be_asked_for(shotad: Shotad, root: Path
     bare.mkdir()
     (bare / "cmdad_anno.csv").write_bytes((root / "cmdad_anno.csv").read_bytes())
     words = (
-        "predict",
-        "cmd-ad",
-        "--root",
-        bare,
-        "--videos",
-        root,
-        "--out",
-        tmp_path / "p.jsonl",
-        "--limit",
-        1,
-    )
+        "predict", "cmd-ad", "--root", bare, "--videos", root, "--out", tmp_path / "p.jsonl", "--limit", 1,
+    )  # fmt: skip
     refused = shotad(*words, "--shots", "published", *FAKE)
     assert refused.code == 2
     assert "no published shots" in refused.err

@@ -81,11 +81,8 @@ def test_describe_with_a_voice_says_each_thing_once_and_one_json(shotad: Shotad,
     words = ("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet", "--make", "ad")
     plain = shotad(*words)
     assert [plain.out.count(word) for word in ("Files:", "Made:", "Guideline check:", "Lines: ")] == [
-        1,
-        1,
-        1,
-        2,
-    ]
+        1, 1, 1, 2,
+    ]  # fmt: skip
     assert plain.out.count(f"Next: shotad review {tmp_path / 'movie.shotad'}\n") == 1
     told = json.loads(shotad(*words, "--json").out)
     assert told["rendered"]["counts"]["takes_spoken_now"] == 0

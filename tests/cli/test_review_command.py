@@ -120,8 +120,5 @@ def test_it_is_served_to_this_machine_alone_unless_asked(
     call = served[0]
     assert (call["folder"], call["film"]) == (place, film_with())
     assert (call["host"], call["port"], call["open_browser"], call["reviewer"]) == (
-        "127.0.0.1",
-        None,
-        True,
-        None,
-    )
+        "127.0.0.1", None, True, None,
+    )  # fmt: skip

@@ -16,14 +16,9 @@ from tests.evaluation.filmfolder import make_folder
 CUTS = (0.0, 12.0, 31.0, 50.0)
 SHOTS = [{"index": n, "start": a, "end": b} for n, (a, b) in enumerate(pairwise(CUTS))]
 LOOK = {
-    "first": 0.0,
-    "quarter": 0.0,
-    "middle": 0.0,
-    "three_quarters": 0.0,
-    "last": 0.0,
-    "thread": None,
+    "first": 0.0, "quarter": 0.0, "middle": 0.0, "three_quarters": 0.0, "last": 0.0, "thread": None,
     "scale": None,
-}
+}  # fmt: skip
 GRAMMAR = {"features": None, "threshold": None, "scale_method": None, "pairs": []}
 
 

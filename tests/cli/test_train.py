@@ -139,13 +139,9 @@ def start(ready: tuple[Path, Path], out: Path, *options: str) -> subprocess.Pope
     command = [sys.executable, "-m", "shotad.cli.main", *words(ready, out, *STOPPED), *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
         start_new_session=True,
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -36,13 +36,8 @@ def german(seen: Seen) -> Act:
 
 def words(folder: Path, server: BadServer, *more: str) -> tuple[object, ...]:
     own = (
-        "--set",
-        f"openai.base_url={server.url}",
-        "--set",
-        "openai.model=tiny",
-        "--set",
-        "openai.retries=0",
-    )
+        "--set", f"openai.base_url={server.url}", "--set", "openai.model=tiny", "--set", "openai.retries=0",
+    )  # fmt: skip
     return ("translate", folder, "--to", "de", "--engine", "openai", *own, *more)
 
 

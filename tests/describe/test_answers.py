@@ -132,16 +132,8 @@ def test_explanation_is_kept_apart_also_without_its_heading(reply: str, why: str
 
 @pytest.mark.parametrize(
     "reply",
-    [
-        "",
-        "  \n ",
-        "Description:",
-        "1. Main characters: None\n2. Actions: N/A",
-        "Explanation: both alike.",
-        "***",
-        "...",
-    ],
-)
+    ["", "  \n ", "Description:", "1. Main characters: None\n2. Actions: N/A", "Explanation: both alike.", "***", "..."],
+)  # fmt: skip
 def test_empty_stage1_answer_says_so(reply: str) -> None:
     with pytest.raises(ScriptError, match="described nothing of slot s00001000"):
         parse_stage1(reply, STEPS, "s00001000", "vlm")
@@ -235,27 +227,11 @@ def test_five_lines_are_found(reply: str) -> None:
     assert parse_stage2(reply, 5) == FIVE
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "   ",
-        "{}",
-        "[]",
-        "null",
-        "```json\n```",
-        '{"summarized_AD": ""}',
-        '{"summarized_AD": "..."}',
-        '{"summarized_AD": ',
-        '{"summarized_AD": "She opens the',
-        '{"summarized_AD": null}',
-        '{"summarized_AD": "N/A"}',
-        "Here is the AD:",
-        "***",
-        "{{{{",
-        "[" * 100_000,
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    "", "   ", "{}", "[]", "null", "```json\n```", '{"summarized_AD": ""}', '{"summarized_AD": "..."}',
+    '{"summarized_AD": ', '{"summarized_AD": "She opens the', '{"summarized_AD": null}',
+    '{"summarized_AD": "N/A"}', "Here is the AD:", "***", "{{{{", "[" * 100_000,
+])  # fmt: skip
 def test_empty_stage2_answer_says_so(reply: str) -> None:
     with pytest.raises(ScriptError, match="wrote no whole line") as caught:
         parse_stage2(reply)
@@ -297,13 +273,9 @@ WHOLE_ANSWERS: list[tuple[str, int, tuple[str, ...] | str]] = [
     ("I understand your request, but I cannot provide a description of graphic violence.", 1, REFUSED),
     ('{"error": "The description contains graphic violence and cannot be processed."}', 1, REFUSED),
     ("Unfortunately, I am not able to complete this task.", 1, REFUSED),
-    (
-        '{"summarized_AD_1": "He runs.", "summarized_AD_2": "I cannot write about violence."}',
-        5,
-        ("He runs.",),
-    ),
+    ('{"summarized_AD_1": "He runs.", "summarized_AD_2": "I cannot write about violence."}', 5, ("He runs.",)),
     ('{"summarized_AD": "..."}\n\n{"summarized_AD": "He runs."}', 1, ("He runs.",)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

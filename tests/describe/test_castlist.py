@@ -30,19 +30,12 @@ def first_step(presence: Presence, **how: object) -> str:
 # Stage I
 
 
-@pytest.mark.parametrize(
-    ("mark", "listed", "words"),
-    [
-        (Mark("red"), "Ann (red)", ()),
-        (Mark("red", "dashed"), "Ann (dashed red)", ("has gaps",)),
-        (Mark("red", "double"), "Ann (double red)", ("two lines",)),
-        (
-            Mark("red", "dashed", "22"),
-            "Ann (dashed red, tagged 22)",
-            ("has gaps", "number beside the circle"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("mark", "listed", "words"), [
+    (Mark("red"), "Ann (red)", ()),
+    (Mark("red", "dashed"), "Ann (dashed red)", ("has gaps",)),
+    (Mark("red", "double"), "Ann (double red)", ("two lines",)),
+    (Mark("red", "dashed", "22"), "Ann (dashed red, tagged 22)", ("has gaps", "number beside the circle")),
+])  # fmt: skip
 @pytest.mark.parametrize("order", ["apart", "clip"])
 def test_marks_that_need_a_word_get_one(mark: Mark, listed: str, words: tuple[str, ...], order: str) -> None:
     step = first_step(people("ann", marks={"ann": mark}), characters=order)

@@ -18,20 +18,12 @@ from tests.describe.prompting import plan_of
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 GOOD = (
-    "She opens the gate.",
-    "He pockets the key and walks off.",
-    "Ann's hand is covered in blood.",
-    "The door is closed, the blinds are drawn.",
-    "Bill hands Ann a gun.",
-    "A woman's hand opens the door.",
-    'A sign reads "I will be back. We were here".',
-    "Small talk show hosts laugh.",
-    "Will runs to the gate.",
-    "He sees them dressed in rags.",
-    "He talks into a radio.",
-    "She leaves without speaking.",
-    "A chat window opens.",
-)
+    "She opens the gate.", "He pockets the key and walks off.", "Ann's hand is covered in blood.",
+    "The door is closed, the blinds are drawn.", "Bill hands Ann a gun.", "A woman's hand opens the door.",
+    'A sign reads "I will be back. We were here".', "Small talk show hosts laugh.",
+    "Will runs to the gate.", "He sees them dressed in rags.", "He talks into a radio.",
+    "She leaves without speaking.", "A chat window opens.",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

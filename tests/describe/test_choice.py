@@ -89,19 +89,16 @@ def test_an_earlier_rule_outweighs_all_later_ones(better: FittedLine, worse: Fit
     assert ByRules().choose([better, worse], situation()) == 0
 
 
-@pytest.mark.parametrize(
-    ("lines", "said", "description", "taken"),
-    [
-        ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(9))), DESCRIPTION, 1),
-        ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(10))), DESCRIPTION, 0),
-        (("Ann sits at a table.", GOOD), (), DESCRIPTION, 1),
-        (("Ann sits behind a table.", "Ann stumbles."), (), "1. Actions: Ann stumbles past a table.", 1),
-        (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann opens the door.",), DESCRIPTION, 1),
-        (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann takes off a glove.",), DESCRIPTION, 0),
-        ((POOR, POOR), (), DESCRIPTION, 0),
-        ((POOR, POOR), (), "", 0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("lines", "said", "description", "taken"), [
+    ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(9))), DESCRIPTION, 1),
+    ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(10))), DESCRIPTION, 0),
+    (("Ann sits at a table.", GOOD), (), DESCRIPTION, 1),
+    (("Ann sits behind a table.", "Ann stumbles."), (), "1. Actions: Ann stumbles past a table.", 1),
+    (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann opens the door.",), DESCRIPTION, 1),
+    (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann takes off a glove.",), DESCRIPTION, 0),
+    ((POOR, POOR), (), DESCRIPTION, 0),
+    ((POOR, POOR), (), "", 0),
+])  # fmt: skip
 def test_the_line_that_says_more_of_the_description_and_news_is_taken(
     lines: Sequence[str], said: Sequence[str], description: str, taken: int
 ) -> None:

@@ -34,22 +34,15 @@ def reasons(line: str, stage1: Record, stage2: Record | None = None, **more: Any
     return "; ".join(doubt_of(line, stage1, stage2, **more).reasons)
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "why"),
-    [
-        ("A man waits.", "Three men wait.", "3 people are told, 1 measured"),
-        ("A dog waits beside her.", "A cat waits beside her.", "no cat was seen by the detectors, but dog"),
-        (
-            'A sign reads: "Harbour Street."',
-            'A sign reads: "Market Lane."',
-            'not read on the screen: "Market',
-        ),
-        ("She walks off to the right.", "She walks off to the left.", "left is told, to the right measured"),
-        ("A woman stands.", "A woman sits.", "nobody was measured to sit"),
-        ("She smiles.", "Martha smiles.", "nobody is known to be called Martha"),
-        ("A man waits.", "Clouds drift.", "nothing of what was measured is told: 1 person, dog"),
-    ],
-)
+@pytest.mark.parametrize(("right", "wrong", "why"), [
+    ("A man waits.", "Three men wait.", "3 people are told, 1 measured"),
+    ("A dog waits beside her.", "A cat waits beside her.", "no cat was seen by the detectors, but dog"),
+    ('A sign reads: "Harbour Street."', 'A sign reads: "Market Lane."', 'not read on the screen: "Market'),
+    ("She walks off to the right.", "She walks off to the left.", "left is told, to the right measured"),
+    ("A woman stands.", "A woman sits.", "nobody was measured to sit"),
+    ("She smiles.", "Martha smiles.", "nobody is known to be called Martha"),
+    ("A man waits.", "Clouds drift.", "nothing of what was measured is told: 1 person, dog"),
+])  # fmt: skip
 def test_an_error_that_was_measured_is_doubted(right: str, wrong: str, why: str) -> None:
     doubted = doubt_of(wrong, measured())
     assert doubted.value > doubt_of(right, measured()).value

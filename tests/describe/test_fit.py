@@ -50,11 +50,7 @@ TRAILS = [
     ("He crosses the yard holding a lantern.", 4, "He crosses the yard."),
     ("She grabs a coat from the hook.", 4, "She grabs a coat."),
     ("Ben wipes his face with a rag.", 4, "Ben wipes his face."),
-    (
-        "A searchlight reveals a swarm of bats fleeing past the tower.",
-        7,
-        "A searchlight reveals a swarm of bats.",
-    ),
+    ("A searchlight reveals a swarm of bats fleeing past the tower.", 7, "A searchlight reveals a swarm of bats."),
     ("He shows her a box done up in a bow.", 7, None),
     ("Ada grapples with Ben, trying desperately to stop him.", 6, "Ada grapples with Ben."),
     # Verbs that are not whole without where something goes, or what is to be done.
@@ -62,11 +58,7 @@ TRAILS = [
     ("Ben warms himself at the open fire.", 3, "Ben warms himself."),
     ("The beast leaps, forcing her to climb a mast.", 5, "The beast leaps."),
     ("Ada cracks a thief over the head.", 5, None),
-    (
-        "The sailor steers his boat along the bank into the reeds.",
-        8,
-        "The sailor steers his boat along the bank.",
-    ),
+    ("The sailor steers his boat along the bank into the reeds.", 8, "The sailor steers his boat along the bank."),
     ("Ada reaches out to touch his hair.", 3, "Ada reaches out."),
     ("He sets the tray on the table with a sigh.", 8, "He sets the tray on the table."),
     # What leads in.
@@ -81,7 +73,7 @@ TRAILS = [
     ("She packs a comb, a book, and a candle.", 7, "She packs a comb and a book."),
     ('She reads "Come home, all is well" and weeps.', 7, 'She reads "Come home, all is well".'),
     ("Mr. Finch pays the driver, tips his hat, and leaves.", 5, "Mr. Finch pays the driver."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "budget", "fitted"), TRAILS)

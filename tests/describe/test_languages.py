@@ -46,13 +46,10 @@ from tests.media import FilmSpec, make_film
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
-@pytest.mark.parametrize(
-    ("tag", "near"),
-    [
-        ("german", "de"), ("Deutsch", "de"), ("deu", "de"), ("ger", "de"), ("portugese", "pt"), ("jp", "ja"),
-        ("chinese", "zh"), ("中文", "zh"), ("de-", "de"), ("zh-Hanz", "zh-Han"), ("de-XX", "de"), ("eng-US", "en"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("tag", "near"), [
+    ("german", "de"), ("Deutsch", "de"), ("deu", "de"), ("ger", "de"), ("portugese", "pt"), ("jp", "ja"),
+    ("chinese", "zh"), ("中文", "zh"), ("de-", "de"), ("zh-Hanz", "zh-Han"), ("de-XX", "de"), ("eng-US", "en"),
+])  # fmt: skip
 def test_a_tag_that_is_none_is_refused_with_the_nearest(tag: str, near: str) -> None:
     with pytest.raises(UsageError) as refused:
         language_of(tag)
@@ -189,18 +186,15 @@ def test_what_fits_is_said_in_time(text: str, budget: int, language: str) -> Non
         assert bool(found.steps) == (found.text != text)
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "parts"),
-    [
-        ("de", "Er kommt am 3. Mai an. Öffnet er die Tür?", ["Er kommt am 3. Mai an.", "Öffnet er die Tür?"]),
-        ("ru", "Он входит. Она молчит.", ["Он входит.", "Она молчит."]),
-        ("ar", "يدخل الرجل. هل تراه؟ لا.", ["يدخل الرجل.", "هل تراه؟", "لا."]),
-        ("hi", "वह आता है। वह जाती है।", ["वह आता है।", "वह जाती है।"]),
-        ("es", "Entra. ¿Quién es?", ["Entra.", "¿Quién es?"]),
-        ("de", "„Halt!“ ruft er.", ["„Halt!“ ruft er."]),
-        ("en", "Dr. Who waits on May 3. A sign reads \"Stop. Go.\" He stops.", ["Dr. Who waits on May 3.", 'A sign reads "Stop. Go."', "He stops."]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("language", "text", "parts"), [
+    ("de", "Er kommt am 3. Mai an. Öffnet er die Tür?", ["Er kommt am 3. Mai an.", "Öffnet er die Tür?"]),
+    ("ru", "Он входит. Она молчит.", ["Он входит.", "Она молчит."]),
+    ("ar", "يدخل الرجل. هل تراه؟ لا.", ["يدخل الرجل.", "هل تراه؟", "لا."]),
+    ("hi", "वह आता है। वह जाती है।", ["वह आता है।", "वह जाती है।"]),
+    ("es", "Entra. ¿Quién es?", ["Entra.", "¿Quién es?"]),
+    ("de", "„Halt!“ ruft er.", ["„Halt!“ ruft er."]),
+    ("en", "Dr. Who waits on May 3. A sign reads \"Stop. Go.\" He stops.", ["Dr. Who waits on May 3.", 'A sign reads "Stop. Go."', "He stops."]),
+])  # fmt: skip
 def test_sentences_end_as_their_language_has_it(language: str, text: str, parts: list[str]) -> None:
     assert split_sentences(text, language) == parts
 

@@ -77,16 +77,13 @@ def test_a_failure_keeps_its_reason(
     assert made.reason.startswith(reason)
 
 
-@pytest.mark.parametrize(
-    ("stage1", "stage2", "text", "reason"),
-    [
-        (look(), record("The image shows Ann.", "A close-up of Bob."), "A close-up of Bob.", "error L3: "),
-        (look(), record("", "Bob waits.", TWO, unseen={"2": ["a gun"]}), "Bob waits.", ""),
-        (look(), record(TWO, unseen={"0": ["A gun.", "It\nis out."]}), TWO, "not seen in the frames: A gun.; It is out."),
-        (look(), record(TWO, unlooked="it\nis gone"), TWO, "the second look at the frames failed: it is gone"),
-        (look(invented=["Boris Finch", "Eve"]), record("Finch sits."), "Finch sits.", "named by the model alone: Boris Finch"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("stage1", "stage2", "text", "reason"), [
+    (look(), record("The image shows Ann.", "A close-up of Bob."), "A close-up of Bob.", "error L3: "),
+    (look(), record("", "Bob waits.", TWO, unseen={"2": ["a gun"]}), "Bob waits.", ""),
+    (look(), record(TWO, unseen={"0": ["A gun.", "It\nis out."]}), TWO, "not seen in the frames: A gun.; It is out."),
+    (look(), record(TWO, unlooked="it\nis gone"), TWO, "the second look at the frames failed: it is gone"),
+    (look(invented=["Boris Finch", "Eve"]), record("Finch sits."), "Finch sits.", "named by the model alone: Boris Finch"),
+])  # fmt: skip
 def test_what_speaks_against_a_line_is_weighed_and_stands_in_its_reason(
     stage1: dict[str, Any], stage2: dict[str, Any], text: str, reason: str
 ) -> None:

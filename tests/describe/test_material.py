@@ -92,10 +92,8 @@ def prompts() -> dict[str, Sequence[Message]]:
         "stage 1": stage1(note=ATTACK, presence=presence(), heard=heard).messages,
         "stage 1, published": stage1(note=ATTACK, presence=presence(), characters="clip").messages,
         "stage 2": stage2_messages(
-            replace(DESCRIBED, steps={"Actions": f"{ATTACK} runs."}),
-            plan_of("pc", presence=presence()),
-            config_of(settings),
-            story=story(),
+            replace(DESCRIBED, steps={"Actions": f"{ATTACK} runs."}), plan_of("pc", presence=presence()),
+            config_of(settings), story=story(),
         ),
         "story": memory(),
         "second look": verify_messages(["A cat sleeps."], plan_of("pc", presence=presence()), config_of(settings))[0],

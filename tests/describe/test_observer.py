@@ -371,20 +371,17 @@ def test_the_description_has_four_numbered_steps() -> None:
 NAMED = (Named("thom", "Thom", "he"), Named("red", "the woman in red", "she", named=False))
 
 
-@pytest.mark.parametrize(
-    ("fact", "sentences"),
-    [
-        (person(names=NAMED[:1], framing="head and shoulders"), "Thom on the left, head and shoulders."),
-        (person(names=NAMED[1:], movement="closer"), "The woman in red comes closer."),
-        (person(names=NAMED[:1], looks="right"), "Thom looks to the right."),
-        (person(names=NAMED[:1], turns="left", clothes="red"), "Thom turns the head to the left."),
-        (person(count=2, names=NAMED, posture="stands"), "Each of Thom and the woman in red stands."),
-        (person(count=2, names=NAMED, facing=True), "Thom and the woman in red face each other."),
-        (person(count=2, names=NAMED[:1], facing=True), "Thom and one other person face each other."),
-        (person(count=4, names=NAMED), "Thom, the woman in red and two other people on the left."),
-        (person(count=3, names=NAMED, movement="left"), "Thom, the woman in red and one other person move to the left."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("fact", "sentences"), [
+    (person(names=NAMED[:1], framing="head and shoulders"), "Thom on the left, head and shoulders."),
+    (person(names=NAMED[1:], movement="closer"), "The woman in red comes closer."),
+    (person(names=NAMED[:1], looks="right"), "Thom looks to the right."),
+    (person(names=NAMED[:1], turns="left", clothes="red"), "Thom turns the head to the left."),
+    (person(count=2, names=NAMED, posture="stands"), "Each of Thom and the woman in red stands."),
+    (person(count=2, names=NAMED, facing=True), "Thom and the woman in red face each other."),
+    (person(count=2, names=NAMED[:1], facing=True), "Thom and one other person face each other."),
+    (person(count=4, names=NAMED), "Thom, the woman in red and two other people on the left."),
+    (person(count=3, names=NAMED, movement="left"), "Thom, the woman in red and one other person move to the left."),
+])  # fmt: skip
 def test_the_description_says_the_names(fact: PeopleFact, sentences: str) -> None:
     assert sentences in describe(Facts((1,), people=(fact,)))
     assert "the person" not in describe(Facts((1,), people=(fact,)))

@@ -79,12 +79,8 @@ def test_points_of_algorithm_2_stand_in_its_order() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        "into one sentence",
-        "nothing stands before it and nothing after it",
-        "audio description for a TV series",
-    ],
-)
+    ["into one sentence", "nothing stands before it and nothing after it", "audio description for a TV series"],
+)  # fmt: skip
 def test_system_prompt_of_algorithm_2(words: str) -> None:
     settings = PromptSettings(medium="TV series")
     assert words in stage2_messages(DESCRIBED, plan_of("pc"), config_of(settings))[0].text

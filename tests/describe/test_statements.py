@@ -11,29 +11,26 @@ from shotad.description.prompts import load_examples
 from shotad.description.verify import statements_of
 
 
-@pytest.mark.parametrize(
-    ("line", "statements"),
-    [
-        # One subject, several verbs.
-        ("She opens the tin, looks inside, and drops it.", "She opens the tin. She looks inside. She drops it."),
-        ("He turns and slowly walks off.", "He turns. He slowly walks off."),
-        ("They turn, stare, then run.", "They turn. They stare. They run."),
-        ("Ann and Bo run to the gate and climb over it.", "Ann and Bo run to the gate. Ann and Bo climb over it."),
-        ("She stops but looks back.", "She stops. She looks back."),
-        # Another subject.
-        ("He opens the door and she enters.", "He opens the door. She enters."),
-        ("She waits until he leaves.", "She waits. He leaves."),
-        ("As he enters, she turns and smiles.", "He enters. She turns. She smiles."),
-        ("He nods to a guard, who draws a gun.", "He nods to a guard. A guard draws a gun."),
-        # Participles.
-        ("He enters, holding a torch and smiling.", "He enters. He is holding a torch. He is smiling."),
-        ("He stands between Ann and Bo and faces Cy.", "He stands between Ann and Bo. He faces Cy."),
-        # Where.
-        ("In the tower, she sits and reads.", "In the tower, she sits. She reads."),
-        # Several sentences, and repeats.
-        ("He falls. Dr. Lee runs; she kneels!", "He falls. Dr. Lee runs. She kneels."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "statements"), [
+    # One subject, several verbs.
+    ("She opens the tin, looks inside, and drops it.", "She opens the tin. She looks inside. She drops it."),
+    ("He turns and slowly walks off.", "He turns. He slowly walks off."),
+    ("They turn, stare, then run.", "They turn. They stare. They run."),
+    ("Ann and Bo run to the gate and climb over it.", "Ann and Bo run to the gate. Ann and Bo climb over it."),
+    ("She stops but looks back.", "She stops. She looks back."),
+    # Another subject.
+    ("He opens the door and she enters.", "He opens the door. She enters."),
+    ("She waits until he leaves.", "She waits. He leaves."),
+    ("As he enters, she turns and smiles.", "He enters. She turns. She smiles."),
+    ("He nods to a guard, who draws a gun.", "He nods to a guard. A guard draws a gun."),
+    # Participles.
+    ("He enters, holding a torch and smiling.", "He enters. He is holding a torch. He is smiling."),
+    ("He stands between Ann and Bo and faces Cy.", "He stands between Ann and Bo. He faces Cy."),
+    # Where.
+    ("In the tower, she sits and reads.", "In the tower, she sits. She reads."),
+    # Several sentences, and repeats.
+    ("He falls. Dr. Lee runs; she kneels!", "He falls. Dr. Lee runs. She kneels."),
+])  # fmt: skip
 def test_line_is_taken_apart(line: str, statements: str) -> None:
     expected = re.split(r"(?<!Dr\.)(?<=\.) ", statements)
     assert list(statements_of(line)) == expected

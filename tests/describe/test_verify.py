@@ -34,35 +34,32 @@ def test_question_numbers_the_statements_and_names_the_shots() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("answer", "verdicts"),
-    [
-        # JSON of many shapes.
-        ('{"1": "yes", "2": "no", "3": "cannot tell"}', (Y, N, U)),
-        ('```json\n{"1": "Yes", "2": "No"}\n```', (Y, N)),
-        ('Here is my answer: {"1": true, "2": false}', (Y, N)),
-        ('{"statements": [{"number": 2, "verdict": "no"}, {"number": 1, "verdict": "yes"}]}', (U, U)),
-        ('{"1": {"visible": "no", "reason": "dark"}, "2": "yes"}', (U, Y)),
-        # Broken JSON.
-        ('{"1": "yes", "2": "no",}', (Y, N)),
-        ('{"1": "yes", "2": "no', (Y, N)),
-        # Lists and sentences.
-        ("1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", (Y, N, U)),
-        ("Statement 1: yes. Statement 2: no.", (Y, N)),
-        ("1. She opens the tin: yes\n2. She drops it: no", (Y, N)),
-        ("Yes.", (Y,)),
-        ("No, there is no tin.", (N,)),
-        ("<think>1. no</think>{\"1\": \"yes\"}", (Y,)),
-        # No clear no.
-        ("No way to tell.", (U,)),
-        ("I cannot see it.", (U,)),
-        ("1. yes\n1. no", (U,)),
-        # Too few, too many, none at all.
-        ('{"2": "no"}', (U, N)),
-        ("yes no yes", (U, U)),
-        ("", (U, U)),
-        ("[" * 5000, (U, U)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("answer", "verdicts"), [
+    # JSON of many shapes.
+    ('{"1": "yes", "2": "no", "3": "cannot tell"}', (Y, N, U)),
+    ('```json\n{"1": "Yes", "2": "No"}\n```', (Y, N)),
+    ('Here is my answer: {"1": true, "2": false}', (Y, N)),
+    ('{"statements": [{"number": 2, "verdict": "no"}, {"number": 1, "verdict": "yes"}]}', (U, U)),
+    ('{"1": {"visible": "no", "reason": "dark"}, "2": "yes"}', (U, Y)),
+    # Broken JSON.
+    ('{"1": "yes", "2": "no",}', (Y, N)),
+    ('{"1": "yes", "2": "no', (Y, N)),
+    # Lists and sentences.
+    ("1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", (Y, N, U)),
+    ("Statement 1: yes. Statement 2: no.", (Y, N)),
+    ("1. She opens the tin: yes\n2. She drops it: no", (Y, N)),
+    ("Yes.", (Y,)),
+    ("No, there is no tin.", (N,)),
+    ("<think>1. no</think>{\"1\": \"yes\"}", (Y,)),
+    # No clear no.
+    ("No way to tell.", (U,)),
+    ("I cannot see it.", (U,)),
+    ("1. yes\n1. no", (U,)),
+    # Too few, too many, none at all.
+    ('{"2": "no"}', (U, N)),
+    ("yes no yes", (U, U)),
+    ("", (U, U)),
+    ("[" * 5000, (U, U)),
+])  # fmt: skip
 def test_verdicts_are_read_from_what_models_write(answer: str, verdicts: tuple[bool | None, ...]) -> None:
     assert parse_verdicts(answer, len(verdicts)) == verdicts

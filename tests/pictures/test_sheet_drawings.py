@@ -11,13 +11,10 @@ from shotad.description.overview_page import Span, row_times, timeline
 from tests.sheetfolder import Made, make_folder
 
 
-@pytest.mark.parametrize(
-    ("end", "shots", "length", "rows"),
-    [
-        (3.0, 1, 15, 1), (44.5, 10, 15, 3), (70.5, 17, 15, 5), (1200.0, 300, 120, 10), (600.0, 4, 120, 5),
-        (7200.0, 1500, 120, 60), (7200.0, 7000, 120, 60), (7200.0, 30, 600, 12), (90_000.0, 9000, 600, 150),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("end", "shots", "length", "rows"), [
+    (3.0, 1, 15, 1), (44.5, 10, 15, 3), (70.5, 17, 15, 5), (1200.0, 300, 120, 10), (600.0, 4, 120, 5),
+    (7200.0, 1500, 120, 60), (7200.0, 7000, 120, 60), (7200.0, 30, 600, 12), (90_000.0, 9000, 600, 150),
+])  # fmt: skip
 def test_rows_of_the_time_line(end: float, shots: int, length: int, rows: int) -> None:
     found = row_times(end, shots)
     assert (found[0].duration, len(found)) == (length, rows)

@@ -46,16 +46,13 @@ def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
     assert subject.missing == ()
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "said"),
-    [
-        ("grammar", {"shots": [{"index": 0, "middle": 1, "thread": "["}]}, "grammar.json is damaged"),
-        ("grammar", {"shots": [{"index": 0, "middle": 1, "scale": "huge"}]}, "grammar.json is damaged"),
-        ("grammar", {"pairs": [[0, 1]]}, "grammar.json is damaged"),
-        ("speech", {"speech": [{"start": 3, "end": 1, "text": "", "kind": "speech"}]}, "speech.json is damaged"),
-        ("slots", {"slots": [{"id": "s1"}]}, "slots.json is damaged"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "values", "said"), [
+    ("grammar", {"shots": [{"index": 0, "middle": 1, "thread": "["}]}, "grammar.json is damaged"),
+    ("grammar", {"shots": [{"index": 0, "middle": 1, "scale": "huge"}]}, "grammar.json is damaged"),
+    ("grammar", {"pairs": [[0, 1]]}, "grammar.json is damaged"),
+    ("speech", {"speech": [{"start": 3, "end": 1, "text": "", "kind": "speech"}]}, "speech.json is damaged"),
+    ("slots", {"slots": [{"id": "s1"}]}, "slots.json is damaged"),
+])  # fmt: skip
 def test_a_damaged_record_is_left_out_and_said(
     tmp_path: Path, name: str, values: dict[str, Any], said: str
 ) -> None:

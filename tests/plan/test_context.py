@@ -23,13 +23,9 @@ def labelled(golden: Golden, context: tuple[ContextShot, ...]) -> list[tuple[str
     first, last = over[0], over[-1]
     offset = {Role.PAST: 2 - first, Role.CURRENT: -first, Role.FUTURE: -last - 1}
     return [
-        (
-            f"{LABELS[c.role]}-{c.shot.index + offset[c.role]}",
-            round(c.clipped.start, 9),
-            round(c.clipped.end, 9),
-        )
+        (f"{LABELS[c.role]}-{c.shot.index + offset[c.role]}", round(c.clipped.start, 9), round(c.clipped.end, 9))
         for c in context
-    ]
+    ]  # fmt: skip
 
 
 def test_published_rows_are_all_equal_with_the_published_settings() -> None:

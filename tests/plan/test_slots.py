@@ -85,12 +85,9 @@ def test_credits_get_one_short_slot_at_any_detail() -> None:
 
 def test_credits_under_a_song_wait_for_it_to_end() -> None:
     slots = plan_slots(
-        [Interval(260, 262), Interval(270, 300)],
-        [],
-        SlotSettings(),
-        credits=Interval(240, 300),
+        [Interval(260, 262), Interval(270, 300)], [], SlotSettings(), credits=Interval(240, 300),
         film=Interval(0, 300),
-    )
+    )  # fmt: skip
     assert [(slot.interval.start, slot.credits) for slot in slots] == [(270, True)]
 
 

@@ -61,11 +61,8 @@ def names(*texts: str, film: str = "movie.mp4", tag: str = "", out: Path | None 
 
 def test_every_kind_has_a_name_of_its_own() -> None:
     assert names("film", "text", "ad", "mix") == [
-        "w/movie.described.mp4",
-        "w/movie.descriptions.mp4",
-        "w/movie.ad.wav",
-        "w/movie.mix.wav",
-    ]
+        "w/movie.described.mp4", "w/movie.descriptions.mp4", "w/movie.ad.wav", "w/movie.mix.wav",
+    ]  # fmt: skip
     assert names("film:mkv", "AD:.MP3") == ["w/movie.described.mkv", "w/movie.ad.mp3"]
     assert names("film", "ad", tag="de") == ["w/movie.de.described.mp4", "w/movie.de.ad.wav"]
 

@@ -17,13 +17,10 @@ from tests.review.pages import drawn, focused, has_focus, said, served, settled,
 pytestmark = pytest.mark.slow
 
 LINES = {
-    1.0: "A cat sleeps by the window.",
-    3.5: "She opens the old door.",
-    9.0: "A café stands on the corner.",
-    11.5: "A lamp goes out in the hall.",
-    14.0: "Rain falls on the empty street.",
+    1.0: "A cat sleeps by the window.", 3.5: "She opens the old door.", 9.0: "A café stands on the corner.",
+    11.5: "A lamp goes out in the hall.", 14.0: "Rain falls on the empty street.",
     16.5: "A cat crosses the street.",
-}
+}  # fmt: skip
 SIZES = ((1440, 900), (768, 1024), (320, 640), (320, 256))
 NEXT_TASK = "new Promise((done) => setTimeout(done))"
 SMALL = """[...document.querySelectorAll('#film button, #detail button, #film input, #detail input, #detail summary')]

@@ -22,13 +22,9 @@ pytestmark = pytest.mark.slow
 
 FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
 CANDIDATES = (
-    "A cat sleeps by the window.",
-    "A grey cat lies asleep on the sill.",
-    "By the window a cat sleeps.",
-    "The cat sleeps.",
-    "A cat, curled up, sleeps.",
-    "Curled up by the window, a cat sleeps.",
-)
+    "A cat sleeps by the window.", "A grey cat lies asleep on the sill.", "By the window a cat sleeps.",
+    "The cat sleeps.", "A cat, curled up, sleeps.", "Curled up by the window, a cat sleeps.",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -41,12 +41,9 @@ from tests.review.sessions import session_of
 
 CUTS = (0.0, 2.0, 3.5, 5.5, 6.5, 8.0)
 TEXTS = (
-    "A woman in red walks by.",
-    "A man in green waits.",
-    "The woman in red's hand rises. The man turns.",
-    "A wall.",
-    "Somebody comes.",
-)
+    "A woman in red walks by.", "A man in green waits.", "The woman in red's hand rises. The man turns.",
+    "A wall.", "Somebody comes.",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

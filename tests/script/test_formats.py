@@ -191,25 +191,22 @@ def test_csv_without_heads_is_start_end_text_and_a_dropped_line_is_empty() -> No
     assert read_back(table, "csv") == [("s00001000", 1000, 3000, "")]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("vtt", "WEBVT\n", "x.vtt, line 1: a WebVTT file starts with WEBVTT, got 'WEBVT'"),
-        ("vtt", "WEBVTT\n\nstray\n", "x.vtt, line 3: 'stray' stands outside"),
-        ("vtt", "WEBVTT\n\n1\n00.05.0 --> 00:06.000\nA\n", "x.vtt, line 4: '00.05.0' is no time"),
-        ("vtt", "WEBVTT\n\n00:06.000 --> 00:06.000\nA\n", r"x.vtt, line 3: .*\[6.0, 6.0\)"),
-        ("vtt", "WEBVTT\n\n00:66.000 --> 01:06.000\nA\n", "x.vtt, line 3: '00:66.000' has over 59"),
-        ("srt", "1\n00:00:05,000 --> later\nA\n", "x.srt, line 2: .* is no timing"),
-        ("srt", "1\n00:00:05,000 --> 00:00:04,000\nA\n", r"x.srt, line 2: .*\[5.0, 4.0\)"),
-        ("srt", "1\n00:00:05,000 --> 00:00:06,000\nA\n2\n00:00:07,000 --> 00:00:08,000\nB\n", "line 5: .*empty line"),
-        ("csv", "id,text\n1,A\n", "x.csv, line 1: columns are id, text; start and end are missing"),
-        ("csv", "start,end\n1,2\n3,x\n", "x.csv, line 3: 'x' is no time"),
-        ("json", '[{"start": 1}]', "x.json, entry 1: 'None' is no time"),
-        ("json", '{"lines": 3}', "x.json holds no list"),
-        ("json", '[{"start": 1, "end": 2, "text": 5}]', "entry 1: .* 5"),
-        ("dapt", "<tt/>", "x.dapt, line 1: the root is tt"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "text", "message"), [
+    ("vtt", "WEBVT\n", "x.vtt, line 1: a WebVTT file starts with WEBVTT, got 'WEBVT'"),
+    ("vtt", "WEBVTT\n\nstray\n", "x.vtt, line 3: 'stray' stands outside"),
+    ("vtt", "WEBVTT\n\n1\n00.05.0 --> 00:06.000\nA\n", "x.vtt, line 4: '00.05.0' is no time"),
+    ("vtt", "WEBVTT\n\n00:06.000 --> 00:06.000\nA\n", r"x.vtt, line 3: .*\[6.0, 6.0\)"),
+    ("vtt", "WEBVTT\n\n00:66.000 --> 01:06.000\nA\n", "x.vtt, line 3: '00:66.000' has over 59"),
+    ("srt", "1\n00:00:05,000 --> later\nA\n", "x.srt, line 2: .* is no timing"),
+    ("srt", "1\n00:00:05,000 --> 00:00:04,000\nA\n", r"x.srt, line 2: .*\[5.0, 4.0\)"),
+    ("srt", "1\n00:00:05,000 --> 00:00:06,000\nA\n2\n00:00:07,000 --> 00:00:08,000\nB\n", "line 5: .*empty line"),
+    ("csv", "id,text\n1,A\n", "x.csv, line 1: columns are id, text; start and end are missing"),
+    ("csv", "start,end\n1,2\n3,x\n", "x.csv, line 3: 'x' is no time"),
+    ("json", '[{"start": 1}]', "x.json, entry 1: 'None' is no time"),
+    ("json", '{"lines": 3}', "x.json holds no list"),
+    ("json", '[{"start": 1, "end": 2, "text": 5}]', "entry 1: .* 5"),
+    ("dapt", "<tt/>", "x.dapt, line 1: the root is tt"),
+])  # fmt: skip
 def test_malformed_files_are_refused_with_file_and_line(name: str, text: str, message: str) -> None:
     with pytest.raises(ScriptError, match=message):
         FORMATS[name].read(text.encode(), f"x.{name}")

@@ -20,14 +20,8 @@ TRACK = Track(
     "en",
     (),
     "0.1.0",
-    (
-        cue(2.0, 5.0),
-        cue(10.0, 14.0, CueStatus.SILENT),
-        cue(83.12, 88.0),
-        cue(120.2, 120.4),
-        cue(120.6, 121.5),
-    ),
-)
+    (cue(2.0, 5.0), cue(10.0, 14.0, CueStatus.SILENT), cue(83.12, 88.0), cue(120.2, 120.4), cue(120.6, 121.5)),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

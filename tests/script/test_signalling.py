@@ -57,17 +57,14 @@ def test_what_is_written_is_found_and_valid() -> None:
             ALL_FORMATS[name].read(text.encode(), "x")
 
 
-@pytest.mark.parametrize(
-    ("text", "clause", "message"),
-    [
-        ("#EXTM3U\n", "CHARACTERISTICS", "no AUDIO rendition"),
-        ('#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a"\n', "EXT-X-MEDIA", "NAME missing"),
-        ('#EXT-X-MEDIA:TYPE=AUDIO,NAME="a"b",GROUP-ID="a"\n', "EXT-X-MEDIA", "no list"),
-        ('#EXT-X-MEDIA:TYPE=AUDIO,NAME="a",GROUP-ID="a",CHARACTERISTICS="public.accessibility.describes-video"\n', "AUTOSELECT", "not chosen"),
-        ('#EXT-X-MEDIA:TYPE=SUBTITLES,NAME="a",GROUP-ID="a",CHARACTERISTICS="public.accessibility.describes-video"\n', "CHARACTERISTICS", "for AUDIO"),
-        ('#EXT-X-MEDIA:TYPE=AUDIO,NAME="a",GROUP-ID="a",DEFAULT=YES,AUTOSELECT=NO\n', "EXT-X-MEDIA", "DEFAULT is YES"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "clause", "message"), [
+    ("#EXTM3U\n", "CHARACTERISTICS", "no AUDIO rendition"),
+    ('#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a"\n', "EXT-X-MEDIA", "NAME missing"),
+    ('#EXT-X-MEDIA:TYPE=AUDIO,NAME="a"b",GROUP-ID="a"\n', "EXT-X-MEDIA", "no list"),
+    ('#EXT-X-MEDIA:TYPE=AUDIO,NAME="a",GROUP-ID="a",CHARACTERISTICS="public.accessibility.describes-video"\n', "AUTOSELECT", "not chosen"),
+    ('#EXT-X-MEDIA:TYPE=SUBTITLES,NAME="a",GROUP-ID="a",CHARACTERISTICS="public.accessibility.describes-video"\n', "CHARACTERISTICS", "for AUDIO"),
+    ('#EXT-X-MEDIA:TYPE=AUDIO,NAME="a",GROUP-ID="a",DEFAULT=YES,AUTOSELECT=NO\n', "EXT-X-MEDIA", "DEFAULT is YES"),
+])  # fmt: skip
 def test_playlists_that_hide_the_description_are_found(text: str, clause: str, message: str) -> None:
     (found,) = check_hls(text.encode())
     assert found.clause == clause

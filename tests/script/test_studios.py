@@ -107,18 +107,15 @@ def test_a_file_counted_anew_is_known_by_its_times_or_ids() -> None:
     assert (done.changed, done.removed) == (("s36000123",), ("s00020017",))
 
 
-@pytest.mark.parametrize(
-    ("form", "text", "lines"),
-    [
-        ("frazier", "Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription\n1;00:00:01,12;00:00:03,00;1.52;Hallo\n", [(1.48, 3.0, "Hallo")]),
-        ("frazier", "Position;Start;Ende;Text\n1;00:00:01:12;00:00:03:00;Hallo\n", [(1.48, 3.0, "Hallo")]),
-        ("frazier", "\ufeffPosition;Start;End;Text;Sprecher\r\n1;00:00:01.12;00:00:03.00;Hallo;A\r\n;;;;\r\n", [(1.48, 3.0, "Hallo")]),
-        ("reaper", "#,Name,Start,End,Length,Color\nR1,Hello,0:01.500,0:03.000,0:01.500,00FF00\nM1,verse,0:02.000,,,\n", [(1.5, 3.0, "Hello")]),
-        ("reaper", '"#";"Name";"Start";"End";"Length"\n"R1";"A; B";"1.5";"3";"1.5"\n', [(1.5, 3.0, "A; B")]),
-        ("reaper", "#,Name,Start\nM2,It rains,4.000\nM1,One two three four,1:02:03.000\n", [(4.0, 4.75, "It rains"), (3723.0, 3724.5, "One two three four")]),
-        ("reaper", "#,Name,Start,End,Length\nM1,a b c d e f,1.0,,\nM2,x,2.0,,\n", [(1.0, 2.0, "a b c d e f"), (2.0, 2.375, "x")]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("form", "text", "lines"), [
+    ("frazier", "Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription\n1;00:00:01,12;00:00:03,00;1.52;Hallo\n", [(1.48, 3.0, "Hallo")]),
+    ("frazier", "Position;Start;Ende;Text\n1;00:00:01:12;00:00:03:00;Hallo\n", [(1.48, 3.0, "Hallo")]),
+    ("frazier", "\ufeffPosition;Start;End;Text;Sprecher\r\n1;00:00:01.12;00:00:03.00;Hallo;A\r\n;;;;\r\n", [(1.48, 3.0, "Hallo")]),
+    ("reaper", "#,Name,Start,End,Length,Color\nR1,Hello,0:01.500,0:03.000,0:01.500,00FF00\nM1,verse,0:02.000,,,\n", [(1.5, 3.0, "Hello")]),
+    ("reaper", '"#";"Name";"Start";"End";"Length"\n"R1";"A; B";"1.5";"3";"1.5"\n', [(1.5, 3.0, "A; B")]),
+    ("reaper", "#,Name,Start\nM2,It rains,4.000\nM1,One two three four,1:02:03.000\n", [(4.0, 4.75, "It rains"), (3723.0, 3724.5, "One two three four")]),
+    ("reaper", "#,Name,Start,End,Length\nM1,a b c d e f,1.0,,\nM2,x,2.0,,\n", [(1.0, 2.0, "a b c d e f"), (2.0, 2.375, "x")]),
+])  # fmt: skip
 def test_files_of_other_programs_are_read(
     form: str, text: str, lines: list[tuple[float, float, str]]
 ) -> None:
@@ -127,20 +124,17 @@ def test_files_of_other_programs_are_read(
     assert [(c.interval.start, c.interval.end, c.text) for c in found] == lines
 
 
-@pytest.mark.parametrize(
-    ("form", "text", "message"),
-    [
-        ("frazier", "Position;Start;End;Text\n1;00:00:01.25;00:00:03.00;A\n", "x, line 2: .* frame 25, but there are 25"),
-        ("frazier", "Position;Start;End;Text\n1;00:00:03.00;00:00:03.00;A\n", r"x, line 2: .*\[3.0, 3.0\)"),
-        ("frazier", "Position;Start;End;Text\n1;later;00:00:03.00;A\n", "x, line 2: 'later' is no time"),
-        ("frazier", "Position;Start;End\n1;2;3\n", "x, line 1: .* Text missing"),
-        ("frazier", 'Position;Start;End;Text\n1;2;3;"A" b\n', "x, line 2"),
-        ("reaper", "#,Name,Start,End,Length\nR1,a,5.1.00,9.1.00,4.0.00\n", "x, line 2: '5.1.00' is in measures"),
-        ("reaper", "#,Name,Start,End,Length\nR1,a,0:00:01:12,0:00:02:00,\n", "x, line 2: '0:00:01:12' is in frames"),
-        ("reaper", "#,Name,Start,End,Length\nR1,a,0:03,0:02,\n", r"x, line 2: .*\[3.0, 2.0\)"),
-        ("reaper", "#,Start,End\nR1,1,2\n", "x, line 1: .* Name and Start are missing"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("form", "text", "message"), [
+    ("frazier", "Position;Start;End;Text\n1;00:00:01.25;00:00:03.00;A\n", "x, line 2: .* frame 25, but there are 25"),
+    ("frazier", "Position;Start;End;Text\n1;00:00:03.00;00:00:03.00;A\n", r"x, line 2: .*\[3.0, 3.0\)"),
+    ("frazier", "Position;Start;End;Text\n1;later;00:00:03.00;A\n", "x, line 2: 'later' is no time"),
+    ("frazier", "Position;Start;End\n1;2;3\n", "x, line 1: .* Text missing"),
+    ("frazier", 'Position;Start;End;Text\n1;2;3;"A" b\n', "x, line 2"),
+    ("reaper", "#,Name,Start,End,Length\nR1,a,5.1.00,9.1.00,4.0.00\n", "x, line 2: '5.1.00' is in measures"),
+    ("reaper", "#,Name,Start,End,Length\nR1,a,0:00:01:12,0:00:02:00,\n", "x, line 2: '0:00:01:12' is in frames"),
+    ("reaper", "#,Name,Start,End,Length\nR1,a,0:03,0:02,\n", r"x, line 2: .*\[3.0, 2.0\)"),
+    ("reaper", "#,Start,End\nR1,1,2\n", "x, line 1: .* Name and Start are missing"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_its_line(form: str, text: str, message: str) -> None:
     with pytest.raises(ScriptError, match=message):
         ALL_FORMATS[form].read(text.encode(), "x")

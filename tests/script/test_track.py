@@ -95,18 +95,15 @@ SILENT = cue(text="", status=CueStatus.SILENT, reason="nothing to say")
 TWO = cue(candidates=("A dog runs.", "A hound races."), chosen=0)
 
 
-@pytest.mark.parametrize(
-    ("before", "change", "fields", "after"),
-    [
-        (cue(), {"text": "A cat runs."}, (EditField.TEXT,), {"text": "A cat runs."}),
-        (cue(), {"start": 10.001}, (EditField.TIME,), {"interval": Interval(10.001, 12.5)}),
-        (cue(), {"end": 12.0}, (EditField.TIME,), {"interval": Interval(10.0, 12.0)}),
-        (cue(), {"status": "dropped"}, (EditField.STATUS,), {"status": CueStatus.DROPPED}),
-        (cue(), {"text": ""}, (EditField.TEXT, EditField.STATUS), {"reason": "emptied by a person"}),
-        (TWO, {"chosen": 1}, (EditField.TEXT,), {"text": "A hound races."}),
-        (SILENT, {"text": "A dog."}, (EditField.TEXT, EditField.STATUS), {"status": CueStatus.PLACED, "reason": ""}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("before", "change", "fields", "after"), [
+    (cue(), {"text": "A cat runs."}, (EditField.TEXT,), {"text": "A cat runs."}),
+    (cue(), {"start": 10.001}, (EditField.TIME,), {"interval": Interval(10.001, 12.5)}),
+    (cue(), {"end": 12.0}, (EditField.TIME,), {"interval": Interval(10.0, 12.0)}),
+    (cue(), {"status": "dropped"}, (EditField.STATUS,), {"status": CueStatus.DROPPED}),
+    (cue(), {"text": ""}, (EditField.TEXT, EditField.STATUS), {"reason": "emptied by a person"}),
+    (TWO, {"chosen": 1}, (EditField.TEXT,), {"text": "A hound races."}),
+    (SILENT, {"text": "A dog."}, (EditField.TEXT, EditField.STATUS), {"status": CueStatus.PLACED, "reason": ""}),
+])  # fmt: skip
 def test_a_change_in_the_file_is_found_as_an_edit_and_given_back_by_null(
     before: Cue, change: dict[str, Any], fields: tuple[EditField, ...], after: dict[str, Any]
 ) -> None:
@@ -133,26 +130,20 @@ def test_an_added_line_needs_no_more_than_times_and_text_and_a_copy_no_id() -> N
         edited_by_hand(track(cue()), lambda t: t["cues"].append({**t["cues"][0], "text": "A cat runs."}))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda t: t.update(schema_version=2), "schema_version 2; this shotad reads up to 1"),
-        (lambda t: t.update(cuse=[]), "unknown key 'cuse'. Did you mean cues"),
-        (lambda t: t["cues"][0].update(txt="A"), "cue s00010000 has an unknown key 'txt'. Did you mean text"),
-        (lambda t: t["cues"][0].update(start="10"), "start must be a number of seconds, got '10'"),
-        (lambda t: t["cues"][0].update(end=3), "start before it ends"),
-        (lambda t: t["cues"][0].update(status="gone"), "'gone'"),
-        (lambda t: t["cues"][0].update(text=None), "text must be a text in quotes, got None"),
-        (
-            lambda t: t["cues"][0].update(seen_from="soon"),
-            "seen_from must be a number of seconds, got 'soon'",
-        ),
-        (lambda t: t["film"].update(duration=-1), "duration must be positive"),
-        (lambda t: t.update(written=["s1"]), "'s1'"),
-        (lambda t: t.update(translated_from="German!"), "translated_from must be a language's tag"),
-        (lambda t: t.update(translated_form="de"), "Did you mean translated_from"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda t: t.update(schema_version=2), "schema_version 2; this shotad reads up to 1"),
+    (lambda t: t.update(cuse=[]), "unknown key 'cuse'. Did you mean cues"),
+    (lambda t: t["cues"][0].update(txt="A"), "cue s00010000 has an unknown key 'txt'. Did you mean text"),
+    (lambda t: t["cues"][0].update(start="10"), "start must be a number of seconds, got '10'"),
+    (lambda t: t["cues"][0].update(end=3), "start before it ends"),
+    (lambda t: t["cues"][0].update(status="gone"), "'gone'"),
+    (lambda t: t["cues"][0].update(text=None), "text must be a text in quotes, got None"),
+    (lambda t: t["cues"][0].update(seen_from="soon"), "seen_from must be a number of seconds, got 'soon'"),
+    (lambda t: t["film"].update(duration=-1), "duration must be positive"),
+    (lambda t: t.update(written=["s1"]), "'s1'"),
+    (lambda t: t.update(translated_from="German!"), "translated_from must be a language's tag"),
+    (lambda t: t.update(translated_form="de"), "Did you mean translated_from"),
+])  # fmt: skip
 def test_a_wrong_file_is_refused_with_place_and_value(
     change: Callable[[dict[str, Any]], None], message: str
 ) -> None:

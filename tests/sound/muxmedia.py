@@ -51,15 +51,12 @@ H264 = {
 }
 VP8 = {
     name: replace(
-        film,
-        suffix=".webm",
-        codec="libvpx",
-        b_frames=0,
+        film, suffix=".webm", codec="libvpx", b_frames=0,
         sounds=tuple(replace(sound, codec="libopus", rate=48000) for sound in film.sounds),
     )
     for name, film in H264.items()
     if name != "broadcast"
-}
+}  # fmt: skip
 TWO = FilmSpec(
     suffix=".mkv",
     b_frames=2,
@@ -153,13 +150,9 @@ def written(source: Path, target: Path, layout: str = "stereo", **settings: Any)
     """The film at ``source`` with bursts and cues, at ``target``."""
     with open_film(source) as film:
         return write_film(
-            film,
-            target,
-            sound=ad_sound(film, layout),
-            text=TEXT,
-            settings=ContainerSettings(**settings),
+            film, target, sound=ad_sound(film, layout), text=TEXT, settings=ContainerSettings(**settings),
             metadata=METADATA,
-        )
+        )  # fmt: skip
 
 
 def heard(path: Path, track: int, channel: int = 0) -> list[float]:

@@ -72,14 +72,8 @@ def test_range_of_tech_3342(parts: list[tuple[float, float]], expected: float) -
 
 @pytest.mark.parametrize(
     ("divisor", "degrees", "peak_db", "expected"),
-    [
-        (4, 0, -6.0206, -6),
-        (4, 45, -6.0206, -6),
-        (6, 60, -6.0206, -6),
-        (8, 67.5, -6.0206, -6),
-        (4, 45, 2.98, 3),
-    ],
-)
+    [(4, 0, -6.0206, -6), (4, 45, -6.0206, -6), (6, 60, -6.0206, -6), (8, 67.5, -6.0206, -6), (4, 45, 2.98, 3)],
+)  # fmt: skip
 def test_true_peak_of_tech_3341(divisor: int, degrees: float, peak_db: float, expected: float) -> None:
     tone = sine(48000 / divisor, peak_db, 2, phase=np.radians(degrees))
     ramp = np.clip(np.minimum(np.arange(len(tone)), np.arange(len(tone))[::-1]) / 2400, 0, 1)

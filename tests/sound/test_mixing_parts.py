@@ -16,19 +16,8 @@ from shotad.sound.true_peak import ATTACK, RELEASE, Limiter, limited
 from tests.sound.tones import Samples, blocks, line, noise, whole
 
 LAYOUTS = (
-    "mono",
-    "stereo",
-    "2.1",
-    "3.0",
-    "quad",
-    "4.0",
-    "5.0",
-    "5.1",
-    "5.1(side)",
-    "6.1",
-    "7.1",
-    "7.1(wide)",
-)
+    "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0", "5.1", "5.1(side)", "6.1", "7.1", "7.1(wide)",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -34,12 +34,9 @@ def track_of(lines: Sequence[str] = LINES, language: str = "en") -> Track:
 def _cue(number: int, text: str, language: str) -> Cue:
     start = 10.0 * number
     return Cue(
-        id=f"s{number * 10000:08d}",
-        slot_id=f"s{number * 10000:08d}",
-        interval=Interval(start, start + 0.375 * len(text.split())),
-        text=text,
-        language=language,
-    )
+        id=f"s{number * 10000:08d}", slot_id=f"s{number * 10000:08d}",
+        interval=Interval(start, start + 0.375 * len(text.split())), text=text, language=language,
+    )  # fmt: skip
 
 
 def slots_of(track: Track, seconds: float = 5.0) -> tuple[Slot, ...]:

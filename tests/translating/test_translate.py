@@ -93,18 +93,15 @@ def test_what_was_said_before_is_shown_and_what_follows(log: Callable[[], Record
     assert all(json.dumps(line) in third for line in LINES[:4])
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (lambda said: said.pop(IDS[1]), "left out"),
-        (lambda said: said.update({IDS[1]: LINES[1] + " She leaves the house."}), "in English"),
-        (lambda said: said.update({IDS[1]: "**Ausgang** steht dort: `„Ausgang“`\\n- so"}), "plain text"),
-        (lambda said: said.update({IDS[1]: "Auf dem „Schild“ steht " + "das Wort " * 20}), "too long"),
-        (lambda said: said.update({IDS[1]: "..."}), "left out"),
-        (lambda said: said.update({IDS[1]: "Auf einem Schild steht Ausgang."}), "quotation marks"),
-        (lambda said: said.update({IDS[0]: "Die Frau öffnet die Tür."}), "must say Ann"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "told"), [
+    (lambda said: said.pop(IDS[1]), "left out"),
+    (lambda said: said.update({IDS[1]: LINES[1] + " She leaves the house."}), "in English"),
+    (lambda said: said.update({IDS[1]: "**Ausgang** steht dort: `„Ausgang“`\\n- so"}), "plain text"),
+    (lambda said: said.update({IDS[1]: "Auf dem „Schild“ steht " + "das Wort " * 20}), "too long"),
+    (lambda said: said.update({IDS[1]: "..."}), "left out"),
+    (lambda said: said.update({IDS[1]: "Auf einem Schild steht Ausgang."}), "quotation marks"),
+    (lambda said: said.update({IDS[0]: "Die Frau öffnet die Tür."}), "must say Ann"),
+])  # fmt: skip
 def test_only_the_line_that_is_wrong_is_asked_again(
     log: Callable[[], RecordLog], change: Callable[[dict[str, str]], object], told: str
 ) -> None:

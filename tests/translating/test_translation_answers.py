@@ -17,20 +17,17 @@ DOOR, SIGN = "Sie öffnet die Tür.", "Auf dem Schild steht „Ausgang“."
 BOTH = dict(zip(IDS, (DOOR, SIGN), strict=True))
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        json.dumps(BOTH),
-        json.dumps(BOTH, ensure_ascii=False, indent=2),
-        f"Here are the translations:\n```json\n{json.dumps(BOTH)}\n```\nLet me know!",
-        f"<think>The door, {{}} hm.</think>{json.dumps(BOTH)}",
-        json.dumps([{"id": name, "translation": text} for name, text in BOTH.items()]),
-        "\n".join(json.dumps({"id": name, "line": text}) for name, text in BOTH.items()),
-        json.dumps(BOTH)[:-1],
-        json.dumps({**BOTH, "s00030000": "Mehr."}),
-        f'{IDS[0]}: "{DOOR}"\n{IDS[1]}: "{SIGN}"',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("answer", [
+    json.dumps(BOTH),
+    json.dumps(BOTH, ensure_ascii=False, indent=2),
+    f"Here are the translations:\n```json\n{json.dumps(BOTH)}\n```\nLet me know!",
+    f"<think>The door, {{}} hm.</think>{json.dumps(BOTH)}",
+    json.dumps([{"id": name, "translation": text} for name, text in BOTH.items()]),
+    "\n".join(json.dumps({"id": name, "line": text}) for name, text in BOTH.items()),
+    json.dumps(BOTH)[:-1],
+    json.dumps({**BOTH, "s00030000": "Mehr."}),
+    f'{IDS[0]}: "{DOOR}"\n{IDS[1]}: "{SIGN}"',
+])  # fmt: skip
 def test_translations_are_read(answer: str) -> None:
     assert read_answer(answer, IDS) == BOTH
 

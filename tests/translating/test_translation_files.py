@@ -37,12 +37,8 @@ def edit(path: Path, old: str, new: str) -> None:
 def test_the_track_and_its_scripts_carry_the_language(tmp_path: Path) -> None:
     outcome = run(tmp_path)
     assert [path.name for path in outcome.files] == [
-        "track.de.json",
-        "movie.de.ad.vtt",
-        "movie.de.ad.srt",
-        "movie.de.ad.dapt.xml",
-        "movie.de.ad.csv",
-    ]
+        "track.de.json", "movie.de.ad.vtt", "movie.de.ad.srt", "movie.de.ad.dapt.xml", "movie.de.ad.csv",
+    ]  # fmt: skip
     assert load_track(tmp_path / "track.de.json") == outcome.track
     assert [cue.text for cue in read_cues(tmp_path / "movie.de.ad.vtt")] == list(GERMAN.values())
     assert "Language: de" in (tmp_path / "movie.de.ad.vtt").read_text()
