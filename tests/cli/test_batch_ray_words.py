@@ -28,31 +28,6 @@ def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--ray", "--jobs", "2"), "--jobs holds for one machine"),
-        (("--ray", "--jobs", "auto"), "--jobs holds for one machine"),
-        (("--ray", "--retries", "1"), "--retries"),
-        (("--ray", "--min-free", "2GB"), "--min-free"),
-        (("--ray", "--memory", "4GB"), "--memory"),
-        (("--ray", "--watch"), "--watch"),
-        (("--ray", "--profile"), "--profile"),
-        (("--ray-config", "run.yaml"), "--ray-config is for runs on a cluster"),
-        (("--ray", "--ray-config", "wrong.yaml"), "looking.least"),
-        (("--ray", "--ray-config", "gone.yaml"), "gone.yaml"),
-    ],
-)
-def test_what_would_be_passed_over_is_refused(
-    shotad: Shotad, films: Path, words: tuple[str, ...], told: str
-) -> None:
-    (films / "wrong.yaml").write_text("lookin: {least: 1}\n")
-    said = shotad("batch", "a.mp4", *words, *FAKE)
-    assert said.code in (1, 2), said
-    assert told in said.err
-    assert not (films / "a.shotad").exists()
-
-
 def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
     """A run of which the first film is done, the second fails, and then ``end`` comes."""
 

@@ -32,44 +32,6 @@ def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, t
     assert [film["state"] for film in found["films"]] == ["to_do", "to_do"]
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ((), "No films are named"),
-        (("nothing.mp4",), "nothing.mp4"),
-        (("empty",), "There are no films in empty"),
-        (("--ray", "empty"), "--ray"),
-        (("film.mp4", "--jobs", "many"), "--jobs many"),
-        (("film.mp4", "--jobs", "0"), "--jobs 0"),
-        (("film.mp4", "--memory", "much"), "no size"),
-        (("film.mp4", "--min-free", "-1GB"), "--min-free: '-1GB' is no size"),
-        (("film.mp4", "--memory", "0"), "--memory 0"),
-        (("film.mp4", "--out", "film.mp4"), "film.mp4 is a file"),
-        (("film.mp4", "--out", "film.mp4/below"), "film.mp4 is a file"),
-        (("film.mp4", "--engine", "fak"), "fake"),
-        (("film.mp4", "--only-failed"), "shotad-batch.json"),
-        (("film.mp4", "--watch", "--only-failed"), "--watch"),
-        (("film.mp4", "--cast", "nobody"), "--cast"),
-        (("film.mp4", "--frame-rate", "x"), "frame rate"),
-        (("film.mp4", "--from", "5", "--to", "4"), "after the start"),
-        (("film.mp4", "--set", "slots.minimun=3"), "slots.minimum"),
-        (("film.mp4", "--make", "film:xyz"), "xyz"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_before_any_film(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
-) -> None:
-    films(tmp_path, "film.mp4")
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path)
-    if "--only-failed" in words and "--watch" in words:
-        (tmp_path / "shotad-batch.json").write_text('{"films": []}')
-    said = shotad("batch", *words)
-    assert said.code in (1, 2), said
-    assert told in said.err
-    assert not (tmp_path / "film.shotad").exists()
-
-
 def test_no_failures_are_nothing_to_do(
     shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

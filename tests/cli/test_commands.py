@@ -15,7 +15,7 @@ import pytest
 from shotad.core import Config, Request
 from shotad.engines.fake import FakeEngine
 from tests.cli.program import FAKE, Said, Shotad
-from tests.media import FilmSpec, SoundSpec, make_film
+from tests.media import FilmSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -95,47 +95,6 @@ def test_a_film_full_of_speech_says_why_it_has_no_slot(shotad: Shotad, film: Pat
     rich = shotad("slots", film, "--subtitles", spoken, "--detail", "rich", *fake[2:])
     assert "shorter than 3 s. --extended" in rich.out
     assert "speech fills" not in shotad("slots", film, *FAKE[2:]).out
-
-
-def test_a_folder_of_films_is_for_batch(shotad: Shotad, film: Path) -> None:
-    for command in ("describe", "shots"):
-        said = shotad(command, film.parent)
-        assert said.code == 1
-        assert f"shotad batch {film.parent}" in said.err
-
-
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        (1, ("describe", "none.mp4")),
-        (1, ("describe", "{film}", "--note", "none.txt")),
-        (1, ("describe", "{film}", "--config", "none.yaml")),
-        (1, ("batch", "{film}", "--cast", "none.cast")),
-        (1, ("predict", "none.yaml", "--root", "{film}", "--out", "x")),
-        *((1, (name, "none.mp4")) for name in ("render", "review", "lint", "export", "sheet")),
-        (1, ("translate", "none.mp4", "--to", "de")),
-        (1, ("redo", "none.mp4", "1")),
-        (1, ("export", "{film}", "--format", "srt", "--out", "/proc/x")),
-        (2, ("describe", "{film}", "--engine", "nonsense")),
-        (2, ("batch", "{film}", "--engine", "nonsense")),
-        (2, ("describe", "{film}", "--voice", "nonsense")),
-        (2, ("render", "{film}", "--voice", "nonsense")),
-        (2, ("describe", "{film}", "--config", "nonsense")),
-        (2, ("export", "{film}", "--format", "nonsense")),
-        (2, ("import", "{film}", "{film}", "--format", "nonsense")),
-        (2, ("models", "pull", "nonsense")),
-        (2, ("predict", "nonsense", "--root", "{film}", "--out", "x")),
-    ],
-)
-def test_like_mistakes_have_like_exit_codes(
-    shotad: Shotad, film: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(film.parent)
-    if "{film}" in words and words[0] in ("render", "export", "import"):
-        assert shotad("describe", film, *FAKE, "--no-sheet").code == 0
-    said = shotad(*(word.format(film=film) for word in words))
-    assert said.code == code, said.err
-    assert said.err.count("Error: ") == 1
 
 
 def test_shots_and_slots_alone(shotad: Shotad, film: Path) -> None:
@@ -228,29 +187,6 @@ def test_doctor_names_the_extra_that_brings_what_is_missing(
         assert any(wanted.startswith(package.lower()) for wanted in extras[extra]), (package, extra)
 
 
-BAD = {
-    "missing": ("no-such-film.mp4", None),
-    "empty": ("empty.mp4", b""),
-    "text": ("text.mp4", b"This is not a film.\n" * 50),
-    "playlist": ("list.mp4", b"#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nhttp://127.0.0.1:9/a.ts\n"),
-    "noise": ("noise.mkv", bytes(range(256)) * 40),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_what_is_no_film_is_refused_and_leaves_no_folder(shotad: Shotad, tmp_path: Path, name: str) -> None:
-    file_name, content = BAD[name]
-    path = tmp_path / file_name
-    if content is not None:
-        path.write_bytes(content)
-    said = shotad("describe", path, *FAKE)
-    assert said.code == 1
-    assert said.err.startswith("Error: ")
-    assert file_name in said.err
-    assert "Traceback" not in said.err
-    assert not path.with_suffix(".shotad").exists()
-
-
 def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, tmp_path: Path) -> None:
     whole = make_film(FilmSpec(suffix=".mkv", frames=300, cuts=(100, 200), gop=10)).path.read_bytes()
     path = tmp_path / "cut.mkv"
@@ -259,37 +195,6 @@ def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, 
     assert said.code == 0, said.err
     assert "Note: " in said.out
     assert (tmp_path / "cut.shotad" / "track.json").is_file()
-
-
-@pytest.mark.parametrize(("words", "code", "needle"), [
-    (("--engine", "fak"), 2, "Did you mean fake?"),
-    (("--set", "slots.minimun=3"), 2, "Did you mean slots.minimum?"),
-    (("--from", "1:75"), 2, "no time"),
-    (("--from", "9", "--to", "8"), 2, "--to 8"),
-    (("--audio-track", "4"), 1, "audio track 4"),
-    (("--subtitles", "none.srt"), 1, "none.srt"),
-    (("--slots", "none.csv"), 1, "none.csv"),
-    (("--shots", "none.csv"), 1, "none.csv"),
-    (("--shots", "empty.csv"), 1, "empty.csv holds no shots."),
-    (("--shots", "late.csv"), 1, "late.csv holds no shot inside the film"),
-    (("--shots", "mixed.csv"), 1, "the shots [0.000, 2.000) and [1.000, 3.000) overlap or are out of order."),
-    (("--no-such-flag",), 2, "no-such-flag"),
-])  # fmt: skip
-def test_mistakes_are_explained(
-    shotad: Shotad, tmp_path: Path, words: tuple[str, ...], code: int, needle: str
-) -> None:
-    path = tmp_path / "movie.mp4"
-    shutil.copy(make_film(FilmSpec(frames=150, sounds=(SoundSpec(duration=6.0),))).path, path)
-    for name, rows in {"empty": "", "late": "90,91\n", "mixed": "0,2\n1,3\n"}.items():
-        (tmp_path / f"{name}.csv").write_text(f"start,end\n{rows}")
-    words = tuple(str(tmp_path / word) if (tmp_path / word).is_file() else word for word in words)
-    base = ["--set", "slots.find_credits=false"]
-    base += [] if "--engine" in words else ["--engine", "fake"]
-    base += [] if "--audio-track" in words else ["--set", "speech.source=none"]
-    said = shotad("describe", path, *base, *words)
-    assert said.code == code
-    assert needle in said.err
-    assert "Traceback" not in said.err
 
 
 @pytest.mark.parametrize("command", ["describe", "shots", "slots", "grammar"])

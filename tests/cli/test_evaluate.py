@@ -91,25 +91,6 @@ def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Shotad, labels: P
     assert value["overall"][0]["counts"]["together"] == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "needle"),
-    [
-        (("--table", "--frames", "mid"), 2, "--table"),
-        (("--threshold", "2"), 2, "threads.threshold"),
-        (("--frames", "both"), 2, "both"),
-        (("--features", "none"), 2, "none"),
-    ],
-)
-def test_mistakes_are_explained(
-    threads: Shotad, labels: Path, words: tuple[str, ...], code: int, needle: str
-) -> None:
-    said = threads(labels, *words, features=None if "--features" in words else "grid")
-    assert said.code == code
-    assert needle in said.err
-    assert "Traceback" not in said.err
-    assert not (labels.parent / "data.shotad").exists()
-
-
 def test_wrong_labels_are_refused_before_anything_is_done(threads: Shotad, labels: Path) -> None:
     wrong = {**LABELS, "clusters": [[1, 3], [3, 40]]}
     (labels / "wrong.json").write_text(json.dumps(wrong), encoding="utf-8")

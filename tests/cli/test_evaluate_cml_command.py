@@ -52,10 +52,3 @@ def test_the_instruction(shotad: Shotad, tmp_path: Path) -> None:
     assert "<stage_direction>" in said.out
     summary.write_text(" ", encoding="utf-8")
     assert "is empty" in shotad("evaluate", "cml", "--instruction", summary).err
-
-
-def test_what_is_missing_is_named(cml: Shotad, shotad: Shotad) -> None:
-    said = cml()
-    assert (said.code, "No engine is named" in said.err) == (2, True)
-    said = shotad("evaluate", "cml", "--judge", READER)
-    assert (said.code, "No screenplay is named" in said.err) == (2, True)

@@ -45,24 +45,11 @@ def test_as_json_with_the_pairs(rated: Shotad, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "o" / "inter-rater.json").read_text(encoding="utf-8")) == record
 
 
-def test_what_cannot_be_meant(rated: Shotad, shotad: Shotad, tmp_path: Path) -> None:
-    assert rated("--tiou", "high").code == 2
-    nothing = rated("--tiou", "")
-    assert (nothing.code, "holds no numbers" in nothing.err) == (2, True)
-    said = rated("--tiou", "1.5")
-    assert said.code == 1
-    assert "1.5 is no tIoU" in said.err
-    said = shotad("evaluate", "inter-rater", *(tmp_path / f"{k}.vtt" for k in range(3)))
-    assert said.code == 2
-    assert "3 files were given" in said.err
-    said = shotad("evaluate", "inter-rater", tmp_path / "a.vtt", tmp_path / "none.vtt")
-    assert said.code == 1
-    assert said.err.count("none.vtt") == 1
-
-
-def test_a_table(rated: Shotad, tmp_path: Path) -> None:
+def test_a_table_and_a_file_that_is_not_there_which_is_told_once(rated, shotad, tmp_path):
     table = tmp_path / "both.csv"
     table.write_text("film,rater,start,end,text\nUp,x,0,4,A dog.\nUp,y,0,4,A cat.\n", encoding="utf-8")
     said = rated(table, "--tiou", "0.5")
     assert said.code == 0, said.err
     assert "x: 1 line. y: 1 line." in said.out
+    said = shotad("evaluate", "inter-rater", tmp_path / "a.vtt", tmp_path / "none.vtt")
+    assert (said.code, said.err.count("none.vtt")) == (1, 1)

@@ -79,13 +79,6 @@ def test_json_and_files(shotad: Shotad, folders: tuple[Path, Path], tmp_path: Pa
     assert (tmp_path / "c" / "compare.html").is_file()
 
 
-def test_a_folder_without_a_report(shotad: Shotad, folders: tuple[Path, Path], tmp_path: Path) -> None:
-    said = shotad("evaluate", "compare", folders[0], tmp_path)
-    assert said.code == 1
-    assert "holds no report.json" in said.err
-    assert "shotad evaluate ad has written" in said.err
-
-
 def test_a_shard_twice_is_refused(shotad: Shotad, tmp_path: Path) -> None:
     write_report(tmp_path / "1", shard(made_run(), 0, 25), plots=False)
     said = shotad("evaluate", "merge", tmp_path / "1", tmp_path / "1", "--out", tmp_path / "all")

@@ -48,7 +48,7 @@ def test_questions_as_text_and_json(stage: Shotad, tmp_path: Path) -> None:
     assert len(Model.asked) == 2 * asked[0]
 
 
-def test_check(stage: Shotad, shotad: Shotad, tmp_path: Path) -> None:
+def test_check(stage: Shotad, tmp_path: Path) -> None:
     said = stage("--check")
     assert (said.code, said.err) == (0, "")
     assert "timeline nodes          4" in said.out
@@ -56,17 +56,3 @@ def test_check(stage: Shotad, shotad: Shotad, tmp_path: Path) -> None:
     said = stage("--check", "--json")
     assert said.code == 1
     assert json.loads(said.out)["whole"] is False
-    (tmp_path / "empty").mkdir()
-    said = shotad("evaluate", "stage", tmp_path / "empty", "--check")
-    assert said.code == 1
-    assert "There is no film of STAGE" in said.err
-
-
-def test_what_is_missing(stage: Shotad) -> None:
-    said = stage("--engine", MODEL)
-    assert (said.code, "--task is missing" in said.err) == (2, True)
-    said = stage("--task", "questions")
-    assert (said.code, "--engine is missing" in said.err) == (2, True)
-    said = stage("--task", "questions", "--engine", "nobody")
-    assert said.code != 0
-    assert "nobody" in said.err

@@ -51,16 +51,3 @@ def test_answers_that_cannot_be_read_are_told_by_the_exit_code(steps: Shotad) ->
     said = steps("--judge", f"{HERE}:Mute")
     assert said.code == 1
     assert "Not all answered, counts as 0 (agents): 3: tea (ann), tea (bob), bulb (ann)." in said.out
-
-
-def test_what_cannot_be_meant(steps: Shotad, shotad: Shotad, tmp_path: Path) -> None:
-    said = steps()
-    assert (said.code, "No judge is named" in said.err, "--judge openai:gpt-4o" in said.err) == (
-        2,
-        True,
-        True,
-    )
-    said = steps("--judge", f"{HERE}:Careful", "--planted", "rule")
-    assert (said.code, "'rule'" in said.err) == (2, True), said.err
-    said = shotad("evaluate", "steps", tmp_path / "none.jsonl", "--judge", "fake")
-    assert (said.code, "none.jsonl cannot be read" in said.err) == (1, True)

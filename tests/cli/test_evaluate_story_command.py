@@ -71,34 +71,6 @@ def test_an_estimate_asks_nothing(told: Shotad, tmp_path: Path) -> None:
     assert not Reader.asked
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "what"),
-    [
-        ((), 2, "There are no questions. Name a file by --questions"),
-        (("--questions", "q.jsonl", "--conditions", "ad,best"), 2, "There is no condition 'best'"),
-        (("--questions", "q.jsonl", "--human", "Anna.human.vtt"), 2, "--human has no meaning with a table"),
-        (("--questions", "none.csv"), 1, "none.csv cannot be read"),
-    ],
-)
-def test_what_cannot_be_meant(
-    told: Shotad,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    code: int,
-    what: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    said = told("films.csv", *words)
-    assert (said.code, what in said.err) == (code, True), said.err
-
-
-def test_an_engine_that_is_unknown(told: Shotad, tmp_path: Path) -> None:
-    said = told(tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", engine="nobody")
-    assert said.code != 0
-    assert "nobody" in said.err
-
-
 def test_a_film_that_was_not_described(told: Shotad, tmp_path: Path) -> None:
     film = tmp_path / "Cleo.mp4"
     with film.open("wb") as file:

@@ -29,10 +29,6 @@ def run(command: object, *words: str) -> Result:
     return CliRunner().invoke(command, list(words))  # type: ignore[arg-type]
 
 
-def listed() -> dict[str, dict[str, object]]:
-    return {row["name"]: row for row in json.loads(run(models, "list", "--json").stdout)}
-
-
 def threads_line() -> str:
     checks = json.loads(run(doctor, "--json").stdout)
     return next(check["finding"] for check in checks if check["topic"] == "Threads")

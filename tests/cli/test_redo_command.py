@@ -86,29 +86,6 @@ def test_no_new_line_is_exit_code_1(shotad: Shotad, film: Path) -> None:
     assert first_line(film) == before
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "needle"),
-    [
-        (("s12345678",), 2, "The nearest is s0"),
-        (("99",), 2, "lines are heard"),
-        (("nonsense",), 2, "neither an id nor a time"),
-        (("1", "--engine", "fakee"), 2, "Did you mean fake?"),
-        (("1", "--set", "slots.minimum=3"), 2, "whole film"),
-        (("1", "--set", "stage2.candidats=3"), 2, "stage2.candidates"),
-        (("1", "--film", "none.mp4"), 1, "none.mp4"),
-        ((), 2, "SLOT"),
-    ],
-)
-def test_mistakes_are_explained(
-    shotad: Shotad, film: Path, words: tuple[str, ...], code: int, needle: str
-) -> None:
-    said = shotad("redo", film, *words)
-    assert said.code == code
-    assert needle in said.err
-    assert "Traceback" not in said.err
-    assert not (film.with_suffix(".shotad") / "redo.jsonl").exists()
-
-
 def test_a_film_that_has_moved_is_asked_for(shotad: Shotad, film: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere" / "other.mp4"
     elsewhere.parent.mkdir()

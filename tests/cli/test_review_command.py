@@ -52,25 +52,6 @@ def test_a_film_that_is_gone_is_no_hindrance(shotad: Shotad, tmp_path: Path, ser
     assert served[0]["film"] is None
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("--film", "nowhere.mp4"), 1, "There is no film nowhere.mp4"),
-        (("--port", "0"), 2, "--port"),
-        (("--port", "70000"), 2, "--port"),
-        (("--no-open", "--quiet"), 2, "you would not see the address"),
-        (("--json", "--plain"), 2, "exclude each other"),
-    ],
-)
-def test_what_cannot_be_meant_is_said(
-    shotad: Shotad, place: Path, served: list[Any], words: tuple[str, ...], code: int, said: str
-) -> None:
-    heard = shotad("review", place, *words)
-    assert heard.code == code
-    assert said in heard.err
-    assert served == []
-
-
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
 def test_missing_packages_are_named_with_the_extra(
     shotad: Shotad, place: Path, missing: str, monkeypatch: pytest.MonkeyPatch

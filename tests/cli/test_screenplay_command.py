@@ -82,8 +82,3 @@ def test_without_words_it_says_how_to_get_them(shotad: Shotad, tmp_path: Path) -
     said = shotad("screenplay", make_folder(tmp_path / "a.shotad", "a", [(1, 2, "Rain.")]))
     assert said.code == 0
     assert "Name them by --subtitles" in said.err
-
-
-def test_a_film_that_was_not_described(shotad: Shotad, tmp_path: Path) -> None:
-    said = shotad("screenplay", tmp_path / "b.mp4")
-    assert (said.code, "Run shotad describe first" in said.err) == (1, True)

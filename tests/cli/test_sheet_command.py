@@ -23,25 +23,6 @@ def film(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A work folder that a run has left, to be copied."""
-    from shotad.cli.main import cli
-
-    folder = tmp_path_factory.mktemp("finished")
-    path = folder / "movie.mp4"
-    shutil.copy(make_film(FilmSpec(frames=150, cuts=(60,))).path, path)
-    cli.main(
-        ["describe", str(path), "--engine", "fake", *PLAIN, "--quiet", "--no-sheet"], standalone_mode=False
-    )
-    return folder / "movie.shotad"
-
-
-@pytest.fixture
-def described(finished: Path, film: Path) -> Path:
-    return Path(shutil.copytree(finished, film.with_suffix(".shotad")))
-
-
 def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, film: Path) -> None:
     code, out, err = shotad("sheet", film, *PLAIN)
     assert code == 0, err
@@ -67,25 +48,3 @@ def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(
     page.unlink()
     assert shotad("sheet", page.parent, "--quiet") == (0, "", "")
     assert page.read_bytes() == drawn
-
-
-@pytest.mark.parametrize("more", [("--film", "x.mp4"), ("--film", "x.mp4", "--out", "y")])
-def test_film_is_for_work_folders(shotad: Shotad, film: Path, more: tuple[str, ...]) -> None:
-    code, _, err = shotad("sheet", film, *more)
-    assert code == 2
-    assert "--film has no meaning" in err
-
-
-def test_out_is_for_films(shotad: Shotad, described: Path, tmp_path: Path) -> None:
-    code, _, err = shotad("sheet", described, "--out", tmp_path / "x")
-    assert code == 2
-    assert "--out has no meaning" in err
-
-
-def test_a_setting_that_cannot_be_meant_is_refused_before_the_film_is_read(
-    shotad: Shotad, film: Path
-) -> None:
-    code, _, err = shotad("sheet", film, "--set", "threads.features=gird")
-    assert code == 2
-    assert "grid" in err
-    assert not (film.with_suffix(".shotad") / "shots.json").exists()

@@ -102,24 +102,6 @@ def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, P
         assert shot["scale"] == max(chances, key=chances.__getitem__).value
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--set", "optim.rate=1"], "There is no setting optim.rate. Did you mean optim.lr?"),
-        (["--set", "epochs=0"], "epochs = 0 cannot be used"),
-        (["--config", "nothing"], "There is no config 'nothing'"),
-        (["--backbone", "nothing"], "net.backbone = 'nothing' is neither a name nor a folder"),
-        (["--set", "compute.device=gpu"], "compute.device = 'gpu' is no device"),
-    ],
-)
-def test_what_cannot_be_meant_is_told(
-    shotad: Shotad, arguments: list[str], message: str, ready: tuple[Path, Path], tmp_path: Path
-) -> None:
-    said = shotad(*words(ready, tmp_path / "run"), *arguments)
-    assert said.code == 2
-    assert message in said.err
-
-
 def test_a_backbone_that_cannot_be_fetched_may_be_a_folder(
     shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -173,9 +173,14 @@ ONE_LINE = {
 }
 
 
-@pytest.mark.parametrize("reply", ONE_LINE.values(), ids=ONE_LINE)
-def test_one_line_is_found(reply: str) -> None:
-    assert parse_stage2(reply) == (GATE,)
+SOUNDS = (
+    "He can't help laughing.",
+    'A sign reads "Sorry, we\'re closed".',
+    "Unfortunately for him, the rope snaps.",
+    "The assistant hands him a scalpel.",
+    "He is unable to lift the hatch.",
+)
+"""Lines that only sound like a refusal."""
 
 
 KEPT = {
@@ -199,8 +204,15 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("reply", "line"), KEPT.values(), ids=KEPT)
-def test_what_belongs_to_the_sentence_stays(reply: str, line: str) -> None:
+LINES = [
+    *(pytest.param(reply, GATE, id=name) for name, reply in ONE_LINE.items()),
+    *(pytest.param(reply, line, id=name) for name, (reply, line) in KEPT.items()),
+    *(pytest.param(json.dumps({"summarized_AD": line}), line, id=line) for line in SOUNDS),
+]
+
+
+@pytest.mark.parametrize(("reply", "line"), LINES)
+def test_one_line_is_found_with_what_belongs_to_it(reply: str, line: str) -> None:
     assert parse_stage2(reply) == (line,)
 
 
@@ -292,20 +304,6 @@ def test_half_a_line_and_a_refusal_are_no_line(
     except ScriptError:
         found = NOTHING
     assert found == expected
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "He can't help laughing.",
-        'A sign reads "Sorry, we\'re closed".',
-        "Unfortunately for him, the rope snaps.",
-        "The assistant hands him a scalpel.",
-        "He is unable to lift the hatch.",
-    ],
-)
-def test_a_line_that_only_sounds_like_a_refusal_is_one(line: str) -> None:
-    assert parse_stage2(json.dumps({"summarized_AD": line})) == (line,)
 
 
 PIECES = (

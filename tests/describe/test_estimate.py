@@ -1,13 +1,16 @@
-"""What a run will ask and cost, before it is asked."""
+"""What a run will ask and cost, before it is asked; and what it used, summed from its records."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from shotad.core import Message, Stage, load_config
+from shotad.description import used
 from shotad.description.estimate import OpenQuestion, estimate, estimate_as_json, estimate_lines
 from shotad.description.templates import tokens_in
-from shotad.description.usage import Terms
+from shotad.description.usage import Terms, usage_lines
 from shotad.engines.fake import FakeEngine
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
@@ -90,3 +93,26 @@ def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> N
 def test_words_are_counted_by_their_script(text: str, low: int, high: int) -> None:
     """Borders: what LLaMA3, Qwen and GPT-4o take, and some room."""
     assert low <= tokens_in(text) <= high
+
+
+LOCAL = Terms("qwen2-vl")
+PRICED = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)
+SHARED: dict[Stage, Terms] = {"stage1": LOCAL, "stage2": PRICED}
+
+
+def record(*tries: tuple[int, int], looks: tuple[tuple[int, int], ...] = ()) -> dict[str, Any]:
+    rows = [{"raw": "", "usage": {"tokens_in": a, "tokens_out": b}} for a, b in tries]
+    seen = [{"raw": "", "usage": {"tokens_in": a, "tokens_out": b}} for a, b in looks]
+    every = (*tries, *looks)
+    total = {"tokens_in": sum(a for a, _ in every), "tokens_out": sum(b for _, b in every)}
+    return {"slot": "s", "usage": total, "tries": rows, **({"looks": seen} if seen else {})}
+
+
+def test_only_the_engine_with_prices_costs() -> None:
+    found = used([record((10**6, 10**6))], [record((10**6, 10**5))], SHARED)
+    assert found.cost == pytest.approx(3.0)
+    assert usage_lines(found) == [
+        "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",
+        "Used by Stage II, openai (gpt-4o): 1 call, 1,000,000 tokens in, 100,000 out.",
+        "Cost: 3.00.",
+    ]

@@ -67,6 +67,10 @@ def test_no_tag_brings_it_down(tag: str) -> None:
     assert is_english(found.tag) == found.english
 
 
+def test_a_budget_is_never_nothing() -> None:
+    assert all(budget_in(tag, 1).number >= 1 for tag in languages())
+
+
 @pytest.mark.parametrize(
     ("text", "tag", "english"),
     [
@@ -254,7 +258,3 @@ def test_a_film_is_described_in_german(tmp_path: Path) -> None:
     assert {(cue.text, cue.language) for cue in track.heard} == {("Jemand geht durch das Zimmer.", "de")}
     with pytest.raises(EngineError, match="writes English, not language = 'de'"):
         Engines.of(load_config(None, ["engine=embedded", "language=de"]))
-
-
-def test_a_budget_is_never_nothing() -> None:
-    assert all(budget_in(tag, 1).number >= 1 for tag in languages())

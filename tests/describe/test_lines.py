@@ -135,20 +135,20 @@ def test_a_line_that_fits_only_a_little_earlier_is_so_but_never_more_than_a_seco
 )
 def test_a_name_is_not_told_before_the_face_is_there(who: str, second: float, start: float) -> None:
     face = Sighting(who, Box(0.4, 0.1, 0.6, 0.4), second, 0.9)
-    assert (
-        placed(LATE, presence=Presence(CAST, (who,), (), {who: Mark("red")}, (face,))).interval.start == start
-    )
+    seen = Presence(CAST, (who,), (), {who: Mark("red")}, (face,))
+    assert placed(LATE, presence=seen).interval.start == start
+
+
+def noted(what: str, shot: int, since: float, until: float, after: int = 0) -> dict[str, Any]:
+    """What the narrator says of a part of its line; ``after`` so many words."""
+    return {"what": what, "shot": shot, "sure": 0.9, "since": since, "until": until, "after": after}
 
 
 def test_the_narrator_says_itself_when_it_is_seen() -> None:
-    said = [{"what": "person", "shot": 2, "sure": 0.9, "since": 13.5, "until": 15.0, "after": 0}]
-    made = placed("A person appears.", notes={"said": [said]})
+    made = placed("A person appears.", notes={"said": [[noted("person", 2, 13.5, 15.0)]]})
     assert (made.interval.start, made.seen_from) == (13.5, 13.5)
     # The first is gone at 12, the second comes at 14: told before the second, not when the first is long gone.
-    said = [
-        {"what": "person", "shot": 1, "sure": 0.9, "since": 10.0, "until": 12.0, "after": 0},
-        {"what": "face", "shot": 2, "sure": 0.9, "since": 14.0, "until": 16.0, "after": 3},
-    ]
+    said = [noted("person", 1, 10.0, 12.0), noted("face", 2, 14.0, 16.0, after=3)]
     made = placed("A person appears, then a face appears.", notes={"said": [said]})
     assert made.seen_from == pytest.approx(14 - 3 * 0.375)
     assert made.interval.start == 12.0

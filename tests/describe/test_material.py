@@ -72,12 +72,9 @@ def memory() -> tuple[Message, ...]:
 
 
 def presence(called: str = ATTACK) -> Presence:
-    everybody = tuple(
-        replace(one, called=called, full=called, named=one.id == "bo")
-        for one in people().cast
-        if one.id in ("ann", "bo")
-    )
-    return replace(people("ann", "bo"), cast=everybody)
+    two = (one for one in people().cast if one.id in ("ann", "bo"))
+    everybody = (replace(one, called=called, full=called, named=one.id == "bo") for one in two)
+    return replace(people("ann", "bo"), cast=tuple(everybody))
 
 
 def prompts() -> dict[str, Sequence[Message]]:

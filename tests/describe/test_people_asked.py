@@ -43,9 +43,8 @@ def test_key_knows_all_that_is_shown_of_people(engine: Model) -> None:
 
 def test_frames_are_marked_for_a_model_where_the_faces_are() -> None:
     def seen_by(engine: Model, presence: Presence, *how: str) -> np.ndarray[Any, Any]:
-        return stage1_as_seen(
-            CLIP, plan(presence), engine, load_config(None, ("overlay.label=none", *how))
-        ).images
+        config = load_config(None, ("overlay.label=none", *how))
+        return stage1_as_seen(CLIP, plan(presence), engine, config).images
 
     bare, marked = seen_by(ENGINE, people()), seen_by(ENGINE, people("ann", "cy"))
     differs = [bool((one != other).any()) for one, other in zip(bare, marked, strict=True)]

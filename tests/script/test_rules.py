@@ -130,31 +130,22 @@ def test_quotations(text: str, quoted: list[str]) -> None:
     assert [text[start:end] for start, end in quotations(text)] == quoted
 
 
-NEAR = (
-    ("A man walks to the door.", "The man walks to a door."),
-    ("He avoids a tree.", "He avoids a fallen tree."),
-    ("Two people walk on the left.", "Two people are walking on the left."),
-    ("Stephen stands.", "Stephen stands."),
-)
-NOT_NEAR = (
-    ("He looks at her.", "She looks at him."),
-    ("The man enters the room.", "The man leaves the room."),
-    ("A dog runs.", "A dog runs across the lawn to a boy with a ball."),
-    ("Words appear: “COMING SOON”.", "Words appear: “SINTEL”."),
-    ("Emo sits on the bridge and checks his limbs.", "Two people stand on a small bridge."),
-    ("", ""),
-)
-
-
-@pytest.mark.parametrize(("one", "other"), NEAR)
-def test_near_copies(one: str, other: str) -> None:
-    assert rules(other, previous=["A bird sings in a tree.", one]) == {"L9"}
-    assert similarity(one, other) == similarity(other, one) >= 0.8
-
-
-@pytest.mark.parametrize(("one", "other"), NOT_NEAR)
-def test_lines_that_are_no_copies(one: str, other: str) -> None:
-    assert rules(other, previous=[one]) == set()
+@pytest.mark.parametrize(("one", "other", "copy"), [
+    ("A man walks to the door.", "The man walks to a door.", True),
+    ("He avoids a tree.", "He avoids a fallen tree.", True),
+    ("Two people walk on the left.", "Two people are walking on the left.", True),
+    ("Stephen stands.", "Stephen stands.", True),
+    ("He looks at her.", "She looks at him.", False),
+    ("The man enters the room.", "The man leaves the room.", False),
+    ("A dog runs.", "A dog runs across the lawn to a boy with a ball.", False),
+    ("Words appear: “COMING SOON”.", "Words appear: “SINTEL”.", False),
+    ("Emo sits on the bridge and checks his limbs.", "Two people stand on a small bridge.", False),
+    ("", "", False),
+])  # fmt: skip
+def test_near_copies(one: str, other: str, copy: bool) -> None:
+    assert rules(other, previous=["A bird sings in a tree.", one]) == ({"L9"} if copy else set())
+    assert rules(other, previous=[one]) == ({"L9"} if copy else set())
+    assert not copy or similarity(one, other) == similarity(other, one) >= 0.8
 
 
 def test_only_the_last_lines_count() -> None:

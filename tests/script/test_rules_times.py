@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -41,21 +42,22 @@ def test_t3_rate_on_the_spoken_length(words: int, level: Level | None) -> None:
 
 def test_t5_stretches_without_speech_or_ad() -> None:
     free = gaps([Interval(60, 110)], 200.0)
-    lines = [Interval(40, 41), Interval(150, 152)]
-    assert [f.message for f in stretches(lines, free, Limits())] == [
-        "[152.000, 200.000): 48 s without speech or AD"
-    ]
+    found = stretches([Interval(40, 41), Interval(150, 152)], free, Limits())
+    assert [f.message for f in found] == ["[152.000, 200.000): 48 s without speech or AD"]
     found = list(stretches([], free, Limits()))
     assert [f.message.split(":")[0] for f in found] == ["[0.000, 60.000)", "[110.000, 200.000)"]
     assert {f.level for f in found} == {Level.WARNING}
     assert list(stretches([], free, Limits(stretch=math.inf))) == []
 
 
-def test_gaps_are_the_rest_of_the_film() -> None:
-    assert gaps([Interval(2, 3)], 10) == (Interval(0, 2), Interval(3, 10))
-    assert gaps([Interval(5, 6), Interval(0, 1), Interval(0.5, 5)], 10) == (Interval(6, 10),)
-    assert gaps([Interval(8, 12)], 10) == (Interval(0, 8),)
-    assert gaps([], 10) == (Interval(0, 10),)
+@pytest.mark.parametrize(("speech", "free"), [
+    ([(2, 3)], [(0, 2), (3, 10)]),
+    ([(5, 6), (0, 1), (0.5, 5)], [(6, 10)]),
+    ([(8, 12)], [(0, 8)]),
+    ([], [(0, 10)]),
+])  # fmt: skip
+def test_gaps_are_the_rest_of_the_film(speech: list[Any], free: list[Any]) -> None:
+    assert gaps([Interval(*one) for one in speech], 10) == tuple(Interval(*one) for one in free)
 
 
 def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:

@@ -29,32 +29,29 @@ def test_the_hls_lines_of_described_sound_and_of_text() -> None:
 
 def test_dash_says_description_in_both_schemes_and_how_it_is_mixed() -> None:
     node = etree.fromstring(write_dash(TRACK).encode())[0]
-    found = {
-        tag: [(n.get("schemeIdUri"), n.get("value")) for n in node.findall(f"{{*}}{tag}")]
-        for tag in ("Accessibility", "Role")
-    }
-    assert found == {
-        "Accessibility": [
-            ("urn:mpeg:dash:role:2011", "description"),
-            ("urn:tva:metadata:cs:AudioPurposeCS:2007", "1"),
-        ],
-        "Role": [("urn:mpeg:dash:role:2011", "alternate")],
-    }
+    role, purpose = "urn:mpeg:dash:role:2011", "urn:tva:metadata:cs:AudioPurposeCS:2007"
+    for tag, wanted in (
+        ("Accessibility", [(role, "description"), (purpose, "1")]),
+        ("Role", [(role, "alternate")]),
+    ):
+        assert [(n.get("schemeIdUri"), n.get("value")) for n in node.findall(f"{{*}}{tag}")] == wanted
     order = [etree.QName(child).localname for child in node]
     assert order == ["Label", "Accessibility", "Accessibility", "Role", "Representation"]
     assert node.findtext("{*}Label") == "Audio description (en-GB)"
     assert node.findtext("{*}Representation/{*}BaseURL") == "a%20%22b%22%20%231%20%3Cc%3E--.ad.m4a"
 
 
-def test_what_is_written_is_found_and_valid() -> None:
-    for name, check in (("hls", check_hls), ("dash", check_dash)):
-        text = {"hls": write_hls, "dash": write_dash}[name](TRACK)
+def test_what_is_written_is_found_and_valid_and_a_language_that_is_none_refused() -> None:
+    for name, check, write in (("hls", check_hls, write_hls), ("dash", check_dash, write_dash)):
+        text = write(TRACK)
         assert check(text.encode()) == ()
         assert detect_format("x", text.encode()) == name
         assert "made by machine" in text
         assert "a%20%22b%22%20%231%20%3Cc%3E--.ad." in text
         with pytest.raises(ScriptError, match="holds none"):
             ALL_FORMATS[name].read(text.encode(), "x")
+    with pytest.raises(ScriptError, match="'english please'"):
+        write_hls(replace(TRACK, language="english please"))
 
 
 @pytest.mark.parametrize(("text", "clause", "message"), [
@@ -81,8 +78,3 @@ def test_manifests_that_hide_the_description_are_found() -> None:
     assert "no AdaptationSet" in wrong(written.replace("<Accessibility", "<Essential"))
     assert "well-formed" in wrong(written.replace("</Period>", ""))
     assert "no AdaptationSet" in wrong('<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><MPD>&a;</MPD>')
-
-
-def test_a_language_that_is_none_is_refused() -> None:
-    with pytest.raises(ScriptError, match="'english please'"):
-        write_hls(replace(TRACK, language="english please"))

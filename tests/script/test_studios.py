@@ -21,9 +21,8 @@ FRAZIER, REAPER = ALL_FORMATS["frazier"], ALL_FORMATS["reaper"]
 
 def make_track(*lines: tuple[int, int, str]) -> Track:
     cues = [Cue(f"s{a:08d}", None, Interval(a / 1000, b / 1000), text) for a, b, text in lines]
-    return Track(FilmId("f.mp4", "x", 400_000.0), "de", (Maker("stage2", "fake"),), "0.1.0", ()).with_cues(
-        cues
-    )
+    film, makers = FilmId("f.mp4", "x", 400_000.0), (Maker("stage2", "fake"),)
+    return Track(film, "de", makers, "0.1.0", ()).with_cues(cues)
 
 
 TRACK = make_track(
@@ -89,10 +88,9 @@ def test_the_layouts() -> None:
 
 def test_a_change_of_one_frame_is_an_edit_of_that_end_only() -> None:
     text = FRAZIER.write(TRACK)
-    assert imported(text.replace("00:00:20.00", "00:00:20.01")).track.cues[1].interval == Interval(
-        20.04, 23.0
-    )
-    assert imported(text.replace("03.00;", "03.01;", 1)).track.cues[0].interval == Interval(1.003, 3.04)
+    later, longer = text.replace("00:00:20.00", "00:00:20.01"), text.replace("03.00;", "03.01;", 1)
+    assert imported(later).track.cues[1].interval == Interval(20.04, 23.0)
+    assert imported(longer).track.cues[0].interval == Interval(1.003, 3.04)
 
 
 def test_a_file_counted_anew_is_known_by_its_times_or_ids() -> None:

@@ -57,19 +57,11 @@ def edited_by_hand(before: Track, change: Callable[[dict[str, Any]], None]) -> T
 
 def test_round_trip_keeps_everything() -> None:
     full = cue(
-        12.345,
-        "Words appear:\n“SINTEL” & <more>",
-        kind=CueKind.TEXT,
-        language="en-GB",
-        status=CueStatus.SHORTENED,
-        reason="too long",
-        candidates=("a", "b"),
-        chosen=1,
+        12.345, "Words appear:\n“SINTEL” & <more>", kind=CueKind.TEXT, language="en-GB",
+        status=CueStatus.SHORTENED, reason="too long", candidates=("a", "b"), chosen=1,
         edited=Edit((EditField.TEXT,), "my.vtt", Derived(Interval(12.0, 14.0), "b", CueStatus.PLACED)),
-        spoken_length=2.25,
-        fit_steps=("faster", "clauses"),
-        provenance=Provenance(MAKERS, "9f8e", 42),
-    )
+        spoken_length=2.25, fit_steps=("faster", "clauses"), provenance=Provenance(MAKERS, "9f8e", 42),
+    )  # fmt: skip
     before = track(cue(), full, cue(20.0, "", status=CueStatus.SILENT), reviewed_by=("Ada",))
     assert from_json(to_json(before)) == before
     assert to_json(from_json(to_json(before))) == to_json(before)
@@ -161,16 +153,17 @@ def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
         load_track(tmp_path / "none.json")
 
 
-def test_statement_says_machine_engines_edits_and_review() -> None:
-    plain = track(cue())
-    assert plain.statement == (
-        "Audio description made by machine: shotad 0.1.0 (stage1: observer (shotad); stage2: narrator)."
-        " Not reviewed by a person."
-    )
+def test_statement_says_machine_engines_edits_review_and_of_which_language_it_is_a_translation() -> None:
+    plain, german = track(cue()), track(cue(), translated_from="de")
+    made = "Audio description made by machine: shotad 0.1.0 (stage1: observer (shotad); stage2: narrator)."
+    assert plain.statement == f"{made} Not reviewed by a person."
     touched = mark_edit(cue(text="B"), cue(), (EditField.TEXT,), "x")
-    assert track(touched, reviewed_by=("Ada",)).statement.endswith(
-        " 1 line edited by a person. Reviewed by Ada."
-    )
+    said = track(touched, reviewed_by=("Ada",)).statement
+    assert said.endswith(" 1 line edited by a person. Reviewed by Ada.")
+    assert "translated_from" not in to_json(plain)
+    assert from_json(to_json(german)) == german
+    assert "narrator). Translated from German. Not reviewed" in german.statement
+    assert "Translated from qqx." in replace(german, translated_from="qqx").statement
 
 
 @pytest.mark.parametrize(
@@ -218,14 +211,6 @@ def test_any_wrong_value_is_a_script_error(data: st.DataObject) -> None:
     except ScriptError as error:
         said = error.what
     assert "track.json" in said
-
-
-def test_a_translation_says_of_which_language_it_is_one() -> None:
-    plain, german = track(cue()), track(cue(), translated_from="de")
-    assert "translated_from" not in to_json(plain)
-    assert from_json(to_json(german)) == german
-    assert "narrator). Translated from German. Not reviewed" in german.statement
-    assert "Translated from qqx." in replace(german, translated_from="qqx").statement
 
 
 def test_doubt_is_of_the_words_it_was_told_of() -> None:
