@@ -75,7 +75,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_questions(place / "q.jsonl", "Anna")
     make_cmd(place / "cmd")
     write_film(place / "stage")
-    make_scale_pictures(place / "pictures", 1, size=(56, 42))
+    make_scale_pictures(place / "pictures", 10, size=(56, 42))
     return place
 
 

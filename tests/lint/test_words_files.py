@@ -62,11 +62,8 @@ def test_a_users_words_come_to_those_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "camera.txt").write_text("drone view\n-wide shot\n", encoding="utf-8")
     (tmp_path / "house.txt").write_text("@says not in our house\nkid[s]\n", encoding="utf-8")
     lists = lists_for("en", read_words([tmp_path]))
-    rules = {
-        (f.rule, f.message)
-        for f in check_line("A drone view of two kids in a wide shot. The camera pans.", lists=lists)
-    }
-    assert rules == {
+    found = check_line("A drone view of two kids in a wide shot. The camera pans.", lists=lists)
+    assert {(f.rule, f.message) for f in found} == {
         ("L3", "of the camera: 'drone view'"),
         ("L3", "of the camera: 'The camera pans'"),
         ("own", "not in our house: 'kids'"),
@@ -77,9 +74,8 @@ def test_a_folder_of_a_language_is_for_that_language(tmp_path: Path) -> None:
     (tmp_path / "de").mkdir()
     (tmp_path / "de" / "camera.txt").write_text("@rule L3\n@level error\nKamera\n", encoding="utf-8")
     own = read_words([tmp_path])
-    assert [
-        f.rule for f in check_line("Die Kamera fährt.", language="de", lists=lists_for("de-AT", own))
-    ] == ["L3"]
+    (found,) = check_line("Die Kamera fährt.", language="de", lists=lists_for("de-AT", own))
+    assert found.rule == "L3"
     assert check_line("Die Kamera.", lists=lists_for("en", own)) == ()
     assert lists_for("de", read_words([tmp_path / "de"])) == lists_for("de", own)
     assert lists_for("de", read_words([tmp_path / "de" / "camera.txt"])) == lists_for("de", own)

@@ -30,27 +30,22 @@ def spans(slots: list[Slot]) -> list[tuple[float, float]]:
     return [(slot.interval.start, slot.interval.end) for slot in slots]
 
 
-def test_a_gap_below_the_minimum_has_no_slot_and_rich_uses_shorter_ones() -> None:
-    assert plan((10, 13.9), detail="normal") == []
-    assert spans(plan((10, 13.9), detail="rich")) == [(10, 13.9)]
-    assert plan((10, 12.9), detail="rich") == []
-    assert spans(plan((10, 12.9), minimum=2)) == [(10, 12.9)]
-
-
-def test_two_seconds_are_the_floor_whatever_the_minimum_says() -> None:
-    assert plan((10, 11.9), minimum=1) == []
-    assert spans(plan((10, 12), minimum=1)) == [(10, 12)]
-    assert plan((0, 2), minimum=1) == []
-    assert spans(plan((0, 2.2), minimum=1)) == [(0.2, 2.2)]
-
-
-def test_a_slot_waits_for_a_shot_that_starts_soon() -> None:
-    assert spans(plan((10, 16), cuts=(10.6,))) == [(10.6, 16)]
-
-
-def test_a_gap_that_one_slot_cannot_fill_is_not_overfilled() -> None:
-    slots = plan((10, 21.4), minimum=6)
-    assert spans(slots) == [(10, 19)]
+@pytest.mark.parametrize(("gap", "settings", "slots"), [
+    ((10, 13.9), {"detail": "normal"}, []),
+    ((10, 13.9), {}, [(10, 13.9)]),
+    ((10, 12.9), {}, []),
+    ((10, 12.9), {"minimum": 2}, [(10, 12.9)]),
+    # Two seconds are the floor whatever the minimum says.
+    ((10, 11.9), {"minimum": 1}, []),
+    ((10, 12), {"minimum": 1}, [(10, 12)]),
+    ((0, 2), {"minimum": 1}, []),
+    ((0, 2.2), {"minimum": 1}, [(0.2, 2.2)]),
+    # A slot waits for a shot that starts soon; a gap that one slot cannot fill is not overfilled.
+    ((10, 16), {"cuts": (10.6,)}, [(10.6, 16)]),
+    ((10, 21.4), {"minimum": 6}, [(10, 19)]),
+])  # fmt: skip
+def test_slots_of_a_gap(gap, settings, slots):
+    assert spans(plan(gap, **settings)) == slots
 
 
 @pytest.mark.parametrize(
@@ -83,12 +78,13 @@ def test_credits_get_one_short_slot_at_any_detail() -> None:
         assert len(slots) > 2
 
 
-def test_credits_under_a_song_wait_for_it_to_end() -> None:
-    slots = plan_slots(
-        [Interval(260, 262), Interval(270, 300)], [], SlotSettings(), credits=Interval(240, 300),
-        film=Interval(0, 300),
-    )  # fmt: skip
+def test_credits_under_a_song_wait_for_it_to_end_and_have_no_slot_without_free_time() -> None:
+    roll, film = Interval(240, 300), Interval(0, 300)
+    song = [Interval(260, 262), Interval(270, 300)]
+    slots = plan_slots(song, [], SlotSettings(), credits=roll, film=film)
     assert [(slot.interval.start, slot.credits) for slot in slots] == [(270, True)]
+    slots = plan_slots([Interval(10, 20)], [], SlotSettings(), credits=roll, film=film)
+    assert not any(slot.credits for slot in slots)
 
 
 GAPS = st.lists(st.tuples(st.floats(0, 290), st.floats(0.01, 60)), max_size=8).map(
@@ -178,14 +174,6 @@ def test_fixed_slots_never_share_an_id() -> None:
     found = fixed_slots(cues, FILM, SlotSettings())
     assert [slot.id for slot in found.slots] == ["s00001000", "s00003000", "s00005000", "s00005001"]
     assert [slot.label for slot in found.slots] == ["a", "a", "", ""]
-
-
-def test_credits_without_free_time_have_no_slot() -> None:
-    gaps = [Interval(10, 20)]
-    assert not any(
-        slot.credits
-        for slot in plan_slots(gaps, [], SlotSettings(), credits=Interval(240, 300), film=Interval(0, 300))
-    )
 
 
 def test_two_hours_in_one_shot_are_cut_evenly() -> None:

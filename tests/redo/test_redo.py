@@ -114,13 +114,21 @@ def _broken(request: Request) -> str:
     raise RuntimeError("out of luck")
 
 
-@pytest.mark.parametrize("stage", ["looks", "writes"])
-def test_a_failed_answer_changes_nothing_and_says_why(place: Path, stage: str) -> None:
+@pytest.mark.parametrize("stage", ["looks", "writes", "neither"])
+def test_a_failed_answer_and_the_same_line_again_change_nothing(place: Path, stage: str) -> None:
     before = (place / "track.json").read_bytes()
-    looks, writes = (_broken, fresh) if stage == "looks" else (plain_answer, _broken)
-    done, _, _ = again(place, "1", looks=looks, writes=writes)
-    assert "out of luck" in done.results[0].reason
-    assert "failed" in done.results[0].reason
+    acts = {
+        "looks": (_broken, fresh),
+        "writes": (plain_answer, _broken),
+        "neither": (plain_answer, plain_answer),
+    }
+    looks, writes = acts[stage]
+    (result,) = again(place, "1", looks=looks, writes=writes)[0].results
+    if stage == "neither":
+        assert result.same
+    else:
+        assert "out of luck" in result.reason
+        assert "failed" in result.reason
     assert (place / "track.json").read_bytes() == before
 
 
@@ -131,14 +139,9 @@ def test_what_is_done_when_an_engine_stops_the_run_is_kept(place: Path) -> None:
                 raise EngineError("The quota is spent.")
             return super().generate(requests)
 
-    before = track_of(place)
-    told = read_settings(place)
+    before, told, quota = track_of(place), read_settings(place), pytest.raises(EngineError, match="quota")
     engines = Engines(FakeEngine(), Spent(answer=fresh))
-    with (
-        open_film(film_path()) as film,
-        WorkFolder(place) as folder,
-        pytest.raises(EngineError, match="quota"),
-    ):
+    with open_film(film_path()) as film, WorkFolder(place) as folder, quota:
         redo(film, folder, told, ["1", "2"], engines=engines, sheet=False)
     after = track_of(place)
     assert after.cues[0].text.startswith("A cat sits")
@@ -159,13 +162,6 @@ def test_what_was_seen_before_a_redo_was_stopped_is_not_asked_for_again(place: P
     assert all(one.after for one in done.results)
     assert again(place, "1")[1].calls == 1, "what is done is asked for anew"
     assert not (place / "redo-looks.jsonl").exists()
-
-
-def test_the_same_line_again_is_no_change(place: Path) -> None:
-    before = (place / "track.json").read_bytes()
-    done, _, _ = again(place, "1", writes=plain_answer)
-    assert done.results[0].same
-    assert (place / "track.json").read_bytes() == before
 
 
 def test_of_several_new_candidates_another_than_the_old_line_is_taken(tmp_path: Path) -> None:

@@ -13,16 +13,14 @@ from shotad.description import Engines, redo, understand
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from tests.media import FilmSpec, make_film
-from tests.redo.redoing import again, fresh, rows, run, track_of
+from tests.redo.redoing import again, by_hand, fresh, rows, run, track_of
 from tests.review.sessions import session_of
 
 
 def test_a_line_changed_by_hand_is_refused_unless_it_is_given_up(place: Path) -> None:
     name = track_of(place).cues[0].id
-    tree = json.loads((place / "track.json").read_text())
-    machine = tree["cues"][0]["text"]
-    tree["cues"][0]["text"] = "A person wrote this."
-    (place / "track.json").write_text(json.dumps(tree))
+    machine = track_of(place).cues[0].text
+    by_hand(place, lambda tree: tree["cues"][0].update(text="A person wrote this."))
     with pytest.raises(EditConflict, match=r"changed by a person.*A person wrote this.*--over-edits"):
         again(place, name)
     assert not (place / "redo.jsonl").exists(), "nothing was asked"
@@ -39,10 +37,9 @@ def test_a_line_changed_by_hand_is_refused_unless_it_is_given_up(place: Path) ->
 
 def test_a_slot_whose_time_a_persons_line_has_is_refused(place: Path) -> None:
     first = track_of(place).cues[0]
-    tree = json.loads((place / "track.json").read_text())
     start = first.interval.start + 0.5
-    tree["cues"].append({"start": start, "end": start + 1, "text": "A bell."})
-    (place / "track.json").write_text(json.dumps(tree))
+    bell = {"start": start, "end": start + 1, "text": "A bell."}
+    by_hand(place, lambda tree: tree["cues"].append(bell))
     with pytest.raises(EditConflict, match=r"belongs to h\d+, which a person edited: 'A bell\.'"):
         again(place, first.id)
     with pytest.raises(UsageError, match="has no slot"):
@@ -58,21 +55,6 @@ def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
     with pytest.raises(UsageError, match="no slot of its own"):
         again(place, second.id, over_edits=True)
     assert not (place / "redo.jsonl").exists(), "nothing was asked"
-
-
-def test_a_review_lapses(place: Path) -> None:
-    tree = json.loads((place / "track.json").read_text())
-    tree["reviewed_by"] = ["Ada"]
-    (place / "track.json").write_text(json.dumps(tree))
-    done, _, _ = again(place, "1")
-    assert track_of(place).reviewed_by == ()
-    assert any("Ada" in warning for warning in done.warnings)
-
-
-def test_an_unknown_slot_is_refused_before_anything_is_asked(place: Path) -> None:
-    with pytest.raises(UsageError, match=r"no line s99999999.*nearest is s"):
-        again(place, "1", "s99999999")
-    assert not (place / "redo.jsonl").exists()
 
 
 def test_the_story_is_told_with_the_note_that_the_run_made(
@@ -127,22 +109,6 @@ def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch:
     assert found == [sorted({*before, place / ".lock"})]
 
 
-def test_the_overview_is_drawn_again(place: Path) -> None:
-    done, _, _ = again(place, "1", sheet=True)
-    assert done.sheet == place / "overview.html"
-    new = done.results[0].after
-    assert new is not None
-    assert new.text in (place / "overview.html").read_text(encoding="utf-8")
-
-
-def test_a_folder_without_a_track_is_refused(tmp_path: Path) -> None:
-    place = tmp_path / "w"
-    run(place)
-    (place / "track.json").unlink()
-    with pytest.raises(WorkFolderError, match="no track"):
-        again(place, "1")
-
-
 @pytest.mark.parametrize("name", ["shots.json", "speech.json", "slots.json"])
 @pytest.mark.parametrize("content", [None, '{"key": 1}'])
 def test_records_that_are_gone_or_damaged_are_told(place: Path, name: str, content: str | None) -> None:
@@ -153,12 +119,26 @@ def test_records_that_are_gone_or_damaged_are_told(place: Path, name: str, conte
         again(place, "1")
 
 
-def test_edits_of_other_lines_are_kept(place: Path) -> None:
-    tree = json.loads((place / "track.json").read_text())
-    tree["cues"][1]["text"] = "A person wrote this."
-    (place / "track.json").write_text(json.dumps(tree))
-    again(place, "1")
-    assert [cue.text for cue in track_of(place).cues][1] == "A person wrote this."
+def test_a_folder_without_a_track_is_refused(place: Path) -> None:
+    (place / "track.json").unlink()
+    with pytest.raises(WorkFolderError, match="no track"):
+        again(place, "1")
+
+
+def test_edits_of_other_lines_are_kept_a_review_lapses_and_the_overview_is_drawn_again(place: Path) -> None:
+    with pytest.raises(UsageError, match=r"no line s99999999.*nearest is s"):
+        again(place, "1", "s99999999")
+    assert not (place / "redo.jsonl").exists(), "nothing was asked"
+    by_hand(place, lambda tree: tree["cues"][1].update(text="A person wrote this."))
+    by_hand(place, lambda tree: tree.update(reviewed_by=["Ada"]))
+    done, _, _ = again(place, "1", sheet=True)
+    assert track_of(place).cues[1].text == "A person wrote this."
+    assert track_of(place).reviewed_by == ()
+    assert any("Ada" in warning for warning in done.warnings)
+    assert done.sheet == place / "overview.html"
+    new = done.results[0].after
+    assert new is not None
+    assert new.text in done.sheet.read_text(encoding="utf-8")
 
 
 def test_a_line_may_be_looked_for_in_the_frames(place: Path) -> None:
@@ -176,11 +156,7 @@ def test_a_line_may_be_looked_for_in_the_frames(place: Path) -> None:
 
 
 def test_another_film_is_refused(place: Path) -> None:
-    other = make_film(FilmSpec(frames=200)).path
-    told = read_settings(place)
-    with (
-        open_film(other) as film,
-        WorkFolder(place) as folder,
-        pytest.raises(WorkFolderError, match="another film"),
-    ):
-        redo(film, folder, told, ["1"], engines=Engines(FakeEngine(), FakeEngine()), sheet=False)
+    told, engines = read_settings(place), Engines(FakeEngine(), FakeEngine())
+    refused = pytest.raises(WorkFolderError, match="another film")
+    with open_film(make_film(FilmSpec(frames=200)).path) as film, WorkFolder(place) as folder, refused:
+        redo(film, folder, told, ["1"], engines=engines, sheet=False)

@@ -82,6 +82,13 @@ def write_folder(
     return place
 
 
+def change(file: Path, old: str, new: str) -> None:
+    """Change words in a file as a person does."""
+    text = file.read_text(encoding="utf-8-sig")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
 def rendered(
     place: Path,
     *makes: str,

@@ -12,7 +12,6 @@ import pytest
 from shotad.core import (
     FilmError,
     NoProgress,
-    ShotadError,
     SoundError,
     UsageError,
     WorkFolder,
@@ -33,18 +32,15 @@ VP9 = {
 }
 
 
-@pytest.mark.parametrize(
-    ("makes", "settings", "error", "told"),
-    [
-        (("ad", "film:ts"), (), SoundError, "MPEG-TS cannot hold video track 0"),
-        (("text:ts",), (), SoundError, "MPEG-TS"),
-        (("film",), ("container.codec=aac",), SoundError, "WebM cannot hold a track of aac"),
-        (("mix", "film"), ("film.audio_track=7",), FilmError, "no audio track 7"),
-    ],
-)
+@pytest.mark.parametrize(("makes", "settings", "error", "told"), [
+    (("ad", "film:ts"), (), SoundError, "MPEG-TS cannot hold video track 0"),
+    (("text:ts",), (), SoundError, "MPEG-TS"),
+    (("film",), ("container.codec=aac",), SoundError, "WebM cannot hold a track of aac"),
+    (("mix", "film"), ("film.audio_track=7",), FilmError, "no audio track 7"),
+])  # fmt: skip
 def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(
-    tmp_path: Path, makes: tuple[str, ...], settings: tuple[str, ...], error: type[ShotadError], told: str
-) -> None:
+    tmp_path, makes, settings, error, told
+):
     film = film_with(**VP9)
     place = write_folder(tmp_path / "w", film)
     voice, before = FakeVoice(), (place / "track.json").read_bytes()
@@ -55,9 +51,7 @@ def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(
     assert not list(place.glob("*.ad.wav"))
 
 
-def test_a_film_that_might_have_paused_is_refused_before_the_mix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_film_that_might_have_paused_is_refused_before_the_mix(tmp_path, monkeypatch):
     film = film_with(**VP9)
     monkeypatch.setattr("shotad.sound.making.prepare_mix", None)
     with pytest.raises(SoundError, match="MPEG-TS cannot hold"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,6 +22,7 @@ from tests.media import SoundSpec
 from tests.rendering.described import (
     BEEPS,
     LINES,
+    change,
     film_with,
     found_at,
     rendered,
@@ -35,27 +35,13 @@ from tests.sound.muxmedia import describe_tracks
 RATE = 48000
 
 
-@pytest.fixture(scope="session")
-def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_folder(tmp_path_factory.mktemp("render") / "w")
-
-
-@pytest.fixture
-def place(described: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(described, tmp_path / "w"))
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def test_every_kind_is_made_and_reads_back(place: Path) -> None:
+def test_every_kind_is_made_and_reads_back_and_text_alone_needs_no_voice(place: Path) -> None:
+    alone, voice = rendered(place, "text", settings=("voice.name=no such voice",))
+    assert (voice.calls, alone.voice, alone.sound) == ([], None, None)
+    assert [t.kind for t in describe_tracks(alone.made[0].wanted.path)] == ["video", "audio", "subtitle"]
     done, _ = rendered(place, "film+text", "text:mkv", "ad", "mix:flac")
-    assert [one.wanted.path.name for one in done.made] == [
-        f"{film_with().stem}.{rest}" for rest in ("described.mp4", "descriptions.mkv", "ad.wav", "mix.flac")
-    ]
+    endings = ("described.mp4", "descriptions.mkv", "ad.wav", "mix.flac")
+    assert [one.wanted.path.name for one in done.made] == [f"{film_with().stem}.{rest}" for rest in endings]
     film, text, _, _ = (one.wanted.path for one in done.made)
     tracks = describe_tracks(film)
     assert [t.kind for t in tracks] == ["video", "audio", "audio", "subtitle"]
@@ -87,9 +73,8 @@ def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_wri
         check_lines(one.wanted.path, number, done, voice, 0.005)
     after = track_of(place)
     assert done.track == after
-    assert [(c.text, c.interval, c.status, c.edited) for c in after.cues] == [
-        (c.text, c.interval, c.status, c.edited) for c in before.cues
-    ]
+    one, other = ([(c.text, c.interval, c.status, c.edited) for c in of.cues] for of in (before, after))
+    assert one == other
     stamps = [one.wanted.path.stat().st_mtime_ns for one in done.made]
     second, again = rendered(place, "film", "mix", "ad")
     assert again.calls == []
@@ -153,14 +138,6 @@ def test_what_makes_files_anew_and_what_speaks_anew(place: Path) -> None:
     forced, voice = rendered(place, "ad", force=True)
     assert len(voice.calls) == len(LINES)
     assert forced.made[0].fresh
-
-
-def test_text_alone_needs_no_voice(place: Path) -> None:
-    done, voice = rendered(place, "text", settings=("voice.name=no such voice",))
-    assert voice.calls == []
-    assert done.voice is None
-    assert done.sound is None
-    assert [t.kind for t in describe_tracks(done.made[0].wanted.path)] == ["video", "audio", "subtitle"]
 
 
 def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(

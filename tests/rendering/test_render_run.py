@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from shotad.core import NoProgress, UsageError, WorkFolder, load_config
-from shotad.description import Engines, shortener
-from shotad.engines.fake import FakeEngine
+from shotad.description import shortener
 from shotad.film import open_film
 from shotad.sound import parse_wanted, run_render, wanted_files
 from shotad.sound.fake_voice import FakeVoice
@@ -22,17 +20,6 @@ class Told(NoProgress):
 
     def note(self, text: str) -> None:
         self.said.append(text)
-
-
-def calls(place: Path, writes: FakeEngine, *settings: str, file: Path | None = None) -> int:
-    """How often the engine that wrote the lines is asked while they are spoken."""
-    film = film_with()
-    config = load_config(None if file is None else str(file), ("voice.name=fake", *settings))
-    with open_film(film) as opened, WorkFolder(place) as folder:
-        wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
-        shorten = partial(shortener, engines=Engines(FakeEngine(), writes))
-        run_render(opened, folder, config, wanted, NoProgress(), shorten=shorten)
-    return writes.calls
 
 
 @pytest.mark.parametrize("told", [False, True])
@@ -60,9 +47,8 @@ def names(*texts: str, film: str = "movie.mp4", tag: str = "", out: Path | None 
 
 
 def test_every_kind_has_a_name_of_its_own() -> None:
-    assert names("film", "text", "ad", "mix") == [
-        "w/movie.described.mp4", "w/movie.descriptions.mp4", "w/movie.ad.wav", "w/movie.mix.wav",
-    ]  # fmt: skip
+    kinds = ("described.mp4", "descriptions.mp4", "ad.wav", "mix.wav")
+    assert names("film", "text", "ad", "mix") == [f"w/movie.{kind}" for kind in kinds]
     assert names("film:mkv", "AD:.MP3") == ["w/movie.described.mkv", "w/movie.ad.mp3"]
     assert names("film", "ad", tag="de") == ["w/movie.de.described.mp4", "w/movie.de.ad.wav"]
 

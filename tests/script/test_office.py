@@ -101,9 +101,8 @@ ODD = [
     "\n", "=1", "+", "-", "@", "'", '"', "<w:t>", "&amp;", "]]>", "_x000D_", "_x005F_", "_ad_", "שלום", "\u200f", "🎬",
     "\u2011", "\u00ad", "  ", "1.5", "10:30",
 ]  # fmt: skip
-clean = (
-    st.lists(st.sampled_from(ODD) | st.text(max_size=6), min_size=1, max_size=6).map("".join).map(clean_text)
-)
+odd = st.lists(st.sampled_from(ODD) | st.text(max_size=6), min_size=1, max_size=6)
+clean = odd.map("".join).map(clean_text)
 lines = st.tuples(st.integers(1, 9**8), st.integers(1, 9000), clean.filter(bool))
 
 

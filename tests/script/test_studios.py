@@ -74,9 +74,8 @@ def test_the_layouts() -> None:
     )
     head, statement, *lines = REAPER.write(TRACK).split("\n")
     assert head == "#,Name,Start,End,Length"
-    assert statement.startswith(
-        "M1,Audio description made by machine: shotad 0.1.0 (stage2: fake). Not reviewed"
-    )
+    made = "M1,Audio description made by machine: shotad 0.1.0 (stage2: fake). Not reviewed"
+    assert statement.startswith(made)
     assert statement.endswith(f"[track {TRACK.stamp}],0:00.000,,")
     assert lines == [
         'R1,"A dog, ""Rex"", runs. [s00001003]",0:01.003,0:03.011,0:02.008',

@@ -95,10 +95,8 @@ def test_a_mark_that_is_missing(source: Path, made: Written, tmp_path: Path) -> 
     import av
 
     plain = tmp_path / "plain.mkv"
-    with (
-        av.open(str(made.path)) as old,
-        av.open(str(plain), "w", options={"default_mode": "passthrough"}) as new,
-    ):
+    passed = {"default_mode": "passthrough"}
+    with av.open(str(made.path)) as old, av.open(str(plain), "w", options=passed) as new:
         ways = {s.index: new.add_stream_from_template(s, opaque=True) for s in old.streams}
         for stream in old.streams:
             ways[stream.index].metadata.update(stream.metadata)
@@ -193,9 +191,8 @@ def test_a_film_whose_edits_hide_its_beginning_begins_later_elsewhere(tmp_path: 
     with open_film(cut) as film:
         assert film.info.start == 0
         target = tmp_path / "described.mkv"
-        made = write_film(
-            film, target, sound=ad_sound(film), text=TEXT, settings=ContainerSettings(), metadata={}
-        )
+        settings = ContainerSettings()
+        made = write_film(film, target, sound=ad_sound(film), text=TEXT, settings=settings, metadata={})
         findings = check_film(target, film, expected(made, cues=None))
     late = [finding for finding in findings if "later than in its own file" in finding.message]
     assert [finding.level for finding in late] == [Level.WARNING]

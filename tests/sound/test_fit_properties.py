@@ -55,9 +55,8 @@ def track(rows: Rows) -> Track:
 
 
 def told(fitting: Fitting) -> list[object]:
-    return [(one.id, one.text, one.start, one.take.samples.size, one.steps) for one in fitting.spoken] + [
-        *fitting.unspoken
-    ]
+    spoken = [(one.id, one.text, one.start, one.take.samples.size, one.steps) for one in fitting.spoken]
+    return [*spoken, *fitting.unspoken]
 
 
 @given(CUES, SPEECH, SETTINGS, st.sampled_from([0.05, 0.08, 0.12]))
@@ -68,9 +67,7 @@ def test_what_always_holds(rows: Rows, speech: list[Interval], how: FitSettings,
     fitting = fit(lines, studio, how)
     by_id = {one.id: one for one in lines}
     # Every line is spoken or not, once.
-    assert sorted([*(one.id for one in fitting.spoken), *(one.id for one in fitting.unspoken)]) == sorted(
-        by_id
-    )
+    assert sorted(one.id for one in (*fitting.spoken, *fitting.unspoken)) == sorted(by_id)
     for said in fitting.spoken:
         wanted = by_id[said.id]
         # Never over speech, nor outside the film.

@@ -75,15 +75,10 @@ def test_boxes_take_the_room_that_was_made_for_them(tmp_path: Path) -> None:
 def test_metadata_that_a_container_has_no_key_for_goes_into_the_comment() -> None:
     source = {"title": "Film", "major_brand": "isom", "encoder": "x", "IMDB": "tt1"}
     given = {"comment": "By machine.", "reviewed_by": "Ann"}
-    assert film_tags(source, given, MP4, "film") == {
-        "title": "Film",
-        "comment": "By machine.; reviewed by: Ann",
-    }
+    both = "By machine.; reviewed by: Ann"
+    assert film_tags(source, given, MP4, "film") == {"title": "Film", "comment": both}
     assert film_tags(source, given, MKV, "film") == {"title": "Film", "IMDB": "tt1", **given}
-    assert film_tags({}, given, TS, "film") == {
-        "service_name": "film",
-        "service_provider": "By machine.; reviewed by: Ann",
-    }
+    assert film_tags({}, given, TS, "film") == {"service_name": "film", "service_provider": both}
 
 
 @pytest.mark.parametrize("container", CONTAINERS, ids=lambda c: c.name)

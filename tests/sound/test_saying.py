@@ -25,6 +25,7 @@ in_words = pytest.mark.skipif(
 @pytest.mark.parametrize(
     ("text", "spoken"),
     [
+        # Abbreviations.
         ("Mr. Lee and Mrs. Lee", "Mister Lee and Missis Lee"),
         ("Mr. and Mrs. Smith", "Mister and Missis Smith"),
         ("MR. SMITH", "Mister Smith"),
@@ -37,15 +38,7 @@ in_words = pytest.mark.skipif(
         ("No. He runs.", "No. He runs."),
         ("M. Dupont, M Dupont", "Monsieur Dupont, M Dupont"),
         ("G. Smith and J. K. Lee", "G. Smith and J. K. Lee"),
-    ],
-)
-def test_abbreviations(text: str, spoken: str) -> None:
-    assert said(text, "en") == spoken
-
-
-@pytest.mark.parametrize(
-    ("text", "spoken"),
-    [
+        # Capitals.
         ("SINTEL", "Sintel"),
         ("The title SINTEL appears.", "The title Sintel appears."),
         ("TEARS OF STEEL", "Tears Of Steel"),
@@ -61,15 +54,7 @@ def test_abbreviations(text: str, spoken: str) -> None:
         ("I am. A cat.", "I am. A cat."),
         ("R2-D2, TVs, iPhone", "R2-D2, TVs, iPhone"),
         ("C.I.A. men", "C.I.A. men"),
-    ],
-)
-def test_capitals(text: str, spoken: str) -> None:
-    assert said(text, "en") == spoken
-
-
-@pytest.mark.parametrize(
-    ("text", "spoken"),
-    [
+        # Signs.
         ("Anna — asleep — turns", "Anna, asleep, turns"),
         ("Anna (asleep) turns.", "Anna, asleep, turns."),
         ("Anna - the girl -- runs", "Anna, the girl, runs"),
@@ -85,7 +70,7 @@ def test_capitals(text: str, spoken: str) -> None:
         ("yes,, no , then", "yes, no, then"),
     ],
 )
-def test_signs(text: str, spoken: str) -> None:
+def test_abbreviations_capitals_and_signs(text: str, spoken: str) -> None:
     assert said(text, "en") == spoken
 
 
@@ -183,10 +168,6 @@ def test_human_lines_are_hardly_touched() -> None:
         lines = [" ".join(row["text"].split()) for row in csv.DictReader(file)][::5]
     changed = [line for line in lines if said(line, "en", reads=EVERYTHING).replace("…", "...") != line]
     assert len(changed) < 0.02 * len(lines), changed[:10]
-
-
-def spoken(text: str, **sayings: str) -> str:
-    return said(text, "en", Lexicon({word.replace("_", " "): saying for word, saying in sayings.items()}))
 
 
 @pytest.mark.parametrize(("text", "sayings", "said_so"), [

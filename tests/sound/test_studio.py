@@ -72,14 +72,9 @@ def files(folder: Path) -> list[str]:
 
 def test_all_that_changes_a_take_changes_its_name(tmp_path: Path) -> None:
     text = "Sintel runs."
-    settings = VoiceSettings(name="fake")
     lexicon = Lexicon({"Sintel": "Sin-TELL"})
-    studios = (
-        studio(tmp_path),
-        studio(tmp_path, FakeVoice("deep")),
-        studio(tmp_path, speed=1.1),
-        Keeping(FakeVoice(), tmp_path / "voice", settings, "en", lexicon),
-    )
+    told = Keeping(FakeVoice(), tmp_path / "voice", VoiceSettings(name="fake"), "en", lexicon)
+    studios = (studio(tmp_path), studio(tmp_path, FakeVoice("deep")), studio(tmp_path, speed=1.1), told)
     names = {one.name_of(text) for one in studios} | {studio(tmp_path).name_of(text, 1.15)}
     assert len(names) == 5
     assert studio(tmp_path).name_of(text) == studio(tmp_path).name_of(" Sintel  runs. ")
@@ -120,7 +115,10 @@ def test_a_voice_that_speaks_many_in_one_go_is_given_many(tmp_path: Path) -> Non
     assert np.array_equal(alone.say(LINES[3]).samples, speaking.say(LINES[3]).samples)
 
 
-def test_takes_that_no_line_uses_are_swept(tmp_path: Path) -> None:
+def test_takes_that_no_line_uses_are_swept_and_what_is_spoken_before_an_error_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(VoiceError):
+        studio(tmp_path).say_all([LINES[0], "…", LINES[1]])
+    assert len(files(tmp_path)) == 1
     studio(tmp_path).say_all(LINES)
     (tmp_path / "voice" / ".tmp-killed").write_bytes(b"half")
     (tmp_path / "voice" / "notes.txt").write_text("mine")
@@ -157,10 +155,3 @@ def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(
     with pytest.raises(VoiceError) as error:
         read_lexicon(str(file))
     assert words in str(error.value)
-
-
-def test_what_is_spoken_before_an_error_is_kept(tmp_path: Path) -> None:
-    speaking = studio(tmp_path)
-    with pytest.raises(VoiceError):
-        speaking.say_all([LINES[0], "…", LINES[1]])
-    assert len(files(tmp_path)) == 1

@@ -53,9 +53,10 @@ def test_a_take_whose_file_goes_or_changes_while_it_is_in_use_is_a_clear_error(t
 def test_a_track_of_many_lines_holds_no_samples(tmp_path: Path) -> None:
     """Whether they are spoken now or were before: 30 takes of 2 s at 8000 samples a second are 1.9 MB."""
     texts = [f"Someone opens door number {number}." for number in range(30)]
+    rooms = [Interval(i * 5.0, i * 5.0 + 4) for i in range(30)]
     lines = [
-        LineToSpeak(f"s{i}", text, i * 5.0, Interval(i * 5.0, i * 5.0 + 4), Interval(i * 5.0, i * 5.0 + 4))
-        for i, text in enumerate(texts)
+        LineToSpeak(f"s{i}", text, room.start, room, room)
+        for i, (text, room) in enumerate(zip(texts, rooms, strict=True))
     ]
     kept(tmp_path)  # what is loaded once is loaded
     tracemalloc.start()

@@ -75,16 +75,14 @@ def test_an_offset_is_taken_away_and_the_peak_stays_below_full_scale() -> None:
     assert float(np.abs(cleaned(tone(0.5), RATE, "x")).max()) == pytest.approx(0.5, abs=0.01)
 
 
-@pytest.mark.parametrize("sound", [np.zeros(0), silence(1.0), np.full(100, np.nan), np.full(RATE, 0.3)])
-def test_sound_without_a_sound_is_a_clear_error(sound: np.ndarray) -> None:
-    with pytest.raises(VoiceError, match="The voice x gave"):
-        cleaned(sound, RATE, "x")
+NO_SOUND = [np.zeros(0), silence(1.0), np.full(100, np.nan), np.full(RATE, 0.3)]
+NO_FILE = [b"", b"RIFF", b"hello", wav(tone(0.0))]
 
 
-@pytest.mark.parametrize("data", [b"", b"RIFF", b"hello", wav(tone(0.0))])
-def test_files_that_are_none_are_clear_errors(data: bytes) -> None:
+@pytest.mark.parametrize("given", [*NO_SOUND, *NO_FILE])
+def test_sound_without_a_sound_and_files_that_are_none_are_clear_errors(given: np.ndarray | bytes) -> None:
     with pytest.raises(VoiceError, match="The voice x gave"):
-        decoded(data, "x")
+        decoded(given, "x") if isinstance(given, bytes) else cleaned(given, RATE, "x")
 
 
 needs_it = pytest.mark.skipif(
@@ -115,7 +113,7 @@ def test_other_voices_which_it_would_fetch_are_refused_before_it_is_loaded(
     assert "would be fetched" in error.value.hint
 
 
-def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_package_the_extra_is_named_and_another_version_refused(monkeypatch):
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
@@ -125,9 +123,6 @@ def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     assert "shotad[voice]" in error.value.hint
     info = next(info for info in voices("en") if info.kind == "hibari")
     assert not info.installed
-
-
-def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     there = types.SimpleNamespace(origin="/x/__init__.py")
     monkeypatch.setattr(metadata, "version", lambda name: "9.9")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: there)

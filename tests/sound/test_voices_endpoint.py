@@ -37,9 +37,8 @@ def encoded(form: str, codec: str, rate: int = 24000) -> bytes:
     out = io.BytesIO()
     with av.open(out, "w", format=form) as container:
         stream = container.add_stream(codec, rate=rate, layout="mono")
-        frame = av.AudioFrame.from_ndarray(
-            np.round(tone(0.5, rate) * 32767).astype(np.int16)[None], "s16", "mono"
-        )
+        samples = np.round(tone(0.5, rate) * 32767).astype(np.int16)[None]
+        frame = av.AudioFrame.from_ndarray(samples, "s16", "mono")
         frame.sample_rate = rate
         for packet in [*stream.encode(frame), *stream.encode(None)]:
             container.mux(packet)
@@ -152,9 +151,8 @@ def test_what_leaves_the_machine_is_told_before() -> None:
 
 def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:
     def identity(**settings: Any) -> str:
-        return EndpointVoice(
-            VoiceSettings(**{"base_url": "http://user:secret12@localhost:9/v1", **settings})
-        ).identity
+        made = VoiceSettings(base_url="http://user:secret12@localhost:9/v1", **settings)
+        return EndpointVoice(made).identity
 
     assert len({identity(), identity(model="kokoro"), identity(instructions="Calm.")}) == 3
     assert "secret12" not in identity()

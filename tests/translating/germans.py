@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from shotad.core import Interval, Request, Slot
 from shotad.engines.fake import FakeEngine
@@ -56,6 +58,12 @@ def asked(request: Request) -> dict[str, str]:
 def german(request: Request) -> str:
     """Translates what it knows."""
     return json.dumps({name: GERMAN[line] for name, line in asked(request).items()}, ensure_ascii=False)
+
+
+def with_first(**changes: Any) -> Track:
+    """The track with its first line changed."""
+    first, *rest = track_of().cues
+    return replace(track_of(), cues=(replace(first, **changes), *rest))
 
 
 class Translator(FakeEngine):

@@ -20,6 +20,7 @@ from shotad.script import (
     translation_of,
 )
 from shotad.script.track_files import outdated
+from tests.rendering.described import change
 from tests.translating.germans import GERMAN, IDS, Translator, asked, slots_of, track_of
 
 
@@ -37,12 +38,6 @@ def translated(place: Path, engine: Translator | None = None) -> Track:
     with WorkFolder(place) as folder:
         source = read_source(place / TRACK)
         return translate_into(folder, source, "de", engine or Translator(), Config()).track
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def stale(place: Path) -> tuple[str, ...]:
@@ -76,9 +71,7 @@ def test_a_line_that_was_retold_is_outdated_until_it_is_translated_again(place: 
         "--to de again; only these are asked for."
     )
     known = {**GERMAN, "They sit by a fire.": "Sie sitzen am Feuer."}
-    engine = Translator(
-        lambda request: json.dumps({k: known[v] for k, v in asked(request).items()}, ensure_ascii=False)
-    )
+    engine = Translator(lambda request: json.dumps({k: known[v] for k, v in asked(request).items()}))
     translated(place, engine)
     assert engine.asked == [[IDS[4]]]
     assert stale(place) == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ from shotad.description import TranslationOutcome, read_source, translate_into
 from shotad.description.translation import Source, translate_track
 from shotad.script import CueStatus, Track, load_track, read_cues, spoken_words
 from shotad.script.dapt_reader import check_dapt
-from tests.translating.germans import GERMAN, IDS, LINES, Translator, asked, slots_of, track_of
+from tests.rendering.described import change
+from tests.translating.germans import GERMAN, IDS, LINES, Translator, asked, slots_of, track_of, with_first
 
 
 def run(
@@ -26,12 +26,6 @@ def run(
         return translate_into(
             folder, source, "de", engine or Translator(), Config(), discard_edits=discard_edits
         )
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def test_the_track_and_its_scripts_carry_the_language(tmp_path: Path) -> None:
@@ -48,19 +42,16 @@ def test_the_track_and_its_scripts_carry_the_language(tmp_path: Path) -> None:
 
 def test_what_a_person_changed_stays_when_the_line_is_translated_anew(tmp_path: Path) -> None:
     run(tmp_path)
-    edit(
-        tmp_path / "track.de.json",
-        '"text": "Ann öffnet die Tür.",\n      "kind"',
-        '"text": "Ann reißt die Tür auf.",\n      "kind"',
+    opens, tears = (
+        f'"text": "{text}",\n      "kind"' for text in (GERMAN[LINES[0]], "Ann reißt die Tür auf.")
     )
+    change(tmp_path / "track.de.json", opens, tears)
     kept = run(tmp_path)
     assert kept.track.cues[0].text == "Ann reißt die Tür auf."
     assert kept.kept == (IDS[0],)
     assert kept.warnings == ()
     assert kept.track.cues[0].interval.duration == spoken_words("Ann reißt die Tür auf.", "de") * 0.375
-    cues = list(track_of().cues)
-    cues[0] = replace(cues[0], text=LINES[4])
-    outcome = run(tmp_path, track=replace(track_of(), cues=tuple(cues)))
+    outcome = run(tmp_path, track=with_first(text=LINES[4]))
     assert outcome.track.cues[0].text == "Ann reißt die Tür auf."
     machine = outcome.track.cues[0].machine
     assert machine is not None
@@ -73,7 +64,7 @@ def test_an_edit_of_the_source_script_is_translated(tmp_path: Path) -> None:
     from shotad.script import save_track
 
     save_track(track_of(), tmp_path, "movie.mp4")
-    edit(tmp_path / "movie.ad.vtt", "Ann opens the door.", "They sit down by the fire.")
+    change(tmp_path / "movie.ad.vtt", "Ann opens the door.", "They sit down by the fire.")
     source = read_source(tmp_path / "track.json")
     assert source.track.heard[0].text == "They sit down by the fire."
     assert source.track.heard[0].edited is not None
@@ -108,10 +99,8 @@ def test_whatever_is_answered_times_and_ids_stay_and_budgets_hold(
 
 def test_a_review_lapses_where_lines_change(tmp_path: Path) -> None:
     run(tmp_path)
-    edit(tmp_path / "track.de.json", '"reviewed_by": []', '"reviewed_by": ["Kim"]')
+    change(tmp_path / "track.de.json", '"reviewed_by": []', '"reviewed_by": ["Kim"]')
     assert run(tmp_path).track.reviewed_by == ("Kim",)
-    cues = list(track_of().cues)
-    cues[0] = replace(cues[0], text=LINES[4])
-    outcome = run(tmp_path, track=replace(track_of(), cues=tuple(cues)))
+    outcome = run(tmp_path, track=with_first(text=LINES[4]))
     assert outcome.track.reviewed_by == ()
     assert any("Kim" in warning for warning in outcome.warnings)
