@@ -56,9 +56,7 @@ def test_each_film_is_told_as_it_ends(shotad: Shotad, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("films")
-def test_a_run_that_is_stopped_tells_what_became_of_each_film(
-    shotad: Shotad, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_is_stopped_tells_what_became_of_each_film(shotad, monkeypatch):
     runs(monkeypatch, KeyboardInterrupt())
     said = shotad("batch", "a.mp4", "b.mp4", "c.mp4", "--ray", *FAKE)
     assert said.code == 130

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.cli.program import FAKE, Shotad
 
 
@@ -32,18 +30,14 @@ def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, t
     assert [film["state"] for film in found["films"]] == ["to_do", "to_do"]
 
 
-def test_no_failures_are_nothing_to_do(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_failures_are_nothing_to_do(shotad, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shotad-batch.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
     said = shotad("batch", "--only-failed")
     assert (said.code, said.out) == (0, "No film has failed.\n")
 
 
-def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(shotad, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     films(tmp_path, "a.mp4", "b.mp4")
     said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)

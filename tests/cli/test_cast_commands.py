@@ -117,9 +117,7 @@ def test_a_name_that_two_extras_share_is_nobodys(shotad: Shotad, cast: Path) -> 
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("", 2)])
-def test_two_who_both_have_names_are_not_merged_unasked(
-    shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
-) -> None:
+def test_two_who_both_have_names_are_not_merged_unasked(shotad, cast, monkeypatch, typed, code):
     shotad("cast", "name", cast, "2", "Bo")
     before = text_of(cast)
     monkeypatch.setattr(sys, "stdin", Terminal(typed) if typed else io.StringIO())
@@ -188,9 +186,7 @@ class Terminal(io.StringIO):
     ("typed", "code", "said"),
     [("y\n", 0, ""), ("n\n", 1, "Nothing was deleted."), ("\n", 1, "Nothing was deleted.")],
 )
-def test_one_is_asked_first(
-    shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int, said: str
-) -> None:
+def test_one_is_asked_first(shotad, cast, monkeypatch, typed, code, said):
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
     heard = shotad("cast", "forget", cast, "2")
     assert heard.code == code

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from shotad.cli.cast import cast_folder_of
-from tests.cli.program import Shotad
-from tests.painted_faces import Head, PaintedFaces, Take, paint_film
+from tests.painted_faces import Head, Take, paint_film
 
 TAKES = (
     Take(2.0, (Head("ann", (0.25, 0.5), (0.4, 0.5)),)),
@@ -25,9 +24,7 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_three_commands_of_a_newcomer_begin_here(
-    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_the_three_commands_of_a_newcomer_begin_here(shotad, films, tmp_path, painted_faces):
     cast = tmp_path / "x.cast"
     words = ("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "work")
     assert shotad(*words).code == 0
@@ -39,9 +36,7 @@ def test_the_three_commands_of_a_newcomer_begin_here(
     assert f"shotad cast name {cast} person-02" in again.out
 
 
-def test_no_face_is_no_error(
-    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_no_face_is_no_error(shotad, films, tmp_path, painted_faces):
     cast = tmp_path / "x.cast"
     said = shotad("cast", "discover", films / "empty.mp4", "--cast", cast, "--out", tmp_path / "w", "--plain")
     assert said.code == 0
@@ -49,9 +44,7 @@ def test_no_face_is_no_error(
     assert not cast.exists()
 
 
-def test_a_cast_that_is_a_bank_is_refused(
-    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_a_cast_that_is_a_bank_is_refused(shotad, films, tmp_path, painted_faces):
     bank = tmp_path / "bank.json"
     bank.write_text("{}")
     said = shotad("cast", "discover", films / "ep one.mp4", "--cast", bank, "--out", tmp_path / "w")

@@ -153,9 +153,7 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
         (2000, "of memory; "),
     ],
 )
-def test_doctor_says_which_engine_the_gpu_can_run(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int, fits: str
-) -> None:
+def test_doctor_says_which_engine_the_gpu_can_run(shotad, tmp_path, monkeypatch, megabytes, fits):
     program = tmp_path / "nvidia-smi"
     program.write_text(
         f'#!/bin/sh\ncase "$1" in *name*) echo "NVIDIA H100, {megabytes} MiB";; *) echo {megabytes};; esac\n'
@@ -169,9 +167,7 @@ def test_doctor_says_which_engine_the_gpu_can_run(
     assert any(fits in finding for finding in checks.values())
 
 
-def test_doctor_names_the_extra_that_brings_what_is_missing(
-    shotad: Shotad, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_names_the_extra_that_brings_what_is_missing(shotad, monkeypatch):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     real = importlib.util.find_spec
     gone = ("spacy", "httpx", "docx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
@@ -198,9 +194,7 @@ def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, 
 
 
 @pytest.mark.parametrize("command", ["describe", "shots", "slots", "grammar"])
-def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(
-    shotad: Shotad, film: Path, command: str
-) -> None:
+def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(shotad, film, command):
     folder = film.with_suffix(".shotad")
     assert shotad("describe", film, *FAKE).code == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -15,9 +15,7 @@ from shotad.engines.fake import FakeEngine, plain_answer
 @pytest.mark.parametrize(
     ("language", "reads", "told"), [("de", True, True), ("en-GB", True, False), ("de", False, False)]
 )
-def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(
-    language: str, reads: bool, told: bool
-) -> None:
+def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(language, reads, told):
     writes = FakeEngine(answer=plain_answer if reads else None)
     config = load_config(None, ("engine=fake", f"language={language}"))
     said = opening(config, Path("w"), Engines(FakeEngine(), writes))

@@ -140,9 +140,7 @@ def test_a_film_is_described_in_one_word(ollama: Ollama, shotad: Shotad, tmp_pat
     assert (lengths[0], set(lengths[1:])) == (12_288, {24_576})
 
 
-def test_a_server_that_is_not_there_is_told_before_the_film_is_read(
-    ollama: Ollama, shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_is_not_there_is_told_before_the_film_is_read(ollama, shotad, tmp_path, monkeypatch):
     film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "film.shotad"
     arguments = ("describe", film, *FAKE, "--engine", WORD, "--out", folder, "--no-sheet")
     assert shotad(*arguments).code == 0
@@ -158,9 +156,7 @@ def test_a_server_that_is_not_there_is_told_before_the_film_is_read(
 
 
 @pytest.mark.parametrize("says_so", [True, False], ids=["refuses", "cuts silently"])
-def test_a_prompt_that_does_not_fit_gets_a_longer_context_or_fails(
-    serve: Callable[[Answers], str], says_so: bool
-) -> None:
+def test_a_prompt_that_does_not_fit_gets_a_longer_context_or_fails(serve, says_so):
     roomy, small = Ollama(40_000, says_so=says_so), Ollama(12_000, says_so=says_so)
     places = [{"openai": {"base_url": f"{serve(one.answer)}/v1"}} for one in (roomy, small)]
     (fits,) = engine(**places[0]).generate([request(frames=32)])
@@ -190,9 +186,7 @@ def test_stage_two_may_have_a_model_that_sees_nothing(ollama: Ollama) -> None:
     assert set(ollama.asked[0]["format"]["properties"]) == set(SCHEMA["properties"])  # type: ignore[arg-type]
 
 
-def test_an_ollama_that_knows_no_schema_is_asked_plainly_from_then_on(
-    serve: Callable[[Answers], str],
-) -> None:
+def test_an_ollama_that_knows_no_schema_is_asked_plainly_from_then_on(serve):
     old, shown = Ollama(), list[bool]()
 
     def answer(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
@@ -228,9 +222,7 @@ TOLD = [
 ]
 
 
-def test_servers_are_found_at_their_ports_and_strangers_are_not(
-    ollama: Ollama, serve: Callable[[Answers], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, monkeypatch):
     from shotad.engines.local_servers import KINDS, Kind
 
     def pages(held: Mapping[str, Any]) -> Answers:
@@ -254,9 +246,7 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(
     assert [server.told for server in running()] == TOLD[:1]
 
 
-def test_auto_takes_a_server_only_where_the_user_said_so(
-    ollama: Ollama, shotad: Shotad, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_takes_a_server_only_where_the_user_said_so(ollama, shotad, monkeypatch):
     def doctor(*use: str) -> str:
         best_here.cache_clear()
         return shotad("doctor", *use).out
@@ -276,9 +266,7 @@ def test_auto_takes_a_server_only_where_the_user_said_so(
     assert "chosen" not in doctor("--use", "none")
 
 
-def test_small_is_one_model_for_both_stages_loaded_once(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_is_one_model_for_both_stages_loaded_once(shotad, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     import transformers
@@ -318,9 +306,7 @@ def test_small_is_one_model_for_both_stages_loaded_once(
     ],
     ids=["stills with times", "sound", "video with times"],
 )
-def test_what_a_film_becomes_on_the_wire(
-    word: str, looks: str, kinds: list[str], shotad: Shotad, tmp_path: Path
-) -> None:
+def test_what_a_film_becomes_on_the_wire(word, looks, kinds, shotad, tmp_path):
     def script(seen: Seen) -> Act:
         line = '{"summarized_AD": "A woman opens a door."}'
         return answer(

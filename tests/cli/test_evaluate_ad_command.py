@@ -111,9 +111,7 @@ def test_missing_may_be_skipped_and_the_empty_text_counts_as_0(evaluate: Place) 
     assert head("part")["n"]["skipped"] == 1
 
 
-def test_all_takes_what_is_possible_and_names_what_is_not(
-    evaluate: Place, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_takes_what_is_possible_and_names_what_is_not(evaluate, here, monkeypatch):
     from shotad.evaluation.metric import METRICS
 
     few = {name: METRICS[name] for name in ("bleu-1", "critic", "llm-ad-eval", "action-description")}
@@ -181,9 +179,7 @@ def test_every_file_that_a_number_rests_on_is_named_by_its_content(evaluate: Pla
     assert json.loads(first)["description"] == f"Action: {HUMAN[0][2]}"
 
 
-def test_actions_that_were_made_are_told_apart_from_published_ones(
-    evaluate: Place, shotad: Shotad, here: Path
-) -> None:
+def test_actions_that_were_made_are_told_apart_from_published_ones(evaluate, shotad, here):
     assert evaluate("--metrics", "bleu-1", "--quiet").code == 0
     assert not any("published" in note for note in head("preds.eval")["notes"])
     rows = [

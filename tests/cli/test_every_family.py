@@ -83,9 +83,7 @@ def words(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("words", "kind"), [(kind, kind) for kind in FAMILIES if kind not in REFUSED], indirect=["words"]
 )
-def test_each_family_looks_at_a_film_once(
-    words: tuple[object, ...], kind: str, shotad: Shotad, tmp_path: Path
-) -> None:
+def test_each_family_looks_at_a_film_once(words, kind, shotad, tmp_path):
     out = tmp_path / "out"
     said = shotad(*words)
     assert said.code == 0, said.err

@@ -35,9 +35,7 @@ def folder(tmp_path: Path) -> Path:
     [("frazier", "ad.frazier.csv"), ("frazier@24", "ad.frazier.csv"), ("reaper", "ad.reaper.csv"),
      ("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"), ("docx", "ad.docx"), ("xlsx", "ad.xlsx")],
 )  # fmt: skip
-def test_each_format_is_written_beside_the_track_and_valid(
-    shotad: Shotad, folder: Path, name: str, ending: str
-) -> None:
+def test_each_format_is_written_beside_the_track_and_valid(shotad, folder, name, ending):
     packages = {"docx": "docx", "xlsx": "openpyxl"}
     if name in packages:
         pytest.importorskip(packages[name], reason="needs the extra documents")

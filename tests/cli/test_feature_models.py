@@ -50,9 +50,7 @@ def test_pull_of_what_is_here_asks_nobody(cache: Path, tmp_path: Path) -> None:
     assert "1 of 1 here." in done.stdout
 
 
-def test_doctor_says_what_auto_takes_and_why(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_says_what_auto_takes_and_why(cache, tmp_path, monkeypatch):
     assert threads_line() == "grid (no DINOv2 weights are at hand: shotad models pull dinov2-base)"
     put_in_cache(cache, "facebook/dinov2-base", saved(tmp_path / "model"))
     assert threads_line().startswith("dinov2-base (at hand, on ")

@@ -74,9 +74,7 @@ def test_l7_and_l8_with_a_cast_named_and_with_that_of_the_run(folder: Path, tmp_
     assert any("L7 and L8" in reason and "cast.yaml" in reason for reason in skipped)
 
 
-def test_one_of_several_that_cannot_be_read_keeps_not_the_others_from_it(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_one_of_several_that_cannot_be_read_keeps_not_the_others_from_it(folder, tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text('{"a": 1', encoding="utf-8")
     code, text = run(folder, bad, "--skip", "L,T")

@@ -32,9 +32,7 @@ FOLDER = "s3://me:hidden@described/x.shotad"
         ("batch", "film.mp4", "--report", FOLDER),
     ],
 )
-def test_an_address_where_a_path_is_wanted_is_refused_with_a_way_out(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
-) -> None:
+def test_an_address_where_a_path_is_wanted_is_refused_with_a_way_out(shotad, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "film.mp4").write_bytes(b"film")
     said = shotad(*words)

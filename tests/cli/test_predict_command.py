@@ -88,9 +88,7 @@ def _started(root: Path, out: Path) -> subprocess.Popen[str]:
     )
 
 
-def test_it_starts_from_what_every_benchmark_wants_and_is_told_otherwise(
-    shotad: Shotad, root: Path, tmp_path: Path
-) -> None:
+def test_it_starts_from_what_every_benchmark_wants_and_is_told_otherwise(shotad, root, tmp_path):
     """The embedded narrator speaks wherever it can, unless --config or --set says that it need not."""
     quiet = tmp_path / "quiet.yaml"
     quiet.write_text("narrator:\n  always: false\n")

@@ -22,9 +22,7 @@ def place(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "movie.shotad", film)
 
 
-def test_what_must_not_go_out_is_exit_code_1(
-    shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_must_not_go_out_is_exit_code_1(shotad, place, monkeypatch):
     monkeypatch.setattr("shotad.sound.mix.OVER", 60.0)
     said = shotad("render", place, *FAKE_VOICE, "--make", "mix")
     assert said.code == 1
@@ -35,9 +33,7 @@ def test_settings_of_sound_may_be_set(shotad: Shotad, place: Path) -> None:
     assert shotad("render", place, *FAKE_VOICE, "--make", "ad", "--set", "mix.duck=12").code == 0
 
 
-def test_describing_is_told_before_the_voice_begins(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_describing_is_told_before_the_voice_begins(shotad, tmp_path, monkeypatch):
     def hoarse(*_: object, **__: object) -> None:
         raise VoiceError("The voice is gone.")
 
@@ -74,9 +70,7 @@ def test_describe_refuses_a_container_before_it_looks_at_the_film(shotad: Shotad
     assert not (tmp_path / "movie.shotad" / "shots.json").exists()
 
 
-def test_a_file_that_fails_is_told_and_is_exit_code_1(
-    shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_fails_is_told_and_is_exit_code_1(shotad, place, monkeypatch):
     def full(path: Path, *_: object, **__: object) -> None:
         raise WorkFolderError(f"{path} cannot be written: No space left on device.", "Free some space.")
 
@@ -98,9 +92,7 @@ def test_a_film_that_moved_is_asked_for_and_may_be_named(shotad: Shotad, place: 
     assert (elsewhere.parent / "movie.described.mp4").is_file()
 
 
-def test_an_interruption_is_exit_code_130(
-    shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_is_exit_code_130(shotad, place, monkeypatch):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

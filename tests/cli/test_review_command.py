@@ -53,9 +53,7 @@ def test_a_film_that_is_gone_is_no_hindrance(shotad: Shotad, tmp_path: Path, ser
 
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
-def test_missing_packages_are_named_with_the_extra(
-    shotad: Shotad, place: Path, missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_packages_are_named_with_the_extra(shotad, place, missing, monkeypatch):
     real = builtins.__import__
 
     def without(name: str, *args: Any, **more: Any) -> Any:
@@ -94,9 +92,7 @@ def test_the_address_is_the_result(place: Path) -> None:
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_it_is_served_to_this_machine_alone_unless_asked(
-    shotad: Shotad, place: Path, served: list[Any]
-) -> None:
+def test_it_is_served_to_this_machine_alone_unless_asked(shotad, place, served):
     assert shotad("review", place).code == 0
     call = served[0]
     assert (call["folder"], call["film"]) == (place, film_with())

@@ -34,9 +34,7 @@ def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, 
 
 
 @pytest.mark.parametrize("given", [(), ("--slots", "slots.csv")])
-def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(
-    shotad: Shotad, film: Path, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(shotad, film, given, monkeypatch):
     """The one is drawn from kept frames, the other decodes the film; given slots are read exactly."""
     monkeypatch.chdir(film.parent)
     Path("slots.csv").write_text("start,end\n0.43,1.1\n3.01,5.2\n")

@@ -56,9 +56,7 @@ def words(ready: tuple[Path, Path], out: Path, *more: str) -> list[str]:
     ]
 
 
-def test_it_says_what_was_reached_beside_the_paper(
-    shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_it_says_what_was_reached_beside_the_paper(shotad, ready, tmp_path):
     said = shotad(*words(ready, tmp_path / "run"), "--plain")
     assert said.code == 0, said.err
     assert "35 train, 5 val, 10 test" in said.err
@@ -102,9 +100,7 @@ def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, P
         assert shot["scale"] == max(chances, key=chances.__getitem__).value
 
 
-def test_a_backbone_that_cannot_be_fetched_may_be_a_folder(
-    shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backbone_that_cannot_be_fetched_may_be_a_folder(shotad, ready, tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     said = shotad(*words(ready, tmp_path / "run"), "--backbone", "dinov2-base")
@@ -139,9 +135,7 @@ def undisturbed(ready: tuple[Path, Path], tmp_path: Path) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_a_program_that_is_stopped_and_killed_goes_on_each_time(
-    ready: tuple[Path, Path], undisturbed: list[list[str]], tmp_path: Path
-) -> None:
+def test_a_program_that_is_stopped_and_killed_goes_on_each_time(ready, undisturbed, tmp_path):
     log, done = tmp_path / "run" / "metrics.csv", 0
     for kind, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9), (signal.SIGTERM, 130)):
         run = start(ready, tmp_path / "run", *(["--resume"] if done else []))

@@ -118,9 +118,7 @@ def test_names_of_the_cast_and_the_note_go_along(shotad: Shotad, folder: Path, t
 @pytest.mark.parametrize(
     ("how", "kept"), [(("--quotes", "keep"), True), (("--set", "translate.quotes=keep"), True), ((), False)]
 )
-def test_what_becomes_of_text_on_the_screen_is_a_flag_and_a_setting(
-    shotad: Shotad, folder: Path, how: tuple[str, ...], kept: bool
-) -> None:
+def test_what_becomes_of_text_on_the_screen_is_a_flag_and_a_setting(shotad, folder, how, kept):
     with BadServer(german) as server:
         shotad(*words(folder, server, *how))
         question = server.requests[0].question

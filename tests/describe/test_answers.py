@@ -294,9 +294,7 @@ WHOLE_ANSWERS: list[tuple[str, int, tuple[str, ...] | str]] = [
     ("answer", "candidates", "cut", "expected"),
     [(*row[:2], True, row[2]) for row in CUT] + [(*row[:2], False, row[2]) for row in WHOLE_ANSWERS],
 )
-def test_half_a_line_and_a_refusal_are_no_line(
-    answer: str, candidates: int, cut: bool, expected: tuple[str, ...] | str
-) -> None:
+def test_half_a_line_and_a_refusal_are_no_line(answer, candidates, cut, expected):
     try:
         found: tuple[str, ...] | str = parse_stage2(answer, candidates, cut=cut)
     except RefusalError:

@@ -61,9 +61,7 @@ def situation(*said: str, description: str = DESCRIPTION) -> Situation:
         ("Rain falls.", "Snow falls.", False),
     ],
 )
-def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is_none(
-    one: str, other: str, same: bool
-) -> None:
+def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is_none(one, other, same):
     assert is_near_copy(one, other) == is_near_copy(other, one) == same
     assert distinct([one, other]) == ((0,) if same else (0, 1))
 
@@ -99,9 +97,7 @@ def test_an_earlier_rule_outweighs_all_later_ones(better: FittedLine, worse: Fit
     ((POOR, POOR), (), DESCRIPTION, 0),
     ((POOR, POOR), (), "", 0),
 ])  # fmt: skip
-def test_the_line_that_says_more_of_the_description_and_news_is_taken(
-    lines: Sequence[str], said: Sequence[str], description: str, taken: int
-) -> None:
+def test_the_line_that_says_more_of_the_description_and_news_is_taken(lines, said, description, taken):
     assert ByRules().choose([*map(line, lines)], situation(*said, description=description)) == taken
 
 

@@ -95,9 +95,7 @@ def test_csv_file_has_a_column_of_lines(tmp_path: Path, column: str, separator: 
         ("ads.txt", None, r"ads\.txt cannot be read"),
     ],
 )
-def test_file_without_lines_is_refused(
-    tmp_path: Path, name: str, content: bytes | None, complaint: str
-) -> None:
+def test_file_without_lines_is_refused(tmp_path, name, content, complaint):
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(ConfigError, match=complaint) as caught:

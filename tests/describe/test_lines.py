@@ -69,9 +69,7 @@ def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> N
         (look(), record("The image shows Ann."), "no clean line: "),
     ],
 )
-def test_a_failure_keeps_its_reason(
-    stage1: dict[str, Any], stage2: dict[str, Any] | None, reason: str
-) -> None:
+def test_a_failure_keeps_its_reason(stage1, stage2, reason):
     made = cue(stage2, stage1=stage1)
     assert (made.status, made.text) == (CueStatus.FAILED, "")
     assert made.reason.startswith(reason)
@@ -84,9 +82,7 @@ def test_a_failure_keeps_its_reason(
     (look(), record(TWO, unlooked="it\nis gone"), TWO, "the second look at the frames failed: it is gone"),
     (look(invented=["Boris Finch", "Eve"]), record("Finch sits."), "Finch sits.", "named by the model alone: Boris Finch"),
 ])  # fmt: skip
-def test_what_speaks_against_a_line_is_weighed_and_stands_in_its_reason(
-    stage1: dict[str, Any], stage2: dict[str, Any], text: str, reason: str
-) -> None:
+def test_what_speaks_against_a_line_is_weighed_and_stands_in_its_reason(stage1, stage2, text, reason):
     made = cue(stage2, stage1=stage1)
     assert (made.text, made.status) == (text, CueStatus.PLACED)
     assert made.reason.startswith(reason)

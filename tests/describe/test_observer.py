@@ -310,9 +310,7 @@ def test_whose_face_was_recognised_has_a_name(facts_of: Seer) -> None:
 @pytest.mark.parametrize(
     ("top", "bottom", "carried"), [(0.5, 0.6, [(0.5, 0.7)]), (0.7, 0.78, [(0.9, 1.0)]), (0.73, 0.9, []), (0.8, 0.9, [])]
 )  # fmt: skip
-def test_faces_are_carried_into_the_part_without_bars(
-    top: float, bottom: float, carried: list[tuple[float, float]]
-) -> None:
+def test_faces_are_carried_into_the_part_without_bars(top, bottom, carried):
     found = known_faces([Sighting("thom", Box(0.2, top, 0.4, bottom), 1.0, 0.7)], Box(0.0, 0.25, 1.0, 0.75))
     assert [(s.box.top, s.box.bottom) for s in found] == [pytest.approx(pair) for pair in carried]
 

@@ -132,8 +132,6 @@ SITS = "Mr. Lee and a woman sit."
         ("Rex follows her.", people("ann"), SITS, set()),
     ],
 )
-def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(
-    text: str, presence: Presence, described: str, rules: set[str]
-) -> None:
+def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, presence, described, rules):
     judge = Judge(plan(presence), load_config(None, ["prompt.note=Rex is her dog."]), described)
     assert {complaint.rule for complaint in judge.complaints(text)} == rules

@@ -14,7 +14,6 @@ from shotad.core import (
     Grammar,
     PromptError,
     PromptSettings,
-    ShotScale,
     data_root,
     shipped_prompts,
 )
@@ -93,9 +92,7 @@ def test_edited_prompt_is_used_and_changes_the_hash(own_data: Path) -> None:
         ("Answer in JSON", "It costs 5 $. Answer in JSON", r"\$ without a name in line 1\d"),
     ],
 )
-def test_badly_edited_prompt_is_refused_before_any_slot(
-    own_data: Path, old: str, new: str, complaint: str
-) -> None:
+def test_badly_edited_prompt_is_refused_before_any_slot(own_data, old, new, complaint):
     edit(own_data, "stage2/user", old, new)
     with pytest.raises(PromptError, match=complaint):
         check_prompts()
@@ -129,9 +126,7 @@ def test_thread_sentence_needs_a_thread_among_the_shots_shown() -> None:
         ({9: L}, 2.0),
     ],
 )
-def test_effective_scale_is_that_of_current_shots_else_medium(
-    scales: dict[int, ShotScale], expected: float
-) -> None:
+def test_effective_scale_is_that_of_current_shots_else_medium(scales, expected):
     grammar = Grammar(scales)
     assert effective_scale(grammar, plans()) == expected
     assert stage1(grammar=grammar).effective_scale == expected

@@ -99,9 +99,7 @@ REFUSED: list[tuple[Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("harm", "message"), REFUSED)
-def test_what_is_not_loaded(
-    harm: Callable[[Path], object], message: str, folder: Path, tmp_path: Path
-) -> None:
+def test_what_is_not_loaded(harm, message, folder, tmp_path):
     place = shutil.copytree(folder, tmp_path / "other")
     harm(place)
     with pytest.raises(WeightsError, match=message):
@@ -138,17 +136,13 @@ def first_change(folder: Path) -> float:
     return float((one - other)[0, 0].abs().max())
 
 
-def test_a_language_model_runs_by_the_librarys_own_class_and_looks_both_ways(
-    gte: Path, tmp_path: Path
-) -> None:
+def test_a_language_model_runs_by_the_librarys_own_class_and_looks_both_ways(gte, tmp_path):
     causal = make_gte(tmp_path / "causal", both_ways=False)
     assert first_change(gte) > 0.1
     assert first_change(causal) == 0
 
 
-def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(
-    gte: Path, tmp_path: Path
-) -> None:
+def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(gte, tmp_path):
     from tokenizers import Tokenizer, processors
 
     embedder = make_embedder(str(gte), CPU)

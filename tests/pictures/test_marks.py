@@ -67,9 +67,7 @@ def test_then_come_dashed_then_double_then_tagged_ones_and_no_two_are_alike_howe
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("pixels", [24, 36])
 @pytest.mark.parametrize("name", GROUNDS)
-def test_after_jpeg_each_line_is_nearest_to_its_own_colour(
-    size: tuple[int, int], pixels: int, name: str
-) -> None:
+def test_after_jpeg_each_line_is_nearest_to_its_own_colour(size, pixels, name):
     width, height = size
     places = [((number % 7 + 0.5) / 7, (number // 7 + 0.5) / 3) for number in range(21)]
     people = [
@@ -96,9 +94,7 @@ def test_after_jpeg_each_line_is_nearest_to_its_own_colour(
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("pixels", [6, 12, 24, 150])
 @pytest.mark.parametrize("person", ["p0", "p14"])
-def test_the_face_itself_is_not_painted_on(
-    size: tuple[int, int], shape: Literal["ellipses", "boxes"], pixels: int, person: str
-) -> None:
+def test_the_face_itself_is_not_painted_on(size, shape, pixels, person):
     width, height = size
     image, box = ground("noise", width, height), face(0.5, 0.5, pixels, width, height)
     painted = paint_people(image, [seen(person, box)], MARKS, shape)

@@ -54,9 +54,7 @@ def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
     ("speech", {"speech": [{"start": 3, "end": 1, "text": "", "kind": "speech"}]}, "speech.json is damaged"),
     ("slots", {"slots": [{"id": "s1"}]}, "slots.json is damaged"),
 ])  # fmt: skip
-def test_a_damaged_record_is_left_out_and_said(
-    tmp_path: Path, name: str, values: dict[str, Any], said: str
-) -> None:
+def test_a_damaged_record_is_left_out_and_said(tmp_path, name, values, said):
     folder = make_folder(tmp_path, Made())
     change(folder, name, **values)
     subject = read_subject(folder)

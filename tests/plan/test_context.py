@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
 
 import pytest
 
@@ -38,9 +37,7 @@ def test_published_rows_are_all_equal_with_the_published_settings() -> None:
 
 
 @pytest.mark.parametrize("names", [["reference-code", "tv-ad"], ["tv-ad", "reference-code"]])
-def test_published_rows_of_numbered_frames_are_all_equal_with_the_published_settings(
-    names: list[str],
-) -> None:
+def test_published_rows_of_numbered_frames_are_all_equal_with_the_published_settings(names):
     settings = load_config(names).context
     found = {g.index: labelled(g, context_shots(g.slot, g.shots, settings)) for g in tvad()}
     assert found == {g.index: list(g.rows) for g in tvad()}
@@ -77,9 +74,7 @@ GAPS = apart((0.01, 1.99), (2.01, 3.99), (4.01, 5.99))
         (Interval(5.99, 7), "code", [2]),
     ],
 )
-def test_touching_is_overlapping_at_a_gap_where_set(
-    slot: Interval, rules: Literal["paper", "code"], current: list[int]
-) -> None:
+def test_touching_is_overlapping_at_a_gap_where_set(slot, rules, current):
     found = context_shots(slot, GAPS, ContextSettings(rules=rules))
     assert [c.shot.index for c in found if c.role is Role.CURRENT] == current
 

@@ -35,9 +35,7 @@ BOUNDS = st.tuples(st.integers(-20, 1300), st.integers(1, 200)).map(
 
 
 @given(st.lists(BOUNDS, max_size=30), st.integers(1, 1200), st.sampled_from([0.0, 0.25, 1.0]))
-def test_every_moment_is_free_or_near_speech_and_never_both(
-    bounds: list[tuple[float, float]], tenths: int, margin: float
-) -> None:
+def test_every_moment_is_free_or_near_speech_and_never_both(bounds, tenths, margin):
     duration = tenths / 10
     found = free_time(spoken(*bounds), duration, SpeechSettings(margin=margin))
     assert list(found) == sorted(found)

@@ -98,9 +98,7 @@ CUTS = st.lists(st.floats(0.01, 299, allow_subnormal=False), max_size=40)
 @example(gaps=[Interval(0, 2)], cuts=[], detail="brief", minimum=1.0)
 @example(gaps=[Interval(0, 4.1)], cuts=[], detail="normal", minimum=4.0)
 @example(gaps=[Interval(0.15, 4.1)], cuts=[], detail="normal", minimum=4.0)
-def test_slots_keep_all_their_promises(
-    gaps: list[Interval], cuts: list[float], detail: str, minimum: float
-) -> None:
+def test_slots_keep_all_their_promises(gaps, cuts, detail, minimum):
     film = Interval(0, 300)
     chosen = SlotSettings.model_validate({"detail": detail, "minimum": minimum})
     shots = shots_at(*sorted(set(cuts)))

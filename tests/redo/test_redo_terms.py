@@ -57,9 +57,7 @@ def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
     assert not (place / "redo.jsonl").exists(), "nothing was asked"
 
 
-def test_the_story_is_told_with_the_note_that_the_run_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path, monkeypatch):
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 1)
 
     def answer(request: Request) -> str:

@@ -132,9 +132,7 @@ class Broken(FileMaker):
         return super().make(wanted)
 
 
-def test_one_file_that_fails_does_not_take_the_others_with_it(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_file_that_fails_does_not_take_the_others_with_it(place, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("shotad.sound.render.FileMaker", Broken)
         done, _ = rendered(place, "ad", "mix:flac")

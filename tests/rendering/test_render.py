@@ -64,9 +64,7 @@ def check_lines(path: Path, number: int, done: Rendered, voice: FakeVoice, withi
         assert found_at(sound, take, start, RATE) == pytest.approx(start, abs=within), path
 
 
-def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_writes_nothing(
-    place: Path,
-) -> None:
+def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_writes_nothing(place):
     before = track_of(place)
     done, voice = rendered(place, "film", "mix", "ad")
     for one, number in zip(done.made, (1, 0, 0), strict=True):
@@ -140,9 +138,7 @@ def test_what_makes_files_anew_and_what_speaks_anew(place: Path) -> None:
     assert forced.made[0].fresh
 
 
-def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(tmp_path, monkeypatch):
     long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
     lines = {8.4: long, 15.0: "Rain falls."}
     place = write_folder(tmp_path / "w", lines=lines, speech=(Interval(5, 8), Interval(11, 14)))

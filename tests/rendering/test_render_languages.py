@@ -60,9 +60,7 @@ def translation(place: Path, language: str) -> Path:
         ("fr", "mkv", "fre", "Audiodescription (AD)"),
     ],
 )
-def test_the_track_of_sound_carries_language_and_title(
-    tmp_path: Path, language: str, ending: str, code: str, title: str
-) -> None:
+def test_the_track_of_sound_carries_language_and_title(tmp_path, language, ending, code, title):
     lines = {at: "Une chatte dort." if language == "fr" else text for at, text in lines_in("de").items()}
     place = write_folder(tmp_path / "w", lines=lines, language=language)
     done, voice = rendered(place, f"film:{ending}")

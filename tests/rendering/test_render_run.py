@@ -23,9 +23,7 @@ class Told(NoProgress):
 
 
 @pytest.mark.parametrize("told", [False, True])
-def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: bool
-) -> None:
+def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(tmp_path, monkeypatch, told):
     place, film, voice, progress = write_folder(tmp_path / "w"), film_with(), FakeVoice(), Told()
     voice.sends_to = "speech.example"
     monkeypatch.setattr("shotad.sound.render.make_voice", lambda *_: voice)

@@ -200,9 +200,7 @@ def test_joining_keeps_both_lines_words() -> None:
         (4.5, None, "slot of this line ends"),
     ],
 )
-def test_lines_that_do_not_belong_together_are_not_joined(
-    start: float, free: tuple[Interval, ...] | None, why: str
-) -> None:
+def test_lines_that_do_not_belong_together_are_not_joined(start, free, why):
     first = replace(TWO, interval=Interval(1.0, 3.0))
     late = line(start, "Rain falls.", start + 1)
     where = scene(first, late, free=free)

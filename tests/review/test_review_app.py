@@ -80,9 +80,7 @@ def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(untouched: Page) 
 # Lines and acts
 
 
-def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(
-    both: tuple[Review, Page], place: Path
-) -> None:
+def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(both, place):
     review, page = both
     told = listened(review)
     answer = page.act("write", FIRST, {"text": "A dog sleeps."})

@@ -207,9 +207,7 @@ SETTINGS = (
 
 
 @pytest.mark.parametrize("settings", [(), *(pytest.param(one, marks=pytest.mark.slow) for one in SETTINGS)])
-def test_people_are_marked_as_the_model_saw_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lossless: None, settings: tuple[str, ...]
-) -> None:
+def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, lossless, settings):
     look_for_painted_faces(monkeypatch)
     film, run, looks = with_cast(tmp_path, *settings)
     with open_film(film) as reader:
@@ -233,9 +231,7 @@ def test_people_are_marked_as_the_model_saw_them(
 # The film strip
 
 
-def test_the_middle_of_each_shot_is_shown_small_and_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
     here = tmp_path / "film.mp4"
     here.write_bytes(make_film(FilmSpec(frames=400, gop=25, b_frames=2)).path.read_bytes())
     with open_film(here) as film:

@@ -113,9 +113,7 @@ def test_a_line_that_finds_no_place_is_not_in_its_mix_and_says_why(place: Path, 
     assert alone.line is None
 
 
-def test_a_dropped_line_is_the_film_without_it_and_has_a_voice_all_the_same(
-    place: Path, heard: Hearing
-) -> None:
+def test_a_dropped_line_is_the_film_without_it_and_has_a_voice_all_the_same(place, heard):
     track = track_of(place)
     cue = replace(track.cues[1], status=CueStatus.DROPPED, reason="dropped by a person")
     mix, film, alone = (heard.hear(of(track, cue), cue.id, kind) for kind in ("mix", "programme", "voice"))
@@ -155,9 +153,7 @@ def test_a_film_without_sound_or_that_is_gone_leaves_the_voice(tmp_path: Path) -
     made.close()
 
 
-def test_loudness_is_kept_for_the_next_time_and_a_damaged_record_of_it_made_anew(
-    place: Path, heard: Hearing
-) -> None:
+def test_loudness_is_kept_for_the_next_time_and_a_damaged_record_of_it_made_anew(place, heard):
     track = track_of(place)
     wanted = heard.hear(track, track.cues[1].id, "mix").path
     record = place / "review" / "loudness.json"
@@ -248,9 +244,7 @@ def test_sounds_are_bounded_the_newest_stay_and_none_of_anybody_else_is_removed(
     assert set(tmp_path.iterdir()) == {made[3], made[5], new, tmp_path / "song.wav"}
 
 
-def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(place, monkeypatch):
     """A model that is loaded while Python ends brings the program down."""
     made, begun, done = hearing(place), threading.Event(), threading.Event()
 

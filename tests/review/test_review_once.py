@@ -103,9 +103,7 @@ def test_a_batch_is_done_in_order_and_each_act_is_answered(place: Path) -> None:
         assert len(page.film()["lines"]) == 3
 
 
-def test_where_nothing_can_be_written_the_rest_is_not_tried(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_nothing_can_be_written_the_rest_is_not_tried(place, monkeypatch):
     write, free = TrackFile.write, [1]
 
     def full(self: TrackFile, track: Any) -> None:

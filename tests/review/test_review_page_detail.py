@@ -117,9 +117,7 @@ def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, place:
     assert page.locator(".d-candidates input:checked").get_attribute("value") == "2"
 
 
-def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(
-    opened: Callable[..., Any], place: Path
-) -> None:
+def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(opened, place):
     page = opened()
     acts = Acts(page)
     page.keyboard.press("e")
@@ -351,9 +349,7 @@ def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any
     assert all(one["error"] for one in asked)
 
 
-def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(
-    opened: Callable[..., Any],
-) -> None:
+def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(opened):
     def slow(route: Any) -> None:
         time.sleep(1.0)
         route.continue_()

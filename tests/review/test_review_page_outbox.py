@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +89,7 @@ def test_ten_accepted_lines_and_a_reload_are_ten(page: Any, place: Path, slow: N
     assert accepted(place) == len(steps(place)) == 10
 
 
-def test_two_tabs_that_are_reloaded_keep_what_each_did(
-    page: Any, opened: Callable[[], Any], place: Path, slow: None
-) -> None:
+def test_two_tabs_that_are_reloaded_keep_what_each_did(page, opened, place, slow):
     other = opened()
     press(other, "End")
     press(page, *"aaaaa")
@@ -185,9 +182,7 @@ def test_leaving_while_acts_wait_asks_first(page: Any) -> None:
     way.cut = False
 
 
-def test_a_full_disk_keeps_what_was_done_until_there_is_room(
-    page: Any, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_what_was_done_until_there_is_room(page, place, monkeypatch):
     def full(*_: Any) -> None:
         raise WorkFolderError("The disk is full.", "Free some space.")
 

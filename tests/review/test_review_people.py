@@ -124,9 +124,7 @@ def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
             people.picture(*wrong)
 
 
-def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(
-    people: People, session: Session
-) -> None:
+def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(people, session):
     ann = who(people, [0, 2])
     before = [cue.text for cue in session.track.cues]
     result = people.name(NoProgress(), ann, "Ann", pronoun="she")

@@ -95,9 +95,7 @@ def beeps(path: Path, track: int | None = None) -> list[float]:
 
 
 @pytest.mark.parametrize(("name", "small"), WAYS)
-def test_every_frame_keeps_its_second_its_picture_and_its_sound(
-    tmp_path: Path, name: str, small: bool
-) -> None:
+def test_every_frame_keeps_its_second_its_picture_and_its_sound(tmp_path, name, small):
     source = make_film(FILMS[name]).path
     order = ordered(source, tmp_path, small=small)
     known = make_copy(order, lambda _: None)
@@ -290,9 +288,7 @@ def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("name", IN_A_BROWSER)
-def test_the_browser_shows_the_frame_of_each_second(
-    browser: Any, tmp_path: Path, name: str, small: bool
-) -> None:
+def test_the_browser_shows_the_frame_of_each_second(browser, tmp_path, name, small):
     """Sent to a frame's own second, and to its middle, the browser shows just that frame."""
     source = make_film(FILMS[name]).path
     with open_film(source) as film:

@@ -103,9 +103,7 @@ class Round(Hands):
         return str(self.page.evaluate(f"{done}.innerText"))
 
 
-def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(
-    browser: Any, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(browser, tmp_path, tmp_path_factory):
     folder = Path(shutil.copytree(described_sample(tmp_path_factory), tmp_path / "sample.shotad"))
     words = ["describe", str(SAMPLE), "--out", str(folder), "--no-sheet", "--quiet"]
     command = [sys.executable, "-m", "shotad.cli.main", *words, "--set", "voice.name=fake"]
@@ -265,9 +263,7 @@ def _milliseconds(lines: Sequence[Cue] | Sequence[ScriptCue]) -> list[tuple[int,
     return [(milliseconds(one.interval.start), milliseconds(one.interval.end)) for one in lines]
 
 
-def test_keys_that_are_faster_than_the_screen_write_into_the_line_they_chose(
-    browser: Any, tmp_path: Path
-) -> None:
+def test_keys_that_are_faster_than_the_screen_write_into_the_line_they_chose(browser, tmp_path):
     """On a busy machine the page is drawn late; whoever types at once still types into the chosen line."""
     folder = write_folder(tmp_path / "movie.shotad")
     before = load_track(folder / "track.json")

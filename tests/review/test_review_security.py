@@ -48,9 +48,7 @@ def page(keys: Keys) -> Visitor:
 # Token and cookie
 
 
-def test_secrets_have_256_bits_are_new_each_time_and_compared_in_constant_time(
-    monkeypatch: pytest.MonkeyPatch, keys: Keys
-) -> None:
+def test_secrets_have_256_bits_are_new_each_time_and_compared_in_constant_time(monkeypatch, keys):
     each = [(one.token, one.once, cookie_of(one).split("=", 1)[1]) for one in (keys, Keys(), Keys())]
     several = {secret for secrets in each for secret in secrets}
     assert len(several) == 9
@@ -104,9 +102,7 @@ def test_without_the_cookie_nothing_is_said(page: Visitor, path: str, cookie: st
     assert "shotad review printed" in answer.text
 
 
-def test_cookies_of_other_servers_and_one_set_over_ours_do_not_shut_the_page_out(
-    page: Visitor, keys: Keys
-) -> None:
+def test_cookies_of_other_servers_and_one_set_over_ours_do_not_shut_the_page_out(page, keys):
     other = Keys()
     other.name_cookie(20002)
     good, bad = cookie_of(keys), f"{keys.cookie_name}=tossed"
@@ -143,9 +139,7 @@ def test_the_user_of_a_connection_is_known() -> None:
     assert security.user_of(("127.0.0.1", 1), None) is None
 
 
-def test_where_connections_are_not_told_no_user_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_connections_are_not_told_no_user_is_known(tmp_path, monkeypatch):
     monkeypatch.setattr(security, "_CONNECTIONS", (tmp_path / "none",))
     assert security.user_of(("127.0.0.1", 5), ("127.0.0.1", 6)) is None
     row = "  0: 0100007F:0005 0100007F:0006 {} 00000000:00000000 00:00000000 00000000  1234        0 99\n"
@@ -172,9 +166,7 @@ STRANGE = (
 
 
 @pytest.mark.parametrize("host", [None, "", *STRANGE])
-def test_by_another_name_nothing_is_said_even_with_cookie_and_token(
-    page: Visitor, keys: Keys, host: str | None
-) -> None:
+def test_by_another_name_nothing_is_said_even_with_cookie_and_token(page, keys, host):
     for answer in (
         page.get("/api/film", host=host),
         page.get(f"/?token={keys.token}", host=host, cookie=None),
@@ -368,9 +360,7 @@ def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
     assert "&lt;script&gt;" in shown
 
 
-def test_neither_token_nor_cookie_nor_traceback_is_in_any_answer(
-    page: Visitor, keys: Keys, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_neither_token_nor_cookie_nor_traceback_is_in_any_answer(page, keys, caplog):
     own = (keys.token, keys.once, cookie_of(keys).partition("=")[2])
     secrets = (*own, SECRET, "Traceback", "KeyError", ".py")
     answers = [

@@ -91,9 +91,7 @@ RARE = [pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGIN
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, *RARE])
-def test_it_serves_the_page_and_ends_well_when_told_to(
-    start: Callable[..., Server], place: Path, number: signal.Signals
-) -> None:
+def test_it_serves_the_page_and_ends_well_when_told_to(start, place, number):
     server = start(place)
     assert server.base.startswith("http://127.0.0.1:")
     assert server.client.get("/").status_code == 200
@@ -153,9 +151,7 @@ def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> N
     assert start(place).base == server.base
 
 
-def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_does_not_matter(
-    start: Callable[..., Server], place: Path
-) -> None:
+def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_does_not_matter(start, place):
     server, saved = start(place), []
 
     def edit() -> None:

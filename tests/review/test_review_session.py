@@ -196,9 +196,7 @@ def test_a_folder_that_was_renamed_is_told_and_not_made_anew(place: Path) -> Non
     assert text_of(on_disk(place), CAT) == "A cat wakes."
 
 
-def test_a_full_disk_refuses_the_act_and_nothing_is_changed(
-    place: Path, session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_refuses_the_act_and_nothing_is_changed(place, session, monkeypatch):
     before = (place / TRACK).read_bytes()
 
     def full(_: int) -> None:

@@ -212,9 +212,7 @@ def test_a_note_reaches_the_engines_and_what_leaves_the_machine_is_told(session:
     assert all("The cat is called Tom." in text for text in seen)
 
 
-def test_a_format_whose_library_is_missing_is_left_out_and_told(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_format_whose_library_is_missing_is_left_out_and_told(session, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "docx", None)
     result = work.export(session, NoProgress(), ["docx", "srt"])
     assert [Path(row["name"]).suffix for row in result["files"]] == [".srt"]

@@ -80,9 +80,7 @@ def test_an_accepted_line_outlives_a_run_and_keeps_its_end_but_not_being_describ
         ((ANN, replace(RAIN, status=CueStatus.DROPPED)), (), "Reviewed line by line by Ann."),
     ],
 )
-def test_the_statement_says_who_read_what(
-    cues: tuple[Cue, ...], reviewed: tuple[str, ...], says: str
-) -> None:
+def test_the_statement_says_who_read_what(cues, reviewed, says):
     statement = track(*cues, reviewed_by=reviewed).statement
     assert statement.endswith(f"). {says}")
     assert "edited" not in statement

@@ -162,9 +162,7 @@ def test_respeak_gives_a_retold_line_its_spoken_end_within_its_slot() -> None:
         st.lists(st.tuples(st.sampled_from([10, 15, 20, 21, 30]), st.sampled_from("xyz"))), max_size=3
     ),
 )
-def test_no_series_of_runs_loses_a_text_that_a_person_wrote(
-    edits: list[tuple[int, str]], runs: list[list[tuple[int, str]]]
-) -> None:
+def test_no_series_of_runs_loses_a_text_that_a_person_wrote(edits, runs):
     current, wrote = FIRST, {}
     for index, text in edits:
         if text.strip():

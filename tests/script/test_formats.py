@@ -239,9 +239,7 @@ def test_other_letters_an_unknown_format_and_a_missing_file_are_named(tmp_path: 
         ("x\n00:01.000 --> 00:02.000\nA\n\nx\n00:03.000 --> 00:04.000\nB\n", "ids", "2 cues have the id x"),
     ],
 )
-def test_check_script_finds_times_out_of_order_and_repeated_ids(
-    body: str, clause: str, message: str, tmp_path: Path
-) -> None:
+def test_check_script_finds_times_out_of_order_and_repeated_ids(body, clause, message, tmp_path):
     path = tmp_path / "a.vtt"
     path.write_text(f"WEBVTT\n\n{body}", encoding="utf-8")
     (found,) = check_script(path)

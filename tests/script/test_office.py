@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,9 +120,7 @@ def test_ids_times_texts_and_stamps_come_back(name: str, rows: list[tuple[int, i
 
 
 @both
-def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothing(
-    name: str, tmp_path: Path
-) -> None:
+def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothing(name, tmp_path):
     data = ALL_FORMATS[name].encode(TRACK)
     assert data == ALL_FORMATS[name].encode(TRACK)
     with zipfile.ZipFile(io.BytesIO(data)) as package:
@@ -350,9 +347,7 @@ def test_a_part_whose_size_and_sum_lie_is_not_unpacked(form: str, part: str) -> 
         tracemalloc.stop()
 
 
-def test_odd_sheets_are_read_as_what_they_hold_and_too_many_rows_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_odd_sheets_are_read_as_what_they_hold_and_too_many_rows_refused(monkeypatch):
     whole = XLSX.encode(TRACK)
     plain = b'<cellStyle name="Normal" xfId="0" builtinId="0" hidden="0"/>'
     unstyled = changed(whole, "xl/styles.xml", plain, b"")
@@ -379,9 +374,7 @@ def test_links_to_other_files_are_left_alone_and_a_text_longer_than_a_cell_is_no
         XLSX.encode(make_track(told))
 
 
-def test_the_missing_extra_is_named_and_reading_a_document_needs_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_missing_extra_is_named_and_reading_a_document_needs_none(monkeypatch):
     text, sheet = DOCX.encode(TRACK), XLSX.encode(TRACK)
     monkeypatch.setitem(sys.modules, "docx", None)
     monkeypatch.setitem(sys.modules, "openpyxl", None)

@@ -51,9 +51,7 @@ def tracks(draw: st.DrawFn) -> Track:
 @pytest.mark.parametrize("rate", [*RATES, None])
 @settings(max_examples=60, deadline=None)
 @given(track=tracks())
-def test_ids_and_texts_come_back_with_times_on_frames_and_change_nothing(
-    rate: Fraction | None, track: Track
-) -> None:
+def test_ids_and_texts_come_back_with_times_on_frames_and_change_nothing(rate, track):
     """Without a rate: Reaper's, in milliseconds."""
     form = REAPER if rate is None else script_format(f"frazier@{rate}")
     script = form.read(form.encode(track), "x")
@@ -113,9 +111,7 @@ def test_a_file_counted_anew_is_known_by_its_times_or_ids() -> None:
     ("reaper", "#,Name,Start\nM2,It rains,4.000\nM1,One two three four,1:02:03.000\n", [(4.0, 4.75, "It rains"), (3723.0, 3724.5, "One two three four")]),
     ("reaper", "#,Name,Start,End,Length\nM1,a b c d e f,1.0,,\nM2,x,2.0,,\n", [(1.0, 2.0, "a b c d e f"), (2.0, 2.375, "x")]),
 ])  # fmt: skip
-def test_files_of_other_programs_are_read(
-    form: str, text: str, lines: list[tuple[float, float, str]]
-) -> None:
+def test_files_of_other_programs_are_read(form, text, lines):
     assert detect_format("x.csv", text.encode()) == form
     found = ALL_FORMATS[form].read(text.encode(), "x").cues
     assert [(c.interval.start, c.interval.end, c.text) for c in found] == lines

@@ -96,9 +96,7 @@ TWO = cue(candidates=("A dog runs.", "A hound races."), chosen=0)
     (TWO, {"chosen": 1}, (EditField.TEXT,), {"text": "A hound races."}),
     (SILENT, {"text": "A dog."}, (EditField.TEXT, EditField.STATUS), {"status": CueStatus.PLACED, "reason": ""}),
 ])  # fmt: skip
-def test_a_change_in_the_file_is_found_as_an_edit_and_given_back_by_null(
-    before: Cue, change: dict[str, Any], fields: tuple[EditField, ...], after: dict[str, Any]
-) -> None:
+def test_a_change_in_the_file_is_found_as_an_edit_and_given_back_by_null(before, change, fields, after):
     edited = edited_by_hand(track(before), lambda tree: tree["cues"][0].update(change))
     (line,) = edited.cues
     assert line.edited == Edit(fields, "track.json", before.machine)
@@ -136,9 +134,7 @@ def test_an_added_line_needs_no_more_than_times_and_text_and_a_copy_no_id() -> N
     (lambda t: t.update(translated_from="German!"), "translated_from must be a language's tag"),
     (lambda t: t.update(translated_form="de"), "Did you mean translated_from"),
 ])  # fmt: skip
-def test_a_wrong_file_is_refused_with_place_and_value(
-    change: Callable[[dict[str, Any]], None], message: str
-) -> None:
+def test_a_wrong_file_is_refused_with_place_and_value(change, message):
     with pytest.raises(ScriptError, match=message):
         edited_by_hand(track(cue()), change)
 

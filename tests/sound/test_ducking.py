@@ -54,9 +54,7 @@ NEAR = [(4.7, 0), (5, -9)]
         ([(5, 6)], [(4, 7)], []),
     ],
 )
-def test_the_level_around_lines(
-    lines: list[tuple[float, float]], speech: list[tuple[float, float]], points: list[tuple[float, float]]
-) -> None:
+def test_the_level_around_lines(lines, speech, points):
     assert shape(lines, speech) == points
 
 

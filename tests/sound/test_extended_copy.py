@@ -75,9 +75,7 @@ def wrong_pictures(film: Film, copy: Film, times: TimeMap, seconds: npt.NDArray[
         (".ts", band(), ".mp4"),
     ],
 )
-def test_pictures_and_sound_stand_where_the_map_says(
-    tmp_path: Path, suffix: str, spec: SoundSpec, target: str
-) -> None:
+def test_pictures_and_sound_stand_where_the_map_says(tmp_path, suffix, spec, target):
     shift = 3.0 if suffix == ".ts" else 0.0
     made = make_film(FilmSpec(suffix=suffix, frames=75, sounds=(spec,), shift=shift, b_frames=2))
     with open_film(made.path) as film:
@@ -259,9 +257,7 @@ def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None
         ("aac", "22.2", "mp4", "aac", "stereo"),
     ],
 )
-def test_each_track_gets_a_codec_that_its_container_has(
-    codec: str, layout: str, container: str, encoder: str, kept: str
-) -> None:
+def test_each_track_gets_a_codec_that_its_container_has(codec, layout, container, encoder, kept):
     channels = av.AudioLayout(layout).nb_channels
     track = AudioTrack(0, None, None, codec, channels, layout, 48000, True)
     coding = coding_of(track, next(one for one in CONTAINERS if one.muxer == container))

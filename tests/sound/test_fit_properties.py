@@ -120,9 +120,7 @@ def everywhere(windows: list[Window]) -> list[tuple[int, ...]]:
 
 @given(LINES, st.integers(0, 2))
 @settings(max_examples=100, deadline=None)
-def test_nearest_is_the_nearest_of_all_that_is_possible(
-    rows: list[tuple[int, int, int, int, int]], between: int
-) -> None:
+def test_nearest_is_the_nearest_of_all_that_is_possible(rows, between):
     windows, lengths = made(rows)
     all_starts = [s for s in everywhere(windows) if possible(windows, lengths, s, between)]
     found = earliest_starts(windows, lengths, between)
@@ -142,9 +140,7 @@ def test_nearest_is_the_nearest_of_all_that_is_possible(
 
 @given(LINES, st.data())
 @settings(max_examples=100, deadline=None)
-def test_the_cheapest_choice_is_the_cheapest_of_all(
-    rows: list[tuple[int, int, int, int, int]], data: st.DataObject
-) -> None:
+def test_the_cheapest_choice_is_the_cheapest_of_all(rows, data):
     windows, lengths = made(rows)
     options = []
     for length in lengths:

@@ -31,9 +31,7 @@ def timed(*times: tuple[int | None, int | None], start: Fraction = Fraction(0)) 
 
 
 @given(st.lists(st.tuples(st.integers(0, 5000), st.none() | st.integers(0, 5000)), min_size=1, max_size=80))
-def test_whatever_comes_decoding_ascends_and_nothing_is_shown_before(
-    times: list[tuple[int, int | None]],
-) -> None:
+def test_whatever_comes_decoding_ascends_and_nothing_is_shown_before(times):
     out = timed(*times)
     assert len(out) == len(times)
     assert all(pts >= dts for pts, dts in out)
@@ -82,9 +80,7 @@ def test_metadata_that_a_container_has_no_key_for_goes_into_the_comment() -> Non
 
 
 @pytest.mark.parametrize("container", CONTAINERS, ids=lambda c: c.name)
-def test_the_libraries_write_every_codec_that_a_container_is_said_to_hold(
-    container: Any, tmp_path: Path
-) -> None:
+def test_the_libraries_write_every_codec_that_a_container_is_said_to_hold(container, tmp_path):
     import av
 
     with av.open(str(tmp_path / "film"), "w", format=container.muxer) as film:

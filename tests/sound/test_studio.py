@@ -147,9 +147,7 @@ def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:
         (b"\xff\xfe\x00", "no text in UTF-8"),
     ],
 )
-def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(
-    tmp_path: Path, content: bytes, words: str
-) -> None:
+def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(tmp_path, content, words):
     file = tmp_path / "words.txt"
     file.write_bytes(content)
     with pytest.raises(VoiceError) as error:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import types
 from importlib import metadata
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,9 +103,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("name", ["hibari:emma", "hibari:bella", "hibari:../x"])
-def test_other_voices_which_it_would_fetch_are_refused_before_it_is_loaded(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_voices_which_it_would_fetch_are_refused_before_it_is_loaded(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "hibari", None)
     with pytest.raises(VoiceError, match="no hibari voice called") as error:
         make_voice(VoiceSettings(name=name), "en")
@@ -132,9 +129,7 @@ def test_without_its_package_the_extra_is_named_and_another_version_refused(monk
 
 @needs_it
 @pytest.mark.usefixtures("offline")
-def test_it_speaks_without_a_network_the_same_way_every_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_speaks_without_a_network_the_same_way_every_time(tmp_path, monkeypatch):
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
     hibari._loaded.cache_clear()
     voice = make_voice(VoiceSettings(name="hibari"), "en-GB")

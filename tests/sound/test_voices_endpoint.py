@@ -129,9 +129,7 @@ def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None
         assert server.sent < 48 * len(server.requests) << 20
 
 
-def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(monkeypatch):
     with pytest.raises(VoiceError) as error:
         make_voice(VoiceSettings(name="openai", base_url="ftp://x"), "en")
     assert "voice.base_url" in error.value.hint

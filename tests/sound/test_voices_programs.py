@@ -184,9 +184,7 @@ def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, t
     assert spoken == {(16000, "piper:en_US-joe-medium", 1.25)}
 
 
-def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(
-    bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(bin_folder, tmp_path, monkeypatch):
     program(bin_folder, "piper", _PIPER)
     piper_voice(tmp_path / "piper-voices" / "de", "de_DE-thorsten-low", "de_DE")
     own = piper_voice(tmp_path / "mine", "fr_FR-siwis-medium", "fr_FR", speakers=3)

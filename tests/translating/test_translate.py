@@ -103,9 +103,7 @@ def test_what_was_said_before_is_shown_and_what_follows(log: Callable[[], Record
     (lambda said: said.update({IDS[1]: "Auf einem Schild steht Ausgang."}), "quotation marks"),
     (lambda said: said.update({IDS[0]: "Die Frau öffnet die Tür."}), "must say Ann"),
 ])  # fmt: skip
-def test_only_the_line_that_is_wrong_is_asked_again(
-    log: Callable[[], RecordLog], change: Callable[[dict[str, str]], object], told: str
-) -> None:
+def test_only_the_line_that_is_wrong_is_asked_again(log, change, told):
     engine = Translator(saying(change), german)
     done = run(engine, log())
     assert [cue.text for cue in done.track.heard] == list(GERMAN.values())
@@ -114,9 +112,7 @@ def test_only_the_line_that_is_wrong_is_asked_again(
     assert told in complaints(engine.requests[1])
 
 
-def test_a_line_that_stays_english_fails_and_is_asked_again_in_the_next_run(
-    log: Callable[[], RecordLog],
-) -> None:
+def test_a_line_that_stays_english_fails_and_is_asked_again_in_the_next_run(log):
     engine = Translator(saying(lambda said: said.update({k: LINES[2] for k in said if k == IDS[2]})))
     done = run(engine, log())
     failed = by_id(done)[IDS[2]]
@@ -168,9 +164,7 @@ def parrot(request: Request) -> str:
 
 
 @pytest.mark.parametrize("lines", [5, 1])
-def test_one_sentence_for_whatever_is_asked_is_no_translation(
-    log: Callable[[], RecordLog], lines: int
-) -> None:
+def test_one_sentence_for_whatever_is_asked_is_no_translation(log, lines):
     done = run(Translator(parrot), log(), lines=lines)
     assert len(done.failed) >= 4
     assert all("same sentence came for other lines" in one.reason for one in done.failed)

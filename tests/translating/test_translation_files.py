@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, RecordLog, WorkFolder
@@ -78,9 +77,7 @@ SAID = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join
 
 @given(st.data())
 @settings(max_examples=12)
-def test_whatever_is_answered_times_and_ids_stay_and_budgets_hold(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_whatever_is_answered_times_and_ids_stay_and_budgets_hold(tmp_path_factory, data):
     track, slots = track_of(), {slot.id: slot for slot in slots_of(track_of(), 3.0)}
     log = RecordLog(tmp_path_factory.mktemp("w") / "translate.de.jsonl")
     engine = Translator(lambda request: json.dumps({name: data.draw(SAID) for name in asked(request)}))
