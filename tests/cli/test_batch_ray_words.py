@@ -106,17 +106,14 @@ sys.modules["ray.data"] = data = types.ModuleType("ray.data")
 """A library that ends as Ray does; it is found before the real one."""
 
 
-@pytest.mark.parametrize(
-    ("init", "told"),
-    [
-        ("os.write(2, b'RAW TEXT'); os._exit(1)", "Error: The Ray cluster has ended"),
-        ("os.write(2, b'RAW TEXT'); os.abort()", "Error: The Ray cluster has ended"),
-        (
-            "raise Exception('The current node timed out during startup.')",
-            "Error: Ray could not be started on this machine: The current node timed out during startup.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("init", "told"), [
+    ("os.write(2, b'RAW TEXT'); os._exit(1)", "Error: The Ray cluster has ended"),
+    ("os.write(2, b'RAW TEXT'); os.abort()", "Error: The Ray cluster has ended"),
+    (
+        "raise Exception('The current node timed out during startup.')",
+        "Error: Ray could not be started on this machine: The current node timed out during startup.",
+    ),
+])  # fmt: skip
 def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, init: str, told: str) -> None:
     (tmp_path / "ray.py").write_text(STAND_IN.format(init=init))
     film = make_film(FilmSpec(frames=50)).path

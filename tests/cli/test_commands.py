@@ -145,14 +145,11 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("megabytes", "fits"),
-    [
-        (81559, "paper (each of its models fits into 86 GB of the GPU)"),
-        (16384, "GB, the GPU has 17)"),
-        (2000, "of memory; "),
-    ],
-)
+@pytest.mark.parametrize(("megabytes", "fits"), [
+    (81559, "paper (each of its models fits into 86 GB of the GPU)"),
+    (16384, "GB, the GPU has 17)"),
+    (2000, "of memory; "),
+])  # fmt: skip
 def test_doctor_says_which_engine_the_gpu_can_run(shotad, tmp_path, monkeypatch, megabytes, fits):
     program = tmp_path / "nvidia-smi"
     program.write_text(

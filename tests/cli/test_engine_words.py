@@ -297,15 +297,11 @@ def test_small_is_one_model_for_both_stages_loaded_once(shotad, tmp_path, monkey
     assert loads == [1]
 
 
-@pytest.mark.parametrize(
-    ("word", "looks", "kinds"),
-    [
-        ("openai", "openai", ["text", "image_url"] * 4 + ["text"]),
-        ("openai", "openai-sound", ["text", "image_url"] * 4 + ["input_audio", "text"]),
-        ("vllm:tiny", "openai", ["video_url", "text"]),
-    ],
-    ids=["stills with times", "sound", "video with times"],
-)
+@pytest.mark.parametrize(("word", "looks", "kinds"), [
+    ("openai", "openai", ["text", "image_url"] * 4 + ["text"]),
+    ("openai", "openai-sound", ["text", "image_url"] * 4 + ["input_audio", "text"]),
+    ("vllm:tiny", "openai", ["video_url", "text"]),
+], ids=["stills with times", "sound", "video with times"])  # fmt: skip
 def test_what_a_film_becomes_on_the_wire(word, looks, kinds, shotad, tmp_path):
     def script(seen: Seen) -> Act:
         line = '{"summarized_AD": "A woman opens a door."}'

@@ -15,23 +15,20 @@ from tests.media import FilmSpec, make_film
 FOLDER = "s3://me:hidden@described/x.shotad"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("describe", FOLDER),
-        ("describe", "film.mp4", "--out", FOLDER, *FAKE),
-        ("render", FOLDER),
-        ("review", FOLDER),
-        ("export", FOLDER),
-        ("export", "x.shotad", "--out", FOLDER),
-        ("import", "x.shotad", FOLDER),
-        ("lint", FOLDER),
-        ("sheet", FOLDER),
-        ("translate", FOLDER, "--to", "de"),
-        ("cast", "show", FOLDER),
-        ("batch", "film.mp4", "--report", FOLDER),
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ("describe", FOLDER),
+    ("describe", "film.mp4", "--out", FOLDER, *FAKE),
+    ("render", FOLDER),
+    ("review", FOLDER),
+    ("export", FOLDER),
+    ("export", "x.shotad", "--out", FOLDER),
+    ("import", "x.shotad", FOLDER),
+    ("lint", FOLDER),
+    ("sheet", FOLDER),
+    ("translate", FOLDER, "--to", "de"),
+    ("cast", "show", FOLDER),
+    ("batch", "film.mp4", "--report", FOLDER),
+])  # fmt: skip
 def test_an_address_where_a_path_is_wanted_is_refused_with_a_way_out(shotad, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "film.mp4").write_bytes(b"film")

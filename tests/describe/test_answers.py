@@ -112,18 +112,15 @@ def test_what_models_do_with_steps_is_understood(reply: str, steps: dict[str, st
 TOLD = "1. Main characters: Ann.\n2. Actions: Ann runs."
 
 
-@pytest.mark.parametrize(
-    ("reply", "why"),
-    [
-        (f"Description:\n{TOLD}\n\nExplanation: Both look down the hall.", "Both look down the hall."),
-        (f"{TOLD} Explanation: Both look down the hall.", "Both look down the hall."),
-        (f"Explanation: Both look down the hall.\nDescription:\n{TOLD}", "Both look down the hall."),
-        (TOLD.replace("\n2", "\nExplanation: Both look down the hall.\n2"), "Both look down the hall."),
-        (f"{TOLD} {THREAD}", THREAD),
-        (f"{TOLD}\n\n{THREAD}", THREAD),
-        (f"{TOLD} {THREAD}\n3. Interactions: None.", THREAD),
-    ],
-)
+@pytest.mark.parametrize(("reply", "why"), [
+    (f"Description:\n{TOLD}\n\nExplanation: Both look down the hall.", "Both look down the hall."),
+    (f"{TOLD} Explanation: Both look down the hall.", "Both look down the hall."),
+    (f"Explanation: Both look down the hall.\nDescription:\n{TOLD}", "Both look down the hall."),
+    (TOLD.replace("\n2", "\nExplanation: Both look down the hall.\n2"), "Both look down the hall."),
+    (f"{TOLD} {THREAD}", THREAD),
+    (f"{TOLD}\n\n{THREAD}", THREAD),
+    (f"{TOLD} {THREAD}\n3. Interactions: None.", THREAD),
+])  # fmt: skip
 def test_explanation_is_kept_apart_also_without_its_heading(reply: str, why: str) -> None:
     found = parse_stage1(reply, STEPS, "s1", "vlm")
     assert dict(found.steps) == {"Main characters": "Ann.", "Actions": "Ann runs."}
@@ -251,19 +248,16 @@ def test_empty_stage2_answer_says_so(reply: str) -> None:
     assert len(caught.value.what) < 200
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I'm sorry, but I can't assist with that.",
-        "I'm unable to describe the content of this video.",
-        "Sorry, I can't help with identifying people in images.",
-        "I apologize, but I cannot provide a description of this scene as it contains graphic violence.",
-        "Description:\n1. Main characters: I'm sorry, I can't identify people.",
-        '{"error": "This content violates our content policy."}',
-        "I can't view images directly, so I cannot describe them.",
-        "As an AI language model, I cannot watch videos.",
-    ],
-)
+@pytest.mark.parametrize("answer", [
+    "I'm sorry, but I can't assist with that.",
+    "I'm unable to describe the content of this video.",
+    "Sorry, I can't help with identifying people in images.",
+    "I apologize, but I cannot provide a description of this scene as it contains graphic violence.",
+    "Description:\n1. Main characters: I'm sorry, I can't identify people.",
+    '{"error": "This content violates our content policy."}',
+    "I can't view images directly, so I cannot describe them.",
+    "As an AI language model, I cannot watch videos.",
+])  # fmt: skip
 def test_a_model_that_will_not_look(answer: str) -> None:
     with pytest.raises(RefusalError, match="refused to describe slot s1"):
         parse_stage1(answer, STEPS[:3], "s1", "vlm")

@@ -54,22 +54,19 @@ def test_nouns_in_the_singular() -> None:
     assert {noun: singular(noun) for noun in nouns} == nouns
 
 
-@pytest.mark.parametrize(
-    ("line", "head"),
-    [
-        ("Slowly, Ann opens the old door.", ("ann", "open")),
-        ("Turning at the window, she smiles.", ("she", "smile")),
-        ("In the kitchen, the old man picks up a knife.", ("man", "pick")),
-        ("The pizza guy's jaw drops.", ("jaw", "drop")),
-        ("The old train stops at the gate.", ("train", "stop")),
-        ("Mr. Hand rips the card.", ("hand", "rip")),
-        ("Cut to black.", ("", "cut")),
-        ("They all stare.", ("they", "stare")),
-        ("Cornered, the duo flee.", ("duo", "flee")),
-        ("Near the van, they wait.", ("they", "wait")),
-        ("Inside, a second pair of doors.", ("", "")),
-    ],
-)
+@pytest.mark.parametrize(("line", "head"), [
+    ("Slowly, Ann opens the old door.", ("ann", "open")),
+    ("Turning at the window, she smiles.", ("she", "smile")),
+    ("In the kitchen, the old man picks up a knife.", ("man", "pick")),
+    ("The pizza guy's jaw drops.", ("jaw", "drop")),
+    ("The old train stops at the gate.", ("train", "stop")),
+    ("Mr. Hand rips the card.", ("hand", "rip")),
+    ("Cut to black.", ("", "cut")),
+    ("They all stare.", ("they", "stare")),
+    ("Cornered, the duo flee.", ("duo", "flee")),
+    ("Near the van, they wait.", ("they", "wait")),
+    ("Inside, a second pair of doors.", ("", "")),
+])  # fmt: skip
 def test_the_one_who_acts_and_what_is_done(line: str, head: tuple[str, str]) -> None:
     assert head_of(line) == head
 

@@ -31,18 +31,15 @@ def lengths(lines: list[str]) -> list[int]:
 # Drawn
 
 
-@pytest.mark.parametrize(
-    ("words", "count", "expected"),
-    [
-        (10, 10, {9, 10, 11}),
-        (10, 12, {9, 10, 11}),
-        (10, 13, {8, 9, 10, 11, 12}),
-        (2, 10, {2, 3, 4}),
-        (1, 4, {2}),
-        (30, 4, {20}),
-        (30, 6, {19, 20}),
-    ],
-)
+@pytest.mark.parametrize(("words", "count", "expected"), [
+    (10, 10, {9, 10, 11}),
+    (10, 12, {9, 10, 11}),
+    (10, 13, {8, 9, 10, 11, 12}),
+    (2, 10, {2, 3, 4}),
+    (1, 4, {2}),
+    (30, 4, {20}),
+    (30, 6, {19, 20}),
+])  # fmt: skip
 def test_lengths_are_widened_a_word_at_a_time(words: int, count: int, expected: set[int]) -> None:
     """12 lines lie within a word of 10; of those of 2 words (1 to 3) there are 8."""
     seen: set[int] = set()
@@ -85,16 +82,13 @@ def test_csv_file_has_a_column_of_lines(tmp_path: Path, column: str, separator: 
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "complaint"),
-    [
-        ("ads.txt", b"\n# nothing\n", "holds no line"),
-        ("ads.csv", b"text\n", "holds no line"),
-        ("ads.csv", b"id,line\n1,She runs.\n", "no column of ADs, only: id, line"),
-        ("ads.txt", "Der Mann läuft.".encode("latin-1"), "cannot be read"),
-        ("ads.txt", None, r"ads\.txt cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "complaint"), [
+    ("ads.txt", b"\n# nothing\n", "holds no line"),
+    ("ads.csv", b"text\n", "holds no line"),
+    ("ads.csv", b"id,line\n1,She runs.\n", "no column of ADs, only: id, line"),
+    ("ads.txt", "Der Mann läuft.".encode("latin-1"), "cannot be read"),
+    ("ads.txt", None, r"ads\.txt cannot be read"),
+])  # fmt: skip
 def test_file_without_lines_is_refused(tmp_path, name, content, complaint):
     if content is not None:
         (tmp_path / name).write_bytes(content)

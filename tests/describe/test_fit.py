@@ -72,25 +72,22 @@ def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: st
     assert (found.text if found else None) == fitted
 
 
-@pytest.mark.parametrize(
-    ("text", "budget"),
-    [
-        # Nothing is cut in a phrase, and no verb loses what it needs.
-        ("She puts the lamp on the table.", 4),
-        ("She hands the letter to Ben.", 4),
-        ("He sends it crashing to the floor.", 4),
-        ("She catches him stealing apples from the tree.", 3),
-        ("She picks up burning logs with tongs.", 4),
-        ("She is covered with dust and feathers.", 4),
-        ("The edge of the cliff crumbles under him.", 3),
-        ("She works as a nurse in town.", 3),
-        ("A tall, dark, silent stranger waits.", 4),
-        ("He opens, with a tiny silver key, the box.", 5),
-        ("He wants to open the heavy door.", 4),
-        ("Ben sees that the gate is open.", 4),
-        ("Bow and arrow in hand, she waits there.", 4),
-    ],
-)
+@pytest.mark.parametrize(("text", "budget"), [
+    # Nothing is cut in a phrase, and no verb loses what it needs.
+    ("She puts the lamp on the table.", 4),
+    ("She hands the letter to Ben.", 4),
+    ("He sends it crashing to the floor.", 4),
+    ("She catches him stealing apples from the tree.", 3),
+    ("She picks up burning logs with tongs.", 4),
+    ("She is covered with dust and feathers.", 4),
+    ("The edge of the cliff crumbles under him.", 3),
+    ("She works as a nurse in town.", 3),
+    ("A tall, dark, silent stranger waits.", 4),
+    ("He opens, with a tiny silver key, the box.", 5),
+    ("He wants to open the heavy door.", 4),
+    ("Ben sees that the gate is open.", 4),
+    ("Bow and arrow in hand, she waits there.", 4),
+])  # fmt: skip
 def test_what_cannot_be_told_is_not_cut(text: str, budget: int) -> None:
     found = fit_spoken(text, budget)
     assert found is None, found

@@ -59,16 +59,13 @@ def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> N
     assert cue(record(LONG), how=("stage2.fit=none",)).status is CueStatus.PLACED
 
 
-@pytest.mark.parametrize(
-    ("stage1", "stage2", "reason"),
-    [
-        (look(error="no frame"), None, "Stage I failed: no frame"),
-        (look(), record(error="it refused", finish="error"), "Stage II failed: it refused"),
-        (look(), None, "Stage II failed: no record"),
-        (look(), record("\u200b\x07", "…"), "Stage II failed: its answer holds no line that can be spoken"),
-        (look(), record("The image shows Ann."), "no clean line: "),
-    ],
-)
+@pytest.mark.parametrize(("stage1", "stage2", "reason"), [
+    (look(error="no frame"), None, "Stage I failed: no frame"),
+    (look(), record(error="it refused", finish="error"), "Stage II failed: it refused"),
+    (look(), None, "Stage II failed: no record"),
+    (look(), record("\u200b\x07", "…"), "Stage II failed: its answer holds no line that can be spoken"),
+    (look(), record("The image shows Ann."), "no clean line: "),
+])  # fmt: skip
 def test_a_failure_keeps_its_reason(stage1, stage2, reason):
     made = cue(stage2, stage1=stage1)
     assert (made.status, made.text) == (CueStatus.FAILED, "")

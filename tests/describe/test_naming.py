@@ -105,26 +105,23 @@ def test_a_misspelt_name_is_told_with_the_right_one() -> None:
     assert 'If "Celia" is meant, write that' in text
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("She looks at Ann and Bo.", ("Ann", "Bo")),
-        ("Ann's hand shakes.", ("Ann",)),
-        ("She takes Ann’s hand.", ("Ann",)),
-        ("She meets Captain Ann Lee.", ("Ann Lee",)),
-        ("Mrs. O'Hara-Smith waits.", ("O'Hara-Smith",)),
-        ("Captain Lee waits.", ("Lee",)),
-        # Not in the middle of a sentence.
-        ("Rain falls. Ann runs.", ()),
-        ("She stops. “Run” is all he says.", ()),
-        # No names of people or places.
-        ("She reads a French book at Christmas.", ()),
-        ("Then He And She go.", ()),
-        ("A poster of Tears of Steel hangs there.", ()),
-        # Read from the screen.
-        ('A sign reads "Turn Left At Smith Road".', ()),
-    ],
-)
+@pytest.mark.parametrize(("line", "names"), [
+    ("She looks at Ann and Bo.", ("Ann", "Bo")),
+    ("Ann's hand shakes.", ("Ann",)),
+    ("She takes Ann’s hand.", ("Ann",)),
+    ("She meets Captain Ann Lee.", ("Ann Lee",)),
+    ("Mrs. O'Hara-Smith waits.", ("O'Hara-Smith",)),
+    ("Captain Lee waits.", ("Lee",)),
+    # Not in the middle of a sentence.
+    ("Rain falls. Ann runs.", ()),
+    ("She stops. “Run” is all he says.", ()),
+    # No names of people or places.
+    ("She reads a French book at Christmas.", ()),
+    ("Then He And She go.", ()),
+    ("A poster of Tears of Steel hangs there.", ()),
+    # Read from the screen.
+    ('A sign reads "Turn Left At Smith Road".', ()),
+])  # fmt: skip
 def test_names_of_a_line(line: str, names: tuple[str, ...]) -> None:
     assert names_in([line]) == names
 
@@ -153,32 +150,29 @@ def test_names_of_the_note_go_first_in_its_order() -> None:
     assert names_in(["He sees Zoë."], note) == ("Cy", "Ann Lee", "Bo", "Eve", "Max", "Ida", "Zoë")
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("Boris smiles.", ["Boris"]),
-        ("Boris's hand shakes.", ["Boris"]),
-        ("She kisses Boris Lee and runs.", ["Boris Lee"]),
-        ("She follows Mr. Lee.", ["Mr. Lee"]),
-        ("Boris and Olga walk on.", ["Boris", "Olga"]),
-        ("In London's rain, Boris waits.", ["Boris"]),
-        # Places, makes, titles.
-        ("She flies to London.", []),
-        ("She walks down Baker Street.", []),
-        ("They are back at Tipton.", []),
-        ("He parks a black Mercedes.", []),
-        ("The Bronx burns.", []),
-        ("A poster of Tears of Steel hangs there.", []),
-        ("Her friend Boris waits.", []),
-        # Words that begin a sentence.
-        ("Dogs bark.", []),
-        ("Coloured lights reflect on the street.", []),
-        ("Dad smiles.", []),
-        # Read from the screen.
-        ('A sign reads "Boris Lee".', []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("line", "names"), [
+    ("Boris smiles.", ["Boris"]),
+    ("Boris's hand shakes.", ["Boris"]),
+    ("She kisses Boris Lee and runs.", ["Boris Lee"]),
+    ("She follows Mr. Lee.", ["Mr. Lee"]),
+    ("Boris and Olga walk on.", ["Boris", "Olga"]),
+    ("In London's rain, Boris waits.", ["Boris"]),
+    # Places, makes, titles.
+    ("She flies to London.", []),
+    ("She walks down Baker Street.", []),
+    ("They are back at Tipton.", []),
+    ("He parks a black Mercedes.", []),
+    ("The Bronx burns.", []),
+    ("A poster of Tears of Steel hangs there.", []),
+    ("Her friend Boris waits.", []),
+    # Words that begin a sentence.
+    ("Dogs bark.", []),
+    ("Coloured lights reflect on the street.", []),
+    ("Dad smiles.", []),
+    # Read from the screen.
+    ('A sign reads "Boris Lee".', []),
+    ("", []),
+])  # fmt: skip
 def test_people(line: str, names: list[str]) -> None:
     assert [line[start:end] for start, end in people_named(line)] == names
 

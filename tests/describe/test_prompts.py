@@ -83,15 +83,12 @@ def test_edited_prompt_is_used_and_changes_the_hash(own_data: Path) -> None:
     assert prompt_hash(["stage2/user"]) == prompt_hash(["stage2/user", "stage2/user"])
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "complaint"),
-    [
-        ("$budget", "$budgets", r"does not know \$budgets and lacks \$budget\."),
-        ("$budget", "9", r"lacks \$budget"),
-        ("$verbs", "$verbs, $tempo", r"does not know \$tempo"),
-        ("Answer in JSON", "It costs 5 $. Answer in JSON", r"\$ without a name in line 1\d"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "complaint"), [
+    ("$budget", "$budgets", r"does not know \$budgets and lacks \$budget\."),
+    ("$budget", "9", r"lacks \$budget"),
+    ("$verbs", "$verbs, $tempo", r"does not know \$tempo"),
+    ("Answer in JSON", "It costs 5 $. Answer in JSON", r"\$ without a name in line 1\d"),
+])  # fmt: skip
 def test_badly_edited_prompt_is_refused_before_any_slot(own_data, old, new, complaint):
     edit(own_data, "stage2/user", old, new)
     with pytest.raises(PromptError, match=complaint):
@@ -115,17 +112,14 @@ def test_thread_sentence_needs_a_thread_among_the_shots_shown() -> None:
     assert "[Shot 0, Shot 2]" in text_of(stage1(grammar=Grammar({}, ((0, 2, 9),))))
 
 
-@pytest.mark.parametrize(
-    ("scales", "expected"),
-    [
-        ({1: EC, 2: L}, 2.0),
-        ({0: EC, 1: L, 2: F, 3: EC}, 3.5),
-        ({2: C}, 1.0),
-        ({0: C, 3: M}, 2.0),
-        ({}, 2.0),
-        ({9: L}, 2.0),
-    ],
-)
+@pytest.mark.parametrize(("scales", "expected"), [
+    ({1: EC, 2: L}, 2.0),
+    ({0: EC, 1: L, 2: F, 3: EC}, 3.5),
+    ({2: C}, 1.0),
+    ({0: C, 3: M}, 2.0),
+    ({}, 2.0),
+    ({9: L}, 2.0),
+])  # fmt: skip
 def test_effective_scale_is_that_of_current_shots_else_medium(scales, expected):
     grammar = Grammar(scales)
     assert effective_scale(grammar, plans()) == expected
@@ -164,16 +158,13 @@ def test_note_and_story_stand_in_blocks_of_their_own_or_leave_no_trace() -> None
     assert (plain.count("\n\n"), told.count("\n\n")) == (4, 6)
 
 
-@pytest.mark.parametrize(
-    ("words", "kept"),
-    [
-        (6, "One two. Three four five. Six."),
-        (5, "One two. Three four five."),
-        (4, "One two."),
-        (1, "One …"),
-        (0, ""),
-    ],
-)
+@pytest.mark.parametrize(("words", "kept"), [
+    (6, "One two. Three four five. Six."),
+    (5, "One two. Three four five."),
+    (4, "One two."),
+    (1, "One …"),
+    (0, ""),
+])  # fmt: skip
 def test_a_note_is_cut_at_a_sentence_where_it_can(words: int, kept: str) -> None:
     assert cut_to_words("One two. Three four five. Six.", words) == kept
 

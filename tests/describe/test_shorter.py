@@ -47,18 +47,15 @@ def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None
     return answer
 
 
-@pytest.mark.parametrize(
-    ("answer", "wrong"),
-    [
-        ("Emo hurries along the narrow bridge and looks back.", "at most 7 may be used"),
-        ("Proog hurries along the narrow bridge.", "Keep who acts"),
-        ("Hurries along the narrow bridge, looking back.", "Keep who acts"),
-        ("Emo and Proog hurry along the bridge.", '"Proog"'),
-        ("Emo drinks coffee in a sunny garden.", "something else"),
-        ("We see Emo on the narrow bridge.", "Nobody watches"),
-        ('Emo hurries past "Exit" on the bridge.', '"Exit"'),
-    ],
-)
+@pytest.mark.parametrize(("answer", "wrong"), [
+    ("Emo hurries along the narrow bridge and looks back.", "at most 7 may be used"),
+    ("Proog hurries along the narrow bridge.", "Keep who acts"),
+    ("Hurries along the narrow bridge, looking back.", "Keep who acts"),
+    ("Emo and Proog hurry along the bridge.", '"Proog"'),
+    ("Emo drinks coffee in a sunny garden.", "something else"),
+    ("We see Emo on the narrow bridge.", "Nobody watches"),
+    ('Emo hurries past "Exit" on the bridge.', '"Exit"'),
+])  # fmt: skip
 def test_what_is_wrong_with_an_answer_is_told(answer: str, wrong: str) -> None:
     found = one(answer)
     assert found is not None
@@ -83,15 +80,12 @@ def test_the_second_question_goes_on_from_the_first() -> None:
     assert "takes too long to say. At most 4 words" in engine.requests[0].messages[-1].text
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        Reply("", "error", error="timed out"),
-        Reply("I'm sorry, I can't help with that."),
-        Reply("", "silent"),
-        Reply("{}"),
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    Reply("", "error", error="timed out"),
+    Reply("I'm sorry, I can't help with that."),
+    Reply("", "silent"),
+    Reply("{}"),
+])  # fmt: skip
 def test_no_line_is_no_answer(bad: Reply) -> None:
     assert one(bad) is None
 

@@ -38,20 +38,17 @@ def test_line_is_taken_apart(line: str, statements: str) -> None:
     assert list(statements_of(line)) == expected
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Night.",
-        "He takes bread, eggs and milk.",
-        "She picks up shells and rocks.",
-        "He passes chairs, a table that holds a lamp, and a bed.",
-        "She sees him turn and run.",
-        "He tries to open the door and escape.",
-        "She catches the vase before it falls.",
-        "He pulls the lever, causing the floor to open.",
-        'A sign reads "Stay, and watch as he leaves."',
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "Night.",
+    "He takes bread, eggs and milk.",
+    "She picks up shells and rocks.",
+    "He passes chairs, a table that holds a lamp, and a bed.",
+    "She sees him turn and run.",
+    "He tries to open the door and escape.",
+    "She catches the vase before it falls.",
+    "He pulls the lever, causing the floor to open.",
+    'A sign reads "Stay, and watch as he leaves."',
+])  # fmt: skip
 def test_line_that_is_one_statement_stays_whole(line: str) -> None:
     assert statements_of(line) == (line if line.endswith((".", '"')) else f"{line}.",)
 

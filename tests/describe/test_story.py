@@ -195,14 +195,11 @@ def test_dialogue_is_learnt_in_its_place_and_none_is_lost_where_people_talk_much
     assert "Nothing yet" in first
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        Reply("", "error", error="timed out"),
-        Reply("I'm sorry, I can't help with that."),
-        Reply(new(facts=["The response was filtered."]), "refused"),
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    Reply("", "error", error="timed out"),
+    Reply("I'm sorry, I can't help with that."),
+    Reply(new(facts=["The response was filtered."]), "refused"),
+])  # fmt: skip
 def test_where_nothing_is_learnt_what_is_known_stays(bad: Reply) -> None:
     teller = Teller(Reply(new(facts=["Ann waits for Bob."])), bad, bad)
     teller.hear("Ann sits.", 16)

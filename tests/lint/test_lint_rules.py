@@ -61,17 +61,14 @@ def by(**more: object) -> Checker:
     return Checker.of(LintSettings(parse="words", **more))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("at", "speech", "found"),
-    [
-        # A line may touch speech for a moment; song does not count.
-        (10, [said(13.7, 20)], []),
-        (10, [said(13.6, 20)], ["T1"]),
-        (10, [Utterance(Interval(9, 20), "la", SpeechKind.LYRICS)], []),
-        # The gap is the one that holds most of the line.
-        (9.8, [said(0, 5), said(5.5, 9.9), said(14.2, 60)], []),
-    ],
-)
+@pytest.mark.parametrize(("at", "speech", "found"), [
+    # A line may touch speech for a moment; song does not count.
+    (10, [said(13.7, 20)], []),
+    (10, [said(13.6, 20)], ["T1"]),
+    (10, [Utterance(Interval(9, 20), "la", SpeechKind.LYRICS)], []),
+    # The gap is the one that holds most of the line.
+    (9.8, [said(0, 5), said(5.5, 9.9), said(14.2, 60)], []),
+])  # fmt: skip
 def test_t1_and_t2_beside_speech(at: float, speech: list[Utterance], found: list[str]) -> None:
     told = rules(checked(line(at, "A dog runs."), speech=tuple(speech)))
     assert [rule for rule in told if rule < "T5"] == found
@@ -108,26 +105,23 @@ def test_t5_needs_to_know_where_somebody_speaks_and_t6_order_and_zero() -> None:
 
 
 @pytest.mark.parametrize("recorded", [True, pytest.param(False, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("The man walked slowly to the window.", True),
-        ("They had left the house.", True),
-        ("Bells rang.", True),
-        ("A hand touched her face.", True),
-        ("The boat dragged by two men turns over.", False),
-        ("He's tired and cut the rope.", False),
-        ("The old woman will open the box.", True),
-        ("He's knocked out by a ball.", True),
-        ("The window is smashed with a brick.", True),
-        ("Michael indicates that he was just joking.", False),
-        ("The lanes ahead are blocked by more squad cars.", False),
-        ("The hills are covered in snow.", False),
-        ("His face pressed to the glass, he waits.", False),
-        ("Will walks to the window.", False),
-        ("A sign reads “It was here”.", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ("The man walked slowly to the window.", True),
+    ("They had left the house.", True),
+    ("Bells rang.", True),
+    ("A hand touched her face.", True),
+    ("The boat dragged by two men turns over.", False),
+    ("He's tired and cut the rope.", False),
+    ("The old woman will open the box.", True),
+    ("He's knocked out by a ball.", True),
+    ("The window is smashed with a brick.", True),
+    ("Michael indicates that he was just joking.", False),
+    ("The lanes ahead are blocked by more squad cars.", False),
+    ("The hills are covered in snow.", False),
+    ("His face pressed to the glass, he waits.", False),
+    ("Will walks to the window.", False),
+    ("A sign reads “It was here”.", False),
+])  # fmt: skip
 def test_l1_by_sentences(monkeypatch: pytest.MonkeyPatch, text: str, *, found: bool, recorded: bool) -> None:
     if recorded:
         monkeypatch.setattr(sentences, "find_parser", lambda name: None)
@@ -139,20 +133,17 @@ def test_l1_by_sentences(monkeypatch: pytest.MonkeyPatch, text: str, *, found: b
         assert text[slice(*finding.span)].strip()
 
 
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        (["A lamp goes out.", "He freezes."], ["L6"]),
-        (["Tom digs.", "He rests."], []),
-        (["Tom digs.", "She watches."], ["L6"]),
-        (["Zara digs.", "He rests."], []),
-        (["As he digs, Tom sings."], []),
-        (["The cat sleeps.", "She wakes."], []),
-        (["A wall with a clock.", "They kiss."], ["L6"]),
-        (["Two boys play.", "They laugh."], []),
-        (["Three cards lie there.", "He takes them."], ["L6"]),
-    ],
-)
+@pytest.mark.parametrize(("lines", "found"), [
+    (["A lamp goes out.", "He freezes."], ["L6"]),
+    (["Tom digs.", "He rests."], []),
+    (["Tom digs.", "She watches."], ["L6"]),
+    (["Zara digs.", "He rests."], []),
+    (["As he digs, Tom sings."], []),
+    (["The cat sleeps.", "She wakes."], []),
+    (["A wall with a clock.", "They kiss."], ["L6"]),
+    (["Two boys play.", "They laugh."], []),
+    (["Three cards lie there.", "He takes them."], ["L6"]),
+])  # fmt: skip
 def test_l6_whom_a_pronoun_means(lines: list[str], found: list[str]) -> None:
     assert rules(checked(*(line(1 + 5 * i, text) for i, text in enumerate(lines)))) == found
 
@@ -165,15 +156,12 @@ def test_l6_looks_back_so_many_lines_and_seconds() -> None:
     assert rules(checked(line(1, "Tom digs."), line(96, "He rests."))) == ["L6"]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("He tells him to put the gun down on the table.", ["L10"]),
-        ("Put the gun down!", ["L10"]),
-        ("The gun.", []),
-        ("Down on the", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ("He tells him to put the gun down on the table.", ["L10"]),
+    ("Put the gun down!", ["L10"]),
+    ("The gun.", []),
+    ("Down on the", []),
+])  # fmt: skip
 def test_l10_what_is_said_anyway(text: str, found: list[str]) -> None:
     speech = (said(3, 5, "Put the gun down on the table."),)
     assert wording(checked(line(1, "Tom nods."), line(10, text), speech=speech)) == found
@@ -185,18 +173,15 @@ def text(words: str, kind: str = "title", at: float = 20.0, sure: float = 0.9) -
     return TextFact(0, words, kind, at, at + 2, sure)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("fact", "lines", "found"),
-    [
-        (text("THE OLD MILL"), ["A wheel turns."], ["L11"]),
-        (text("THE OLD MILL"), ["Words appear: “The Old Mill”."], []),
-        (text("THE OLD MILL", "credit"), ["A wheel turns."], []),
-        (text("THE OLD MILL", "subtitle"), ["A wheel turns."], []),
-        (text("THE OLD MILL", sure=0.5), ["A wheel turns."], []),
-        (text("THE OLD MILL", at=50), ["Words appear: “The Old Mill”."], ["L11"]),
-        (text("1943"), ["A wheel turns."], []),
-    ],
-)
+@pytest.mark.parametrize(("fact", "lines", "found"), [
+    (text("THE OLD MILL"), ["A wheel turns."], ["L11"]),
+    (text("THE OLD MILL"), ["Words appear: “The Old Mill”."], []),
+    (text("THE OLD MILL", "credit"), ["A wheel turns."], []),
+    (text("THE OLD MILL", "subtitle"), ["A wheel turns."], []),
+    (text("THE OLD MILL", sure=0.5), ["A wheel turns."], []),
+    (text("THE OLD MILL", at=50), ["Words appear: “The Old Mill”."], ["L11"]),
+    (text("1943"), ["A wheel turns."], []),
+])  # fmt: skip
 def test_l11_text_that_nobody_reads(fact: TextFact, lines: list[str], found: list[str]) -> None:
     assert wording(checked(*(line(19, one) for one in lines), texts=(fact,))) == found
 

@@ -16,21 +16,18 @@ def found(text: str, entries: str) -> list[str]:
     return [text[start:end] for start, end in words.spans(text)]
 
 
-@pytest.mark.parametrize(
-    ("entry", "text", "hit"),
-    [
-        ("door frame", "The Door  frame is red.", ["Door  frame"]),
-        ("door frame", "The doors framed it.", []),
-        ("zoom[s] (in|out)", "It zooms in, they zoom out.", ["zooms in", "zoom out"]),
-        ("[the] camera moves", "Camera moves; the camera moves.", ["Camera moves", "the camera moves"]),
-        ("a [big|tall] dog", "A dog, a tall dog, a wet dog.", ["A dog", "a tall dog"]),
-        ("goes [away]", "He goes. She goes away.", ["goes", "goes away"]),
-        ("symboli*", "It symbolises hope, a symbol.", ["symbolises"]),
-        (r"/\bthree \w+/", "Three dogs.", ["Three dogs"]),
-        ("it's", "It's late.", ["It's"]),
-        ("c++", "In c++ code", ["c++"]),
-    ],
-)
+@pytest.mark.parametrize(("entry", "text", "hit"), [
+    ("door frame", "The Door  frame is red.", ["Door  frame"]),
+    ("door frame", "The doors framed it.", []),
+    ("zoom[s] (in|out)", "It zooms in, they zoom out.", ["zooms in", "zoom out"]),
+    ("[the] camera moves", "Camera moves; the camera moves.", ["Camera moves", "the camera moves"]),
+    ("a [big|tall] dog", "A dog, a tall dog, a wet dog.", ["A dog", "a tall dog"]),
+    ("goes [away]", "He goes. She goes away.", ["goes", "goes away"]),
+    ("symboli*", "It symbolises hope, a symbol.", ["symbolises"]),
+    (r"/\bthree \w+/", "Three dogs.", ["Three dogs"]),
+    ("it's", "It's late.", ["It's"]),
+    ("c++", "In c++ code", ["c++"]),
+])  # fmt: skip
 def test_an_entry_means_what_the_readme_says(entry: str, text: str, hit: list[str]) -> None:
     assert found(text, entry) == hit
 
@@ -43,16 +40,13 @@ def test_sets_exceptions_and_case() -> None:
     assert found("a wide day", "@set size = wide\n/{size} \\w{3}/") == ["wide day"]
 
 
-@pytest.mark.parametrize(
-    ("entries", "says"),
-    [
-        ("/(/", "cannot be understood"),
-        ("{no} shot", "names the set 'no'"),
-        ("@level fatal", "line 1"),
-        ("# x\n@nothing here", "line 2"),
-        ("@set size", "is no set"),
-    ],
-)
+@pytest.mark.parametrize(("entries", "says"), [
+    ("/(/", "cannot be understood"),
+    ("{no} shot", "names the set 'no'"),
+    ("@level fatal", "line 1"),
+    ("# x\n@nothing here", "line 2"),
+    ("@set size", "is no set"),
+])  # fmt: skip
 def test_what_cannot_be_meant_is_refused(entries: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         found("x", entries)

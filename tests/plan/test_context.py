@@ -63,17 +63,14 @@ GAPS = apart((0.01, 1.99), (2.01, 3.99), (4.01, 5.99))
 """As the published lists are: cuts at 2 and 4."""
 
 
-@pytest.mark.parametrize(
-    ("slot", "rules", "current"),
-    [
-        (Interval(2, 4), "code", [1]),
-        (Interval(1.99, 4), "code", [0, 1]),
-        (Interval(2, 4.01), "code", [1, 2]),
-        (Interval(1.99, 4.01), "code", [0, 1, 2]),
-        (Interval(1.99, 4.01), "paper", [1]),
-        (Interval(5.99, 7), "code", [2]),
-    ],
-)
+@pytest.mark.parametrize(("slot", "rules", "current"), [
+    (Interval(2, 4), "code", [1]),
+    (Interval(1.99, 4), "code", [0, 1]),
+    (Interval(2, 4.01), "code", [1, 2]),
+    (Interval(1.99, 4.01), "code", [0, 1, 2]),
+    (Interval(1.99, 4.01), "paper", [1]),
+    (Interval(5.99, 7), "code", [2]),
+])  # fmt: skip
 def test_touching_is_overlapping_at_a_gap_where_set(slot, rules, current):
     found = context_shots(slot, GAPS, ContextSettings(rules=rules))
     assert [c.shot.index for c in found if c.role is Role.CURRENT] == current

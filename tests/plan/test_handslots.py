@@ -41,15 +41,12 @@ def test_a_slot_removed_stays_away_under_another_id_and_a_planned_one_yields_to_
     assert [one.id for one in kept.slots] == ["s00001000", "s00014500", "s00020000"]
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "says"),
-    [
-        (6.0, 6.99, "too short"),
-        (7.0, 7.0, "cannot reach"),
-        (50.0, 60.0, "cannot reach"),
-        (14.0, 17.0, "a slot already, from 0:10.00 to 0:15.00"),
-    ],
-)
+@pytest.mark.parametrize(("start", "end", "says"), [
+    (6.0, 6.99, "too short"),
+    (7.0, 7.0, "cannot reach"),
+    (50.0, 60.0, "cannot reach"),
+    (14.0, 17.0, "a slot already, from 0:10.00 to 0:15.00"),
+])  # fmt: skip
 def test_a_slot_that_cannot_be_is_refused_with_the_reason(start, end, says):
     with pytest.raises(ReviewError, match=says):
         ask(start, end)

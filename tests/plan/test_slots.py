@@ -48,18 +48,15 @@ def test_slots_of_a_gap(gap, settings, slots):
     assert spans(plan(gap, **settings)) == slots
 
 
-@pytest.mark.parametrize(
-    ("duration", "rate", "rule", "words"),
-    [
-        (6, 0.375, "fit", 16),
-        (5.9, 0.375, "fit", 15),
-        (0.2, 0.375, "fit", 1),
-        (2.0, 0.275, "paper", 8),
-        (0.12, 0.5102, "paper", 1),
-        (2.0, 0.275, "paper+3", 11),
-        (1.8, 0.3, "fit", 6),
-    ],
-)
+@pytest.mark.parametrize(("duration", "rate", "rule", "words"), [
+    (6, 0.375, "fit", 16),
+    (5.9, 0.375, "fit", 15),
+    (0.2, 0.375, "fit", 1),
+    (2.0, 0.275, "paper", 8),
+    (0.12, 0.5102, "paper", 1),
+    (2.0, 0.275, "paper+3", 11),
+    (1.8, 0.3, "fit", 6),
+])  # fmt: skip
 def test_the_word_budget(duration: float, rate: float, rule: str, words: int) -> None:
     chosen = SlotSettings.model_validate({"seconds_per_word": rate, "budget": rule})
     assert word_budget(duration, chosen) == words

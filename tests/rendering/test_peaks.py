@@ -48,17 +48,14 @@ def in_file(path: Path) -> Loudness:
         )
 
 
-@pytest.mark.parametrize(
-    ("profile", "makes"),
-    [
-        ("source", ("film:mp4", "mix:opus", "ad:opus")),
-        ("netflix", ("film:mkv", "mix:mp3", "mix:wav")),
-        ("ebu-r128", ("mix:m4a", "film:mov")),
-        pytest.param("source", EVERY, marks=pytest.mark.slow),
-        pytest.param("atsc-a85", ("mix:flac", "ad:opus", "film:ts"), marks=pytest.mark.slow),
-        pytest.param("web", ("mix:mp3", "mix:opus", "film:mp4"), marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("profile", "makes"), [
+    ("source", ("film:mp4", "mix:opus", "ad:opus")),
+    ("netflix", ("film:mkv", "mix:mp3", "mix:wav")),
+    ("ebu-r128", ("mix:m4a", "film:mov")),
+    pytest.param("source", EVERY, marks=pytest.mark.slow),
+    pytest.param("atsc-a85", ("mix:flac", "ad:opus", "film:ts"), marks=pytest.mark.slow),
+    pytest.param("web", ("mix:mp3", "mix:opus", "film:mp4"), marks=pytest.mark.slow),
+])  # fmt: skip
 def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(profile, makes, film, tmp_path):
     place = write_folder(tmp_path / "w", film, LINES, SPEECH)
     done, _ = rendered(place, *makes, film=film, settings=(f"mix.profile={profile}",))

@@ -85,16 +85,12 @@ LATE = SoundSpec(duration=20.0, beeps=BEEPS, layout="5.1", language="eng")
 JITTER = tuple(float(t) for t in np.cumsum(np.tile([1 / 24, 1 / 30, 1 / 60, 1 / 15], 110)))
 
 
-@pytest.mark.parametrize(
-    ("changes", "ending"),
-    [
-        ({"shift": 5.0, "sounds": (LATE,), "suffix": ".mkv"}, "mkv"),
-        ({"shift": 1.4, "sounds": (replace(LATE, codec="ac3"),), "suffix": ".ts"}, "ts"),
-        ({"sounds": (LATE,), "times": JITTER, "frames": len(JITTER), "time_base": Fraction(1, 90000)}, "mp4"),
-        ({"sounds": (replace(LATE, layout="stereo", start=0.7, rate=44100),)}, "mov"),
-    ],
-    ids=["late start, 5.1, mkv", "ts", "vfr, 5.1", "sound begins late, 44.1 kHz"],
-)
+@pytest.mark.parametrize(("changes", "ending"), [
+    ({"shift": 5.0, "sounds": (LATE,), "suffix": ".mkv"}, "mkv"),
+    ({"shift": 1.4, "sounds": (replace(LATE, codec="ac3"),), "suffix": ".ts"}, "ts"),
+    ({"sounds": (LATE,), "times": JITTER, "frames": len(JITTER), "time_base": Fraction(1, 90000)}, "mp4"),
+    ({"sounds": (replace(LATE, layout="stereo", start=0.7, rate=44100),)}, "mov"),
+], ids=["late start, 5.1, mkv", "ts", "vfr, 5.1", "sound begins late, 44.1 kHz"])  # fmt: skip
 def test_onsets_hold_for_films_that_are_odd(tmp_path: Path, changes: dict[str, object], ending: str) -> None:
     film = film_with(**changes)
     place = write_folder(tmp_path / "w", film)

@@ -52,14 +52,11 @@ def translation(place: Path, language: str) -> Path:
     return place / track_name(language)
 
 
-@pytest.mark.parametrize(
-    ("language", "ending", "code", "title"),
-    [
-        ("de", "mp4", "deu", "Audiodeskription (AD)"),
-        ("de", "mkv", "ger", "Audiodeskription (AD)"),
-        ("fr", "mkv", "fre", "Audiodescription (AD)"),
-    ],
-)
+@pytest.mark.parametrize(("language", "ending", "code", "title"), [
+    ("de", "mp4", "deu", "Audiodeskription (AD)"),
+    ("de", "mkv", "ger", "Audiodeskription (AD)"),
+    ("fr", "mkv", "fre", "Audiodescription (AD)"),
+])  # fmt: skip
 def test_the_track_of_sound_carries_language_and_title(tmp_path, language, ending, code, title):
     lines = {at: "Une chatte dort." if language == "fr" else text for at, text in lines_in("de").items()}
     place = write_folder(tmp_path / "w", lines=lines, language=language)

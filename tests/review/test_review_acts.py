@@ -101,17 +101,14 @@ def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
     assert bob.review.by == "Bob"
 
 
-@pytest.mark.parametrize(
-    ("name", "args", "start", "end"),
-    [
-        ("move", {"end": 9.0}, 1.0, 6.0),
-        ("move", {"end": 0.5}, 1.0, 1.04),
-        ("move", {"start": -3.0}, 0.1, 3.0),
-        pytest.param("move", {"start": 2.999}, 2.96, 3.0, id="a frame"),
-        ("move", {"start_by": 0.5, "end_by": 0.25}, 1.5, 3.25),
-        ("shift", {"by": 100.0}, 4.0, 6.0),
-    ],
-)
+@pytest.mark.parametrize(("name", "args", "start", "end"), [
+    ("move", {"end": 9.0}, 1.0, 6.0),
+    ("move", {"end": 0.5}, 1.0, 1.04),
+    ("move", {"start": -3.0}, 0.1, 3.0),
+    pytest.param("move", {"start": 2.999}, 2.96, 3.0, id="a frame"),
+    ("move", {"start_by": 0.5, "end_by": 0.25}, 1.5, 3.25),
+    ("shift", {"by": 100.0}, 4.0, 6.0),
+])  # fmt: skip
 def test_moving_stays_within_the_gap_and_off_other_lines(name, args, start, end):
     assert one(act(scene(TWO), name, TWO.id, **args)).interval == Interval(start, end)
     beside = scene(TWO, line(4.0, "Rain.", 5.0))
@@ -131,20 +128,17 @@ UNHEARD = line(1.0, "A cat sleeps.", status=CueStatus.DROPPED, reason="x", candi
 EMPTY = line(1.0, "", status=CueStatus.DROPPED, reason="x")
 
 
-@pytest.mark.parametrize(
-    ("cue", "name", "args", "why"),
-    [
-        (UNHEARD, "choose", {"number": 1}, "Candidate 1 has no words."),
-        (TWO, "choose", {"number": 3}, "This line has no candidate 3: it has 2."),
-        (EMPTY, "restore", {}, "This line has no words."),
-        (UNHEARD, "split", {"at": 5}, "A line that is not heard cannot be split."),
-        (line(1.0, "A cat.", 1.06), "split", {"at": 2}, "The line is too short to be split."),
-        (TWO, "move", {}, "Neither a start nor an end was given."),
-        (line(1.0, "A cat.", 1.04), "move", {"end": 1.02}, "The line cannot be shorter: it lasts a frame"),
-        (AT_SPEECH, "shift", {"by": 0.04}, "Speech begins there"),
-        (FIRST, "move", {"start": 0.0}, "The film begins there"),
-    ],
-)
+@pytest.mark.parametrize(("cue", "name", "args", "why"), [
+    (UNHEARD, "choose", {"number": 1}, "Candidate 1 has no words."),
+    (TWO, "choose", {"number": 3}, "This line has no candidate 3: it has 2."),
+    (EMPTY, "restore", {}, "This line has no words."),
+    (UNHEARD, "split", {"at": 5}, "A line that is not heard cannot be split."),
+    (line(1.0, "A cat.", 1.06), "split", {"at": 2}, "The line is too short to be split."),
+    (TWO, "move", {}, "Neither a start nor an end was given."),
+    (line(1.0, "A cat.", 1.04), "move", {"end": 1.02}, "The line cannot be shorter: it lasts a frame"),
+    (AT_SPEECH, "shift", {"by": 0.04}, "Speech begins there"),
+    (FIRST, "move", {"start": 0.0}, "The film begins there"),
+])  # fmt: skip
 def test_what_cannot_be_done_to_a_line_says_why(cue, name, args, why):
     with pytest.raises(ReviewError, match=re.escape(why)):
         act(scene(cue), name, cue.id, **args)
@@ -192,14 +186,11 @@ def test_joining_keeps_both_lines_words() -> None:
     assert EditField.REMOVED in left.edited.fields
 
 
-@pytest.mark.parametrize(
-    ("start", "free", "why"),
-    [
-        (8.5, FREE, "Somebody speaks between 0:03.000 and 0:08.500"),
-        (5.5, FREE, r"2\.5 s after this one ends"),
-        (4.5, None, "slot of this line ends"),
-    ],
-)
+@pytest.mark.parametrize(("start", "free", "why"), [
+    (8.5, FREE, "Somebody speaks between 0:03.000 and 0:08.500"),
+    (5.5, FREE, r"2\.5 s after this one ends"),
+    (4.5, None, "slot of this line ends"),
+])  # fmt: skip
 def test_lines_that_do_not_belong_together_are_not_joined(start, free, why):
     first = replace(TWO, interval=Interval(1.0, 3.0))
     late = line(start, "Rain falls.", start + 1)
@@ -233,19 +224,16 @@ def test_a_line_of_ones_own() -> None:
     assert gone.focus == TWO.id
 
 
-@pytest.mark.parametrize(
-    ("args", "why"),
-    [
-        ({"start": 6.5, "end": 7.5, "text": "Smoke."}, "Somebody speaks"),
-        ({"start": 1.5, "end": 2.5, "text": "Smoke."}, "s00001000 is spoken there"),
-        ({"start": 9.0, "end": 10.0, "text": " "}, "needs words"),
-        ({"start": -1.0, "end": 1.0, "text": "Smoke."}, r"cannot start at -1\.000 s"),
-        ({"start": 25.0, "end": 26.0, "text": "Smoke."}, "after the film's end"),
-        ({"start": 9.0, "end": 9.0, "text": "Smoke."}, "cannot end"),
-        ({"start": float("nan"), "end": 9.0, "text": "Smoke."}, "must be a number"),
-        ({"start": 9.0, "end": 10.0}, "must be a text"),
-    ],
-)
+@pytest.mark.parametrize(("args", "why"), [
+    ({"start": 6.5, "end": 7.5, "text": "Smoke."}, "Somebody speaks"),
+    ({"start": 1.5, "end": 2.5, "text": "Smoke."}, "s00001000 is spoken there"),
+    ({"start": 9.0, "end": 10.0, "text": " "}, "needs words"),
+    ({"start": -1.0, "end": 1.0, "text": "Smoke."}, r"cannot start at -1\.000 s"),
+    ({"start": 25.0, "end": 26.0, "text": "Smoke."}, "after the film's end"),
+    ({"start": 9.0, "end": 9.0, "text": "Smoke."}, "cannot end"),
+    ({"start": float("nan"), "end": 9.0, "text": "Smoke."}, "must be a number"),
+    ({"start": 9.0, "end": 10.0}, "must be a text"),
+])  # fmt: skip
 def test_a_line_goes_only_where_it_can_be_heard(args: dict[str, Any], why: str) -> None:
     with pytest.raises(ReviewError, match=why):
         act(scene(TWO), "add", "", **args)

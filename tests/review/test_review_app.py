@@ -93,28 +93,25 @@ def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(both, p
     assert answer.json["origin"] == "here"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"act": 5},
-        {"act": "write", "line": 5},
-        {"act": "write", "line": FIRST, "args": []},
-        {"act": "write", "line": FIRST, "seen": 5, "args": {"text": "x"}},
-        {"act": "write", "line": FIRST, "group": 5, "args": {"text": "x"}},
-        {"act": "no such act", "line": FIRST},
-        {"act": "write", "line": "nobody", "args": {"text": "x"}},
-        {"act": "write", "line": FIRST, "args": {}},
-        {"act": "write", "line": FIRST, "args": {"text": 5}},
-        {"act": "choose", "line": FIRST, "args": {"number": 0}},
-        {"act": "choose", "line": FIRST, "args": {"number": 999}},
-        {"act": "choose", "line": FIRST, "args": {"number": True}},
-        {"act": "move", "line": FIRST, "args": {"start": "x"}},
-        {"act": "add", "line": "", "args": {"start": 1, "end": -5, "text": "x"}},
-        {"act": "add_slot", "line": "", "args": {"start": -1, "end": 1}},
-        {"act": "remove_slot", "line": "nobody"},
-    ],
-)
+@pytest.mark.parametrize("body", [
+    {},
+    {"act": 5},
+    {"act": "write", "line": 5},
+    {"act": "write", "line": FIRST, "args": []},
+    {"act": "write", "line": FIRST, "seen": 5, "args": {"text": "x"}},
+    {"act": "write", "line": FIRST, "group": 5, "args": {"text": "x"}},
+    {"act": "no such act", "line": FIRST},
+    {"act": "write", "line": "nobody", "args": {"text": "x"}},
+    {"act": "write", "line": FIRST, "args": {}},
+    {"act": "write", "line": FIRST, "args": {"text": 5}},
+    {"act": "choose", "line": FIRST, "args": {"number": 0}},
+    {"act": "choose", "line": FIRST, "args": {"number": 999}},
+    {"act": "choose", "line": FIRST, "args": {"number": True}},
+    {"act": "move", "line": FIRST, "args": {"start": "x"}},
+    {"act": "add", "line": "", "args": {"start": 1, "end": -5, "text": "x"}},
+    {"act": "add_slot", "line": "", "args": {"start": -1, "end": 1}},
+    {"act": "remove_slot", "line": "nobody"},
+])  # fmt: skip
 def test_an_act_that_no_page_asks_for_is_refused_and_changes_nothing(untouched: Page, body: object) -> None:
     def lines() -> list[object]:
         return [{**line, "findings": "come later"} for line in untouched.film()["lines"]]
@@ -209,19 +206,16 @@ def test_a_file_that_was_replaced_by_a_link_is_not_served(page: Page, place: Pat
     assert page.get(row["url"]).status == 404
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"kind": "shell"},
-        {"kind": "export"},
-        {"kind": "export", "formats": "vtt"},
-        {"kind": "redo", "lines": [FIRST], "note": 5},
-        {"kind": "render", "makes": ["ad:mp3"], "voice": 5},
-        {"kind": "render", "makes": ["ad:mp3"], "extended": "yes"},
-        {"kind": "merge", "person": "p1"},
-    ],
-)
+@pytest.mark.parametrize("body", [
+    {},
+    {"kind": "shell"},
+    {"kind": "export"},
+    {"kind": "export", "formats": "vtt"},
+    {"kind": "redo", "lines": [FIRST], "note": 5},
+    {"kind": "render", "makes": ["ad:mp3"], "voice": 5},
+    {"kind": "render", "makes": ["ad:mp3"], "extended": "yes"},
+    {"kind": "merge", "person": "p1"},
+])  # fmt: skip
 def test_a_job_that_no_page_asks_for_is_not_begun(untouched: Page, body: object) -> None:
     assert untouched.post("/api/jobs", body).status == 400
     assert untouched.get("/api/jobs").json == {"jobs": []}

@@ -70,16 +70,13 @@ def test_an_accepted_line_outlives_a_run_and_keeps_its_end_but_not_being_describ
     assert respeak(track(accept(own, "", "x")), slots, 0.375).cues[0].interval.end == 3.0
 
 
-@pytest.mark.parametrize(
-    ("cues", "reviewed", "says"),
-    [
-        ((CAT, RAIN), (), "Not reviewed by a person."),
-        ((ANN, RAIN), (), "1 of 2 lines accepted by Ann."),
-        ((ANN, accept(RAIN, "Bob", "x")), (), "Reviewed line by line by Ann, Bob."),
-        ((ANN, RAIN), ("Cy",), "1 of 2 lines accepted by Ann. Reviewed by Cy."),
-        ((ANN, replace(RAIN, status=CueStatus.DROPPED)), (), "Reviewed line by line by Ann."),
-    ],
-)
+@pytest.mark.parametrize(("cues", "reviewed", "says"), [
+    ((CAT, RAIN), (), "Not reviewed by a person."),
+    ((ANN, RAIN), (), "1 of 2 lines accepted by Ann."),
+    ((ANN, accept(RAIN, "Bob", "x")), (), "Reviewed line by line by Ann, Bob."),
+    ((ANN, RAIN), ("Cy",), "1 of 2 lines accepted by Ann. Reviewed by Cy."),
+    ((ANN, replace(RAIN, status=CueStatus.DROPPED)), (), "Reviewed line by line by Ann."),
+])  # fmt: skip
 def test_the_statement_says_who_read_what(cues, reviewed, says):
     statement = track(*cues, reviewed_by=reviewed).statement
     assert statement.endswith(f"). {says}")

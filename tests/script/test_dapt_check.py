@@ -65,58 +65,52 @@ def test_w3c_validation_documents(clause: str, verdict: str, name: str) -> None:
         assert caught.value.clause == clause
 
 
-@pytest.mark.parametrize(
-    ("inner", "attributes"),
-    [
-        ("", ""),
-        ("<head><metadata/></head><body/>", ""),
-        ('<body><my:x my:y="1">free</my:x><div my:z="2"/></body>', 'my:a="b"'),
-        ('<body timeContainer="par"/>', ""),
-        ('<body><div xml:id="a" begin="0.5h" end="31m"/></body>', ""),
-        ('<body><div begin="00:00:01.5" dur="10f"/></body>', 'ttp:frameRate="25"'),
-        ('<body><div begin="9t"/></body>', 'ttp:tickRate="10"'),
-        (f"<head>{ORIGIN % '100:00:00:59'}</head>", 'ttp:frameRate="60" ttp:frameRateMultiplier="1000 1001"'),
-        ('<body><div daptm:represents="visual.text.x-sign"/></body>', ""),
-        (agents(f'{NAME}<ttm:actor agent="b"/>') + '<body><div ttm:agent="a b"/></body>', ""),
-        ('<body><div xml:id="a"><p><span>a<br/>b</span></p></div></body>', ""),
-    ],
-)
+@pytest.mark.parametrize(("inner", "attributes"), [
+    ("", ""),
+    ("<head><metadata/></head><body/>", ""),
+    ('<body><my:x my:y="1">free</my:x><div my:z="2"/></body>', 'my:a="b"'),
+    ('<body timeContainer="par"/>', ""),
+    ('<body><div xml:id="a" begin="0.5h" end="31m"/></body>', ""),
+    ('<body><div begin="00:00:01.5" dur="10f"/></body>', 'ttp:frameRate="25"'),
+    ('<body><div begin="9t"/></body>', 'ttp:tickRate="10"'),
+    (f"<head>{ORIGIN % '100:00:00:59'}</head>", 'ttp:frameRate="60" ttp:frameRateMultiplier="1000 1001"'),
+    ('<body><div daptm:represents="visual.text.x-sign"/></body>', ""),
+    (agents(f'{NAME}<ttm:actor agent="b"/>') + '<body><div ttm:agent="a b"/></body>', ""),
+    ('<body><div xml:id="a"><p><span>a<br/>b</span></p></div></body>', ""),
+])  # fmt: skip
 def test_valid_documents(inner: str, attributes: str) -> None:
     assert check_dapt(document(inner, attributes)) == ()
 
 
-@pytest.mark.parametrize(
-    ("inner", "attributes", "clause"),
-    [
-        ("", 'ttp:timeBase="smpte"', "#timeBase-smpte"),
-        ("", 'ttp:frameRate="0"', "#frameRate"),
-        ("", 'ttp:frameRateMultiplier="1000"', "#frameRateMultiplier"),
-        ("<head><animation/></head>", "", "#animation-out-of-line"),
-        ('<body timeContainer="seq"/>', "", "#timeContainer"),
-        ("<body><p/></body>", "", "#structure"),
-        ("<body><div>loose</div></body>", "", "#structure"),
-        ("<body/><body/>", "", "#structure"),
-        ('<body><div xml:id="a"/><div xml:id="a"/></body>', "", "#structure"),
-        ('<body><div begin="00:00:01:10"/></body>', "", "#time-clock-with-frames"),
-        ('<body><div begin="wallclock(1)"/></body>', "", "#time-wall-clock"),
-        ('<body><div begin="-1s"/></body>', "", "#timing"),
-        ('<body><div begin="00:61:00"/></body>', "", "#timing"),
-        ('<body><div begin="2s" end="1s"/></body>', "", "#timing"),
-        ('<body><div begin="2f"/></body>', "", "#time-offset-with-frames"),
-        ('<body><div><p xml:lang="e"/></div></body>', "", "#xmlLang"),
-        ('<body><div daptm:langSrc=""/></body>', "", "#textLanguageSource"),
-        ('<body><div daptm:descType="scene"/></body>', "", "#descType"),
-        ('<body><div><p daptm:represents="audio"/></div></body>', "", "#represents"),
-        ('<body><div><p><audio src="#x"/></p></div></body>', "", "#embedded-audio"),
-        ("<body/><head/>", "", "#structure"),
-        ('<body><div ttm:agent="b"/></body>', "", "#agent"),
-        (agents('<ttm:name type="nick">A</ttm:name>'), "", "#agent"),
-        (agents(NAME + 2 * '<ttm:actor agent="b"/>'), "", "#agent"),
-        (agents(NAME).replace("person", "robot", 1), "", "#agent"),
-        (f"<body>{ORIGIN % '10:00:00:00'}</body>", 'ttp:frameRate="25"', "#daptOriginTimecode"),
-        (FRENCH + '<body><div><p><audio src="#d"/></p></div></body>', "", "#xmlLang-audio-nonMatching"),
-    ],
-)
+@pytest.mark.parametrize(("inner", "attributes", "clause"), [
+    ("", 'ttp:timeBase="smpte"', "#timeBase-smpte"),
+    ("", 'ttp:frameRate="0"', "#frameRate"),
+    ("", 'ttp:frameRateMultiplier="1000"', "#frameRateMultiplier"),
+    ("<head><animation/></head>", "", "#animation-out-of-line"),
+    ('<body timeContainer="seq"/>', "", "#timeContainer"),
+    ("<body><p/></body>", "", "#structure"),
+    ("<body><div>loose</div></body>", "", "#structure"),
+    ("<body/><body/>", "", "#structure"),
+    ('<body><div xml:id="a"/><div xml:id="a"/></body>', "", "#structure"),
+    ('<body><div begin="00:00:01:10"/></body>', "", "#time-clock-with-frames"),
+    ('<body><div begin="wallclock(1)"/></body>', "", "#time-wall-clock"),
+    ('<body><div begin="-1s"/></body>', "", "#timing"),
+    ('<body><div begin="00:61:00"/></body>', "", "#timing"),
+    ('<body><div begin="2s" end="1s"/></body>', "", "#timing"),
+    ('<body><div begin="2f"/></body>', "", "#time-offset-with-frames"),
+    ('<body><div><p xml:lang="e"/></div></body>', "", "#xmlLang"),
+    ('<body><div daptm:langSrc=""/></body>', "", "#textLanguageSource"),
+    ('<body><div daptm:descType="scene"/></body>', "", "#descType"),
+    ('<body><div><p daptm:represents="audio"/></div></body>', "", "#represents"),
+    ('<body><div><p><audio src="#x"/></p></div></body>', "", "#embedded-audio"),
+    ("<body/><head/>", "", "#structure"),
+    ('<body><div ttm:agent="b"/></body>', "", "#agent"),
+    (agents('<ttm:name type="nick">A</ttm:name>'), "", "#agent"),
+    (agents(NAME + 2 * '<ttm:actor agent="b"/>'), "", "#agent"),
+    (agents(NAME).replace("person", "robot", 1), "", "#agent"),
+    (f"<body>{ORIGIN % '10:00:00:00'}</body>", 'ttp:frameRate="25"', "#daptOriginTimecode"),
+    (FRENCH + '<body><div><p><audio src="#d"/></p></div></body>', "", "#xmlLang-audio-nonMatching"),
+])  # fmt: skip
 def test_each_broken_rule_names_its_clause(inner: str, attributes: str, clause: str) -> None:
     assert clauses(document(inner, attributes)) == [clause]
 
@@ -130,19 +124,16 @@ def test_a_script_is_checked_by_what_it_holds_and_an_event_without_an_end_is_no_
         read_dapt(document(event), "x")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\x00\xff",
-        "<tt/>".encode("utf-16"),
-        b'<?xml version="1.1"?><tt xmlns="http://www.w3.org/ns/ttml"/>',
-        document("<body>"),
-        document("&nbsp;"),
-        document("<my2:x/>"),
-        document('<body a="1" a="2"/>'),
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"",
+    b"\x00\xff",
+    "<tt/>".encode("utf-16"),
+    b'<?xml version="1.1"?><tt xmlns="http://www.w3.org/ns/ttml"/>',
+    document("<body>"),
+    document("&nbsp;"),
+    document("<my2:x/>"),
+    document('<body a="1" a="2"/>'),
+])  # fmt: skip
 def test_what_is_not_xml_1_0_in_utf8_is_refused(data: bytes) -> None:
     assert clauses(data) == ["#serialization"]
 

@@ -162,17 +162,14 @@ def test_w3cs_own_example_is_read_with_the_times_of_its_words() -> None:
     assert (line.interval, line.text) == (Interval(25.3, 27.7), "The sails billow.")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "clause"),
-    [
-        ('tta:gain="1;', 'tta:gain="loud;', "#gain"),
-        ('.000"/>', '.000" tta:pan="-1.5"/>', "#pan"),
-        ('clipEnd="00:00:22.000"', 'clipEnd="00:00:10.000"', "#timing"),
-        ('src="f.ad.wav"', 'src="#nowhere"', "#embedded-audio"),
-        ('.000"/>Night', '.000"><source src="b.wav" type="audio/wave"/></audio>Night', "#audio"),
-        ("<animate begin", "<animation/><animate begin", "#animation-out-of-line"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "clause"), [
+    ('tta:gain="1;', 'tta:gain="loud;', "#gain"),
+    ('.000"/>', '.000" tta:pan="-1.5"/>', "#pan"),
+    ('clipEnd="00:00:22.000"', 'clipEnd="00:00:10.000"', "#timing"),
+    ('src="f.ad.wav"', 'src="#nowhere"', "#embedded-audio"),
+    ('.000"/>Night', '.000"><source src="b.wav" type="audio/wave"/></audio>Night', "#audio"),
+    ("<animate begin", "<animation/><animate begin", "#animation-out-of-line"),
+])  # fmt: skip
 def test_the_checker_judges_sounds_and_gains(old: str, new: str, clause: str) -> None:
     written = write_dapt(ONE, Recording("f.ad.wav", DUCK))
     assert old in written

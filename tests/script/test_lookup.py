@@ -25,37 +25,31 @@ CUES = (
 TRACK = Track(FilmId("film.mp4", "abc", 200.0), "en", (), "0.1.0", CUES)
 
 
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        ("s00083120", 83.12),
-        ("1:23", 83.12),
-        ("1:23.12", 83.12),
-        ("0:01:25", 83.12),
-        ("87.9", 83.12),
-        ("0:12", 10.0),
-        ("1", 2.0),
-        ("2", 83.12),
-        ("120.3", 120.2),
-        ("2:00.7", 120.6),
-    ],
-)
+@pytest.mark.parametrize(("name", "start"), [
+    ("s00083120", 83.12),
+    ("1:23", 83.12),
+    ("1:23.12", 83.12),
+    ("0:01:25", 83.12),
+    ("87.9", 83.12),
+    ("0:12", 10.0),
+    ("1", 2.0),
+    ("2", 83.12),
+    ("120.3", 120.2),
+    ("2:00.7", 120.6),
+])  # fmt: skip
 def test_a_line_is_found(name: str, start: float) -> None:
     assert [cue.interval.start for cue in find_lines(TRACK, [name])] == [start]
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("s00083121", "no line s00083121. The nearest is s00083120, at 00:01:23.120"),
-        ("s1", "The nearest is s00002000"),
-        ("1:28", "no line at 1:28. The nearest is s00083120"),
-        ("5", "no line 5: 4 lines are heard"),
-        ("2:00", "more than one line: s00120200 (00:02:00.200) and s00120600"),
-        ("first", "'first' is neither an id nor a time nor a number"),
-        ("1:99", "'1:99' is neither"),
-    ],
-)
+@pytest.mark.parametrize(("name", "words"), [
+    ("s00083121", "no line s00083121. The nearest is s00083120, at 00:01:23.120"),
+    ("s1", "The nearest is s00002000"),
+    ("1:28", "no line at 1:28. The nearest is s00083120"),
+    ("5", "no line 5: 4 lines are heard"),
+    ("2:00", "more than one line: s00120200 (00:02:00.200) and s00120600"),
+    ("first", "'first' is neither an id nor a time nor a number"),
+    ("1:99", "'1:99' is neither"),
+])  # fmt: skip
 def test_what_is_no_line_is_refused_with_the_nearest(name: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_lines(TRACK, [name])
@@ -91,17 +85,14 @@ def test_a_name_before_the_film_reveals_it_is_an_error() -> None:
     assert late == ()
 
 
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        (["Ann runs.", "Annie falls.", "Ann and Lee wait.", "Ann sits."], [[], ["L8"], ["L8"], []]),
-        # A track may use another name throughout, a full name may introduce somebody, a title is none.
-        (["Lee runs.", "Lee falls.", "Ann sits."], [[], [], ["L8"]]),
-        (["Ann Lee runs.", "Ann falls.", "Ann Lee sits.", "Ann hides."], [[], [], ["L8"], []]),
-        (["Ann runs.", "Dr. Ann falls.", "Ann sits."], [[], [], []]),
-        ([], []),
-    ],
-)
+@pytest.mark.parametrize(("lines", "found"), [
+    (["Ann runs.", "Annie falls.", "Ann and Lee wait.", "Ann sits."], [[], ["L8"], ["L8"], []]),
+    # A track may use another name throughout, a full name may introduce somebody, a title is none.
+    (["Lee runs.", "Lee falls.", "Ann sits."], [[], [], ["L8"]]),
+    (["Ann Lee runs.", "Ann falls.", "Ann Lee sits.", "Ann hides."], [[], [], ["L8"], []]),
+    (["Ann runs.", "Dr. Ann falls.", "Ann sits."], [[], [], []]),
+    ([], []),
+])  # fmt: skip
 def test_two_names_for_one_person_are_a_warning(lines: list[str], found: list[list[str]]) -> None:
     told = check_names(list(enumerate(lines, 1)), cast, people_named)
     assert [[f.rule for f in one] for one in told] == found

@@ -278,22 +278,19 @@ FAILED = b'<c r="C2" t="e"><f>foo()</f><v>#NAME?</v></c>'
 PLAIN = b'<c r="C2" s="2" t="inlineStr"><is><t>A dog runs.</t></is></c>'
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "old", "new", "message"),
-    [
-        ("docx", BODY, b"<w:body>", b"<w:body", "damaged at word/document.xml"),
-        ("docx", BODY, b"00:00:12.500", b"later", "x, table 1, row 2: 'later' is no time"),
-        ("docx", BODY, b"<w:t>Line</w:t>", b"<w:t>Sentence</w:t>", "no table with the heads"),
-        ("docx", BODY, b"?>", DOCTYPE, "declares a document type"),
-        ("xlsx", SHEET, b"<sheetData>", b"<sheetData", "cannot be read"),
-        ("xlsx", "xl/workbook.xml", b"<sheets>", b"<sheets", "cannot be read as a workbook"),
-        ("xlsx", SHEET, b"00:00:12.500", b"later", "x, sheet Script, row 2: 'later' is no time"),
-        ("xlsx", SHEET, b"<t>Line</t>", b"<t>Sentence</t>", "no sheet with the heads"),
-        ("xlsx", SHEET, b"<worksheet", DOCTYPE[2:] + b"<worksheet", "declares a document type"),
-        ("xlsx", "xl/styles.xml", b"<styleSheet", DOCTYPE[2:] + b"<styleSheet", "declares a document type"),
-        ("xlsx", SHEET, PLAIN, FAILED, "sheet Script, row 2: C2 holds the error #NAME"),
-    ],
-)
+@pytest.mark.parametrize(("name", "part", "old", "new", "message"), [
+    ("docx", BODY, b"<w:body>", b"<w:body", "damaged at word/document.xml"),
+    ("docx", BODY, b"00:00:12.500", b"later", "x, table 1, row 2: 'later' is no time"),
+    ("docx", BODY, b"<w:t>Line</w:t>", b"<w:t>Sentence</w:t>", "no table with the heads"),
+    ("docx", BODY, b"?>", DOCTYPE, "declares a document type"),
+    ("xlsx", SHEET, b"<sheetData>", b"<sheetData", "cannot be read"),
+    ("xlsx", "xl/workbook.xml", b"<sheets>", b"<sheets", "cannot be read as a workbook"),
+    ("xlsx", SHEET, b"00:00:12.500", b"later", "x, sheet Script, row 2: 'later' is no time"),
+    ("xlsx", SHEET, b"<t>Line</t>", b"<t>Sentence</t>", "no sheet with the heads"),
+    ("xlsx", SHEET, b"<worksheet", DOCTYPE[2:] + b"<worksheet", "declares a document type"),
+    ("xlsx", "xl/styles.xml", b"<styleSheet", DOCTYPE[2:] + b"<styleSheet", "declares a document type"),
+    ("xlsx", SHEET, PLAIN, FAILED, "sheet Script, row 2: C2 holds the error #NAME"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused(name: str, part: str, old: bytes, new: bytes, message: str) -> None:
     data = ALL_FORMATS[name].encode(TRACK)
     with pytest.raises(ScriptError, match=message):

@@ -47,85 +47,73 @@ def test_good_lines_have_no_error(text: str) -> None:
     assert errors(text) == set()
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
-        ("We see a man on a bridge.", "L2"),
-        ("I can see a man.", "L2"),
-        ("He turns and looks at us.", "L2"),
-        ("It’s our hero, and you’re next.", "L2"),
-        ("The camera pans over the city.", "L3"),
-        ("A close-up of a hand.", "L3"),
-        ("A wide shot shows the valley.", "L3"),
-        ("Seen from a low angle, he draws a sword.", "L3"),
-        ("The image shows a man with a sword.", "L5"),
-        ("In Shot 2 a dog runs.", "L5"),
-        ("I'm sorry, but I can't help with that.", "L5"),
-        ("Actions: A man runs.", "L5"),
-        ("The place is not mentioned.", "L5"),
-        ("He runs to the \ufffd\ufffd.", "L5"),
-        ("Sure, here is the description.", "L5"),
-        ("Audio description: A dog runs.", "L5"),
-        ("N/A", "L5"),
-        ("**A dog** runs.", "L5"),
-        ("- A dog runs.", "L5"),
-        ('{"summarized_AD": "A dog runs."}', "L5"),
-        ("A dog runs.<|im_end|>", "L5"),
-        ("A dog runs.\\nIt barks.", "L5"),
-        ("[INST] A dog runs.", "L5"),
-    ],
-)
+@pytest.mark.parametrize(("text", "rule"), [
+    ("We see a man on a bridge.", "L2"),
+    ("I can see a man.", "L2"),
+    ("He turns and looks at us.", "L2"),
+    ("It’s our hero, and you’re next.", "L2"),
+    ("The camera pans over the city.", "L3"),
+    ("A close-up of a hand.", "L3"),
+    ("A wide shot shows the valley.", "L3"),
+    ("Seen from a low angle, he draws a sword.", "L3"),
+    ("The image shows a man with a sword.", "L5"),
+    ("In Shot 2 a dog runs.", "L5"),
+    ("I'm sorry, but I can't help with that.", "L5"),
+    ("Actions: A man runs.", "L5"),
+    ("The place is not mentioned.", "L5"),
+    ("He runs to the \ufffd\ufffd.", "L5"),
+    ("Sure, here is the description.", "L5"),
+    ("Audio description: A dog runs.", "L5"),
+    ("N/A", "L5"),
+    ("**A dog** runs.", "L5"),
+    ("- A dog runs.", "L5"),
+    ('{"summarized_AD": "A dog runs."}', "L5"),
+    ("A dog runs.<|im_end|>", "L5"),
+    ("A dog runs.\\nIt barks.", "L5"),
+    ("[INST] A dog runs.", "L5"),
+])  # fmt: skip
 def test_errors_are_found(text: str, rule: str) -> None:
     assert errors(text) == {rule} or (rule == "L5" and rule in errors(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
-        ("He smiles at the camera.", "L3"),
-        ("The picture fades to black.", "L3"),
-        ("She seems to know him.", "L4"),
-        ("An ominous tower stands on a hill.", "L4"),
-        ("Nervously he turns.", "L4"),
-        ("She decides to leave.", "L4"),
-        ("He is ready to fight.", "L4"),
-        ("He walked to the door.", "L1"),
-        ("Ann slammed the door.", "L1"),
-        ("They will fall.", "L1"),
-        ("He is hit by a car.", "L1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "rule"), [
+    ("He smiles at the camera.", "L3"),
+    ("The picture fades to black.", "L3"),
+    ("She seems to know him.", "L4"),
+    ("An ominous tower stands on a hill.", "L4"),
+    ("Nervously he turns.", "L4"),
+    ("She decides to leave.", "L4"),
+    ("He is ready to fight.", "L4"),
+    ("He walked to the door.", "L1"),
+    ("Ann slammed the door.", "L1"),
+    ("They will fall.", "L1"),
+    ("He is hit by a car.", "L1"),
+])  # fmt: skip
 def test_warnings_are_found_and_are_no_errors(text: str, rule: str) -> None:
     assert rules(text, Level.WARNING) == {rule}
     assert errors(text) == set()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "He runs back in the direction he came from.",
-        "They look at the spot where they left him.",
-        "Will reads the will of his father.",
-        "The hills are covered in snow.",
-        "The wounded lie in rows.",
-        "A sign reads “I was here”.",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "He runs back in the direction he came from.",
+    "They look at the spot where they left him.",
+    "Will reads the will of his father.",
+    "The hills are covered in snow.",
+    "The wounded lie in rows.",
+    "A sign reads “I was here”.",
+])  # fmt: skip
 def test_states_and_looks_back_are_present_tense(text: str) -> None:
     assert "L1" not in rules(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "quoted"),
-    [
-        ('a "b" c', ['"b"']),
-        ("a “b’s” c «d»", ["“b’s”", "«d»"]),
-        ("it's John's 'own words' here", ["'own words'"]),
-        ("‘It’s here’ he reads", ["‘It’s here’"]),
-        ('open "to the end', ['"to the end']),
-        ("the dogs' bowl and the cats' bowl", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "quoted"), [
+    ('a "b" c', ['"b"']),
+    ("a “b’s” c «d»", ["“b’s”", "«d»"]),
+    ("it's John's 'own words' here", ["'own words'"]),
+    ("‘It’s here’ he reads", ["‘It’s here’"]),
+    ('open "to the end', ['"to the end']),
+    ("the dogs' bowl and the cats' bowl", []),
+])  # fmt: skip
 def test_quotations(text: str, quoted: list[str]) -> None:
     assert [text[start:end] for start, end in quotations(text)] == quoted
 

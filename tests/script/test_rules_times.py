@@ -67,15 +67,12 @@ def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en
     return next((finding.level for finding in check_pace(line, Limits())), None)
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        # As a voice speaks them that says 165 words a minute over many lines.
-        ("Darkness gives way to light.", 1.68),
-        ("Out of the dark, someone appears.", 1.88),
-        ("A person in black appears, then a face appears up close.", 3.6),
-    ],
-)
+@pytest.mark.parametrize(("text", "seconds"), [
+    # As a voice speaks them that says 165 words a minute over many lines.
+    ("Darkness gives way to light.", 1.68),
+    ("Out of the dark, someone appears.", 1.88),
+    ("A person in black appears, then a face appears up close.", 3.6),
+])  # fmt: skip
 def test_a_natural_pace_is_no_fault(text: str, seconds: float) -> None:
     assert level(text, seconds) is None
     assert level(text, seconds / 1.6) is Level.ERROR

@@ -67,17 +67,14 @@ def test_round_trip_keeps_everything() -> None:
     assert to_json(from_json(to_json(before))) == to_json(before)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: cue(text=""), "placed but has no text"),
-        (lambda: cue(text="a\n\nb"), "blank lines"),
-        (lambda: cue(chosen=0), "chose 0 of 0"),
-        (lambda: Cue("x1", None, Interval(0, 1), "a"), "'x1'"),
-        (lambda: track(cue(20.0), cue(10.0)), "ascend"),
-        (lambda: track(cue(), cue(text="B")), "'A dog runs.' and 'B'"),
-    ],
-)
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: cue(text=""), "placed but has no text"),
+    (lambda: cue(text="a\n\nb"), "blank lines"),
+    (lambda: cue(chosen=0), "chose 0 of 0"),
+    (lambda: Cue("x1", None, Interval(0, 1), "a"), "'x1'"),
+    (lambda: track(cue(20.0), cue(10.0)), "ascend"),
+    (lambda: track(cue(), cue(text="B")), "'A dog runs.' and 'B'"),
+])  # fmt: skip
 def test_records_refuse_wrong_values_and_name_them(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
@@ -162,15 +159,12 @@ def test_statement_says_machine_engines_edits_review_and_of_which_language_it_is
     assert "Translated from qqx." in replace(german, translated_from="qqx").statement
 
 
-@pytest.mark.parametrize(
-    ("slot", "words", "expected"),
-    [
-        (Interval(10, 20), 8, Interval(10, 13)),
-        (Interval(10, 12), 8, Interval(10, 12)),
-        (Interval(0, 5), 4, Interval(0.1, 1.6)),
-        (Interval(10, 20), 0, Interval(10, 10.375)),
-    ],
-)
+@pytest.mark.parametrize(("slot", "words", "expected"), [
+    (Interval(10, 20), 8, Interval(10, 13)),
+    (Interval(10, 12), 8, Interval(10, 12)),
+    (Interval(0, 5), 4, Interval(0.1, 1.6)),
+    (Interval(10, 20), 0, Interval(10, 10.375)),
+])  # fmt: skip
 def test_spoken_interval(slot: Interval, words: int, expected: Interval) -> None:
     assert spoken_interval(slot, words, 0.375) == expected
 

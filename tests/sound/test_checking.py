@@ -66,18 +66,15 @@ def remuxed(
     return target
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"language": "de"}, "the AD track is in eng, not de"),
-        ({"title": "Bildbeschreibung"}, "the AD track is called 'Audio Description', not 'Bildbeschreibung'"),
-        ({"default": True}, "the AD track does not start by itself"),
-        ({"text_title": "Other"}, "the text track is called 'Descriptions'"),
-        ({"cues": CUES[:1]}, "the text track has 2 cues, the script 1"),
-        ({"cues": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
-        ({"cues": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
-    ],
-)
+@pytest.mark.parametrize(("change", "says"), [
+    ({"language": "de"}, "the AD track is in eng, not de"),
+    ({"title": "Bildbeschreibung"}, "the AD track is called 'Audio Description', not 'Bildbeschreibung'"),
+    ({"default": True}, "the AD track does not start by itself"),
+    ({"text_title": "Other"}, "the text track is called 'Descriptions'"),
+    ({"cues": CUES[:1]}, "the text track has 2 cues, the script 1"),
+    ({"cues": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
+    ({"cues": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
+])  # fmt: skip
 def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Written) -> None:
     messages = found(source, made.path, made, **change)
     assert any(says in message for message in messages), messages

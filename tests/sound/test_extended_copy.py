@@ -61,20 +61,17 @@ def wrong_pictures(film: Film, copy: Film, times: TimeMap, seconds: npt.NDArray[
     return wrong
 
 
-@pytest.mark.parametrize(
-    ("suffix", "spec", "target"),
-    [
-        (".mp4", band(), ".mp4"),
-        (".mp4", band(rate=44100), ".mov"),
-        (".mp4", band(), ".mkv"),
-        (".mp4", band(), ".ts"),
-        (".mp4", band(), ".webm"),
-        (".mkv", band("ac3", "5.1"), ".ts"),
-        (".mkv", band("flac", "7.1"), ".mkv"),
-        (".ts", band("mp2"), ".ts"),
-        (".ts", band(), ".mp4"),
-    ],
-)
+@pytest.mark.parametrize(("suffix", "spec", "target"), [
+    (".mp4", band(), ".mp4"),
+    (".mp4", band(rate=44100), ".mov"),
+    (".mp4", band(), ".mkv"),
+    (".mp4", band(), ".ts"),
+    (".mp4", band(), ".webm"),
+    (".mkv", band("ac3", "5.1"), ".ts"),
+    (".mkv", band("flac", "7.1"), ".mkv"),
+    (".ts", band("mp2"), ".ts"),
+    (".ts", band(), ".mp4"),
+])  # fmt: skip
 def test_pictures_and_sound_stand_where_the_map_says(tmp_path, suffix, spec, target):
     shift = 3.0 if suffix == ".ts" else 0.0
     made = make_film(FilmSpec(suffix=suffix, frames=75, sounds=(spec,), shift=shift, b_frames=2))
@@ -128,17 +125,13 @@ UPRIGHT = FilmSpec(
 )
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        UPRIGHT,
-        FilmSpec(frames=20, full_range=True, matrix=1),
-        FilmSpec(frames=20, pixels="yuv420p10le", matrix=1, codec="libx264"),
-        FilmSpec(frames=20, matrix=None),
-        FilmSpec(frames=20, interlaced=True),
-    ],
-    ids=["turned", "full range", "10 bits", "no matrix", "fields"],
-)
+@pytest.mark.parametrize("spec", [
+    UPRIGHT,
+    FilmSpec(frames=20, full_range=True, matrix=1),
+    FilmSpec(frames=20, pixels="yuv420p10le", matrix=1, codec="libx264"),
+    FilmSpec(frames=20, matrix=None),
+    FilmSpec(frames=20, interlaced=True),
+], ids=["turned", "full range", "10 bits", "no matrix", "fields"])  # fmt: skip
 def test_colours_and_shape_stay_as_they_are_upright_and_in_whole_frames(tmp_path, spec):
     times, target = TimeMap((Pause(0.2, 0.5, "a"),)), tmp_path / "c.mp4"
     with (
@@ -244,19 +237,16 @@ def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("codec", "layout", "container", "encoder", "kept"),
-    [
-        ("aac", "5.1(side)", "mp4", "aac", "5.1"),
-        ("dts", "5.1(side)", "matroska", "eac3", "5.1"),
-        ("pcm_s24le", "stereo", "matroska", "flac", "stereo"),
-        ("truehd", "7.1", "matroska", "flac", "7.1"),
-        ("eac3", "7.1", "mp4", "eac3", "stereo"),
-        ("aac", "stereo", "webm", "libopus", "stereo"),
-        ("mp2", "mono", "mpegts", "mp2", "mono"),
-        ("aac", "22.2", "mp4", "aac", "stereo"),
-    ],
-)
+@pytest.mark.parametrize(("codec", "layout", "container", "encoder", "kept"), [
+    ("aac", "5.1(side)", "mp4", "aac", "5.1"),
+    ("dts", "5.1(side)", "matroska", "eac3", "5.1"),
+    ("pcm_s24le", "stereo", "matroska", "flac", "stereo"),
+    ("truehd", "7.1", "matroska", "flac", "7.1"),
+    ("eac3", "7.1", "mp4", "eac3", "stereo"),
+    ("aac", "stereo", "webm", "libopus", "stereo"),
+    ("mp2", "mono", "mpegts", "mp2", "mono"),
+    ("aac", "22.2", "mp4", "aac", "stereo"),
+])  # fmt: skip
 def test_each_track_gets_a_codec_that_its_container_has(codec, layout, container, encoder, kept):
     channels = av.AudioLayout(layout).nb_channels
     track = AudioTrack(0, None, None, codec, channels, layout, 48000, True)

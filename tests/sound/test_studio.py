@@ -136,17 +136,14 @@ def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:
     assert made.sent("Sintel, Proog and Emo.") == "Sin-TELL, Proohg and EE-mo."
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"Sintel\n", "line 1: there is no '='"),
-        (b"a = ay\na = eh\n", "line 2: 'a' stands twice"),
-        (b"Sintel = [x](/y/)\n", "cannot be said"),
-        (b"Sintel = 5\n", "no letter"),
-        (b"= x\n", "is no word"),
-        (b"\xff\xfe\x00", "no text in UTF-8"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), [
+    (b"Sintel\n", "line 1: there is no '='"),
+    (b"a = ay\na = eh\n", "line 2: 'a' stands twice"),
+    (b"Sintel = [x](/y/)\n", "cannot be said"),
+    (b"Sintel = 5\n", "no letter"),
+    (b"= x\n", "is no word"),
+    (b"\xff\xfe\x00", "no text in UTF-8"),
+])  # fmt: skip
 def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(tmp_path, content, words):
     file = tmp_path / "words.txt"
     file.write_bytes(content)

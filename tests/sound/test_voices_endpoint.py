@@ -88,15 +88,12 @@ def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
     assert 0.5 <= time.slept[1] <= 2.0
 
 
-@pytest.mark.parametrize(
-    ("act", "words"),
-    [
-        (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
-        (refusal(404, "The model does not exist."), "may not have the model"),
-        (refusal(402, "Billing."), "nothing left"),
-        (refusal(400, "Unknown voice nova."), "may not know the voice"),
-    ],
-)
+@pytest.mark.parametrize(("act", "words"), [
+    (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
+    (refusal(404, "The model does not exist."), "may not have the model"),
+    (refusal(402, "Billing."), "nothing left"),
+    (refusal(400, "Unknown voice nova."), "may not know the voice"),
+])  # fmt: skip
 def test_what_will_not_pass_is_said_at_once_without_the_key(act: Act, words: str) -> None:
     with SpeechServer([act]) as server, pytest.raises(VoiceError) as error:
         voice_at(server).speak("Anna runs.")
@@ -105,14 +102,11 @@ def test_what_will_not_pass_is_said_at_once_without_the_key(act: Act, words: str
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        Act(200, b"<html>hello</html>", {"Content-Type": "text/html"}),
-        Act(200, b'{"error": {"message": "no such voice"}}', {"Content-Type": "application/json"}),
-        Act(200, b'{"audio": "none"}', {"Content-Type": "application/json"}),
-    ],
-)
+@pytest.mark.parametrize("act", [
+    Act(200, b"<html>hello</html>", {"Content-Type": "text/html"}),
+    Act(200, b'{"error": {"message": "no such voice"}}', {"Content-Type": "application/json"}),
+    Act(200, b'{"audio": "none"}', {"Content-Type": "application/json"}),
+])  # fmt: skip
 def test_an_answer_without_sound_is_a_clear_error(act: Act) -> None:
     with SpeechServer([act]) as server, pytest.raises(VoiceError):
         voice_at(server).speak("Anna runs.")

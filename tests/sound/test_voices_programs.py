@@ -141,16 +141,13 @@ def test_programs_that_are_missing_are_listed_with_how_to_get_them(bin_folder: P
     assert "Install espeak-ng" in error.hint
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("import sys; print('no such voice', file=sys.stderr); sys.exit(2)", "no such voice (exit code 2)"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
-        ("", "gave no sound"),
-        ("import sys; sys.stdout.write('RIFFnonsense')", "cannot be read"),
-        ("import sys; sys.exit(1)", "it says nothing"),
-    ],
-)
+@pytest.mark.parametrize(("code", "words"), [
+    ("import sys; print('no such voice', file=sys.stderr); sys.exit(2)", "no such voice (exit code 2)"),
+    ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
+    ("", "gave no sound"),
+    ("import sys; sys.stdout.write('RIFFnonsense')", "cannot be read"),
+    ("import sys; sys.exit(1)", "it says nothing"),
+])  # fmt: skip
 def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, code: str, words: str) -> None:
     path = program(bin_folder, "espeak-ng", code)
     with pytest.raises(VoiceError, match="espeak-ng") as error:
