@@ -12,19 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Config, Request
-from shotad.engines.fake import FakeEngine
+from shotad.cli.options import asked_time
+from shotad.core import Config, Request, duration, load_config, progress as room
+from shotad.description import Engines, opening
+from shotad.description.engine_pair import ONLY_ENGLISH
+from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
-from tests.media import FilmSpec, make_film
+from tests.media import FilmSpec, SoundSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def film(tmp_path: Path) -> Path:
-    path = tmp_path / "movie.mp4"
-    shutil.copy(make_film(FilmSpec(frames=300, cuts=(100, 200))).path, path)
-    return path
 
 
 def test_the_help_of_a_large_command_lists_its_options_in_sections(shotad: Shotad) -> None:
@@ -202,3 +198,122 @@ def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(sh
     assert f"Move {folder} away" in said.err
     assert "--out" in said.err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_programs_get_the_table_too(shotad: Shotad, film: Path) -> None:
+    said = shotad("describe", film, *FAKE, "--json", "--profile", "--no-sheet")
+    found = json.loads(said.out)["profile"]
+    assert found["wall"] > 0
+    assert {row["room"] for row in found["rooms"]} >= {"speech", "track"}
+    said = shotad("describe", film, *FAKE, "--json", "--estimate", "--profile")
+    assert json.loads(said.out)["profile"]["rooms"]
+
+
+@pytest.mark.parametrize(
+    ("language", "reads", "told"), [("de", True, True), ("en-GB", True, False), ("de", False, False)]
+)
+def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(language, reads, told):
+    writes = FakeEngine(answer=plain_answer if reads else None)
+    config = load_config(None, ("engine=fake", f"language={language}"))
+    said = opening(config, Path("w"), Engines(FakeEngine(), writes))
+    assert (ONLY_ENGLISH.format(language=language) in said) is told
+
+
+PLAIN = (
+    "--set", "slots.find_credits=false", "--set", "speech.source=none", "--set", "threads.features=none",
+    "--set", "scale.method=none",
+)  # fmt: skip
+
+
+def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, film: Path) -> None:
+    code, out, err = shotad("sheet", film, *PLAIN)
+    assert code == 0, err
+    folder = film.with_suffix(".shotad")
+    assert out == f"{folder / 'overview.html'}\n"
+    assert "There are no lines yet" in (folder / "overview.html").read_text()
+    assert not (folder / "track.json").exists()
+    assert not list(folder.glob("frames.*"))
+
+
+@pytest.mark.parametrize("given", [(), ("--slots", "slots.csv")])
+def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(shotad, film, given, monkeypatch):
+    """The one is drawn from kept frames, the other decodes the film; given slots are read exactly."""
+    monkeypatch.chdir(film.parent)
+    Path("slots.csv").write_text("start,end\n0.43,1.1\n3.01,5.2\n")
+    code, _, err = shotad("describe", film, "--engine", "fake", *PLAIN, *given, "--quiet")
+    assert code == 0, err
+    page = film.with_suffix(".shotad") / "overview.html"
+    drawn = page.read_bytes()
+    assert b"What the engine saw" in drawn
+    page.unlink()
+    assert shotad("sheet", page.parent, "--quiet") == (0, "", "")
+    assert page.read_bytes() == drawn
+
+
+@pytest.fixture
+def unfit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A film on a machine without a GPU, without weights, and on which every fetch is a fault."""
+
+    def fetch(*given: object) -> None:
+        raise AssertionError(f"fetched {given[0]}")
+
+    for module in ("shotad.engines.local_model", "shotad.description.estimate", "shotad.grammar.choices"):
+        monkeypatch.setattr(f"{module}.cached", lambda *_: None)
+    monkeypatch.setattr("shotad.engines.local_model.gpu_memory", lambda: 0)
+    monkeypatch.setattr("shotad.core.model_loading._fetch", fetch)
+    monkeypatch.setattr("shotad.core.weight_store._fetch", fetch)
+    monkeypatch.setattr("shotad.core.weight_store._verified", set())
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "weights"))
+    path = tmp_path / "film.mp4"
+    path.write_bytes(make_film(FilmSpec(frames=250, sounds=(SoundSpec(duration=10.0),))).path.read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("asked", ["--config", "--engine"])
+def test_the_papers_engines_are_refused_before_any_work(shotad: Shotad, unfit: Path, asked: str) -> None:
+    said = shotad("describe", unfit, asked, "paper")
+    assert said.code == 1
+    assert said.err.startswith("Error: This machine cannot run Qwen/Qwen2-VL-7B-Instruct and ")
+    assert "a GPU with" in said.err
+    assert "32.6 GB" in said.err
+    assert not unfit.with_name("film.mp4.shotad").exists()
+    assert [path.name for path in unfit.parent.iterdir()] == ["film.mp4"]
+
+
+def test_an_estimate_fetches_nothing_and_says_what_it_left_out(shotad: Shotad, unfit: Path) -> None:
+    said = shotad("describe", unfit, "--config", "paper", "--estimate")
+    assert said.code == 0, said.err
+    assert "calls:" in said.out
+    assert "An estimate fetches no weights. Without them are left out: speech" in said.err
+    assert "dinov2-giant-registers" in said.err
+    assert not (unfit.parent / "weights").exists()
+    assert not list(unfit.parent.glob("*.shotad/s*.json"))
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    time = Clock()
+    lines = room._Lines("Fetching weights", None, "B", time)
+    for _ in range(25):
+        time.now += 1
+        lines.advance(1e6)
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("83.5", 83.5), ("1:23.5", 83.5), ("0:01:23,5", 83.5), ("1:00:00", 3600), (" 7 ", 7)],
+)
+def test_times_are_read(text: str, seconds: float) -> None:
+    assert asked_time(text) == seconds
+
+
+def test_times_are_written() -> None:
+    assert [duration(s) for s in (0, 59.6, 74, 3720)] == ["0 s", "1 min 0 s", "1 min 14 s", "1 h 2 min"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from shotad.core import Config, Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
-from tests.media import FilmSpec, make_film
 
 HERE = "tests.cli.test_redo_command"
 
@@ -43,13 +41,10 @@ def _named_from_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def film(tmp_path: Path, shotad: Shotad) -> Path:
+def film(film: Path, shotad: Shotad) -> Path:
     """A film that was described beside itself."""
-    path = tmp_path / "movie.mp4"
-    shutil.copy(make_film(FilmSpec(frames=300, cuts=(100, 200))).path, path)
-    said = shotad("describe", path, *FAKE, "--no-sheet", "--quiet")
-    assert said == Said(0, "", "")
-    return path
+    assert shotad("describe", film, *FAKE, "--no-sheet", "--quiet") == Said(0, "", "")
+    return film
 
 
 DICE = ("--set", f"stage2.engine={HERE}:Dice", "--no-sheet")

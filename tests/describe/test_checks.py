@@ -53,6 +53,10 @@ def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> 
     assert complaint.text.endswith(".")
 
 
+def test_good_lines_have_no_fault() -> None:
+    assert [line for line in GOOD if complaints_about(line, 20)] == []
+
+
 @pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
 def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
     with (SHARED / "cmd-ad/cmdad_anno.csv").open(encoding="utf-8", newline="") as file:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from shotad.core import Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
-from shotad.description.choice import FittedLine, Situation
 from shotad.description.slot_writer import Around, cue_of
 from shotad.script import Cue, CueStatus
 
@@ -38,14 +37,6 @@ def cue(
     how: tuple[str, ...] = (), before: tuple[str, ...] = (), **more: Any,
 ) -> Cue:  # fmt: skip
     return cue_of(slot, stage1 or look(), stage2, load_config(None, how), Around(before=before), **more)
-
-
-class Last:
-    """Takes the last line and remembers what it was told."""
-
-    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
-        self.lines, self.situation = lines, situation
-        return len(lines) - 1
 
 
 def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> None:

@@ -14,13 +14,6 @@ def spoken(*bounds: tuple[float, float], kind: SpeechKind = SpeechKind.SPEECH) -
     return [Utterance(Interval(start, end), kind=kind) for start, end in bounds]
 
 
-def gaps(
-    *bounds: tuple[float, float], duration: float = 20.0, margin: float = 0.5
-) -> list[tuple[float, float]]:
-    found = free_time(spoken(*bounds), duration, SpeechSettings(margin=margin))
-    return [(gap.start, gap.end) for gap in found]
-
-
 def test_lyrics_are_kept_free_unless_allowed() -> None:
     song = spoken((5, 7), kind=SpeechKind.LYRICS) + spoken((12, 13))
     quiet = SpeechSettings(margin=0.5)

@@ -17,12 +17,6 @@ from tests.review.boardfilm import Tabs
 WAIT = 20.0
 
 
-def states(hub: Tabs, name: str) -> list[str]:
-    """What was told of a job, what is the same once."""
-    told = [data["state"] for data in hub.of("job") if data["id"] == name]
-    return [state for i, state in enumerate(told) if i == 0 or told[i - 1] != state]
-
-
 def ended(jobs: Jobs, name: str) -> Json:
     """The job when it has ended."""
     until = time.monotonic() + WAIT

@@ -65,10 +65,6 @@ def heard(page: Any) -> Any:
     return page.evaluate("heard.splice(0)")
 
 
-def dialogs(page: Any) -> int:
-    return int(page.locator("dialog[open]").count())
-
-
 # Undo
 
 

@@ -133,9 +133,6 @@ def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothi
         assert import_script(TRACK, read(name, each), "x") == Import(TRACK)
 
 
-HEADS = ["In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id"]
-
-
 def test_a_document_has_what_a_screen_reader_needs() -> None:
     first = TRACK.cues[0]
     voiced = Voiced("hibari:heart", first.text, Interval(10, 11), line_stamp(first.interval, first.text))

@@ -25,8 +25,6 @@ from shotad.sound.pauses import (
     worth,
 )
 
-TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
-
 
 def spoken_line(name: str, start: float, seconds: float, pause: float = 0.0) -> Spoken:
     take = Take(np.zeros(round(seconds * 1000), np.float32), 1000, "fake", name)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import av
 import numpy as np
 import pytest
 
@@ -31,18 +29,6 @@ def voice_at(server: SpeechServer, time: StoppedTime | None = None, **settings: 
     time = time or StoppedTime()
     made = VoiceSettings(base_url=server.url, **settings)
     return EndpointVoice(made, "nova", sleep=time.sleep, clock=time.clock)
-
-
-def encoded(form: str, codec: str, rate: int = 24000) -> bytes:
-    out = io.BytesIO()
-    with av.open(out, "w", format=form) as container:
-        stream = container.add_stream(codec, rate=rate, layout="mono")
-        samples = np.round(tone(0.5, rate) * 32767).astype(np.int16)[None]
-        frame = av.AudioFrame.from_ndarray(samples, "s16", "mono")
-        frame.sample_rate = rate
-        for packet in [*stream.encode(frame), *stream.encode(None)]:
-            container.mux(packet)
-    return out.getvalue()
 
 
 def test_what_is_asked_is_what_the_protocol_says_and_no_more() -> None:

@@ -1,0 +1,273 @@
+"""The kinds of ``shotad evaluate`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from shotad.cli.evaluate import actions_command
+from shotad.core import EngineError, ShotadError
+from tests.cli.program import Said, Shotad
+from tests.conftest import needed
+from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT, use_word_vectors
+from tests.evaluation.making.makers import MAKER, Rote
+from tests.evaluation.stage.stagefilm import GRADER, MODEL, Grader, Model, write_film
+from tests.evaluation.steps.stepjudges import GOOD, HERE
+
+
+@pytest.fixture
+def stage(shotad: Shotad, tmp_path: Path) -> Shotad:
+    folder = write_film(tmp_path / "film")
+    for kind in (Model, Grader):
+        kind.asked.clear()
+    Model.tries.clear()
+
+    def call(*words: object) -> Said:
+        return shotad("evaluate", "stage", folder, "--cache", tmp_path / "kept.sqlite", *words)
+
+    return call
+
+
+def test_questions_as_text_and_json(stage: Shotad, tmp_path: Path) -> None:
+    words = ("--task", "questions", "--engine", MODEL, "--judge", GRADER, "--top", 1)
+    said = stage(*words, "--out", tmp_path / "out")
+    assert said.code == 0, said.err
+    assert "STAGE, question answering, 1 film: script answers, script judges." in said.out
+    assert "bm25: pass@5 50.0 questions: 2" in " ".join(said.out.split())
+    assert "bm25: average accuracy, Scene Grounding 40.0 tries: 5" in " ".join(said.out.split())
+    assert (tmp_path / "out" / "stage.txt").read_text(encoding="utf-8").strip() == said.out.strip()
+    record = json.loads((tmp_path / "out" / "stage.json").read_text(encoding="utf-8"))
+    first = record["figures"][0]
+    assert first == {
+        "name": "bm25: pass@5", "value": 50.0, "low": None, "high": None, "of": 2.0, "what": "questions",
+        "failed": 0,
+    }  # fmt: skip
+    assert record["items"][0]["said"] == [
+        "A key.", "A key.", "Nobody knows.", "Nobody knows.", "Nobody knows.",
+    ]  # fmt: skip
+    asked = len(Model.asked), len(Grader.asked)
+    assert json.loads(stage(*words, "--json").out) == record
+    assert (len(Model.asked), len(Grader.asked)) == asked  # all was kept
+    stage(*words, "--force")
+    assert len(Model.asked) == 2 * asked[0]
+
+
+def test_check(stage: Shotad, tmp_path: Path) -> None:
+    said = stage("--check")
+    assert (said.code, said.err) == (0, "")
+    assert "timeline nodes          4" in said.out
+    (tmp_path / "film" / "task_3_role_assets.json").write_text('{"roles": []}', encoding="utf-8")
+    said = stage("--check", "--json")
+    assert said.code == 1
+    assert json.loads(said.out)["whole"] is False
+
+
+SCRIPTS = [
+    {"id": "tea", "system": "ann", "goal": "Make tea", "constraint": "without milk", "steps": GOOD["Make tea"]},
+    {"id": "tea", "system": "bob", "goal": "Make tea", "constraint": "without milk", "steps": GOOD["Make tea"][1:]},
+    {"id": "bulb", "system": "ann", "goal": "Change a bulb", "steps": GOOD["Change a bulb"]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def steps(shotad: Shotad, tmp_path: Path) -> Shotad:
+    path = tmp_path / "scripts.jsonl"
+    path.write_text("".join(json.dumps(script) + "\n" for script in SCRIPTS), encoding="utf-8")
+
+    def call(*words: object) -> Said:
+        return shotad("evaluate", "steps", path, "--cache", tmp_path / "kept.sqlite", *words)
+
+    return call
+
+
+def test_all_of_it_as_text_and_as_json(steps: Shotad, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("id,system,no-missing,goal\ntea,ann,1,1\ntea,bob,1,1\n", encoding="utf-8")
+    words = ("--judge", f"{HERE}:Careful", "--baseline", "--planted", "rules", "--people", people)
+    said = steps(*words)
+    assert said.code == 0, said.err
+    lines = [line.split() for line in said.out.splitlines()]
+    assert "3 scripts of 2 tasks, judged by tests.evaluation.steps.stepjudges:Careful." in said.out
+    assert ["ann", "agents", "2", *["1.000"] * 8] in lines
+    assert ["bob", "single", "1", "0.000", *["1.000"] * 6, "0.857"] in lines
+    assert ["Mean", "squared", "error", "agents", "0.250", "0.500", "–", "–", "–", "–", "0.000", "–"] in lines
+    assert ["missing", "agents", "3", "1.000", "0.333", "1.000", "0.250", "not", "shown", "0.84"] in lines
+    assert ["order", "single", "3", "1.000", "0.000", "1.000", "0.125", "not", "shown", "0.84"] in lines
+    record = json.loads(steps(*words, "--json", "--out", tmp_path / "o").out)
+    assert json.loads((tmp_path / "o" / "steps.json").read_text(encoding="utf-8")) == record
+    (judge,) = record["judges"]
+    assert [score["score"] for score in judge["scores"] if score["system"] == "ann"] == [1.0, 1.0]
+
+
+def test_answers_that_cannot_be_read_are_told_by_the_exit_code(steps: Shotad) -> None:
+    said = steps("--judge", f"{HERE}:Mute")
+    assert said.code == 1
+    assert "Not all answered, counts as 0 (agents): 3: tea (ann), tea (bob), bulb (ann)." in said.out
+
+
+@pytest.fixture
+def cml(shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shotad:
+    use_word_vectors(monkeypatch)
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "light.xml").write_text(SCRIPT, encoding="utf-8")
+
+    def call(*words: object) -> Said:
+        return shotad("evaluate", "cml", tmp_path / "films", "--cache", tmp_path / "kept.sqlite", *words)
+
+    return call
+
+
+def test_a_table_and_a_file(cml: Shotad, tmp_path: Path) -> None:
+    said = cml("--judge", READER, "--out", tmp_path / "out")
+    assert said.code == 0, said.err
+    assert "Read: 1 of 1 (100.0%)" in said.out
+    assert "By the published code" in said.out
+    (source,) = json.loads((tmp_path / "out" / "cml.json").read_text(encoding="utf-8"))["sources"]
+    assert source["source"] == "films"
+    assert source["means"]["cc2_linguistic_consistency"] == pytest.approx(
+        PUBLISHED["cc2_linguistic_consistency"]
+    )
+    record = json.loads(cml("--judge", READER, "--json").out)
+    assert record["sources"] == [source]
+
+
+def test_a_failure_is_told_by_the_exit_code(cml: Shotad) -> None:
+    said = cml("--judge", MUTE)
+    assert said.code == 1
+    assert "1 screenplay with answers that failed" in said.out
+
+
+def test_the_instruction(shotad: Shotad, tmp_path: Path) -> None:
+    summary = tmp_path / "Light.txt"
+    summary.write_text("Two keepers wait.\n", encoding="utf-8")
+    said = shotad("evaluate", "cml", "--instruction", summary)
+    assert said.code == 0, said.err
+    assert "Title: Light\nSummary: Two keepers wait.\n" in said.out
+    assert "<stage_direction>" in said.out
+    summary.write_text(" ", encoding="utf-8")
+    assert "is empty" in shotad("evaluate", "cml", "--instruction", summary).err
+
+
+def test_whom_the_expert_takes_is_written_and_told(shotad: Shotad, tmp_path: Path) -> None:
+    ads = tmp_path / "ads.jsonl"
+    words = ["door", "street", "house", "river", "table"]
+    with ads.open("w") as file:
+        for k, word in enumerate(words):
+            row = {
+                "id": f"n{k}", "film": "f", "start": 5 * k, "end": 5 * k + 2,
+                "text": f"She sees the {word} again.",
+            }  # fmt: skip
+            file.write(json.dumps(row) + "\n")
+    given = tmp_path / "preds.jsonl"
+    with given.open("w") as file:
+        for k, word in enumerate(words[:-1]):
+            lines = ["Nothing at all.", f"She sees the {word}.", "He sleeps."]
+            file.write(json.dumps({"id": f"n{k}", "text": lines[0], "candidates": lines}) + "\n")
+    said = shotad(
+        "evaluate", "assisted", ads, "--predictions", given, "--metrics", "cider,rouge-l", "--expert", "cider",
+        "--cache", tmp_path / "cache.db", "--json",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    told = json.loads(said.out)
+    assert told["chosen_number"] == {"1": 4}
+    assert told["without_candidates"] == 1
+    assert told["results"]["chosen"]["cider"] > told["results"]["random"]["cider"]
+    folder = tmp_path / "preds.assisted"
+    assert json.loads((folder / "assisted.json").read_text()) == told
+    choices = [json.loads(line) for line in (folder / "choices.jsonl").read_text().splitlines()]
+    assert [choice["text"] for choice in choices][:2] == ["She sees the door.", "She sees the street."]
+    assert choices[-1] == {"id": "n4", "chosen": None, "text": None, "scores": []}
+    assert (folder / "report.json").is_file()
+
+
+def run(*words: object) -> Result:
+    result = CliRunner().invoke(actions_command, [str(word) for word in words])
+    if isinstance(result.exception, ShotadError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def ads(tmp_path: Path) -> Path:
+    path = tmp_path / "ads.csv"
+    path.write_text("id,text\n1,Ada opens the door and sees Bo.\n2,The guard sits.\n", encoding="utf-8")
+    return path
+
+
+def test_a_second_run_asks_nothing_unless_it_is_told_to(ads: Path, tmp_path: Path) -> None:
+    words = (ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--quiet")
+    run(*words)
+    first = (tmp_path / "acts.csv").read_bytes()
+    Rote.asked.clear()
+    assert run(*words).exit_code == 0
+    assert not Rote.asked
+    assert (tmp_path / "acts.csv").read_bytes() == first
+    run(*words, "--force")
+    assert len(Rote.asked) == 4
+
+
+def test_failures_are_listed_and_told_by_the_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "ads.jsonl"
+    path.write_text('{"id": 1, "text": "Rain falls."}\n{"id": 2, "text": "…"}\n', encoding="utf-8")
+    result = run(path, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--json")
+    assert result.exit_code == 1
+    record = json.loads(result.stdout)
+    assert record["n"] == {"ads": 2, "failed": 1, "actions": 1}
+    assert record["failed"] == [{"id": "2", "reason": "people could not be taken out: it has no words"}]
+
+
+def test_a_run_that_stopped_goes_on(ads: Path, tmp_path: Path) -> None:
+    words = (ads, "--out", tmp_path / "acts.csv", "--quiet", "--engine")
+    Rote.asked.clear()
+    with pytest.raises(EngineError):
+        run(*words, "opanai:m")
+    assert not (tmp_path / "acts.csv").exists()
+    assert run(*words, MAKER).exit_code == 0
+
+
+needed("scipy")
+
+A = "WEBVTT\n\n00:01.000 --> 00:04.000\nAnn opens the door.\n\n00:10.000 --> 00:12.000\nShe runs.\n"
+B = "WEBVTT\n\n00:01.000 --> 00:03.900\nAnn opens\nthe door.\n\n00:30.000 --> 00:32.000\nRain.\n"
+
+
+@pytest.fixture
+def rated(shotad: Shotad, tmp_path: Path) -> Shotad:
+    (tmp_path / "a.vtt").write_text(A, encoding="utf-8")
+    (tmp_path / "b.vtt").write_text(B, encoding="utf-8")
+
+    def call(*words: object) -> Said:
+        files = (
+            words
+            if words and Path(str(words[0])).suffix == ".csv"
+            else (tmp_path / "a.vtt", tmp_path / "b.vtt", *words)
+        )
+        return shotad(
+            "evaluate", "inter-rater", *files, "--cache", tmp_path / "kept.sqlite", "--metrics",
+            "rouge-l,bleu-1",
+        )  # fmt: skip
+
+    return call
+
+
+def test_as_json_with_the_pairs(rated: Shotad, tmp_path: Path) -> None:
+    said = rated("--tiou", "0.8", "--json", "--out", tmp_path / "o")
+    assert said.code == 0, said.err
+    record = json.loads(said.out)
+    (pair,) = record["pairs"]
+    assert pair["b"]["text"] == "Ann opens the door."
+    assert pair["tiou"] == pytest.approx(2.9 / 3, abs=1e-6)
+    assert json.loads((tmp_path / "o" / "inter-rater.json").read_text(encoding="utf-8")) == record
+
+
+def test_a_table_and_a_file_that_is_not_there_which_is_told_once(rated, shotad, tmp_path):
+    table = tmp_path / "both.csv"
+    table.write_text("film,rater,start,end,text\nUp,x,0,4,A dog.\nUp,y,0,4,A cat.\n", encoding="utf-8")
+    said = rated(table, "--tiou", "0.5")
+    assert said.code == 0, said.err
+    assert "x: 1 line. y: 1 line." in said.out
+    said = shotad("evaluate", "inter-rater", tmp_path / "a.vtt", tmp_path / "none.vtt")
+    assert (said.code, said.err.count("none.vtt")) == (1, 1)
