@@ -85,13 +85,16 @@ def test_a_bank_is_shown_with_its_pictures(shotad: Shotad, tmp_path: Path) -> No
     assert "only read" in shotad("cast", "name", bank, "1", "x").err
 
 
-def test_how_a_name_is_said_is_filled_in_shown_and_cleared(shotad: Shotad, cast: Path) -> None:
+def test_how_a_name_is_said_is_filled_in_and_cleared_and_extras_are_made_and_unmade(shotad, cast):
     said = shotad("cast", "name", cast, "1", "--say-as", "AN lee").out
     assert said == "1. person-01: Ann Lee, AD says Ann. Said as AN lee. Pronoun she. 2 photos.\n"
     assert "say_as: AN lee" in text_of(cast)
     assert said in shotad("cast", "show", cast).out
     assert json.loads(shotad("cast", "show", cast, "--json").out)["people"][0]["say_as"] == "AN lee"
     assert "Said as" not in shotad("cast", "name", cast, "1", "--say-as", "").out
+    said = shotad("cast", "name", cast, "person-02", "--nameless").out
+    assert said == "2. person-02: extra, never named. 2 photos.\n"
+    assert "3. person-03: Cy. No photos." in shotad("cast", "name", cast, "3", "Cy").out
 
 
 def test_two_entries_become_one_person(shotad: Shotad, cast: Path) -> None:
@@ -148,7 +151,17 @@ def test_a_merge_is_undone_unless_the_file_was_changed_since(shotad: Shotad, cas
     assert not (cast / "merged.json").exists(), "it holds the entry"
 
 
-def test_a_person_is_forgotten(shotad: Shotad, cast: Path, tmp_path: Path) -> None:
+def test_a_merge_in_a_folder_of_photos_alone_is_undone(shotad: Shotad, cast: Path) -> None:
+    (cast / "cast.yaml").unlink()
+    before = shotad("cast", "show", cast).out
+    shotad("cast", "merge", cast, "1", "2", "--yes")
+    assert (cast / "cast.yaml").exists()
+    assert shotad("cast", "merge", cast, "--undo").code == 0
+    assert shotad("cast", "show", cast).out == before
+
+
+def test_a_person_is_forgotten_on_the_overview_too(shotad: Shotad, cast: Path, tmp_path: Path) -> None:
+    (cast / "overview.html").write_text("<h2>Ann Lee (person-01)</h2>")
     outside = picture(tmp_path / "family.png", 9)
     text = CAST.replace("photos: person-01", f"photos: [person-01, '{outside}']") + "# Ann Lee again\n"
     (cast / "cast.yaml").write_text(text)
@@ -164,16 +177,10 @@ def test_a_person_is_forgotten(shotad: Shotad, cast: Path, tmp_path: Path) -> No
     assert outside.exists()
     assert (cast / "person-02" / "1.jpg").exists()
     assert "person-01" not in text_of(cast)
-
-
-def test_the_overview_forgets_too(shotad: Shotad, cast: Path) -> None:
-    (cast / "overview.html").write_text("<h2>Ann Lee (person-01)</h2>")
-    said = shotad("cast", "forget", cast, "1", "--yes")
     page = (cast / "overview.html").read_text()
     assert "person-02" in page
     assert "Ann Lee" not in page
     assert "person-01/" not in page, "no picture"
-    assert "Note" not in said.out
 
 
 class Terminal(io.StringIO):
@@ -241,21 +248,6 @@ def test_faces_go_where_the_cast_is_a_bank(shotad: Shotad, tmp_path: Path) -> No
     assert bank.exists()
 
 
-def test_extras_are_made_and_unmade(shotad: Shotad, cast: Path) -> None:
-    said = shotad("cast", "name", cast, "person-02", "--nameless").out
-    assert said == "2. person-02: extra, never named. 2 photos.\n"
-    assert "3. person-03: Cy. No photos." in shotad("cast", "name", cast, "3", "Cy").out
-
-
-def test_a_merge_in_a_folder_of_photos_alone_is_undone(shotad: Shotad, cast: Path) -> None:
-    (cast / "cast.yaml").unlink()
-    before = shotad("cast", "show", cast).out
-    shotad("cast", "merge", cast, "1", "2", "--yes")
-    assert (cast / "cast.yaml").exists()
-    assert shotad("cast", "merge", cast, "--undo").code == 0
-    assert shotad("cast", "show", cast).out == before
-
-
 TAKES = (
     Take(2.0, (Head("ann", (0.25, 0.5), (0.4, 0.5)),)),
     Take(1.5, (Head("bo", (0.75, 0.5), (0.75, 0.5)),)),
@@ -271,7 +263,8 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_three_commands_of_a_newcomer_begin_here(shotad, films, tmp_path, painted_faces):
+@pytest.mark.usefixtures("painted_faces")
+def test_the_three_commands_of_a_newcomer_begin_here(shotad: Shotad, films: Path, tmp_path: Path) -> None:
     cast = tmp_path / "x.cast"
     words = ("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "work")
     assert shotad(*words).code == 0
@@ -281,23 +274,17 @@ def test_the_three_commands_of_a_newcomer_begin_here(shotad, films, tmp_path, pa
     assert "as before; Ann Lee" in again.out
     assert "2 known before, 0 new" in again.out
     assert f"shotad cast name {cast} person-02" in again.out
+    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")
 
 
-def test_no_face_is_no_error(shotad, films, tmp_path, painted_faces):
-    cast = tmp_path / "x.cast"
-    said = shotad("cast", "discover", films / "empty.mp4", "--cast", cast, "--out", tmp_path / "w", "--plain")
+@pytest.mark.usefixtures("painted_faces")
+def test_no_face_is_no_error_and_a_bank_is_refused(shotad: Shotad, films: Path, tmp_path: Path) -> None:
+    empty, cast, out = films / "empty.mp4", tmp_path / "x.cast", tmp_path / "w"
+    said = shotad("cast", "discover", empty, "--cast", cast, "--out", out, "--plain")
     assert said.code == 0
     assert "No faces were found in empty.mp4" in said.out
     assert not cast.exists()
-
-
-def test_a_cast_that_is_a_bank_is_refused(shotad, films, tmp_path, painted_faces):
-    bank = tmp_path / "bank.json"
-    bank.write_text("{}")
-    said = shotad("cast", "discover", films / "ep one.mp4", "--cast", bank, "--out", tmp_path / "w")
+    (tmp_path / "bank.json").write_text("{}")
+    said = shotad("cast", "discover", films / "ep one.mp4", "--cast", tmp_path / "bank.json", "--out", out)
     assert said.code == 1
     assert "is no cast folder" in said.err
-
-
-def test_the_cast_stands_beside_the_film() -> None:
-    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")

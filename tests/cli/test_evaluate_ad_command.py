@@ -91,7 +91,9 @@ def test_json_is_all_that_standard_output_has(evaluate: Place, here: Path) -> No
 
 def test_what_was_found_in_the_files_is_told_and_stands_in_the_report(evaluate: Place, here: Path) -> None:
     write(here / "preds.jsonl", {**SAID, "zz": "Nobody knows."})
-    said = evaluate("--metrics", "bleu-1", "--casts", "casts.json", "--plain")
+    said = evaluate("--metrics", "bleu-1", "--casts", "casts.json", "--judge", "fake", "--plain")
+    assert said.code == 0
+    assert "--judge was not used" in said.err
     assert "rows that belong to no AD of the dataset, and are left out: 1 (zz)" in said.err
     notes = " ".join(head("preds.eval")["notes"])
     assert "are left out: 1 (zz)" in notes
@@ -192,12 +194,6 @@ def test_actions_that_were_made_are_told_apart_from_published_ones(evaluate, sho
     assert said.code == 0, said.err
     assert "not the published ones: made by rules by a parser, no engine." in said.out
     assert any("made by rules by a parser" in note for note in head("r")["notes"])
-
-
-def test_a_judge_that_nothing_asks_is_told(evaluate: Place) -> None:
-    said = evaluate("--metrics", "bleu-1", "--judge", "fake", "--plain")
-    assert said.code == 0
-    assert "--judge was not used" in said.err
 
 
 def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -> None:

@@ -43,17 +43,8 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def words(ready: tuple[Path, Path], out: Path, *more: str) -> list[str]:
     pictures, backbone = ready
     settings = [word for assignment in (*SMALL, *more) for word in ("--set", assignment)]
-    return [
-        "train",
-        "scale",
-        "--data",
-        str(pictures),
-        "--backbone",
-        str(backbone),
-        "--out",
-        str(out),
-        *settings,
-    ]
+    given = ("--data", pictures, "--backbone", backbone, "--out", out)
+    return ["train", "scale", *map(str, given), *settings]
 
 
 def test_it_says_what_was_reached_beside_the_paper(shotad, ready, tmp_path):
@@ -81,15 +72,10 @@ def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, P
     assert said.code == 0, said.err
     checkpoint = tmp_path / "run" / "best.safetensors"
     film = make_film(FilmSpec(frames=300, cuts=(100, 200))).path
-    wanted = (
-        f"scale.checkpoint={checkpoint}",
-        "threads.features=none",
-        "slots.find_credits=false",
-        "speech.source=none",
-    )
-    settings = [word for assignment in wanted for word in ("--set", assignment)]
     out = tmp_path / "work"
-    said = shotad("describe", str(film), "--engine", "fake", "--out", str(out), *settings)
+    usual = ("threads.features=none", "slots.find_credits=false", "speech.source=none")
+    settings = [word for one in (f"scale.checkpoint={checkpoint}", *usual) for word in ("--set", one)]
+    said = shotad("describe", film, "--engine", "fake", "--out", out, *settings)
     assert said.code == 0, said.err
     grammar = json.loads((out / "grammar.json").read_text(encoding="utf-8"))
     reader = ScaleClassifier.load(checkpoint, ComputeSettings())

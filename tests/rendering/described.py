@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -87,6 +88,14 @@ def change(file: Path, old: str, new: str) -> None:
     text = file.read_text(encoding="utf-8-sig")
     assert old in text
     file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def fake_voice(place: Path) -> Path:
+    """The folder, of whose run the voice is now the fake one."""
+    tree = json.loads((place / "settings.json").read_text(encoding="utf-8"))
+    tree["config"]["voice"]["name"] = "fake"
+    (place / "settings.json").write_text(json.dumps(tree), encoding="utf-8")
+    return place
 
 
 def rendered(

@@ -75,6 +75,10 @@ def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(untouched: Page) 
     assert untouched.post("/api/film").status == 405
     assert untouched.get("/api/film/").status == 404
     assert untouched.get("/favicon.ico").status == 204
+    assert untouched.get("/api/lines/nobody").status == 400
+    detail = untouched.get(f"/api/lines/{FIRST}")
+    assert (detail.status, detail.json["id"]) == (200, FIRST)
+    assert isinstance(detail.json["frames"], list)
 
 
 # Lines and acts
@@ -147,7 +151,7 @@ def test_who_reviews_is_remembered_for_the_next_time(place: Path) -> None:
 # Media
 
 
-def test_the_film_is_served_in_ranges(untouched: Page) -> None:
+def test_the_film_is_served_in_ranges_and_pictures_are_kept_until_they_change(untouched: Page) -> None:
     data = film_with().read_bytes()
     part = untouched.get("/media/film", range="bytes=100-199")
     assert (part.status, part.body) == (206, data[100:200])
@@ -156,9 +160,6 @@ def test_the_film_is_served_in_ranges(untouched: Page) -> None:
     assert head.headers["content-type"].startswith("video/")
     assert untouched.get("/media/film", range=f"bytes={len(data)}-").status == 416
     assert head.headers["cross-origin-resource-policy"] == "same-origin"
-
-
-def test_pictures_are_kept_by_browsers_until_they_change(untouched: Page) -> None:
     shot = untouched.get("/media/shots/0.jpg")
     assert (shot.status, shot.headers["content-type"]) == (200, "image/jpeg")
     assert shot.body.startswith(b"\xff\xd8")
@@ -246,10 +247,3 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same_and_another_is_refu
         assert page.get(f"/api/hear/{FIRST}?kind=mix").status == 400
     with pytest.raises(FilmError, match="is not the film"):
         open_session(place, film_with(frames=200), read_settings(place), OpenTabs())
-
-
-def test_a_line_is_told_with_its_frames(untouched: Page) -> None:
-    detail = untouched.get(f"/api/lines/{FIRST}")
-    assert (detail.status, detail.json["id"]) == (200, FIRST)
-    assert isinstance(detail.json["frames"], list)
-    assert untouched.get("/api/lines/nobody").status == 400

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,7 +29,7 @@ from shotad.review.jobs import Stopped
 from shotad.review.session import Session
 from shotad.script import LineState, Track, load_track
 from tests.redo.redoing import fresh, run
-from tests.rendering.described import write_folder
+from tests.rendering.described import fake_voice, write_folder
 from tests.review.sessions import Heard, session_of
 
 
@@ -51,11 +50,7 @@ def session(described: Path, tmp_path: Path) -> Iterator[Session]:
 @pytest.fixture
 def spoken(tmp_path: Path) -> Iterator[Session]:
     """A film with sound and three lines, which the fake voice speaks."""
-    place = write_folder(tmp_path / "s")
-    tree = json.loads((place / "settings.json").read_text())
-    tree["config"]["voice"]["name"] = "fake"
-    (place / "settings.json").write_text(json.dumps(tree))
-    made = session_of(place)
+    made = session_of(fake_voice(write_folder(tmp_path / "s")))
     yield made
     made.close()
 

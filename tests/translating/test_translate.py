@@ -148,15 +148,22 @@ def test_names_and_quotes_are_asked_for_once_and_then_noted(log: Callable[[], Re
     assert done.failed == ()
 
 
-def test_a_refusal_takes_no_other_line_along(log: Callable[[], RecordLog]) -> None:
+def test_a_refusal_takes_no_other_line_along_and_an_engine_that_fails_says_why(log) -> None:
     def prude(request: Request) -> str:
         return "I'm sorry, but I can't help with that." if IDS[2] in asked(request) else german(request)
+
+    def broken(_: Request) -> str:
+        raise RuntimeError("no memory left")
 
     engine = Translator(prude)
     done = run(engine, log())
     assert [one.id for one in done.failed] == [IDS[2]]
     assert "refused" in done.failed[0].reason
     assert engine.asked[1:6] == [[name] for name in IDS]
+    others = [replace(cue, text=f"{cue.text} Again.") if cue.heard else cue for cue in track_of().cues]
+    done = run(Translator(broken), log(), replace(track_of(), cues=tuple(others)))
+    assert len(done.failed) == 5
+    assert all("no memory left" in one.reason for one in done.failed)
 
 
 def parrot(request: Request) -> str:
@@ -168,15 +175,6 @@ def test_one_sentence_for_whatever_is_asked_is_no_translation(log, lines):
     done = run(Translator(parrot), log(), lines=lines)
     assert len(done.failed) >= 4
     assert all("same sentence came for other lines" in one.reason for one in done.failed)
-
-
-def test_an_engine_that_fails_says_why(log: Callable[[], RecordLog]) -> None:
-    def broken(_: Request) -> str:
-        raise RuntimeError("no memory left")
-
-    done = run(Translator(broken), log())
-    assert len(done.failed) == 5
-    assert all("no memory left" in one.reason for one in done.failed)
 
 
 def test_what_was_answered_before_a_run_was_stopped_is_kept(log: Callable[[], RecordLog]) -> None:
