@@ -10,8 +10,9 @@ import av
 import pytest
 
 from shotad.sound.voice_engines import KINDS
+from tests.bad_server import BadServer
 from tests.cli.program import Shotad
-from tests.speech_server import SpeechServer, refusal, sound, tone
+from tests.speech_server import refusal, sound, tone
 
 
 @pytest.fixture(autouse=True)
@@ -45,12 +46,12 @@ def test_a_text_is_spoken_into_a_file_as_a_line_would_be(shotad: Shotad, tmp_pat
 
 def test_an_endpoint_is_named_by_settings(shotad: Shotad, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
-    with SpeechServer([sound(tone(0.5))]) as server:
+    with BadServer([sound(tone(0.5))]) as server:
         settings = ("--set", f"voice.base_url={server.url}", "--set", "voice.model=kokoro")
         said = shotad("voices", "--say", "Hallo.", "--voice", "openai:nova", "--language", "de", *settings)
     assert said.code == 0
-    assert (server.asked[0]["voice"], server.asked[0]["model"]) == ("nova", "kokoro")
-    with SpeechServer([refusal(400, "Unknown voice.")]) as server:
+    assert [server.requests[0].body[name] for name in ("voice", "model")] == ["nova", "kokoro"]
+    with BadServer([refusal(400, "Unknown voice.")]) as server:
         said = shotad(
             "voices", "--say", "Hallo.", "--voice", "openai:x", "--set", f"voice.base_url={server.url}"
         )

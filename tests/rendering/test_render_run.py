@@ -6,32 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import NoProgress, UsageError, WorkFolder, load_config
+from shotad.core import UsageError, WorkFolder, load_config
 from shotad.description import shortener
 from shotad.film import open_film
 from shotad.sound import parse_wanted, run_render, wanted_files
 from shotad.sound.fake_voice import FakeVoice
 from tests.rendering.described import film_with, write_folder
-
-
-class Told(NoProgress):
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.said.append(text)
+from tests.runs import Heard
 
 
 @pytest.mark.parametrize("told", [False, True])
 def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(tmp_path, monkeypatch, told):
-    place, film, voice, progress = write_folder(tmp_path / "w"), film_with(), FakeVoice(), Told()
+    place, film, voice, progress = write_folder(tmp_path / "w"), film_with(), FakeVoice(), Heard()
     voice.sends_to = "speech.example"
     monkeypatch.setattr("shotad.sound.render.make_voice", lambda *_: voice)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
         run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, told=told)
-    said = [text for text in progress.said if "speech.example" in text]
-    assert said == ([] if told else progress.said[:1])
+    said = [text for text in progress.notes if "speech.example" in text]
+    assert said == ([] if told else progress.notes[:1])
     assert len(said) == (not told)
     assert voice.calls
     assert "rendered" in (place / "log.txt").read_text()

@@ -30,7 +30,8 @@ from shotad.review.session import Session
 from shotad.script import LineState, Track, load_track
 from tests.redo.redoing import fresh, run
 from tests.rendering.described import fake_voice, write_folder
-from tests.review.sessions import Heard, session_of
+from tests.review.sessions import session_of
+from tests.runs import Heard
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import AudioTrack, ExtendedSettings, NoProgress, SoundError
+from shotad.core import AudioTrack, ExtendedSettings, SoundError
 from shotad.film import Film, open_film, sound_blocks
 from shotad.sound.containers import CONTAINERS
 from shotad.sound.film_copy import FADE, coding_of, sound_with_pauses, write_copy
 from shotad.sound.pauses import Pause, TimeMap
 from tests.media import FilmSpec, SoundSpec, make_film, read_number, read_patches
+from tests.runs import Heard
 
 RATE = 48000
 ON = ExtendedSettings(on=True)
@@ -180,14 +181,6 @@ def with_extras(path: Path, texts: int = 1) -> Path:
     return path
 
 
-class Notes(NoProgress):
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.said.append(text)
-
-
 def cues_of(path: Path, number: int = 0) -> list[tuple[float, float, bytes]]:
     with av.open(str(path)) as copy:
         return [
@@ -201,11 +194,11 @@ LATER = [(0.3, 0.4, b"before"), (1.0, 2.5, b"over"), (3.6, 0.4, b"after")]
 
 
 def test_subtitles_chapters_and_names_come_along_and_what_cannot_is_named(tmp_path: Path) -> None:
-    pauses, notes = [Pause(1.2, 2.0, "a")], Notes()
+    pauses, notes = [Pause(1.2, 2.0, "a")], Heard()
     with open_film(with_extras(tmp_path / "film.mkv")) as film:
         write_copy(film, pauses, tmp_path / "copy.mkv", ON)
         write_copy(film, pauses, tmp_path / "copy.ts", ON, notes)
-    assert notes.said == ["The film with pauses goes without the subtitle track subrip."]
+    assert notes.notes == ["The film with pauses goes without the subtitle track subrip."]
     assert cues_of(tmp_path / "copy.mkv") == LATER
     with av.open(str(tmp_path / "copy.mkv")) as copy:
         assert copy.streams.subtitles[0].metadata["language"] == "fre"
@@ -216,10 +209,10 @@ def test_subtitles_chapters_and_names_come_along_and_what_cannot_is_named(tmp_pa
 
 
 def test_subtitles_in_text_become_what_the_container_takes(tmp_path: Path) -> None:
-    notes = Notes()
+    notes = Heard()
     with open_film(with_extras(tmp_path / "film.mkv", texts=2)) as film:
         write_copy(film, [Pause(1.2, 2.0, "a")], tmp_path / "copy.mp4", ON, notes)
-    assert notes.said == []
+    assert notes.notes == []
     with av.open(str(tmp_path / "copy.mp4")) as copy:
         kinds = [(s.codec_context.name, s.metadata["language"]) for s in copy.streams.subtitles]
     assert kinds == [("mov_text", "fra")] * 2
