@@ -63,12 +63,9 @@ class Teller:
     """The story told by an engine that knows what it is given alone; keeps what it was asked and what is kept."""
 
     def __init__(
-        self,
-        *replies: Reply,
-        speech: tuple[Utterance, ...] = (),
-        answer: Callable[[str], str] | None = None,
-        rows: dict[str, Any] | None = None,
-    ) -> None:
+        self, *replies: Reply, speech: tuple[Utterance, ...] = (),
+        answer: Callable[[str], str] | None = None, rows: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.waiting, self.asked = list(replies), list[str]()
         self.rows: dict[str, Any] = {} if rows is None else rows
         self._answer = answer

@@ -64,14 +64,9 @@ def film(*cuts: float) -> list[Shot]:
 
 
 def show(
-    slot: Interval,
-    shots: Sequence[Shot],
-    frames: FrameSettings = DEFAULT,
-    rate: Fraction = Fraction(24),
-    *,
-    context: ContextSettings | None = None,
-    stamps: Seconds | None = None,
-) -> Shown:
+    slot: Interval, shots: Sequence[Shot], frames: FrameSettings = DEFAULT, rate: Fraction = Fraction(24),
+    *, context: ContextSettings | None = None, stamps: Seconds | None = None,
+) -> Shown:  # fmt: skip
     pieces = context_shots(slot, shots, context or ContextSettings())
     return Shown(slot, pieces, plan_frames(slot, pieces, frames, rate, stamps=stamps), rate)
 

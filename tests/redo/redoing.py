@@ -54,15 +54,9 @@ def run(
 
 
 def again(
-    place: Path,
-    *names: str,
-    looks: Answer | None = None,
-    writes: Answer | None = None,
-    identity: Identity | None = None,
-    more: tuple[str, ...] = (),
-    sheet: bool = False,
-    **options: Any,
-) -> tuple[Redone, FakeEngine, FakeEngine]:
+    place: Path, *names: str, looks: Answer | None = None, writes: Answer | None = None,
+    identity: Identity | None = None, more: tuple[str, ...] = (), sheet: bool = False, **options: Any,
+) -> tuple[Redone, FakeEngine, FakeEngine]:  # fmt: skip
     """A redo in ``place``; what came of it and both engines."""
     told = read_settings(place)
     engines = Engines(FakeEngine(answer=looks or plain_answer), FakeEngine(answer=writes or fresh))

@@ -66,13 +66,9 @@ class Page(Visitor):
 
 @contextmanager
 def reviewed(
-    place: Path,
-    *,
-    film: Path | None = None,
-    run: RunSettings | None = None,
-    gone: bool = False,
+    place: Path, *, film: Path | None = None, run: RunSettings | None = None, gone: bool = False,
     **options: Any,
-) -> Iterator[tuple[Review, Page]]:
+) -> Iterator[tuple[Review, Page]]:  # fmt: skip
     """A review of a folder that is written to ``place`` if there is none yet. ``gone``: without its film."""
     film = film or film_with()
     if not (place / "track.json").exists():
