@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT, 
 from tests.evaluation.making.makers import MAKER, Rote
 from tests.evaluation.stage.stagefilm import GRADER, MODEL, Grader, Model, write_film
 from tests.evaluation.steps.stepjudges import GOOD, HERE
+from tests.evaluation.story.storyfilms import READER as STORY_READER, Reader, make_table, write_questions
+from tests.media import FilmSpec, make_film
 
 
 @pytest.fixture
@@ -271,3 +275,167 @@ def test_a_table_and_a_file_that_is_not_there_which_is_told_once(rated, shotad, 
     assert "x: 1 line. y: 1 line." in said.out
     said = shotad("evaluate", "inter-rater", tmp_path / "a.vtt", tmp_path / "none.vtt")
     assert (said.code, said.err.count("none.vtt")) == (1, 1)
+
+
+TOLD = {"Anna": ("letter", "cat", "lamp"), "Bert": ("letter",)}
+
+
+@pytest.fixture
+def told(shotad: Shotad, tmp_path: Path) -> Shotad:
+    make_table(tmp_path, TOLD)
+    write_questions(tmp_path / "q.jsonl", *TOLD)
+    Reader.asked.clear()
+
+    def call(*words: object, engine: str = STORY_READER) -> Said:
+        return shotad("evaluate", "story", *words, "--engine", engine, "--cache", tmp_path / "kept.sqlite")
+
+    return call
+
+
+def test_a_table_of_films(told: Shotad, tmp_path: Path) -> None:
+    said = told(tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", "--tries", 2)
+    assert said.code == 0, said.err
+    assert "12 questions on 2 films, answered by reader, 2 tries each." in said.out
+    assert "- answered from nothing: 0 % (by chance 25 %)" in said.out
+    assert "- the right option is number 1 in 2, 2 in 2, 3 in 4, 4 in 4 questions;" in said.out
+    assert "dialogue + this AD            50.0 (−161.8 to 261.8)    50.0  +33.3 (−178.4 to 245.1)" in said.out
+    assert "Not asked: full script, not there for 2 of 2 films (Anna, Bert)." in said.out
+    assert "Missing in this AD: 6 questions lost." in said.out
+    assert "- Anna 00:00:50, slot with a line: Where does Anna find the boat? place 5" in said.out
+    record = json.loads((tmp_path / "films.story" / "story.json").read_text(encoding="utf-8"))
+    assert record["conditions"]["ad"]["accuracy"] == 50
+    assert record["tells_good_from_bad"]["answer"] is False
+    with (tmp_path / "films.story" / "missing.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(record["missing"]) == 6
+    assert rows[0] == {
+        "film": "Anna", "time": "00:00:50.000", "start": "50.0", "end": "53.0",
+        "question": "Where does Anna find the boat?", "answer": "place 5", "said": "place 9",
+        "known_by": "human", "room": "slot with a line", "slots": "s00050000",
+        "lines": "Somebody stands there.",
+    }  # fmt: skip
+    asked = len(Reader.asked)
+    again = told(tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", "--tries", 2, "--json")
+    assert json.loads(again.out)["conditions"] == record["conditions"]
+    assert len(Reader.asked) == asked
+
+
+def test_one_film_with_questions_that_are_made(told: Shotad, tmp_path: Path) -> None:
+    film, human, made = tmp_path / "Anna.shotad", tmp_path / "Anna.human.vtt", tmp_path / "made.csv"
+    said = told(film, "--human", human, "--make", made, engine="tests.evaluation.story.storyfilms:Maker")
+    assert said.out.startswith(f"{made}: 1 question on 1 film. Read them before you use them")
+    said = told(film, "--human", human, "--questions", made, "--conditions", "ad,human")
+    assert said.code == 0, said.err
+    record = json.loads((tmp_path / "Anna.story" / "story.json").read_text(encoding="utf-8"))
+    assert list(record["conditions"]) == ["nothing", "dialogue", "ad", "human"]
+    assert record["conditions"]["human"]["gain"] == 100
+
+
+def test_an_estimate_asks_nothing(told: Shotad, tmp_path: Path) -> None:
+    said = told(tmp_path / "films.csv", "--questions", tmp_path / "q.jsonl", "--estimate")
+    assert said.out.startswith("At most 360 answers with 0.1 million characters of lines, and 0 checks")
+    assert not Reader.asked
+
+
+def test_a_film_that_was_not_described(told: Shotad, tmp_path: Path) -> None:
+    film = tmp_path / "Cleo.mp4"
+    with film.open("wb") as file:
+        file.truncate(20 << 20)
+    said = told(film, "--questions", tmp_path / "q.jsonl")
+    assert said.code == 1
+    assert "Cleo.mp4 is no script of AD, and has no track" in said.err
+    assert "Run shotad describe on the film first" in said.err
+
+
+SAMPLE = Path(__file__).parents[1] / "sample"
+
+
+@pytest.fixture
+def threads(shotad: Shotad) -> Shotad:
+    def call(*words: object, features: str | None = "grid") -> Said:
+        given = ["--features", features] if features else []
+        return shotad("evaluate", "threads", *words, *given)
+
+    return call
+
+
+LABELS = {"clip": "film.mp4", "shots": [[0, 0.4], [0.4, 0.8], [0.8, 1.2], [1.2, 1.6]], "clusters": [[0, 2]]}
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """A folder with a small film and labels of its threads."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    shutil.copy(make_film(FilmSpec(frames=40, cuts=(10, 20, 30))).path, folder / "film.mp4")
+    (folder / "film.json").write_text(json.dumps(LABELS), encoding="utf-8")
+    return folder
+
+
+def test_the_sample_film_end_to_end(threads: Shotad, tmp_path: Path) -> None:
+    truths = json.loads((SAMPLE / "sample.truths.json").read_text(encoding="utf-8"))
+    shots = [shot["seconds"] for shot in truths["shots"]]
+    record = {"clip": truths["film"], "shots": shots, "clusters": truths["threads"]}
+    labels = tmp_path / "data"
+    labels.mkdir()
+    (labels / "sample.json").write_text(json.dumps(record), encoding="utf-8")
+    said = threads(labels, "--films", SAMPLE)
+    assert said.code == 0, said.err
+    assert "Clips: 1. Shots: 10. Pairs of shots: 45, from one camera set-up: 2." in said.out
+    assert "paper: DINOv2-g14" in said.out
+    assert "0.902" in said.out
+    assert "Scoring clips" in said.err
+    record = json.loads((labels.parent / "data.shotad" / "threads.json").read_text(encoding="utf-8"))
+    assert record["n"] == {"clips": 1, "scored": 1, "failed": 0}
+    (overall,) = record["overall"]
+    assert overall["counts"]["together"] == 2
+    # The same photograph twice, and the rocket's pad twice: found without weights too.
+    assert overall["pooled"]["ap"] > 0.9
+    assert overall["counts"]["right"] >= 1
+
+
+def test_the_table_repeats_table_1(threads: Shotad, labels: Path) -> None:
+    said = threads(labels, "--table")
+    assert said.code == 0, said.err
+    ours = said.out[: said.out.index("For comparison")]
+    for row in ("side    patches", "mid     patches", "all     patches", "side    whole"):
+        assert ours.count(row) == 2, "pooled and mean of clips"
+    record = json.loads((labels.parent / "data.shotad" / "threads.json").read_text(encoding="utf-8"))
+    assert [(row["frames"], row["match"]) for row in record["overall"]] == [
+        ("side", "patches"),
+        ("mid", "patches"),
+        ("all", "patches"),
+        ("side", "whole"),
+    ]
+    assert len(record["clips"]) == 4
+    lines = (labels.parent / "data.shotad" / "threads.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+
+
+def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Shotad, labels: Path) -> None:
+    (labels / "broken.mp4").write_bytes(b"This is not a film.\n" * 50)
+    broken = {"clip": "broken.mp4", "shots": [[0, 1], [1, 2]], "clusters": [[0, 1]]}
+    (labels / "broken.json").write_text(json.dumps(broken), encoding="utf-8")
+    said = threads(labels)
+    assert said.code == 1
+    assert "1 of 2 clips failed; in all figures they count as nothing found" in said.out
+    assert "broken.json: broken.mp4" in said.out
+    assert "broken.json: broken.mp4" in said.err
+    assert "Traceback" not in said.err
+    value = json.loads(threads(labels, "--json").out)
+    assert value["n"] == {"clips": 2, "scored": 1, "failed": 1}
+    assert value["overall"][0]["counts"]["together"] == 2
+
+
+def test_wrong_labels_are_refused_before_anything_is_done(threads: Shotad, labels: Path) -> None:
+    wrong = {**LABELS, "clusters": [[1, 3], [3, 40]]}
+    (labels / "wrong.json").write_text(json.dumps(wrong), encoding="utf-8")
+    said = threads(labels)
+    assert said.code == 1
+    assert said.err.startswith("Error: wrong.json: shot 3 stands in clusters 0 and 1")
+    assert not (labels.parent / "data.shotad").exists()
+
+
+def test_other_json_is_named(threads: Shotad, labels: Path) -> None:
+    (labels / "other.json").write_text("{}", encoding="utf-8")
+    assert "No labels, left alone: other.json" in threads(labels).err
