@@ -25,9 +25,6 @@ def lengths(lines: list[str]) -> list[int]:
     return sorted(count_words(line) for line in lines)
 
 
-# Ours
-
-
 # Drawn
 
 

@@ -193,9 +193,6 @@ def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, place: Path) 
     assert page.locator("#list").evaluate("(list) => list.contains(document.activeElement)")
 
 
-# Film and frames
-
-
 # To see, to reach, to speak
 
 

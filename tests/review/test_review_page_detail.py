@@ -411,9 +411,3 @@ def test_lines_are_clicked_and_their_ends_dragged(page: Any, place: Path) -> Non
     settled(page)
     assert load_track(place / TRACK).cues[1].interval.end == pytest.approx(12.5, abs=0.05)
     until(page, "document.getElementById('moment-end').value.startsWith('0:12.')")
-
-
-# Pure parts
-
-
-# Everybody
