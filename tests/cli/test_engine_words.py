@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from shotad.core import Config, Engine, EngineError, build_settings
 from shotad.engines import best_here, make_engine, running, stage_engines
-from tests.bad_server import Act, BadServer, Seen, answer
+from tests.bad_server import Act, BadServer, Pages, Seen, answer
 from tests.cli.program import FAKE, Shotad
 from tests.endpoint import SCHEMA, request
 from tests.media import FilmSpec, SoundSpec, make_film
@@ -64,53 +63,30 @@ class Ollama:
         }  # fmt: skip
 
 
-Answers = Callable[[str, Mapping[str, Any]], tuple[int, Any]]
-
-
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[Answers], str]]:
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[Pages], str]]:
     """Serves what a function answers, and gives the address. No other server is looked for, nothing is chosen."""
-    servers = []
-
-    def start(answers: Answers) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.do_POST()
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                status, document = answers(self.path, json.loads(body or "{}"))
-                data = json.dumps(document).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-                """Says nothing."""
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        forget()
-        return f"http://127.0.0.1:{server.server_address[1]}"
 
     def forget() -> None:
         running.cache_clear()
         best_here.cache_clear()
 
-    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
-    monkeypatch.setattr("shotad.engines.local_servers.PATIENCE", 20.0)  # the machine may be busy
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with ExitStack() as stack:
+
+        def start(answers: Pages) -> str:
+            server = stack.enter_context(BadServer(pages=answers))
+            forget()
+            return server.url.removesuffix("/v1")
+
+        monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
+        monkeypatch.setattr("shotad.engines.local_servers.PATIENCE", 20.0)  # the machine may be busy
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+        yield start
     forget()
 
 
 @pytest.fixture
-def ollama(serve: Callable[[Answers], str], monkeypatch: pytest.MonkeyPatch) -> Ollama:
+def ollama(serve: Callable[[Pages], str], monkeypatch: pytest.MonkeyPatch) -> Ollama:
     server = Ollama()
     monkeypatch.setenv("OLLAMA_HOST", serve(server.answer).removeprefix("http://"))
     return server
@@ -225,7 +201,7 @@ TOLD = [
 def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, monkeypatch):
     from shotad.engines.local_servers import KINDS, Kind
 
-    def pages(held: Mapping[str, Any]) -> Answers:
+    def pages(held: Mapping[str, Any]) -> Pages:
         return lambda path, _: (200, held[path]) if path in held else (404, "no such page")
 
     def at(lists: Mapping[str, Any]) -> tuple[Kind, ...]:
