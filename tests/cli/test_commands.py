@@ -7,17 +7,22 @@ import json
 import os
 import re
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from shotad.cli.doctor import command as doctor
+from shotad.cli.models import command as models
 from shotad.cli.options import asked_time
 from shotad.core import Config, Request, duration, load_config, progress as room
 from shotad.description import Engines, opening
 from shotad.description.engine_pair import ONLY_ENGLISH
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
+from tests.grammar.dino_models import put_in_cache, saved
 from tests.media import FilmSpec, SoundSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -312,3 +317,46 @@ def test_times_are_read(text: str, seconds: float) -> None:
 
 def test_times_are_written() -> None:
     assert [duration(s) for s in (0, 59.6, 74, 3720)] == ["0 s", "1 min 0 s", "1 min 14 s", "1 h 2 min"]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, and no network."""
+    pytest.importorskip("transformers")
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    return tmp_path / "hub"
+
+
+def invoked(command: object, *words: str) -> Result:
+    return CliRunner().invoke(command, list(words))  # type: ignore[arg-type]
+
+
+def threads_line() -> str:
+    checks = json.loads(invoked(doctor, "--json").stdout)
+    return next(check["finding"] for check in checks if check["topic"] == "Threads")
+
+
+def test_pull_offline_says_why_and_what_to_do(cache: Path) -> None:
+    done = invoked(models, "pull", "dinov2-base", "--plain")
+    assert done.exit_code == 1
+    assert "facebook/dinov2-base could not be fetched from the hub" in done.stderr
+    assert "threads.features=grid" in done.stderr
+    assert "0 of 1 here." in done.stdout
+
+
+def test_pull_of_what_is_here_asks_nobody(cache: Path, tmp_path: Path) -> None:
+    folder = put_in_cache(cache, "facebook/dinov2-small", saved(tmp_path / "model"))
+    done = invoked(models, "pull", "dinov2-small", "--plain")
+    assert done.exit_code == 0
+    assert f"dinov2-small: {folder}" in done.stderr
+    assert "1 of 1 here." in done.stdout
+
+
+def test_doctor_says_what_auto_takes_and_why(cache, tmp_path, monkeypatch):
+    assert threads_line() == "grid (no DINOv2 weights are at hand: shotad models pull dinov2-base)"
+    put_in_cache(cache, "facebook/dinov2-base", saved(tmp_path / "model"))
+    assert threads_line().startswith("dinov2-base (at hand, on ")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert threads_line().startswith("grid (torch is not installed")

@@ -12,10 +12,12 @@ from click.testing import CliRunner, Result
 
 from shotad.cli.evaluate import actions_command
 from shotad.core import EngineError, ShotadError
+from shotad.evaluation import write_report
+from shotad.evaluation.report.inputs import Predictions
 from tests.cli.program import Said, Shotad
-from tests.conftest import needed
 from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT, use_word_vectors
 from tests.evaluation.making.makers import MAKER, Rote
+from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 from tests.evaluation.stage.stagefilm import GRADER, MODEL, Grader, Model, write_film
 from tests.evaluation.steps.stepjudges import GOOD, HERE
 from tests.evaluation.story.storyfilms import READER as STORY_READER, Reader, make_table, write_questions
@@ -232,14 +234,13 @@ def test_a_run_that_stopped_goes_on(ads: Path, tmp_path: Path) -> None:
     assert run(*words, MAKER).exit_code == 0
 
 
-needed("scipy")
-
 A = "WEBVTT\n\n00:01.000 --> 00:04.000\nAnn opens the door.\n\n00:10.000 --> 00:12.000\nShe runs.\n"
 B = "WEBVTT\n\n00:01.000 --> 00:03.900\nAnn opens\nthe door.\n\n00:30.000 --> 00:32.000\nRain.\n"
 
 
 @pytest.fixture
 def rated(shotad: Shotad, tmp_path: Path) -> Shotad:
+    pytest.importorskip("scipy.stats")
     (tmp_path / "a.vtt").write_text(A, encoding="utf-8")
     (tmp_path / "b.vtt").write_text(B, encoding="utf-8")
 
@@ -439,3 +440,77 @@ def test_wrong_labels_are_refused_before_anything_is_done(threads: Shotad, label
 def test_other_json_is_named(threads: Shotad, labels: Path) -> None:
     (labels / "other.json").write_text("{}", encoding="utf-8")
     assert "No labels, left alone: other.json" in threads(labels).err
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    pytest.importorskip("scipy.stats")
+    run = made_run()
+    write_report(tmp_path / "r", run, plots=False)
+    scores = tmp_path / "scores.csv"
+    lines = [
+        f"{row.id},{(row.value or 0) / 30:.2f},{(row.value or 0) / 31:.2f}"
+        for row in run.results[1].rows[:40]
+    ]
+    scores.write_text("\n".join(["id,ann,ben", *lines]) + "\n", encoding="utf-8")
+    return tmp_path / "r", scores
+
+
+def test_the_table_and_the_papers(shotad: Shotad, files: tuple[Path, Path]) -> None:
+    report, scores = files
+    said = shotad("evaluate", "agreement", report, "--scores", scores)
+    assert said.code == 0, said.err
+    assert "Test system against human scores of 40 ADs." in said.out
+    assert "Scores stand in the columns ann, ben, and are averaged." in said.out
+    (line,) = [line for line in said.out.splitlines() if line.startswith("ACTION")]
+    assert line.split()[1] == "40"
+    assert line.split()[2] == "1.000"
+    assert "ann (a person)" in said.out
+    assert "From the paper, Table 3" in said.out
+
+
+def test_one_metric_as_json(shotad: Shotad, files: tuple[Path, Path], tmp_path: Path) -> None:
+    report, scores = files
+    words = ("--metric", "cider", "--json", "--out", tmp_path / "o")
+    said = shotad("evaluate", "agreement", report, "--scores", scores, *words)
+    assert said.code == 0, said.err
+    record = json.loads(said.out)
+    assert [metric["name"] for metric in record["metrics"]] == ["cider"]
+    assert -1 <= record["metrics"][0]["kendall_tau_b"]["value"] <= 1
+    assert json.loads((tmp_path / "o" / "agreement.json").read_text(encoding="utf-8")) == record
+
+
+def test_an_unknown_metric(shotad: Shotad, files: tuple[Path, Path]) -> None:
+    report, scores = files
+    said = shotad("evaluate", "agreement", report, "--scores", scores, "--metric", "ciderr")
+    assert said.code == 1
+    assert "has no metric 'ciderr'. It has: cider, action, repetition." in said.err
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    corpus = made_corpus(40)
+    better = Predictions("b.jsonl", "", "System B")
+    write_report(tmp_path / "a", made_run(corpus, (made_result(corpus),)), plots=False)
+    run = made_run(corpus, (made_result(corpus, shift=2.0),), predictions=better)
+    write_report(tmp_path / "b", run, plots=False)
+    return tmp_path / "a", tmp_path / "b"
+
+
+def test_json_and_files(shotad: Shotad, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    words = ("--unit", "film", "--out", tmp_path / "c", "--json")
+    said = shotad("evaluate", "compare", folders[0] / "report.json", folders[1], *words)
+    assert said.code == 0, said.err
+    record = json.loads(said.out)
+    assert record["intervals"]["unit"] == "film"
+    assert record["metrics"][0]["difference"] == pytest.approx(2)
+    assert json.loads((tmp_path / "c" / "compare.json").read_text(encoding="utf-8")) == record
+    assert (tmp_path / "c" / "compare.html").is_file()
+
+
+def test_a_shard_twice_is_refused(shotad: Shotad, tmp_path: Path) -> None:
+    write_report(tmp_path / "1", shard(made_run(), 0, 25), plots=False)
+    said = shotad("evaluate", "merge", tmp_path / "1", tmp_path / "1", "--out", tmp_path / "all")
+    assert said.code == 1
+    assert "25 items stand in both results of CIDER" in said.err
+    assert not (tmp_path / "all").exists()
