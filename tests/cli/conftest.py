@@ -1,4 +1,4 @@
-"""The fixture ``shotad`` for all commands, and painted faces for those that look for faces."""
+"""The fixture ``shotad`` for all commands, a film, and painted faces for those that look for faces."""
 
 from __future__ import annotations
 

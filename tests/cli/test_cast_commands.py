@@ -1,4 +1,4 @@
-"""``shotad cast`` as a user meets it: show, name, merge, forget."""
+"""``shotad cast`` as a user meets it: discover, show, name, merge, forget."""
 
 from __future__ import annotations
 

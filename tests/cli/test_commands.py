@@ -1,4 +1,4 @@
-"""The commands as a user meets them: results, exit codes, and errors that say what to do."""
+"""The commands as a user meets them: results, exit codes, what is told before work begins, and what doctor finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`shotad export` and `shotad import` with what describers exchange, and the signals for players."""
+"""`shotad export` and `shotad import` with what describers exchange, the signals for players; `shotad screenplay`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What each command refuses: in one message that says what to do, with its exit code, and nothing is written."""
+"""What each command refuses: in one message that says what to do, with its exit code, and nothing is written. So are
+addresses where a path is wanted, and names that are no UTF-8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How both stages ask, read, complain, ask again and look: with engines that answer from a script."""
+"""How both stages ask, read, complain, ask again and look, with engines that answer from a script; and the turns in
+which they ask again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People in the prompts: whom each stage is told of, how, and that nobody leaves no trace."""
+"""People in the prompts: whom each stage is told of, how, that nobody leaves no trace; and names heard near a clip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shortening a line without a model: whole sentences, whole clauses, or nothing."""
+"""Shortening a line: without a model by whole sentences and clauses, or nothing; and by asking a writer."""
 
 from __future__ import annotations
 

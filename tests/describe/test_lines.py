@@ -1,4 +1,4 @@
-"""From records to cues: the choice, the status, the reason, and the second: a line is never silently missing."""
+"""From records to cues: the choice, the status, the reason, the second, and the doubt: a line is never silently missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Everybody is called what they are to be called, and models are told about names that are not."""
+"""Names: everybody is called what they are to be called, models are told about names that are not, and names of people
+are told from those of places, makes and titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the models are asked: complete, in order, and refused before any model when it cannot be filled in."""
+"""What the models are asked: complete, in order, refused before any model when it cannot be filled in; every point of
+Algorithms 1 and 2 is there, in words of ours."""
 
 from __future__ import annotations
 

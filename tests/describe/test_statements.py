@@ -1,4 +1,5 @@
-"""Lines taken apart: each statement can be judged alone; and the second look, of which only a clear no counts."""
+"""Lines taken apart: each statement can be judged alone; the second look, of which only a clear no counts; and example
+sentences."""
 
 from __future__ import annotations
 

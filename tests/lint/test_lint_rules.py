@@ -1,4 +1,4 @@
-"""The checks of a whole track: each rule finds what it should and leaves what it should."""
+"""The checks of a whole track: each rule finds what it should and leaves what it should; and word files."""
 
 from __future__ import annotations
 

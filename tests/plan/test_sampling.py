@@ -1,4 +1,4 @@
-"""Which frames are shown: over all of CMD-AD, and on small cases."""
+"""Which frames are shown: over all of CMD-AD, and on small cases; and which of a shot are looked at."""
 
 from __future__ import annotations
 

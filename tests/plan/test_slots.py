@@ -1,4 +1,5 @@
-"""Slots lie in the gaps, are long enough to be used and short enough to be heard, and start with shots."""
+"""Slots lie in the gaps, are long enough to be used and short enough to be heard, and start with shots. Free time is
+what no utterance covers; end credits are told from titles, signs and subtitles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single slots described anew, with the fake engine, end to end on a small film."""
+"""Single slots described anew, with the fake engine, end to end on a small film: what is kept, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What cannot be made is refused before anything is spoken, and nothing of anybody's is lost by it."""
+"""What cannot be made is refused before anything is spoken, and nothing of anybody's is lost by it; tracks as people
+leave them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One browser for all tests of the page that follow one another in a process."""
+"""What tests of the review page share: one browser for those that follow one another in a process, a described
+folder, its session, its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page shows of film and lines."""
+"""What the page shows of film and lines, and findings as they arise."""
 
 from __future__ import annotations
 

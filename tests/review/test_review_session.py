@@ -1,4 +1,5 @@
-"""A session: each act is on the disk, others' work is taken in, nothing is lost or overwritten."""
+"""A session: each act is on the disk, others' work is taken in, nothing is lost or overwritten; its history counts
+every row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The DAPT check: W3C's validation documents, each rule on its own, and hostile input."""
+"""The DAPT check: W3C's validation documents, each rule on its own, hostile input; and DAPT as recorded, with sounds and
+ducking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guideline rules: what breaks them, and what only looks as if it did."""
+"""The guideline rules: what breaks them, and what only looks as if it did; those on words, and on times (T1 to T6)."""
 
 from __future__ import annotations
 

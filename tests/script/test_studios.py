@@ -1,4 +1,4 @@
-"""Frazier's and Reaper's CSV: the layout, times, and that nothing but a person's change comes back as one."""
+"""Files for other programs: Frazier's and Reaper's CSV, and the signals of description in HLS and DASH."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines are spoken once and kept."""
+"""Lines are spoken once and kept; takes are read when they are asked for, and hold nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Voices: their table, the fake and the built-in one, and the takes that they speak."""
+"""Voices: their table, the fake and the built-in one, the takes that they speak, and takes stretched in time."""
 
 from __future__ import annotations
 
