@@ -44,10 +44,8 @@ class Ollama:
         if path == "/api/show":
             sizes = {"qwen25vl.context_length": self._longest, "qwen25vl.block_count": 28}
             return 200, {
-                "capabilities": able[body["model"]],
-                "model_info": sizes,
-                "details": {"family": "qwen"},
-            }
+                "capabilities": able[body["model"]], "model_info": sizes, "details": {"family": "qwen"},
+            }  # fmt: skip
         assert path == "/api/chat", path
         self.asked.append(dict(body))
         context = body["options"]["num_ctx"]
@@ -214,10 +212,8 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
     assert stage_engines(config).stage1 == "openai"
     assert make_engine("openai", config, "stage1").identity.model == "Qwen/Qwen3-VL-4B"
     somebody = {
-        "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]},
-        "/props": [],
-        "/api/v0/models": 3,
-    }
+        "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]}, "/props": [], "/api/v0/models": 3,
+    }  # fmt: skip
     monkeypatch.setattr("shotad.engines.local_servers.KINDS", at(dict.fromkeys(LISTS, somebody)))
     assert [server.told for server in running()] == TOLD[:1]
 

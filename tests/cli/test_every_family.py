@@ -61,10 +61,8 @@ def tiny(kind: str, folder: Path) -> Path:
     if kind in VIDEO_FAMILIES:
         return video_folder(folder, kind)
     others = {
-        "llava": llava_folder,
-        "idefics3": split_folder,
-        "qwen2_5_omni": partial(omni_folder, whole=True),
-    }
+        "llava": llava_folder, "idefics3": split_folder, "qwen2_5_omni": partial(omni_folder, whole=True),
+    }  # fmt: skip
     return others[kind](folder) if kind in others else qwen_folder(folder, kind)
 
 

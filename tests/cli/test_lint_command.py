@@ -138,10 +138,8 @@ def test_records_of_the_folder_are_used(folder: Path) -> None:
 
 
 TEXTS = {
-    1.0: "We see a cat by the window.",
-    9.0: "Ada opens the old door.",
-    14.0: "Rain falls on the street.",
-}
+    1.0: "We see a cat by the window.", 9.0: "Ada opens the old door.", 14.0: "Rain falls on the street.",
+}  # fmt: skip
 CAST = """\
 people:
 - {id: anna, name: Anna}

@@ -93,10 +93,8 @@ def test_it_starts_from_what_every_benchmark_wants_and_is_told_otherwise(shotad,
     quiet = tmp_path / "quiet.yaml"
     quiet.write_text("narrator:\n  always: false\n")
     given: dict[str, tuple[str, ...]] = {
-        "plain": (),
-        "config": ("--config", str(quiet)),
-        "set": ("--set", "narrator.always=false"),
-    }
+        "plain": (), "config": ("--config", str(quiet)), "set": ("--set", "narrator.always=false"),
+    }  # fmt: skip
     told = {}
     for name, words in given.items():
         out = tmp_path / f"{name}.jsonl"

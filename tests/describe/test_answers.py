@@ -13,11 +13,9 @@ from shotad.description.answers import WHOLE, parse_stage2
 
 STEPS = ("Main characters", "Actions", "Interactions", "Key objects")
 ANSWER = {
-    "Main characters": "Ann and Bo.",
-    "Actions": "Ann opens the gate. Bo runs.",
-    "Interactions": "They look at each other.",
-    "Key objects": "A rusty gate.",
-}
+    "Main characters": "Ann and Bo.", "Actions": "Ann opens the gate. Bo runs.",
+    "Interactions": "They look at each other.", "Key objects": "A rusty gate.",
+}  # fmt: skip
 
 FORMS = {
     "as asked": "Description:\n1. Main characters: {}\n2. Actions: {}\n3. Interactions: {}\n4. Key objects: {}",

@@ -98,10 +98,8 @@ def make_gte(folder: Path, *, both_ways: bool = True, wants_end: bool = True) ->
     _write(folder / "modules.json", rows)
     (folder / "1_Pooling").mkdir()
     pooling = {
-        "word_embedding_dimension": 32,
-        "pooling_mode_lasttoken": True,
-        "pooling_mode_mean_tokens": False,
-    }
+        "word_embedding_dimension": 32, "pooling_mode_lasttoken": True, "pooling_mode_mean_tokens": False,
+    }  # fmt: skip
     _write(folder / "1_Pooling" / "config.json", pooling)
     _write(folder / "sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
     return folder

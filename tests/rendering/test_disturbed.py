@@ -67,11 +67,9 @@ def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None
     copy.mkdir()
     stem = film_with().stem
     leftovers = [
-        copy / "copy.mkv",
-        place / ".tmp-12345678-xyz",
-        place / "voice" / ".tmp-12345678-xyz",
+        copy / "copy.mkv", place / ".tmp-12345678-xyz", place / "voice" / ".tmp-12345678-xyz",
         place / f".{stem}.described.4711.part.mp4",
-    ]
+    ]  # fmt: skip
     mine = [place / ".notes.part.txt", place / "voice" / "mine.txt"]
     for file in (*leftovers, *mine):
         file.write_bytes(b"half")
