@@ -87,9 +87,16 @@ class Talker:
 
 
 def run(
-    out: Path, *assignments: str, looks: Any = None, writes: Any = None, measures: Any = None,
-    given: Given | None = None, film: Path | None = None, force: bool = False, **options: Any,
-) -> tuple[Outcome, Any, Any]:  # fmt: skip
+    out: Path,
+    *assignments: str,
+    looks: Any = None,
+    writes: Any = None,
+    measures: Any = None,
+    given: Given | None = None,
+    film: Path | None = None,
+    force: bool = False,
+    **options: Any,
+) -> tuple[Outcome, Any, Any]:
     """One run into ``out``; the outcome and both engines, which know what they were asked."""
     engines = Engines(looks or Talker("looks"), writes or Talker("writes"), measures)
     silent = () if given and given.subtitles else ("speech.source=none",)

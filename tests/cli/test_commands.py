@@ -62,9 +62,14 @@ class Never(Early):
     [(Never, (), 3, 1), (Never, ("--strict",), 3, 1), (Early, (), 2, 0), (Early, ("--strict",), 2, 3)],
 )
 def test_slots_that_fail_are_told_and_decide_the_exit_code(
-    shotad: Shotad, film: Path, monkeypatch: pytest.MonkeyPatch, engine: type, flags: tuple[str],
-    failed: int, code: int,
-) -> None:  # fmt: skip
+    shotad: Shotad,
+    film: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: type,
+    flags: tuple[str],
+    failed: int,
+    code: int,
+) -> None:
     # This module is imported anew by the name under which the command line loads it.
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2]))
     slots = film.with_name("slots.csv")

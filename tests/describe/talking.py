@@ -86,18 +86,24 @@ def look(
 
 
 def asked2(
-    presence: Presence = NOBODY, text: str = "Ann opens a gate and walks into the garden.", *how: str,
-    engine: Model = ENGINE, **more: Any,
-) -> stage2.Question:  # fmt: skip
+    presence: Presence = NOBODY,
+    text: str = "Ann opens a gate and walks into the garden.",
+    *how: str,
+    engine: Model = ENGINE,
+    **more: Any,
+) -> stage2.Question:
     described = Description(SLOT.id, {"Actions": text}, "", "", "model")
     more = {"looks": engine.identity, **more}
     return stage2.question(plan(presence), described, (), engine, load_config(None, how), **more)
 
 
 def write(
-    *answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY,
-    text: str = "Ann opens a gate and walks into the garden.", engine: Model = ENGINE,
-) -> Talk:  # fmt: skip
+    *answers: str | Reply,
+    how: tuple[str, ...] = (),
+    presence: Presence = NOBODY,
+    text: str = "Ann opens a gate and walks into the garden.",
+    engine: Model = ENGINE,
+) -> Talk:
     asked = asked2(presence, text, *how, engine=engine)
     return Talk(stage2.inquiry(asked, engine, load_config(None, how)), *answers)
 

@@ -63,9 +63,12 @@ class Teller:
     """The story told by an engine that knows what it is given alone; keeps what it was asked and what is kept."""
 
     def __init__(
-        self, *replies: Reply, speech: tuple[Utterance, ...] = (),
-        answer: Callable[[str], str] | None = None, rows: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *replies: Reply,
+        speech: tuple[Utterance, ...] = (),
+        answer: Callable[[str], str] | None = None,
+        rows: dict[str, Any] | None = None,
+    ) -> None:
         self.waiting, self.asked = list(replies), list[str]()
         self.rows: dict[str, Any] = {} if rows is None else rows
         self._answer = answer

@@ -42,9 +42,13 @@ def said(start: float, end: float, text: str = "") -> Utterance:
 
 
 def checked(
-    *lines: TrackLine, checker: Checker = WORDS, speech: tuple[Utterance, ...] | None = None,
-    texts: tuple[TextFact, ...] | None = None, cast: Cast | None = None, extra: tuple[Finding, ...] = (),
-) -> Report:  # fmt: skip
+    *lines: TrackLine,
+    checker: Checker = WORDS,
+    speech: tuple[Utterance, ...] | None = None,
+    texts: tuple[TextFact, ...] | None = None,
+    cast: Cast | None = None,
+    extra: tuple[Finding, ...] = (),
+) -> Report:
     return lint(Material("film.mp4", lines, 60.0, speech, cast, texts), checker, extra=extra)
 
 

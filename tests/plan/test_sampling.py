@@ -64,9 +64,14 @@ def film(*cuts: float) -> list[Shot]:
 
 
 def show(
-    slot: Interval, shots: Sequence[Shot], frames: FrameSettings = DEFAULT, rate: Fraction = Fraction(24),
-    *, context: ContextSettings | None = None, stamps: Seconds | None = None,
-) -> Shown:  # fmt: skip
+    slot: Interval,
+    shots: Sequence[Shot],
+    frames: FrameSettings = DEFAULT,
+    rate: Fraction = Fraction(24),
+    *,
+    context: ContextSettings | None = None,
+    stamps: Seconds | None = None,
+) -> Shown:
     pieces = context_shots(slot, shots, context or ContextSettings())
     return Shown(slot, pieces, plan_frames(slot, pieces, frames, rate, stamps=stamps), rate)
 

@@ -54,9 +54,15 @@ def run(
 
 
 def again(
-    place: Path, *names: str, looks: Answer | None = None, writes: Answer | None = None,
-    identity: Identity | None = None, more: tuple[str, ...] = (), sheet: bool = False, **options: Any,
-) -> tuple[Redone, FakeEngine, FakeEngine]:  # fmt: skip
+    place: Path,
+    *names: str,
+    looks: Answer | None = None,
+    writes: Answer | None = None,
+    identity: Identity | None = None,
+    more: tuple[str, ...] = (),
+    sheet: bool = False,
+    **options: Any,
+) -> tuple[Redone, FakeEngine, FakeEngine]:
     """A redo in ``place``; what came of it and both engines."""
     told = read_settings(place)
     engines = Engines(FakeEngine(answer=looks or plain_answer), FakeEngine(answer=writes or fresh))

@@ -51,9 +51,12 @@ def film_with(**changes: object) -> Path:
 
 
 def write_folder(
-    place: Path, film: Path | None = None, lines: Mapping[float, str] = LINES,
-    speech: tuple[Interval, ...] = SPEECH, language: str = "en",
-) -> Path:  # fmt: skip
+    place: Path,
+    film: Path | None = None,
+    lines: Mapping[float, str] = LINES,
+    speech: tuple[Interval, ...] = SPEECH,
+    language: str = "en",
+) -> Path:
     """A work folder as a run would leave it, with these lines; the folder."""
     film = film or film_with()
     with open_film(film) as opened:
@@ -96,9 +99,14 @@ def fake_voice(place: Path) -> Path:
 
 
 def rendered(
-    place: Path, *makes: str, film: Path | None = None, voice: FakeVoice | None = None,
-    settings: tuple[str, ...] = (), file: Path | None = None, force: bool = False,
-) -> tuple[Rendered, FakeVoice]:  # fmt: skip
+    place: Path,
+    *makes: str,
+    film: Path | None = None,
+    voice: FakeVoice | None = None,
+    settings: tuple[str, ...] = (),
+    file: Path | None = None,
+    force: bool = False,
+) -> tuple[Rendered, FakeVoice]:
     """A render with the fake voice; what it came to, and the voice, which counts what it spoke."""
     voice, film = voice or FakeVoice(), film or film_with()
     config = load_config(None, settings)

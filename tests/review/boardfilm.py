@@ -94,9 +94,12 @@ def grammar_record(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def make_folder(
-    place: Path, *settings: str, lines: Mapping[float, str] = LINES, cues: tuple[Cue, ...] | None = None,
+    place: Path,
+    *settings: str,
+    lines: Mapping[float, str] = LINES,
+    cues: tuple[Cue, ...] | None = None,
     speech: tuple[Utterance, ...] = SPEECH,
-) -> Path:  # fmt: skip
+) -> Path:
     """A folder as a run would leave it."""
     config, info = load_config(None, settings), film_info(place)
     shots = tuple(Shot(i, Interval(i * 10.0, i * 10.0 + 10)) for i in range(6))

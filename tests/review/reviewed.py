@@ -66,9 +66,13 @@ class Page(Visitor):
 
 @contextmanager
 def reviewed(
-    place: Path, *, film: Path | None = None, run: RunSettings | None = None, gone: bool = False,
+    place: Path,
+    *,
+    film: Path | None = None,
+    run: RunSettings | None = None,
+    gone: bool = False,
     **options: Any,
-) -> Iterator[tuple[Review, Page]]:  # fmt: skip
+) -> Iterator[tuple[Review, Page]]:
     """A review of a folder that is written to ``place`` if there is none yet. ``gone``: without its film."""
     film = film or film_with()
     if not (place / "track.json").exists():

@@ -70,10 +70,15 @@ def said(of: LineToSpeak, start: float, seconds: float) -> Spoken:
 
 
 def plan(
-    lines: Sequence[LineToSpeak], spoken: Sequence[Spoken] = (), *, settings: ExtendedSettings = ON,
-    cuts: Sequence[float] = (), speech: Sequence[Interval] | None = None, studio: Half | None = None,
+    lines: Sequence[LineToSpeak],
+    spoken: Sequence[Spoken] = (),
+    *,
+    settings: ExtendedSettings = ON,
+    cuts: Sequence[float] = (),
+    speech: Sequence[Interval] | None = None,
+    studio: Half | None = None,
     duration: float = 100.0,
-) -> Extension:  # fmt: skip
+) -> Extension:
     there = {one.id for one in spoken}
     fitting = Fitting(tuple(spoken), tuple(lost(one) for one in lines if one.id not in there))
     edges = [0.0, *cuts, duration]

@@ -36,9 +36,12 @@ def log(tmp_path: Path) -> Callable[[], RecordLog]:
 
 
 def run(
-    engine: FakeEngine, log: RecordLog, track: Track | None = None, lines: int = translation.LINES,
+    engine: FakeEngine,
+    log: RecordLog,
+    track: Track | None = None,
+    lines: int = translation.LINES,
     own: Mapping[str, str] | None = None,
-) -> Translated:  # fmt: skip
+) -> Translated:
     """A translation into German, so many ``lines`` in a request."""
     track = track or track_of()
     with pytest.MonkeyPatch.context() as patch:
