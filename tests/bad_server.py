@@ -67,27 +67,18 @@ class Act:
 
 
 Script = Sequence[Act] | Callable[[Seen], Act]
+Pages = Callable[[str, Mapping[str, Any]], tuple[int, Any]]
 
 
 def completion(text: str | None, *, finish: str = "stop", message: Mapping[str, Any] | None = None,
                usage: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """The body of a chat completion; ``message`` adds to the assistant's message."""
+    said = {"role": "assistant", "content": text, **(message or {})}
     return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "tiny",
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": finish,
-                "message": {"role": "assistant", "content": text, **(message or {})},
-            }
-        ],
-        "usage": {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
-        if usage is None
-        else usage,
-    }
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "tiny",
+        "choices": [{"index": 0, "finish_reason": finish, "message": said}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16} if usage is None else usage,
+    }  # fmt: skip
 
 
 def answer(text: str | None = "A cat sleeps.", *, finish: str = "stop", message: Mapping[str, Any] | None = None,
@@ -174,9 +165,14 @@ class Backwards:
 
 
 class BadServer:
-    """Plays a script to whoever asks. ``models`` is what ``/v1/models`` lists, None: it knows no such page."""
+    """Plays a script to whoever asks. ``models`` is what ``/v1/models`` lists, None: it knows no such page.
 
-    def __init__(self, script: Script = echo, *, models: Sequence[str] | None = ("tiny",)) -> None:
+    ``pages`` gives status and JSON for a path and a request's body, and there is nothing else on the server.
+    """
+
+    def __init__(
+        self, script: Script = echo, *, models: Sequence[str] | None = ("tiny",), pages: Pages | None = None
+    ) -> None:
         self.requests: list[Seen] = []
         """All chat requests, in the order in which they came."""
         self.listings: list[Seen] = []
@@ -185,7 +181,7 @@ class BadServer:
         self.sent = 0
         """Bytes of all bodies that were taken from it, or lie in the buffers between."""
         self.models = models
-        self._script = script
+        self._script, self._pages = script, pages
         self._lock = threading.Lock()
         self._under_way = 0
         self._open: set[socket.socket] = set()
@@ -237,13 +233,15 @@ class BadServer:
 
     def act_for(self, method: str, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Act:
         """Notes a request and finds what to do with it."""
+        if self._pages is not None:
+            code, page = self._pages(path, body)
+            return plain(json.dumps(page), code)
         if path.split("?", maxsplit=1)[0].endswith("/models"):
             self.listings.append(Seen(len(self.listings), method, path, headers, body))
             if self.models is None:
                 return status(404, "no such page")
-            return plain(
-                json.dumps({"object": "list", "data": [{"id": m, "object": "model"} for m in self.models]})
-            )
+            rows = [{"id": name, "object": "model"} for name in self.models]
+            return plain(json.dumps({"object": "list", "data": rows}))
         if not path.split("?", maxsplit=1)[0].endswith(("/v1/chat/completions", "/v1/audio/speech")):
             return status(404, f"no such page: {path}")
         with self._lock:
@@ -286,7 +284,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
-        self._handle(json.loads(self.rfile.read(length)))
+        self._handle(json.loads(self.rfile.read(length) or "{}"))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Says nothing."""

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Abilities, Given, Identity, Reply, Request, Usage, WorkFolder, load_config
+from shotad.core import (
+    Abilities,
+    Given,
+    Identity,
+    NoProgress,
+    Reply,
+    Request,
+    Task,
+    Usage,
+    WorkFolder,
+    load_config,
+)
 from shotad.description import Engines, Outcome, describe
 from shotad.engines.fake import plain_answer
 from shotad.film import open_film
@@ -21,6 +32,21 @@ SMALL = ("frames.min_pixels=12544", "frames.max_pixels=25088")
 LINES = ("She lifts a lantern.", "He climbs the ladder.", "A cat jumps off the wall.", "They row across a lake.",
          "A clock falls from its hook.", "She folds the letter.", "He kicks the door shut.", "Rain fills the boat.",
          "They push the cart uphill.", "A kite tears loose.")  # fmt: skip
+
+
+class Heard(NoProgress):
+    """A front end that keeps the steps and the notes."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.notes: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        self.steps.append(name)
+        return super().task(name, total, unit)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
 
 class Talker:

@@ -13,13 +13,10 @@ def make_backbone(folder: Path, hidden: int, blocks: int, heads: int) -> Path:
     torch.manual_seed(0)
     model = Dinov2Model(
         Dinov2Config(
-            hidden_size=hidden,
-            num_hidden_layers=blocks,
-            num_attention_heads=heads,
-            image_size=112,
+            hidden_size=hidden, num_hidden_layers=blocks, num_attention_heads=heads, image_size=112,
             mlp_ratio=2,
         )
-    )
+    )  # fmt: skip
     with torch.no_grad():
         # What is frozen must at least let places and edges through: positions as strong as what the patches
         # bring, and three of four filters blind to the mean colour, which drowns all else in random ones.

@@ -22,12 +22,9 @@ FAKE = (
     *(
         word
         for setting in (
-            "slots.find_credits=false",
-            "speech.source=none",
-            "scale.method=none",
-            "threads.features=grid",
+            "slots.find_credits=false", "speech.source=none", "scale.method=none", "threads.features=grid",
         )
         for word in ("--set", setting)
     ),
-)
+)  # fmt: skip
 """Options by which a film is described at once and without weights."""

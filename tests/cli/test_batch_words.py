@@ -1,23 +1,145 @@
-"""What ``shotad batch`` says before any film is begun."""
+"""What ``shotad batch`` says before any film is begun, and with ``--ray``, without a cluster."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from shotad.batch import Leaving, Planned, sent_to
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.ray.cluster import RaySettings, ServeSettings
+from shotad.core import load_config
 from tests.cli.program import FAKE, Shotad
+from tests.conftest import ROOT
+from tests.media import FilmSpec, make_film
 
 
-def films(folder: Path, *names: str) -> None:
+@pytest.fixture
+def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.mp4", "b.mp4", "c.mp4"):
+        (tmp_path / name).write_bytes(b"film")
+    return tmp_path
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
+    """A run of which the first film is done, the second fails, and then ``end`` comes."""
+
+    def run(jobs: Sequence[FilmJob], *, told: Callable[[FilmResult], None], **_: Any) -> list[FilmResult]:
+        found = [
+            FilmResult(jobs[0].film, jobs[0].folder, "done", lines=3, slots=4),
+            failure(jobs[1], "It broke.", "Mend it.", kind="FilmError"),
+        ]
+        for one in found:
+            told(one)
+        if end is not None:
+            raise end
+        return found
+
+    monkeypatch.setattr("shotad.batch.describe_on_ray", run)
+
+
+@pytest.mark.usefixtures("films")
+def test_each_film_is_told_as_it_ends(shotad: Shotad, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs(monkeypatch, None)
+    said = shotad("batch", "a.mp4", "b.mp4", "--ray", "--plain", *FAKE)
+    assert said.code == 1
+    assert "a.mp4: done, 3 lines in 4 slots." in said.err
+    assert "b.mp4: failed. It broke. Mend it." in said.err
+    assert "2 films: 1 done, 1 failed." in said.out
+
+
+@pytest.mark.usefixtures("films")
+def test_a_run_that_is_stopped_tells_what_became_of_each_film(shotad, monkeypatch):
+    runs(monkeypatch, KeyboardInterrupt())
+    said = shotad("batch", "a.mp4", "b.mp4", "c.mp4", "--ray", *FAKE)
+    assert said.code == 130
+    assert "3 films: 1 done, 1 failed, 1 stopped." in said.out
+    assert '"ended": true' in Path("shotad-batch.json").read_text()
+
+
+OPENAI = ("engine=openai", "openai.model=tiny", "openai.base_url=http://usual.example/v1")
+
+
+def told(settings: RaySettings, *assignments: str) -> list[str]:
+    config = load_config((), (*OPENAI, *assignments))
+    films = [Planned(FilmJob(f"{name}.mp4", name, config)) for name in "ab"]
+    return Leaving().of(sent_to(films, settings))
+
+
+def test_whom_frames_are_sent_to_is_whom_the_cluster_asks() -> None:
+    pool = RaySettings(servers=("https://one.example/v1", "https://two.example/v1"))
+    assert ["usual.example" in line for line in told(RaySettings())] == [True, True]
+    lines = told(pool)
+    assert [("one" in line, "two" in line) for line in lines] == [(True, False), (False, True)]
+    assert "usual" not in "".join(lines)
+    own = told(pool, "stage2.base_url=https://writer.example/v1")
+    assert any("no frames" in line and "writer.example" in line for line in own)
+    served = RaySettings().looking.model_copy(update={"serve": ServeSettings(command="serve {port}")})
+    assert told(RaySettings(looking=served, writing=served)) == []
+
+
+STAND_IN = """
+import os, sys, types
+
+class exceptions: RayError = RuntimeError
+
+def is_initialized(): return False
+
+def shutdown(): pass
+
+def init(**_):
+    {init}
+
+worker = types.ModuleType("ray._private.worker")
+worker.print_to_stdstream = None
+sys.modules["ray._private"] = types.ModuleType("ray._private")
+sys.modules["ray._private"].worker = sys.modules["ray._private.worker"] = worker
+sys.modules["ray.data"] = data = types.ModuleType("ray.data")
+"""
+"""A library that ends as Ray does; it is found before the real one."""
+
+
+@pytest.mark.parametrize(("init", "told"), [
+    ("os.write(2, b'RAW TEXT'); os._exit(1)", "Error: The Ray cluster has ended"),
+    ("os.write(2, b'RAW TEXT'); os.abort()", "Error: The Ray cluster has ended"),
+    (
+        "raise Exception('The current node timed out during startup.')",
+        "Error: Ray could not be started on this machine: The current node timed out during startup.",
+    ),
+])  # fmt: skip
+def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, init: str, told: str) -> None:
+    (tmp_path / "ray.py").write_text(STAND_IN.format(init=init))
+    film = make_film(FilmSpec(frames=50)).path
+    words = ["batch", str(film), "--out", str(tmp_path), "--ray", "--engine", "fake", "--plain"]
+    done = subprocess.run(
+        [sys.executable, "-m", "shotad.cli.main", *words],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Error: ") == 1
+    assert told in done.stderr
+    assert not {"RAW TEXT", "Traceback"} & set(done.stderr.split("\n"))
+
+
+def write_films(folder: Path, *names: str) -> None:
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(b"film")
 
 
 def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, tmp_path: Path) -> None:
-    films(tmp_path, "a/movie.mp4", "b/movie.mp4")
+    write_films(tmp_path, "a/movie.mp4", "b/movie.mp4")
     (tmp_path / "a" / "movie.srt").write_text("")
     (tmp_path / "list.txt").write_text("# all\na\nb/movie.mp4\nb/gone.mp4\n")
     said = shotad("batch", "--list", tmp_path / "list.txt", "--out", tmp_path / "out", "--dry-run", *FAKE)
@@ -32,58 +154,16 @@ def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, t
     assert [film["state"] for film in found["films"]] == ["to_do", "to_do"]
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ((), "No films are named"),
-        (("nothing.mp4",), "nothing.mp4"),
-        (("empty",), "There are no films in empty"),
-        (("--ray", "empty"), "--ray"),
-        (("film.mp4", "--jobs", "many"), "--jobs many"),
-        (("film.mp4", "--jobs", "0"), "--jobs 0"),
-        (("film.mp4", "--memory", "much"), "no size"),
-        (("film.mp4", "--min-free", "-1GB"), "--min-free: '-1GB' is no size"),
-        (("film.mp4", "--memory", "0"), "--memory 0"),
-        (("film.mp4", "--out", "film.mp4"), "film.mp4 is a file"),
-        (("film.mp4", "--out", "film.mp4/below"), "film.mp4 is a file"),
-        (("film.mp4", "--engine", "fak"), "fake"),
-        (("film.mp4", "--only-failed"), "shotad-batch.json"),
-        (("film.mp4", "--watch", "--only-failed"), "--watch"),
-        (("film.mp4", "--cast", "nobody"), "--cast"),
-        (("film.mp4", "--frame-rate", "x"), "frame rate"),
-        (("film.mp4", "--from", "5", "--to", "4"), "after the start"),
-        (("film.mp4", "--set", "slots.minimun=3"), "slots.minimum"),
-        (("film.mp4", "--make", "film:xyz"), "xyz"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_before_any_film(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
-) -> None:
-    films(tmp_path, "film.mp4")
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path)
-    if "--only-failed" in words and "--watch" in words:
-        (tmp_path / "shotad-batch.json").write_text('{"films": []}')
-    said = shotad("batch", *words)
-    assert said.code in (1, 2), said
-    assert told in said.err
-    assert not (tmp_path / "film.shotad").exists()
-
-
-def test_no_failures_are_nothing_to_do(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_failures_are_nothing_to_do(shotad, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shotad-batch.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
     said = shotad("batch", "--only-failed")
     assert (said.code, said.out) == (0, "No film has failed.\n")
 
 
-def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(shotad, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    films(tmp_path, "a.mp4", "b.mp4")
+    write_films(tmp_path, "a.mp4", "b.mp4")
     said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)
     assert "leave" not in said.err
     (tmp_path / "b.yaml").write_text(

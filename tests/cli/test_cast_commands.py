@@ -1,4 +1,4 @@
-"""``shotad cast`` as a user meets it: show, name, merge, forget."""
+"""``shotad cast`` as a user meets it: discover, show, name, merge, forget."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from shotad.cli.cast import cast_folder_of
 from tests.cli.program import FAKE, Said, Shotad
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film, photo
 
@@ -67,18 +68,11 @@ def test_programs_get_it_as_json(shotad: Shotad, cast: Path) -> None:
     assert value["source"] == str(cast / "cast.yaml")
     assert len(value["warnings"]) == 2
     assert value["people"][1] == {
-        "number": 2,
-        "id": "person-02",
-        "name": "Bo",
-        "says": "Bo",
-        "say_as": "",
-        "aliases": [],
-        "pronoun": "",
-        "descriptor": "",
+        "number": 2, "id": "person-02", "name": "Bo", "says": "Bo", "say_as": "", "aliases": [],
+        "pronoun": "", "descriptor": "",
         "reveal_at": [{"film": "ep1", "seconds": None}, {"film": None, "seconds": 5.0}],
-        "photos": [str(cast / "person-02/1.jpg"), str(cast / "bo.png")],
-        "nameless": False,
-    }
+        "photos": [str(cast / "person-02/1.jpg"), str(cast / "bo.png")], "nameless": False,
+    }  # fmt: skip
 
 
 def test_a_bank_is_shown_with_its_pictures(shotad: Shotad, tmp_path: Path) -> None:
@@ -91,36 +85,16 @@ def test_a_bank_is_shown_with_its_pictures(shotad: Shotad, tmp_path: Path) -> No
     assert "only read" in shotad("cast", "name", bank, "1", "x").err
 
 
-def test_how_a_name_is_said_is_filled_in_shown_and_cleared(shotad: Shotad, cast: Path) -> None:
+def test_how_a_name_is_said_is_filled_in_and_cleared_and_extras_are_made_and_unmade(shotad, cast):
     said = shotad("cast", "name", cast, "1", "--say-as", "AN lee").out
     assert said == "1. person-01: Ann Lee, AD says Ann. Said as AN lee. Pronoun she. 2 photos.\n"
     assert "say_as: AN lee" in text_of(cast)
     assert said in shotad("cast", "show", cast).out
     assert json.loads(shotad("cast", "show", cast, "--json").out)["people"][0]["say_as"] == "AN lee"
     assert "Said as" not in shotad("cast", "name", cast, "1", "--say-as", "").out
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "needle"),
-    [
-        (("2", "Ann"), 1, "shotad cast merge"),
-        (("2", "Bo", "--alias", "ANN LEE"), 1, "person-01 is called 'Ann Lee' already"),
-        (("4", "Bo"), 1, "nobody called '4'. There are: person-01, person-02, person-03."),
-        (("preson-02", "Bo"), 1, "Did you mean person-02?"),
-        (("2",), 2, "nothing to say of person-02"),
-        (("2", "Bo", "--nameless"), 2, "exclude each other"),
-        (("2", "Bo", "--pronoun", "xe"), 2, "'xe' is not one of"),
-        (("2", "Bo", "--say-as", "50%"), 1, "'50%' cannot be said"),
-        (("2", "Bo", "--reveal-at", "soon"), 2, "--reveal-at 'soon' is no time. Write 00:12:30"),
-    ],
-)
-def test_mistakes_in_naming_are_explained(
-    shotad: Shotad, cast: Path, words: tuple[str, ...], code: int, needle: str
-) -> None:
-    said = shotad("cast", "name", cast, *words)
-    assert (said.code, said.out) == (code, "")
-    assert needle in said.err
-    assert text_of(cast) == CAST
+    said = shotad("cast", "name", cast, "person-02", "--nameless").out
+    assert said == "2. person-02: extra, never named. 2 photos.\n"
+    assert "3. person-03: Cy. No photos." in shotad("cast", "name", cast, "3", "Cy").out
 
 
 def test_two_entries_become_one_person(shotad: Shotad, cast: Path) -> None:
@@ -135,11 +109,6 @@ def test_two_entries_become_one_person(shotad: Shotad, cast: Path) -> None:
         + "    aliases: [Doctor Lee]\n    pronoun: she\n    descriptor: the doctor\n"
         "    photos: [person-01, person-02, bo.png]\n  - id: person-03\n    nameless: true\n"
     )
-    assert "itself" in shotad("cast", "merge", cast, "1", "ann").err
-    for words in ((), ("1",), ("1", "2", "--undo")):
-        said = shotad("cast", "merge", cast, *words)
-        assert (said.code, said.out) == (2, "")
-        assert "There is nobody to merge." in said.err
 
 
 def test_a_name_that_two_extras_share_is_nobodys(shotad: Shotad, cast: Path) -> None:
@@ -152,9 +121,7 @@ def test_a_name_that_two_extras_share_is_nobodys(shotad: Shotad, cast: Path) -> 
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("", 2)])
-def test_two_who_both_have_names_are_not_merged_unasked(
-    shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
-) -> None:
+def test_two_who_both_have_names_are_not_merged_unasked(shotad, cast, monkeypatch, typed, code):
     shotad("cast", "name", cast, "2", "Bo")
     before = text_of(cast)
     monkeypatch.setattr(sys, "stdin", Terminal(typed) if typed else io.StringIO())
@@ -167,7 +134,6 @@ def test_two_who_both_have_names_are_not_merged_unasked(
 
 
 def test_a_merge_is_undone_unless_the_file_was_changed_since(shotad: Shotad, cast: Path) -> None:
-    assert shotad("cast", "merge", cast, "--undo").code == 1
     shotad("cast", "merge", cast, "2", "1")
     assert text_of(cast) != CAST
     said = shotad("cast", "merge", cast, "--undo")
@@ -185,7 +151,17 @@ def test_a_merge_is_undone_unless_the_file_was_changed_since(shotad: Shotad, cas
     assert not (cast / "merged.json").exists(), "it holds the entry"
 
 
-def test_a_person_is_forgotten(shotad: Shotad, cast: Path, tmp_path: Path) -> None:
+def test_a_merge_in_a_folder_of_photos_alone_is_undone(shotad: Shotad, cast: Path) -> None:
+    (cast / "cast.yaml").unlink()
+    before = shotad("cast", "show", cast).out
+    shotad("cast", "merge", cast, "1", "2", "--yes")
+    assert (cast / "cast.yaml").exists()
+    assert shotad("cast", "merge", cast, "--undo").code == 0
+    assert shotad("cast", "show", cast).out == before
+
+
+def test_a_person_is_forgotten_on_the_overview_too(shotad: Shotad, cast: Path, tmp_path: Path) -> None:
+    (cast / "overview.html").write_text("<h2>Ann Lee (person-01)</h2>")
     outside = picture(tmp_path / "family.png", 9)
     text = CAST.replace("photos: person-01", f"photos: [person-01, '{outside}']") + "# Ann Lee again\n"
     (cast / "cast.yaml").write_text(text)
@@ -201,16 +177,10 @@ def test_a_person_is_forgotten(shotad: Shotad, cast: Path, tmp_path: Path) -> No
     assert outside.exists()
     assert (cast / "person-02" / "1.jpg").exists()
     assert "person-01" not in text_of(cast)
-
-
-def test_the_overview_forgets_too(shotad: Shotad, cast: Path) -> None:
-    (cast / "overview.html").write_text("<h2>Ann Lee (person-01)</h2>")
-    said = shotad("cast", "forget", cast, "1", "--yes")
     page = (cast / "overview.html").read_text()
     assert "person-02" in page
     assert "Ann Lee" not in page
     assert "person-01/" not in page, "no picture"
-    assert "Note" not in said.out
 
 
 class Terminal(io.StringIO):
@@ -224,49 +194,13 @@ class Terminal(io.StringIO):
     ("typed", "code", "said"),
     [("y\n", 0, ""), ("n\n", 1, "Nothing was deleted."), ("\n", 1, "Nothing was deleted.")],
 )
-def test_one_is_asked_first(
-    shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int, said: str
-) -> None:
+def test_one_is_asked_first(shotad, cast, monkeypatch, typed, code, said):
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
     heard = shotad("cast", "forget", cast, "2")
     assert heard.code == code
     assert "To forget person-02: 2 photos and the entry will be deleted. This cannot be undone." in heard.err
     assert said in heard.err
     assert (cast / "bo.png").exists() == bool(code)
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "needle"),
-    [
-        (("1",), 2, "Nothing was deleted: there is no terminal to ask on. Add --yes."),
-        ((), 2, "Give an id or a name, or --all for everybody."),
-        (("1", "--all", "--yes"), 2, "Give an id or a name, or --all for everybody."),
-        (("x", "--yes"), 1, "nobody called 'x'"),
-        (("1", "--yes", "--film-folder", "gone.shotad"), 2, "gone.shotad is no work folder"),
-    ],
-)
-def test_mistakes_in_forgetting_delete_nothing(
-    shotad: Shotad,
-    cast: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    code: int,
-    needle: str,
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-    said = shotad("cast", "forget", cast, *words)
-    assert (said.code, said.out) == (code, "")
-    assert needle in said.err
-    assert text_of(cast) == CAST
-    assert (cast / "person-01" / "1.jpg").exists()
-
-
-@pytest.mark.parametrize("words", [("show",), ("name", "1", "x"), ("merge", "1", "2"), ("forget", "1")])
-def test_what_is_not_there_is_told(shotad: Shotad, tmp_path: Path, words: tuple[str, ...]) -> None:
-    said = shotad("cast", words[0], tmp_path / "gone", *words[1:])
-    assert (said.code, said.out) == (1, "")
-    assert f"There is no cast {tmp_path / 'gone'}." in said.err
-    assert not list(tmp_path.iterdir())
 
 
 def test_work_folders_elsewhere_are_known_and_names_go_from_what_was_compared(
@@ -314,16 +248,43 @@ def test_faces_go_where_the_cast_is_a_bank(shotad: Shotad, tmp_path: Path) -> No
     assert bank.exists()
 
 
-def test_extras_are_made_and_unmade(shotad: Shotad, cast: Path) -> None:
-    said = shotad("cast", "name", cast, "person-02", "--nameless").out
-    assert said == "2. person-02: extra, never named. 2 photos.\n"
-    assert "3. person-03: Cy. No photos." in shotad("cast", "name", cast, "3", "Cy").out
+TAKES = (
+    Take(2.0, (Head("ann", (0.25, 0.5), (0.4, 0.5)),)),
+    Take(1.5, (Head("bo", (0.75, 0.5), (0.75, 0.5)),)),
+    Take(1.5, (Head("ann", (0.7, 0.5), (0.7, 0.5)),)),
+)
 
 
-def test_a_merge_in_a_folder_of_photos_alone_is_undone(shotad: Shotad, cast: Path) -> None:
-    (cast / "cast.yaml").unlink()
-    before = shotad("cast", "show", cast).out
-    shotad("cast", "merge", cast, "1", "2", "--yes")
-    assert (cast / "cast.yaml").exists()
-    assert shotad("cast", "merge", cast, "--undo").code == 0
-    assert shotad("cast", "show", cast).out == before
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("films")
+    paint_film(folder / "ep one.mp4", TAKES)
+    paint_film(folder / "empty.mp4", (Take(1.0), Take(1.0)))
+    return folder
+
+
+@pytest.mark.usefixtures("painted_faces")
+def test_the_three_commands_of_a_newcomer_begin_here(shotad: Shotad, films: Path, tmp_path: Path) -> None:
+    cast = tmp_path / "x.cast"
+    words = ("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "work")
+    assert shotad(*words).code == 0
+    assert shotad("cast", "name", cast, "person-01", "Ann Lee").code == 0
+    assert "Ann Lee" in (cast / "overview.html").read_text()
+    again = shotad(*words)
+    assert "as before; Ann Lee" in again.out
+    assert "2 known before, 0 new" in again.out
+    assert f"shotad cast name {cast} person-02" in again.out
+    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")
+
+
+@pytest.mark.usefixtures("painted_faces")
+def test_no_face_is_no_error_and_a_bank_is_refused(shotad: Shotad, films: Path, tmp_path: Path) -> None:
+    empty, cast, out = films / "empty.mp4", tmp_path / "x.cast", tmp_path / "w"
+    said = shotad("cast", "discover", empty, "--cast", cast, "--out", out, "--plain")
+    assert said.code == 0
+    assert "No faces were found in empty.mp4" in said.out
+    assert not cast.exists()
+    (tmp_path / "bank.json").write_text("{}")
+    said = shotad("cast", "discover", films / "ep one.mp4", "--cast", tmp_path / "bank.json", "--out", out)
+    assert said.code == 1
+    assert "is no cast folder" in said.err

@@ -1,4 +1,4 @@
-"""The commands as a user meets them: results, exit codes, and errors that say what to do."""
+"""The commands as a user meets them: results, exit codes, what is told before work begins, and what doctor finds."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ import json
 import os
 import re
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
-from shotad.core import Config, Request
-from shotad.engines.fake import FakeEngine
+from shotad.cli.doctor import command as doctor
+from shotad.cli.models import command as models
+from shotad.cli.options import asked_time
+from shotad.core import Config, Request, duration, load_config, progress as room
+from shotad.description import Engines, opening
+from shotad.description.engine_pair import ONLY_ENGLISH
+from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
+from tests.grammar.dino_models import put_in_cache, saved
 from tests.media import FilmSpec, SoundSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def film(tmp_path: Path) -> Path:
-    path = tmp_path / "movie.mp4"
-    shutil.copy(make_film(FilmSpec(frames=300, cuts=(100, 200))).path, path)
-    return path
 
 
 def test_the_help_of_a_large_command_lists_its_options_in_sections(shotad: Shotad) -> None:
@@ -97,47 +98,6 @@ def test_a_film_full_of_speech_says_why_it_has_no_slot(shotad: Shotad, film: Pat
     assert "speech fills" not in shotad("slots", film, *FAKE[2:]).out
 
 
-def test_a_folder_of_films_is_for_batch(shotad: Shotad, film: Path) -> None:
-    for command in ("describe", "shots"):
-        said = shotad(command, film.parent)
-        assert said.code == 1
-        assert f"shotad batch {film.parent}" in said.err
-
-
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        (1, ("describe", "none.mp4")),
-        (1, ("describe", "{film}", "--note", "none.txt")),
-        (1, ("describe", "{film}", "--config", "none.yaml")),
-        (1, ("batch", "{film}", "--cast", "none.cast")),
-        (1, ("predict", "none.yaml", "--root", "{film}", "--out", "x")),
-        *((1, (name, "none.mp4")) for name in ("render", "review", "lint", "export", "sheet")),
-        (1, ("translate", "none.mp4", "--to", "de")),
-        (1, ("redo", "none.mp4", "1")),
-        (1, ("export", "{film}", "--format", "srt", "--out", "/proc/x")),
-        (2, ("describe", "{film}", "--engine", "nonsense")),
-        (2, ("batch", "{film}", "--engine", "nonsense")),
-        (2, ("describe", "{film}", "--voice", "nonsense")),
-        (2, ("render", "{film}", "--voice", "nonsense")),
-        (2, ("describe", "{film}", "--config", "nonsense")),
-        (2, ("export", "{film}", "--format", "nonsense")),
-        (2, ("import", "{film}", "{film}", "--format", "nonsense")),
-        (2, ("models", "pull", "nonsense")),
-        (2, ("predict", "nonsense", "--root", "{film}", "--out", "x")),
-    ],
-)
-def test_like_mistakes_have_like_exit_codes(
-    shotad: Shotad, film: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(film.parent)
-    if "{film}" in words and words[0] in ("render", "export", "import"):
-        assert shotad("describe", film, *FAKE, "--no-sheet").code == 0
-    said = shotad(*(word.format(film=film) for word in words))
-    assert said.code == code, said.err
-    assert said.err.count("Error: ") == 1
-
-
 def test_shots_and_slots_alone(shotad: Shotad, film: Path) -> None:
     shots = json.loads(shotad("shots", film, "--json").out)["shots"]
     assert {0, 100, 200} <= {row["frame"] for row in shots}
@@ -186,17 +146,12 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("megabytes", "fits"),
-    [
-        (81559, "paper (each of its models fits into 86 GB of the GPU)"),
-        (16384, "GB, the GPU has 17)"),
-        (2000, "of memory; "),
-    ],
-)
-def test_doctor_says_which_engine_the_gpu_can_run(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int, fits: str
-) -> None:
+@pytest.mark.parametrize(("megabytes", "fits"), [
+    (81559, "paper (each of its models fits into 86 GB of the GPU)"),
+    (16384, "GB, the GPU has 17)"),
+    (2000, "of memory; "),
+])  # fmt: skip
+def test_doctor_says_which_engine_the_gpu_can_run(shotad, tmp_path, monkeypatch, megabytes, fits):
     program = tmp_path / "nvidia-smi"
     program.write_text(
         f'#!/bin/sh\ncase "$1" in *name*) echo "NVIDIA H100, {megabytes} MiB";; *) echo {megabytes};; esac\n'
@@ -210,9 +165,7 @@ def test_doctor_says_which_engine_the_gpu_can_run(
     assert any(fits in finding for finding in checks.values())
 
 
-def test_doctor_names_the_extra_that_brings_what_is_missing(
-    shotad: Shotad, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_names_the_extra_that_brings_what_is_missing(shotad, monkeypatch):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     real = importlib.util.find_spec
     gone = ("spacy", "httpx", "docx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
@@ -228,29 +181,6 @@ def test_doctor_names_the_extra_that_brings_what_is_missing(
         assert any(wanted.startswith(package.lower()) for wanted in extras[extra]), (package, extra)
 
 
-BAD = {
-    "missing": ("no-such-film.mp4", None),
-    "empty": ("empty.mp4", b""),
-    "text": ("text.mp4", b"This is not a film.\n" * 50),
-    "playlist": ("list.mp4", b"#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nhttp://127.0.0.1:9/a.ts\n"),
-    "noise": ("noise.mkv", bytes(range(256)) * 40),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_what_is_no_film_is_refused_and_leaves_no_folder(shotad: Shotad, tmp_path: Path, name: str) -> None:
-    file_name, content = BAD[name]
-    path = tmp_path / file_name
-    if content is not None:
-        path.write_bytes(content)
-    said = shotad("describe", path, *FAKE)
-    assert said.code == 1
-    assert said.err.startswith("Error: ")
-    assert file_name in said.err
-    assert "Traceback" not in said.err
-    assert not path.with_suffix(".shotad").exists()
-
-
 def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, tmp_path: Path) -> None:
     whole = make_film(FilmSpec(suffix=".mkv", frames=300, cuts=(100, 200), gop=10)).path.read_bytes()
     path = tmp_path / "cut.mkv"
@@ -261,48 +191,8 @@ def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, 
     assert (tmp_path / "cut.shotad" / "track.json").is_file()
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "needle"),
-    [
-        (("--engine", "fak"), 2, "Did you mean fake?"),
-        (("--set", "slots.minimun=3"), 2, "Did you mean slots.minimum?"),
-        (("--from", "1:75"), 2, "no time"),
-        (("--from", "9", "--to", "8"), 2, "--to 8"),
-        (("--audio-track", "4"), 1, "audio track 4"),
-        (("--subtitles", "none.srt"), 1, "none.srt"),
-        (("--slots", "none.csv"), 1, "none.csv"),
-        (("--shots", "none.csv"), 1, "none.csv"),
-        (("--shots", "empty.csv"), 1, "empty.csv holds no shots."),
-        (("--shots", "late.csv"), 1, "late.csv holds no shot inside the film"),
-        (
-            ("--shots", "mixed.csv"),
-            1,
-            "the shots [0.000, 2.000) and [1.000, 3.000) overlap or are out of order.",
-        ),
-        (("--no-such-flag",), 2, "no-such-flag"),
-    ],
-)
-def test_mistakes_are_explained(
-    shotad: Shotad, tmp_path: Path, words: tuple[str, ...], code: int, needle: str
-) -> None:
-    path = tmp_path / "movie.mp4"
-    shutil.copy(make_film(FilmSpec(frames=150, sounds=(SoundSpec(duration=6.0),))).path, path)
-    for name, rows in {"empty": "", "late": "90,91\n", "mixed": "0,2\n1,3\n"}.items():
-        (tmp_path / f"{name}.csv").write_text(f"start,end\n{rows}")
-    words = tuple(str(tmp_path / word) if (tmp_path / word).is_file() else word for word in words)
-    base = ["--set", "slots.find_credits=false"]
-    base += [] if "--engine" in words else ["--engine", "fake"]
-    base += [] if "--audio-track" in words else ["--set", "speech.source=none"]
-    said = shotad("describe", path, *base, *words)
-    assert said.code == code
-    assert needle in said.err
-    assert "Traceback" not in said.err
-
-
 @pytest.mark.parametrize("command", ["describe", "shots", "slots", "grammar"])
-def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(
-    shotad: Shotad, film: Path, command: str
-) -> None:
+def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(shotad, film, command):
     folder = film.with_suffix(".shotad")
     assert shotad("describe", film, *FAKE).code == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -313,3 +203,165 @@ def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(
     assert f"Move {folder} away" in said.err
     assert "--out" in said.err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_programs_get_the_table_too(shotad: Shotad, film: Path) -> None:
+    said = shotad("describe", film, *FAKE, "--json", "--profile", "--no-sheet")
+    found = json.loads(said.out)["profile"]
+    assert found["wall"] > 0
+    assert {row["room"] for row in found["rooms"]} >= {"speech", "track"}
+    said = shotad("describe", film, *FAKE, "--json", "--estimate", "--profile")
+    assert json.loads(said.out)["profile"]["rooms"]
+
+
+@pytest.mark.parametrize(
+    ("language", "reads", "told"), [("de", True, True), ("en-GB", True, False), ("de", False, False)]
+)
+def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(language, reads, told):
+    writes = FakeEngine(answer=plain_answer if reads else None)
+    config = load_config(None, ("engine=fake", f"language={language}"))
+    said = opening(config, Path("w"), Engines(FakeEngine(), writes))
+    assert (ONLY_ENGLISH.format(language=language) in said) is told
+
+
+PLAIN = (
+    "--set", "slots.find_credits=false", "--set", "speech.source=none", "--set", "threads.features=none",
+    "--set", "scale.method=none",
+)  # fmt: skip
+
+
+def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, film: Path) -> None:
+    code, out, err = shotad("sheet", film, *PLAIN)
+    assert code == 0, err
+    folder = film.with_suffix(".shotad")
+    assert out == f"{folder / 'overview.html'}\n"
+    assert "There are no lines yet" in (folder / "overview.html").read_text()
+    assert not (folder / "track.json").exists()
+    assert not list(folder.glob("frames.*"))
+
+
+@pytest.mark.parametrize("given", [(), ("--slots", "slots.csv")])
+def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(shotad, film, given, monkeypatch):
+    """The one is drawn from kept frames, the other decodes the film; given slots are read exactly."""
+    monkeypatch.chdir(film.parent)
+    Path("slots.csv").write_text("start,end\n0.43,1.1\n3.01,5.2\n")
+    code, _, err = shotad("describe", film, "--engine", "fake", *PLAIN, *given, "--quiet")
+    assert code == 0, err
+    page = film.with_suffix(".shotad") / "overview.html"
+    drawn = page.read_bytes()
+    assert b"What the engine saw" in drawn
+    page.unlink()
+    assert shotad("sheet", page.parent, "--quiet") == (0, "", "")
+    assert page.read_bytes() == drawn
+
+
+@pytest.fixture
+def unfit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A film on a machine without a GPU, without weights, and on which every fetch is a fault."""
+
+    def fetch(*given: object) -> None:
+        raise AssertionError(f"fetched {given[0]}")
+
+    for module in ("shotad.engines.local_model", "shotad.description.estimate", "shotad.grammar.choices"):
+        monkeypatch.setattr(f"{module}.cached", lambda *_: None)
+    monkeypatch.setattr("shotad.engines.local_model.gpu_memory", lambda: 0)
+    monkeypatch.setattr("shotad.core.model_loading._fetch", fetch)
+    monkeypatch.setattr("shotad.core.weight_store._fetch", fetch)
+    monkeypatch.setattr("shotad.core.weight_store._verified", set())
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "weights"))
+    path = tmp_path / "film.mp4"
+    path.write_bytes(make_film(FilmSpec(frames=250, sounds=(SoundSpec(duration=10.0),))).path.read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("asked", ["--config", "--engine"])
+def test_the_papers_engines_are_refused_before_any_work(shotad: Shotad, unfit: Path, asked: str) -> None:
+    said = shotad("describe", unfit, asked, "paper")
+    assert said.code == 1
+    assert said.err.startswith("Error: This machine cannot run Qwen/Qwen2-VL-7B-Instruct and ")
+    assert "a GPU with" in said.err
+    assert "32.6 GB" in said.err
+    assert not unfit.with_name("film.mp4.shotad").exists()
+    assert [path.name for path in unfit.parent.iterdir()] == ["film.mp4"]
+
+
+def test_an_estimate_fetches_nothing_and_says_what_it_left_out(shotad: Shotad, unfit: Path) -> None:
+    said = shotad("describe", unfit, "--config", "paper", "--estimate")
+    assert said.code == 0, said.err
+    assert "calls:" in said.out
+    assert "An estimate fetches no weights. Without them are left out: speech" in said.err
+    assert "dinov2-giant-registers" in said.err
+    assert not (unfit.parent / "weights").exists()
+    assert not list(unfit.parent.glob("*.shotad/s*.json"))
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    time = Clock()
+    lines = room._Lines("Fetching weights", None, "B", time)
+    for _ in range(25):
+        time.now += 1
+        lines.advance(1e6)
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("83.5", 83.5), ("1:23.5", 83.5), ("0:01:23,5", 83.5), ("1:00:00", 3600), (" 7 ", 7)],
+)
+def test_times_are_read(text: str, seconds: float) -> None:
+    assert asked_time(text) == seconds
+
+
+def test_times_are_written() -> None:
+    assert [duration(s) for s in (0, 59.6, 74, 3720)] == ["0 s", "1 min 0 s", "1 min 14 s", "1 h 2 min"]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, and no network."""
+    pytest.importorskip("transformers")
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    return tmp_path / "hub"
+
+
+def invoked(command: object, *words: str) -> Result:
+    return CliRunner().invoke(command, list(words))  # type: ignore[arg-type]
+
+
+def threads_line() -> str:
+    checks = json.loads(invoked(doctor, "--json").stdout)
+    return next(check["finding"] for check in checks if check["topic"] == "Threads")
+
+
+def test_pull_offline_says_why_and_what_to_do(cache: Path) -> None:
+    done = invoked(models, "pull", "dinov2-base", "--plain")
+    assert done.exit_code == 1
+    assert "facebook/dinov2-base could not be fetched from the hub" in done.stderr
+    assert "threads.features=grid" in done.stderr
+    assert "0 of 1 here." in done.stdout
+
+
+def test_pull_of_what_is_here_asks_nobody(cache: Path, tmp_path: Path) -> None:
+    folder = put_in_cache(cache, "facebook/dinov2-small", saved(tmp_path / "model"))
+    done = invoked(models, "pull", "dinov2-small", "--plain")
+    assert done.exit_code == 0
+    assert f"dinov2-small: {folder}" in done.stderr
+    assert "1 of 1 here." in done.stdout
+
+
+def test_doctor_says_what_auto_takes_and_why(cache, tmp_path, monkeypatch):
+    assert threads_line() == "grid (no DINOv2 weights are at hand: shotad models pull dinov2-base)"
+    put_in_cache(cache, "facebook/dinov2-base", saved(tmp_path / "model"))
+    assert threads_line().startswith("dinov2-base (at hand, on ")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert threads_line().startswith("grid (torch is not installed")

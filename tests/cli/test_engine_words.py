@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from shotad.core import Config, Engine, EngineError, build_settings
 from shotad.engines import best_here, make_engine, running, stage_engines
-from tests.bad_server import Act, BadServer, Seen, answer
+from tests.bad_server import Act, BadServer, Pages, Seen, answer
 from tests.cli.program import FAKE, Shotad
 from tests.endpoint import SCHEMA, request
 from tests.media import FilmSpec, SoundSpec, make_film
@@ -45,10 +44,8 @@ class Ollama:
         if path == "/api/show":
             sizes = {"qwen25vl.context_length": self._longest, "qwen25vl.block_count": 28}
             return 200, {
-                "capabilities": able[body["model"]],
-                "model_info": sizes,
-                "details": {"family": "qwen"},
-            }
+                "capabilities": able[body["model"]], "model_info": sizes, "details": {"family": "qwen"},
+            }  # fmt: skip
         assert path == "/api/chat", path
         self.asked.append(dict(body))
         context = body["options"]["num_ctx"]
@@ -64,53 +61,30 @@ class Ollama:
         }  # fmt: skip
 
 
-Answers = Callable[[str, Mapping[str, Any]], tuple[int, Any]]
-
-
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[Answers], str]]:
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[Pages], str]]:
     """Serves what a function answers, and gives the address. No other server is looked for, nothing is chosen."""
-    servers = []
-
-    def start(answers: Answers) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.do_POST()
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                status, document = answers(self.path, json.loads(body or "{}"))
-                data = json.dumps(document).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-                """Says nothing."""
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        forget()
-        return f"http://127.0.0.1:{server.server_address[1]}"
 
     def forget() -> None:
         running.cache_clear()
         best_here.cache_clear()
 
-    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
-    monkeypatch.setattr("shotad.engines.local_servers.PATIENCE", 20.0)  # the machine may be busy
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with ExitStack() as stack:
+
+        def start(answers: Pages) -> str:
+            server = stack.enter_context(BadServer(pages=answers))
+            forget()
+            return server.url.removesuffix("/v1")
+
+        monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
+        monkeypatch.setattr("shotad.engines.local_servers.PATIENCE", 20.0)  # the machine may be busy
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+        yield start
     forget()
 
 
 @pytest.fixture
-def ollama(serve: Callable[[Answers], str], monkeypatch: pytest.MonkeyPatch) -> Ollama:
+def ollama(serve: Callable[[Pages], str], monkeypatch: pytest.MonkeyPatch) -> Ollama:
     server = Ollama()
     monkeypatch.setenv("OLLAMA_HOST", serve(server.answer).removeprefix("http://"))
     return server
@@ -140,9 +114,7 @@ def test_a_film_is_described_in_one_word(ollama: Ollama, shotad: Shotad, tmp_pat
     assert (lengths[0], set(lengths[1:])) == (12_288, {24_576})
 
 
-def test_a_server_that_is_not_there_is_told_before_the_film_is_read(
-    ollama: Ollama, shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_is_not_there_is_told_before_the_film_is_read(ollama, shotad, tmp_path, monkeypatch):
     film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "film.shotad"
     arguments = ("describe", film, *FAKE, "--engine", WORD, "--out", folder, "--no-sheet")
     assert shotad(*arguments).code == 0
@@ -158,9 +130,7 @@ def test_a_server_that_is_not_there_is_told_before_the_film_is_read(
 
 
 @pytest.mark.parametrize("says_so", [True, False], ids=["refuses", "cuts silently"])
-def test_a_prompt_that_does_not_fit_gets_a_longer_context_or_fails(
-    serve: Callable[[Answers], str], says_so: bool
-) -> None:
+def test_a_prompt_that_does_not_fit_gets_a_longer_context_or_fails(serve, says_so):
     roomy, small = Ollama(40_000, says_so=says_so), Ollama(12_000, says_so=says_so)
     places = [{"openai": {"base_url": f"{serve(one.answer)}/v1"}} for one in (roomy, small)]
     (fits,) = engine(**places[0]).generate([request(frames=32)])
@@ -190,9 +160,7 @@ def test_stage_two_may_have_a_model_that_sees_nothing(ollama: Ollama) -> None:
     assert set(ollama.asked[0]["format"]["properties"]) == set(SCHEMA["properties"])  # type: ignore[arg-type]
 
 
-def test_an_ollama_that_knows_no_schema_is_asked_plainly_from_then_on(
-    serve: Callable[[Answers], str],
-) -> None:
+def test_an_ollama_that_knows_no_schema_is_asked_plainly_from_then_on(serve):
     old, shown = Ollama(), list[bool]()
 
     def answer(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
@@ -228,12 +196,10 @@ TOLD = [
 ]
 
 
-def test_servers_are_found_at_their_ports_and_strangers_are_not(
-    ollama: Ollama, serve: Callable[[Answers], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, monkeypatch):
     from shotad.engines.local_servers import KINDS, Kind
 
-    def pages(held: Mapping[str, Any]) -> Answers:
+    def pages(held: Mapping[str, Any]) -> Pages:
         return lambda path, _: (200, held[path]) if path in held else (404, "no such page")
 
     def at(lists: Mapping[str, Any]) -> tuple[Kind, ...]:
@@ -246,17 +212,13 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(
     assert stage_engines(config).stage1 == "openai"
     assert make_engine("openai", config, "stage1").identity.model == "Qwen/Qwen3-VL-4B"
     somebody = {
-        "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]},
-        "/props": [],
-        "/api/v0/models": 3,
-    }
+        "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]}, "/props": [], "/api/v0/models": 3,
+    }  # fmt: skip
     monkeypatch.setattr("shotad.engines.local_servers.KINDS", at(dict.fromkeys(LISTS, somebody)))
     assert [server.told for server in running()] == TOLD[:1]
 
 
-def test_auto_takes_a_server_only_where_the_user_said_so(
-    ollama: Ollama, shotad: Shotad, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_takes_a_server_only_where_the_user_said_so(ollama, shotad, monkeypatch):
     def doctor(*use: str) -> str:
         best_here.cache_clear()
         return shotad("doctor", *use).out
@@ -276,9 +238,7 @@ def test_auto_takes_a_server_only_where_the_user_said_so(
     assert "chosen" not in doctor("--use", "none")
 
 
-def test_small_is_one_model_for_both_stages_loaded_once(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_is_one_model_for_both_stages_loaded_once(shotad, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     import transformers
@@ -309,18 +269,12 @@ def test_small_is_one_model_for_both_stages_loaded_once(
     assert loads == [1]
 
 
-@pytest.mark.parametrize(
-    ("word", "looks", "kinds"),
-    [
-        ("openai", "openai", ["text", "image_url"] * 4 + ["text"]),
-        ("openai", "openai-sound", ["text", "image_url"] * 4 + ["input_audio", "text"]),
-        ("vllm:tiny", "openai", ["video_url", "text"]),
-    ],
-    ids=["stills with times", "sound", "video with times"],
-)
-def test_what_a_film_becomes_on_the_wire(
-    word: str, looks: str, kinds: list[str], shotad: Shotad, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("word", "looks", "kinds"), [
+    ("openai", "openai", ["text", "image_url"] * 4 + ["text"]),
+    ("openai", "openai-sound", ["text", "image_url"] * 4 + ["input_audio", "text"]),
+    ("vllm:tiny", "openai", ["video_url", "text"]),
+], ids=["stills with times", "sound", "video with times"])  # fmt: skip
+def test_what_a_film_becomes_on_the_wire(word, looks, kinds, shotad, tmp_path):
     def script(seen: Seen) -> Act:
         line = '{"summarized_AD": "A woman opens a door."}'
         return answer(

@@ -61,10 +61,8 @@ def tiny(kind: str, folder: Path) -> Path:
     if kind in VIDEO_FAMILIES:
         return video_folder(folder, kind)
     others = {
-        "llava": llava_folder,
-        "idefics3": split_folder,
-        "qwen2_5_omni": partial(omni_folder, whole=True),
-    }
+        "llava": llava_folder, "idefics3": split_folder, "qwen2_5_omni": partial(omni_folder, whole=True),
+    }  # fmt: skip
     return others[kind](folder) if kind in others else qwen_folder(folder, kind)
 
 
@@ -83,9 +81,7 @@ def words(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("words", "kind"), [(kind, kind) for kind in FAMILIES if kind not in REFUSED], indirect=["words"]
 )
-def test_each_family_looks_at_a_film_once(
-    words: tuple[object, ...], kind: str, shotad: Shotad, tmp_path: Path
-) -> None:
+def test_each_family_looks_at_a_film_once(words, kind, shotad, tmp_path):
     out = tmp_path / "out"
     said = shotad(*words)
     assert said.code == 0, said.err

@@ -1,4 +1,4 @@
-"""``shotad lint``: what it takes, what it says, and its exit codes."""
+"""``shotad lint``: what it takes, what it says, and its exit codes; on scripts of every format, work folders, casts, translations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.lint import command
-from shotad.core import ConfigError, Interval, ShotadError, UsageError, readable_json
-from shotad.script import Cue, FilmId, Track, to_json
+from shotad.core import (
+    Given,
+    GivenCast,
+    Interval,
+    ShotadError,
+    UsageError,
+    WorkFolder,
+    load_config,
+    readable_json,
+    write_settings,
+)
+from shotad.script import TRACK, Cue, FilmId, Track, to_json
 from shotad.script.checked_lines import FILE
+from tests.rendering.described import film_with, write_folder
 from tests.script_text import write_script
 
 WORDS = ("--set", "lint.parse=words")
@@ -70,15 +81,6 @@ def test_exit_codes_and_levels(folder: Path) -> None:
     assert "1 error (L2 1), 1 warning (L4 1) in 3 lines." in text
 
 
-def test_rules_that_are_not_there_are_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="There is no rule 'L99'"):
-        run(folder, "--only", "L99")
-    with pytest.raises(UsageError, match="There is nothing to check"):
-        run()
-    with pytest.raises(ConfigError, match="names no rule"):
-        run(folder, "--ignore", "L4:")
-
-
 def test_ignored_once_and_accepted_for_good(folder: Path) -> None:
     assert found(folder, "--ignore", "L2:s00005000") == [("L4", "s00011000")]
     assert len(found(folder)) == 2
@@ -133,3 +135,77 @@ def test_records_of_the_folder_are_used(folder: Path) -> None:
     }  # fmt: skip
     (folder / "stage1.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
     assert [rule for rule, _ in found(folder)] == ["T1", "L2", "L4", "L11"]
+
+
+TEXTS = {
+    1.0: "We see a cat by the window.", 9.0: "Ada opens the old door.", 14.0: "Rain falls on the street.",
+}  # fmt: skip
+CAST = """\
+people:
+- {id: anna, name: Anna}
+- {id: ben, name: Ben Carver, aliases: [Benny], reveal_at: 13}
+"""
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "film.shotad", film_with(), TEXTS)
+
+
+def rewrite(described: Path, *texts: str) -> None:
+    text = (described / TRACK).read_text(encoding="utf-8")
+    for old, new in zip(TEXTS.values(), texts, strict=True):
+        text = text.replace(old, new)
+    (described / TRACK).write_text(text, encoding="utf-8")
+
+
+def test_a_script_in_a_work_folder_has_what_the_folder_knows(described: Path) -> None:
+    script = described / "mine.srt"
+    script.write_text("1\n00:00:05,500 --> 00:00:07,500\nA dog barks.\n", encoding="utf-8")
+    (rows,) = [json.loads(run(script, "--json")[1])]
+    assert "T1" in [row["rule"] for row in rows["findings"]]
+    assert run(script, "--accept", "T1:#1")[0] in (0, 1)
+    assert "T1" not in [row["rule"] for row in json.loads(run(script, "--json")[1])["findings"]]
+
+
+def test_l7_and_l8_with_a_cast_named_and_with_that_of_the_run(described: Path, tmp_path: Path) -> None:
+    cast = tmp_path / "cast.yaml"
+    cast.write_text(CAST, encoding="utf-8")
+    rewrite(described, "Benny sits by the window.", "Ada opens the old door.", "Ben Carver and Anna leave.")
+    assert not {"L7", "L8"} & {rule for rule, _ in found(described)}
+    named = found(described, "--cast", cast)
+    assert ("L7", "s00001000") in named, "told before the film reveals it"
+    assert ("L7", "s00009000") in named, "nobody of the cast"
+    with WorkFolder(described) as place:
+        write_settings(place, load_config(None), film_with(), Given(cast=GivenCast(cast)))
+    assert found(described) == named
+    cast.unlink()
+    skipped = json.loads(run(described, "--json")[1])["skipped"]
+    assert any("L7 and L8" in reason and "cast.yaml" in reason for reason in skipped)
+
+
+def test_one_of_several_that_cannot_be_read_keeps_not_the_others_from_it(described, tmp_path):
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"a": 1', encoding="utf-8")
+    code, text = run(described, bad, "--skip", "L,T")
+    assert code == 1
+    assert "0 errors" in text
+    assert f"{bad} is not checked:" in text
+    rows = json.loads(run(described, bad, tmp_path / "no.vtt", "--json")[1])
+    assert [set(row) >= {"name", "error", "hint"} for row in rows] == [False, True, True]
+    assert run(described, tmp_path / "no.vtt")[0] == 1
+
+
+def test_an_accepted_finding_on_times_is_told_again_where_the_times_have_changed(described: Path) -> None:
+    def row(rule: str) -> bool:
+        return rule in [name for name, _ in found(described)]
+
+    text = (described / TRACK).read_text(encoding="utf-8")
+    early = text.replace('"start": 9.0', '"start": 7.0')
+    (described / TRACK).write_text(early, encoding="utf-8")
+    if not row("T1"):
+        pytest.fail("the moved line must be over speech")
+    run(described, "--accept", "T1")
+    assert not row("T1")
+    (described / TRACK).write_text(early.replace('"start": 7.0', '"start": 6.5'), encoding="utf-8")
+    assert row("T1")

@@ -20,15 +20,9 @@ def test_what_engines_cost_and_write_is_measured(tmp_path: Path) -> None:
     film, out = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "found.json"
     settings = [word for one in FAKE[3::2] for word in ("--set", one)]
     command = [
-        sys.executable,
-        TOOLS / "try_real_models.py",
-        film,
-        "--engine",
-        "fake",
-        "--engine",
-        "none",
+        sys.executable, TOOLS / "try_real_models.py", film, "--engine", "fake", "--engine", "none",
         *settings,
-    ]
+    ]  # fmt: skip
     run = subprocess.run([*command, "--out", out], capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stderr
     *_, good, bad = run.stdout.splitlines()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from shotad.core import Config, Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
-from tests.media import FilmSpec, make_film
 
 HERE = "tests.cli.test_redo_command"
 
@@ -43,13 +41,10 @@ def _named_from_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def film(tmp_path: Path, shotad: Shotad) -> Path:
+def film(film: Path, shotad: Shotad) -> Path:
     """A film that was described beside itself."""
-    path = tmp_path / "movie.mp4"
-    shutil.copy(make_film(FilmSpec(frames=300, cuts=(100, 200))).path, path)
-    said = shotad("describe", path, *FAKE, "--no-sheet", "--quiet")
-    assert said == Said(0, "", "")
-    return path
+    assert shotad("describe", film, *FAKE, "--no-sheet", "--quiet") == Said(0, "", "")
+    return film
 
 
 DICE = ("--set", f"stage2.engine={HERE}:Dice", "--no-sheet")
@@ -84,29 +79,6 @@ def test_no_new_line_is_exit_code_1(shotad: Shotad, film: Path) -> None:
     assert "Nothing was changed: the new answer is failed" in said.out
     assert "1 of 1 slots failed: " in said.err
     assert first_line(film) == before
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "needle"),
-    [
-        (("s12345678",), 2, "The nearest is s0"),
-        (("99",), 2, "lines are heard"),
-        (("nonsense",), 2, "neither an id nor a time"),
-        (("1", "--engine", "fakee"), 2, "Did you mean fake?"),
-        (("1", "--set", "slots.minimum=3"), 2, "whole film"),
-        (("1", "--set", "stage2.candidats=3"), 2, "stage2.candidates"),
-        (("1", "--film", "none.mp4"), 1, "none.mp4"),
-        ((), 2, "SLOT"),
-    ],
-)
-def test_mistakes_are_explained(
-    shotad: Shotad, film: Path, words: tuple[str, ...], code: int, needle: str
-) -> None:
-    said = shotad("redo", film, *words)
-    assert said.code == code
-    assert needle in said.err
-    assert "Traceback" not in said.err
-    assert not (film.with_suffix(".shotad") / "redo.jsonl").exists()
 
 
 def test_a_film_that_has_moved_is_asked_for(shotad: Shotad, film: Path, tmp_path: Path) -> None:

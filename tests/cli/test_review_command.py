@@ -52,29 +52,8 @@ def test_a_film_that_is_gone_is_no_hindrance(shotad: Shotad, tmp_path: Path, ser
     assert served[0]["film"] is None
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("--film", "nowhere.mp4"), 1, "There is no film nowhere.mp4"),
-        (("--port", "0"), 2, "--port"),
-        (("--port", "70000"), 2, "--port"),
-        (("--no-open", "--quiet"), 2, "you would not see the address"),
-        (("--json", "--plain"), 2, "exclude each other"),
-    ],
-)
-def test_what_cannot_be_meant_is_said(
-    shotad: Shotad, place: Path, served: list[Any], words: tuple[str, ...], code: int, said: str
-) -> None:
-    heard = shotad("review", place, *words)
-    assert heard.code == code
-    assert said in heard.err
-    assert served == []
-
-
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
-def test_missing_packages_are_named_with_the_extra(
-    shotad: Shotad, place: Path, missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_packages_are_named_with_the_extra(shotad, place, missing, monkeypatch):
     real = builtins.__import__
 
     def without(name: str, *args: Any, **more: Any) -> Any:
@@ -113,15 +92,10 @@ def test_the_address_is_the_result(place: Path) -> None:
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_it_is_served_to_this_machine_alone_unless_asked(
-    shotad: Shotad, place: Path, served: list[Any]
-) -> None:
+def test_it_is_served_to_this_machine_alone_unless_asked(shotad, place, served):
     assert shotad("review", place).code == 0
     call = served[0]
     assert (call["folder"], call["film"]) == (place, film_with())
     assert (call["host"], call["port"], call["open_browser"], call["reviewer"]) == (
-        "127.0.0.1",
-        None,
-        True,
-        None,
-    )
+        "127.0.0.1", None, True, None,
+    )  # fmt: skip

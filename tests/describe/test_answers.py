@@ -13,11 +13,9 @@ from shotad.description.answers import WHOLE, parse_stage2
 
 STEPS = ("Main characters", "Actions", "Interactions", "Key objects")
 ANSWER = {
-    "Main characters": "Ann and Bo.",
-    "Actions": "Ann opens the gate. Bo runs.",
-    "Interactions": "They look at each other.",
-    "Key objects": "A rusty gate.",
-}
+    "Main characters": "Ann and Bo.", "Actions": "Ann opens the gate. Bo runs.",
+    "Interactions": "They look at each other.", "Key objects": "A rusty gate.",
+}  # fmt: skip
 
 FORMS = {
     "as asked": "Description:\n1. Main characters: {}\n2. Actions: {}\n3. Interactions: {}\n4. Key objects: {}",
@@ -112,18 +110,15 @@ def test_what_models_do_with_steps_is_understood(reply: str, steps: dict[str, st
 TOLD = "1. Main characters: Ann.\n2. Actions: Ann runs."
 
 
-@pytest.mark.parametrize(
-    ("reply", "why"),
-    [
-        (f"Description:\n{TOLD}\n\nExplanation: Both look down the hall.", "Both look down the hall."),
-        (f"{TOLD} Explanation: Both look down the hall.", "Both look down the hall."),
-        (f"Explanation: Both look down the hall.\nDescription:\n{TOLD}", "Both look down the hall."),
-        (TOLD.replace("\n2", "\nExplanation: Both look down the hall.\n2"), "Both look down the hall."),
-        (f"{TOLD} {THREAD}", THREAD),
-        (f"{TOLD}\n\n{THREAD}", THREAD),
-        (f"{TOLD} {THREAD}\n3. Interactions: None.", THREAD),
-    ],
-)
+@pytest.mark.parametrize(("reply", "why"), [
+    (f"Description:\n{TOLD}\n\nExplanation: Both look down the hall.", "Both look down the hall."),
+    (f"{TOLD} Explanation: Both look down the hall.", "Both look down the hall."),
+    (f"Explanation: Both look down the hall.\nDescription:\n{TOLD}", "Both look down the hall."),
+    (TOLD.replace("\n2", "\nExplanation: Both look down the hall.\n2"), "Both look down the hall."),
+    (f"{TOLD} {THREAD}", THREAD),
+    (f"{TOLD}\n\n{THREAD}", THREAD),
+    (f"{TOLD} {THREAD}\n3. Interactions: None.", THREAD),
+])  # fmt: skip
 def test_explanation_is_kept_apart_also_without_its_heading(reply: str, why: str) -> None:
     found = parse_stage1(reply, STEPS, "s1", "vlm")
     assert dict(found.steps) == {"Main characters": "Ann.", "Actions": "Ann runs."}
@@ -132,16 +127,8 @@ def test_explanation_is_kept_apart_also_without_its_heading(reply: str, why: str
 
 @pytest.mark.parametrize(
     "reply",
-    [
-        "",
-        "  \n ",
-        "Description:",
-        "1. Main characters: None\n2. Actions: N/A",
-        "Explanation: both alike.",
-        "***",
-        "...",
-    ],
-)
+    ["", "  \n ", "Description:", "1. Main characters: None\n2. Actions: N/A", "Explanation: both alike.", "***", "..."],
+)  # fmt: skip
 def test_empty_stage1_answer_says_so(reply: str) -> None:
     with pytest.raises(ScriptError, match="described nothing of slot s00001000"):
         parse_stage1(reply, STEPS, "s00001000", "vlm")
@@ -181,9 +168,14 @@ ONE_LINE = {
 }
 
 
-@pytest.mark.parametrize("reply", ONE_LINE.values(), ids=ONE_LINE)
-def test_one_line_is_found(reply: str) -> None:
-    assert parse_stage2(reply) == (GATE,)
+SOUNDS = (
+    "He can't help laughing.",
+    'A sign reads "Sorry, we\'re closed".',
+    "Unfortunately for him, the rope snaps.",
+    "The assistant hands him a scalpel.",
+    "He is unable to lift the hatch.",
+)
+"""Lines that only sound like a refusal."""
 
 
 KEPT = {
@@ -207,8 +199,15 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("reply", "line"), KEPT.values(), ids=KEPT)
-def test_what_belongs_to_the_sentence_stays(reply: str, line: str) -> None:
+LINES = [
+    *(pytest.param(reply, GATE, id=name) for name, reply in ONE_LINE.items()),
+    *(pytest.param(reply, line, id=name) for name, (reply, line) in KEPT.items()),
+    *(pytest.param(json.dumps({"summarized_AD": line}), line, id=line) for line in SOUNDS),
+]
+
+
+@pytest.mark.parametrize(("reply", "line"), LINES)
+def test_one_line_is_found_with_what_belongs_to_it(reply: str, line: str) -> None:
     assert parse_stage2(reply) == (line,)
 
 
@@ -235,27 +234,11 @@ def test_five_lines_are_found(reply: str) -> None:
     assert parse_stage2(reply, 5) == FIVE
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "   ",
-        "{}",
-        "[]",
-        "null",
-        "```json\n```",
-        '{"summarized_AD": ""}',
-        '{"summarized_AD": "..."}',
-        '{"summarized_AD": ',
-        '{"summarized_AD": "She opens the',
-        '{"summarized_AD": null}',
-        '{"summarized_AD": "N/A"}',
-        "Here is the AD:",
-        "***",
-        "{{{{",
-        "[" * 100_000,
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    "", "   ", "{}", "[]", "null", "```json\n```", '{"summarized_AD": ""}', '{"summarized_AD": "..."}',
+    '{"summarized_AD": ', '{"summarized_AD": "She opens the', '{"summarized_AD": null}',
+    '{"summarized_AD": "N/A"}', "Here is the AD:", "***", "{{{{", "[" * 100_000,
+])  # fmt: skip
 def test_empty_stage2_answer_says_so(reply: str) -> None:
     with pytest.raises(ScriptError, match="wrote no whole line") as caught:
         parse_stage2(reply)
@@ -263,19 +246,16 @@ def test_empty_stage2_answer_says_so(reply: str) -> None:
     assert len(caught.value.what) < 200
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I'm sorry, but I can't assist with that.",
-        "I'm unable to describe the content of this video.",
-        "Sorry, I can't help with identifying people in images.",
-        "I apologize, but I cannot provide a description of this scene as it contains graphic violence.",
-        "Description:\n1. Main characters: I'm sorry, I can't identify people.",
-        '{"error": "This content violates our content policy."}',
-        "I can't view images directly, so I cannot describe them.",
-        "As an AI language model, I cannot watch videos.",
-    ],
-)
+@pytest.mark.parametrize("answer", [
+    "I'm sorry, but I can't assist with that.",
+    "I'm unable to describe the content of this video.",
+    "Sorry, I can't help with identifying people in images.",
+    "I apologize, but I cannot provide a description of this scene as it contains graphic violence.",
+    "Description:\n1. Main characters: I'm sorry, I can't identify people.",
+    '{"error": "This content violates our content policy."}',
+    "I can't view images directly, so I cannot describe them.",
+    "As an AI language model, I cannot watch videos.",
+])  # fmt: skip
 def test_a_model_that_will_not_look(answer: str) -> None:
     with pytest.raises(RefusalError, match="refused to describe slot s1"):
         parse_stage1(answer, STEPS[:3], "s1", "vlm")
@@ -297,22 +277,16 @@ WHOLE_ANSWERS: list[tuple[str, int, tuple[str, ...] | str]] = [
     ("I understand your request, but I cannot provide a description of graphic violence.", 1, REFUSED),
     ('{"error": "The description contains graphic violence and cannot be processed."}', 1, REFUSED),
     ("Unfortunately, I am not able to complete this task.", 1, REFUSED),
-    (
-        '{"summarized_AD_1": "He runs.", "summarized_AD_2": "I cannot write about violence."}',
-        5,
-        ("He runs.",),
-    ),
+    ('{"summarized_AD_1": "He runs.", "summarized_AD_2": "I cannot write about violence."}', 5, ("He runs.",)),
     ('{"summarized_AD": "..."}\n\n{"summarized_AD": "He runs."}', 1, ("He runs.",)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("answer", "candidates", "cut", "expected"),
     [(*row[:2], True, row[2]) for row in CUT] + [(*row[:2], False, row[2]) for row in WHOLE_ANSWERS],
 )
-def test_half_a_line_and_a_refusal_are_no_line(
-    answer: str, candidates: int, cut: bool, expected: tuple[str, ...] | str
-) -> None:
+def test_half_a_line_and_a_refusal_are_no_line(answer, candidates, cut, expected):
     try:
         found: tuple[str, ...] | str = parse_stage2(answer, candidates, cut=cut)
     except RefusalError:
@@ -320,20 +294,6 @@ def test_half_a_line_and_a_refusal_are_no_line(
     except ScriptError:
         found = NOTHING
     assert found == expected
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "He can't help laughing.",
-        'A sign reads "Sorry, we\'re closed".',
-        "Unfortunately for him, the rope snaps.",
-        "The assistant hands him a scalpel.",
-        "He is unable to lift the hatch.",
-    ],
-)
-def test_a_line_that_only_sounds_like_a_refusal_is_one(line: str) -> None:
-    assert parse_stage2(json.dumps({"summarized_AD": line})) == (line,)
 
 
 PIECES = (

@@ -1,17 +1,18 @@
-"""People in the prompts: whom each stage is told of, how, and that nobody leaves no trace."""
+"""People in the prompts: whom each stage is told of, how, that nobody leaves no trace; and names heard near a clip."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from shotad.core import Description, Mark, Presence, PromptSettings
-from shotad.description.castlist import Marks, as_called
+from shotad.core import Character, Description, Interval, Mark, Presence, PromptSettings, Utterance
+from shotad.description.castlist import as_called
 from shotad.description.prompts import stage2_messages
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import Heard, heard_names
 from shotad.description.story import names_in_use
-from shotad.description.verify import verify_messages
+from shotad.film import read_subtitles
 from tests.describe.prompting import NORA, bare, config_of, people, plan_of, stage1, text_of
 
 HEARD = (
@@ -30,19 +31,12 @@ def first_step(presence: Presence, **how: object) -> str:
 # Stage I
 
 
-@pytest.mark.parametrize(
-    ("mark", "listed", "words"),
-    [
-        (Mark("red"), "Ann (red)", ()),
-        (Mark("red", "dashed"), "Ann (dashed red)", ("has gaps",)),
-        (Mark("red", "double"), "Ann (double red)", ("two lines",)),
-        (
-            Mark("red", "dashed", "22"),
-            "Ann (dashed red, tagged 22)",
-            ("has gaps", "number beside the circle"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("mark", "listed", "words"), [
+    (Mark("red"), "Ann (red)", ()),
+    (Mark("red", "dashed"), "Ann (dashed red)", ("has gaps",)),
+    (Mark("red", "double"), "Ann (double red)", ("two lines",)),
+    (Mark("red", "dashed", "22"), "Ann (dashed red, tagged 22)", ("has gaps", "number beside the circle")),
+])  # fmt: skip
 @pytest.mark.parametrize("order", ["apart", "clip"])
 def test_marks_that_need_a_word_get_one(mark: Mark, listed: str, words: tuple[str, ...], order: str) -> None:
     step = first_step(people("ann", marks={"ann": mark}), characters=order)
@@ -87,21 +81,16 @@ def asked(presence: Presence, description: Description = SEEN, **how: object) ->
     return bare(stage2_messages(called, plan_of("pc", presence=presence), config_of(settings))[1].text)
 
 
-def test_stage_2_is_told_what_to_call_whom() -> None:
+def test_stage_2_is_told_what_to_call_whom_or_only_what_may_not_be_said_goes() -> None:
     text = asked(people("ann nora"))
-    assert (
-        "\n\nWhat the people of this clip are called:\n- Ann (she)\n- the woman in red (she), not named yet\n"
-        in text
-    )
+    head = "\n\nWhat the people of this clip are called:\n"
+    assert f"{head}- Ann (she)\n- the woman in red (she), not named yet\n" in text
     assert "Invent no names." in text
     assert text.index("Invent no names") < text.index("\n\nDescription:\n")
     assert "Ann and the woman in red." in text
     assert "Ann hands the woman in red a cup. The woman in red drinks." in text
     for name in ("Nora", "Annie", "Lee", "Moe"):
         assert name not in text
-
-
-def test_without_names_for_stage_2_only_what_may_not_be_said_goes() -> None:
     text = asked(people("ann nora"), rules="paper")
     assert "What the people" not in text
     assert "Ann Lee and the woman in red." in text
@@ -126,10 +115,45 @@ def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
     assert names_in_use(lines, "") == ("Bo Ek", "Nora", "Max")
 
 
-def look(presence: Presence, marks: Marks = "ellipses", **how: object) -> str:
-    settings = PromptSettings.model_validate(how)
-    return bare(
-        verify_messages(["Ann sits."], plan_of("pc", presence=presence), config_of(settings, marks=marks))[0][
-            1
-        ].text
-    )
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+CAST = (
+    Character("celia", "Celia", "Celia Smith", ("Sis",)),
+    Character("thom", "Thom", "Thom Lee"),
+    Character("bo", "the man in grey", "the man in grey", (), ("Bo",), named=False),
+)
+CLIP = Interval(100, 110)
+
+
+def said_at(start: float, text: str, speaker: str = "") -> Utterance:
+    return Utterance(Interval(start, start + 2), text, speaker=speaker)
+
+
+@pytest.mark.parametrize(("speech", "names"), [
+    ((said_at(85, "Thom!"), said_at(95, "Where is Thom?"), said_at(104, "Sis, wait!"), said_at(106, "Celia!")),
+     (Heard("Celia", "spoken", 104.0), Heard("Thom", "spoken", 95.0))),
+    ((said_at(102, "Go!", "Celia Smith"), said_at(106, "Thom!", "Thom and Boris")),
+     (Heard("Thom", "speaker", 106.0), Heard("Celia", "speaker", 102.0))),
+    ((said_at(104, "Bo! Bo!", "Bo"),), ()),
+], ids=["each once", "who speaks", "who may not be named yet"])  # fmt: skip
+def test_the_nearest_go_first(speech, names) -> None:
+    assert heard_names(speech, CLIP, CAST) == names
+
+
+def test_without_a_cast_labels_and_who_is_called() -> None:
+    speech = [
+        said_at(10, "Ann! Come here."),
+        said_at(14, "What do you want of me, Ann?"),
+        said_at(101, "Ann! The door is open."),
+        said_at(103, "Hello! Stop! We have to go now. Hello!", "Cy"),
+        said_at(106, "I saw Bo there, and he looked at Mrs. Lee."),
+    ]
+    assert {(h.name, h.how) for h in heard_names(speech, CLIP, ())} == {
+        ("Ann", "spoken"), ("Cy", "speaker"), ("Bo", "spoken"), ("Mrs. Lee", "spoken"),
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")
+def test_supplied_captions() -> None:
+    speech = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt")
+    names = {h.name for at in range(0, 600, 10) for h in heard_names(speech, Interval(at, at + 10), ())}
+    assert names == {"Emo", "Proog"}

@@ -18,50 +18,43 @@ from tests.describe.prompting import plan_of
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 GOOD = (
-    "She opens the gate.",
-    "He pockets the key and walks off.",
-    "Ann's hand is covered in blood.",
-    "The door is closed, the blinds are drawn.",
-    "Bill hands Ann a gun.",
-    "A woman's hand opens the door.",
-    'A sign reads "I will be back. We were here".',
-    "Small talk show hosts laugh.",
-    "Will runs to the gate.",
-    "He sees them dressed in rags.",
-    "He talks into a radio.",
-    "She leaves without speaking.",
-    "A chat window opens.",
-)
+    "She opens the gate.", "He pockets the key and walks off.", "Ann's hand is covered in blood.",
+    "The door is closed, the blinds are drawn.", "Bill hands Ann a gun.", "A woman's hand opens the door.",
+    'A sign reads "I will be back. We were here".', "Small talk show hosts laugh.",
+    "Will runs to the gate.", "He sees them dressed in rags.", "He talks into a radio.",
+    "She leaves without speaking.", "A chat window opens.",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("line", "rule", "said"),
-    [
-        ("Ann opened the gate.", "L1", "Ann opened the"),
-        ("She quickly took the knife.", "L1", "She quickly took"),
-        ("He will take the knife.", "L1", "He will"),
-        ("He is hit by a car.", "L1", "is hit"),
-        ("They are surrounded by wolves.", "L1", "are surrounded by"),
-        ("We see Ann run.", "L2", "We"),
-        ("The camera pans to Ann.", "L3", "The camera pans"),
-        ("Ann smiles, suggesting that she knows.", "L4", "suggesting"),
-        ("The image shows Ann.", "L5", "The image shows"),
-        ("**Ann** runs.", "L5", "**"),
-        ("Mrs. Jones kneels.", "L13", "Mrs"),
-        ("A man kneels.", "pronoun", '"he" instead of "A man"'),
-        ("She turns while a boy runs.", "pronoun", '"he" instead of "a boy"'),
-        ("The person kneels.", "pronoun", '"they"'),
-        ("Ann is speaking to Bo.", "talk", "speaking"),
-        ("He has a conversation with her.", "talk", "has a conversation"),
-        ("She says that it rains.", "talk", "says"),
-    ],
-)
+@pytest.mark.parametrize(("line", "rule", "said"), [
+    ("Ann opened the gate.", "L1", "Ann opened the"),
+    ("She quickly took the knife.", "L1", "She quickly took"),
+    ("He will take the knife.", "L1", "He will"),
+    ("He is hit by a car.", "L1", "is hit"),
+    ("They are surrounded by wolves.", "L1", "are surrounded by"),
+    ("We see Ann run.", "L2", "We"),
+    ("The camera pans to Ann.", "L3", "The camera pans"),
+    ("Ann smiles, suggesting that she knows.", "L4", "suggesting"),
+    ("The image shows Ann.", "L5", "The image shows"),
+    ("**Ann** runs.", "L5", "**"),
+    ("Mrs. Jones kneels.", "L13", "Mrs"),
+    ("A man kneels.", "pronoun", '"he" instead of "A man"'),
+    ("She turns while a boy runs.", "pronoun", '"he" instead of "a boy"'),
+    ("The person kneels.", "pronoun", '"they"'),
+    ("Ann is speaking to Bo.", "talk", "speaking"),
+    ("He has a conversation with her.", "talk", "has a conversation"),
+    ("She says that it rains.", "talk", "says"),
+])  # fmt: skip
 def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> None:
     found = complaints_about(line, 20)
     assert [c.rule for c in found if c.rule == rule] == [rule]
     (complaint,) = (c for c in found if c.rule == rule)
     assert said in complaint.text
     assert complaint.text.endswith(".")
+
+
+def test_good_lines_have_no_fault() -> None:
+    assert [line for line in GOOD if complaints_about(line, 20)] == []
 
 
 @pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")

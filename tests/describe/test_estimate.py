@@ -1,13 +1,16 @@
-"""What a run will ask and cost, before it is asked."""
+"""What a run will ask and cost, before it is asked; and what it used, summed from its records."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from shotad.core import Message, Stage, load_config
+from shotad.description import used
 from shotad.description.estimate import OpenQuestion, estimate, estimate_as_json, estimate_lines
 from shotad.description.templates import tokens_in
-from shotad.description.usage import Terms
+from shotad.description.usage import Terms, usage_lines
 from shotad.engines.fake import FakeEngine
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
@@ -57,15 +60,6 @@ def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said
     assert not any("not known before Stage I" in line for line in estimate_lines(whole))
 
 
-def test_a_local_engine_costs_nothing_whatever_the_prices() -> None:
-    config = load_config(None, ("openai.price_in=5", "openai.price_out=5"))
-    mixed: dict[Stage, Terms] = {"stage1": PAID, "stage2": Terms.of(FakeEngine(config), config)}
-    found = estimate([looks(), writes()], mixed)
-    assert found.stages[1].cost == (0.0, 0.0)
-    assert found.cost == found.stages[0].cost
-    assert not any("Cost" in line for line in estimate_lines(estimate([writes()], mixed)))
-
-
 def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> None:
     terms = Terms("openai", None, 2.0, 8.0, free=False)
     found = estimate([looks()], {**TERMS, "stage1": terms})
@@ -77,16 +71,40 @@ def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> N
     assert estimate_as_json(found)["stages"][0]["likely"]["frame_tokens"] is None
 
 
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("", 0, 0),
-        ("She climbs the stairs and takes a suitcase from his hand.", 11, 15),
-        ("Młoda kobieta powoli wchodzi po schodach, trzymając się poręczy.", 20, 34),
-        ("Молодая женщина медленно поднимается по лестнице.", 12, 26),
-        ("男は二つのスーツケースを持って後に続く。", 12, 22),
-    ],
-)
+@pytest.mark.parametrize(("text", "low", "high"), [
+    ("", 0, 0),
+    ("She climbs the stairs and takes a suitcase from his hand.", 11, 15),
+    ("Młoda kobieta powoli wchodzi po schodach, trzymając się poręczy.", 20, 34),
+    ("Молодая женщина медленно поднимается по лестнице.", 12, 26),
+    ("男は二つのスーツケースを持って後に続く。", 12, 22),
+])  # fmt: skip
 def test_words_are_counted_by_their_script(text: str, low: int, high: int) -> None:
     """Borders: what LLaMA3, Qwen and GPT-4o take, and some room."""
     assert low <= tokens_in(text) <= high
+
+
+LOCAL = Terms("qwen2-vl")
+PRICED = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)
+SHARED: dict[Stage, Terms] = {"stage1": LOCAL, "stage2": PRICED}
+
+
+def record(*tries: tuple[int, int]) -> dict[str, Any]:
+    rows = [{"raw": "", "usage": {"tokens_in": a, "tokens_out": b}} for a, b in tries]
+    total = {"tokens_in": sum(a for a, _ in tries), "tokens_out": sum(b for _, b in tries)}
+    return {"slot": "s", "usage": total, "tries": rows}
+
+
+def test_only_the_engine_with_prices_costs() -> None:
+    config = load_config(None, ("openai.price_in=5", "openai.price_out=5"))
+    mixed: dict[Stage, Terms] = {"stage1": PAID, "stage2": Terms.of(FakeEngine(config), config)}
+    likely = estimate([looks(), writes()], mixed)
+    assert likely.stages[1].cost == (0.0, 0.0), "a local engine, whatever the prices"
+    assert likely.cost == likely.stages[0].cost
+    assert not any("Cost" in line for line in estimate_lines(estimate([writes()], mixed)))
+    found = used([record((10**6, 10**6))], [record((10**6, 10**5))], SHARED)
+    assert found.cost == pytest.approx(3.0)
+    assert usage_lines(found) == [
+        "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",
+        "Used by Stage II, openai (gpt-4o): 1 call, 1,000,000 tokens in, 100,000 out.",
+        "Cost: 3.00.",
+    ]

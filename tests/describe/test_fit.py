@@ -1,41 +1,35 @@
-"""Shortening a line without a model: whole sentences, whole clauses, or nothing."""
+"""Shortening a line: without a model by whole sentences and clauses, or nothing; and by asking a writer."""
 
 from __future__ import annotations
 
 import csv
+import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.script import count_words, fit_spoken
+from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request
+from shotad.description.shortening import Shortener
+from shotad.script import Answer, Wish, count_words, fit_spoken
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
-@pytest.mark.parametrize(
-    ("text", "budget", "fitted"),
-    [
-        ("She opens the door.", 4, "She opens the door."),
-        ("She opens the door. Rain falls outside.", 4, "She opens the door."),
-        ("She opens the door, letting in the cold.", 4, "She opens the door."),
-        ("She opens the door while he sleeps.", 4, "She opens the door."),
-        ("She opens the door, looks around, and leaves.", 6, "She opens the door."),
-        ("She opens the door, looks around, and leaves.", 7, "She opens the door and looks around."),
-        ("Mr. Bean falls over the red chair, laughing.", 7, "Mr. Bean falls over the red chair."),
-        ('Words appear: "Long, long ago, there was a king."', 8, None),
-        ("She opens the heavy old door of oak.", 4, None),
-        ("Then, she opens the heavy old door.", 4, None),
-        ("She opens the heavy door as", 4, None),
-    ],
-)
-def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: str | None) -> None:
-    found = fit_spoken(text, budget)
-    assert (found.text if found else None) == fitted
-
-
-TRAILS = [
+FITS = [
+    ("She opens the door.", 4, "She opens the door."),
+    ("She opens the door. Rain falls outside.", 4, "She opens the door."),
+    ("She opens the door, letting in the cold.", 4, "She opens the door."),
+    ("She opens the door while he sleeps.", 4, "She opens the door."),
+    ("She opens the door, looks around, and leaves.", 6, "She opens the door."),
+    ("She opens the door, looks around, and leaves.", 7, "She opens the door and looks around."),
+    ("Mr. Bean falls over the red chair, laughing.", 7, "Mr. Bean falls over the red chair."),
+    ('Words appear: "Long, long ago, there was a king."', 8, None),
+    ("She opens the heavy old door of oak.", 4, None),
+    ("Then, she opens the heavy old door.", 4, None),
+    ("She opens the heavy door as", 4, None),
     # What trails after a comma.
     ("He turns the key, his hand trembling.", 4, "He turns the key."),
     ("Ada waves at Ben, who ducks behind a barrel.", 4, "Ada waves at Ben."),
@@ -50,11 +44,7 @@ TRAILS = [
     ("He crosses the yard holding a lantern.", 4, "He crosses the yard."),
     ("She grabs a coat from the hook.", 4, "She grabs a coat."),
     ("Ben wipes his face with a rag.", 4, "Ben wipes his face."),
-    (
-        "A searchlight reveals a swarm of bats fleeing past the tower.",
-        7,
-        "A searchlight reveals a swarm of bats.",
-    ),
+    ("A searchlight reveals a swarm of bats fleeing past the tower.", 7, "A searchlight reveals a swarm of bats."),
     ("He shows her a box done up in a bow.", 7, None),
     ("Ada grapples with Ben, trying desperately to stop him.", 6, "Ada grapples with Ben."),
     # Verbs that are not whole without where something goes, or what is to be done.
@@ -62,11 +52,7 @@ TRAILS = [
     ("Ben warms himself at the open fire.", 3, "Ben warms himself."),
     ("The beast leaps, forcing her to climb a mast.", 5, "The beast leaps."),
     ("Ada cracks a thief over the head.", 5, None),
-    (
-        "The sailor steers his boat along the bank into the reeds.",
-        8,
-        "The sailor steers his boat along the bank.",
-    ),
+    ("The sailor steers his boat along the bank into the reeds.", 8, "The sailor steers his boat along the bank."),
     ("Ada reaches out to touch his hair.", 3, "Ada reaches out."),
     ("He sets the tray on the table with a sigh.", 8, "He sets the tray on the table."),
     # What leads in.
@@ -81,34 +67,31 @@ TRAILS = [
     ("She packs a comb, a book, and a candle.", 7, "She packs a comb and a book."),
     ('She reads "Come home, all is well" and weeps.', 7, 'She reads "Come home, all is well".'),
     ("Mr. Finch pays the driver, tips his hat, and leaves.", 5, "Mr. Finch pays the driver."),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "budget", "fitted"), TRAILS)
-def test_phrases_and_clauses_go_at_their_borders(text: str, budget: int, fitted: str | None) -> None:
+@pytest.mark.parametrize(("text", "budget", "fitted"), FITS)
+def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: str | None) -> None:
     found = fit_spoken(text, budget)
     assert (found.text if found else None) == fitted
 
 
-@pytest.mark.parametrize(
-    ("text", "budget"),
-    [
-        # Nothing is cut in a phrase, and no verb loses what it needs.
-        ("She puts the lamp on the table.", 4),
-        ("She hands the letter to Ben.", 4),
-        ("He sends it crashing to the floor.", 4),
-        ("She catches him stealing apples from the tree.", 3),
-        ("She picks up burning logs with tongs.", 4),
-        ("She is covered with dust and feathers.", 4),
-        ("The edge of the cliff crumbles under him.", 3),
-        ("She works as a nurse in town.", 3),
-        ("A tall, dark, silent stranger waits.", 4),
-        ("He opens, with a tiny silver key, the box.", 5),
-        ("He wants to open the heavy door.", 4),
-        ("Ben sees that the gate is open.", 4),
-        ("Bow and arrow in hand, she waits there.", 4),
-    ],
-)
+@pytest.mark.parametrize(("text", "budget"), [
+    # Nothing is cut in a phrase, and no verb loses what it needs.
+    ("She puts the lamp on the table.", 4),
+    ("She hands the letter to Ben.", 4),
+    ("He sends it crashing to the floor.", 4),
+    ("She catches him stealing apples from the tree.", 3),
+    ("She picks up burning logs with tongs.", 4),
+    ("She is covered with dust and feathers.", 4),
+    ("The edge of the cliff crumbles under him.", 3),
+    ("She works as a nurse in town.", 3),
+    ("A tall, dark, silent stranger waits.", 4),
+    ("He opens, with a tiny silver key, the box.", 5),
+    ("He wants to open the heavy door.", 4),
+    ("Ben sees that the gate is open.", 4),
+    ("Bow and arrow in hand, she waits there.", 4),
+])  # fmt: skip
 def test_what_cannot_be_told_is_not_cut(text: str, budget: int) -> None:
     found = fit_spoken(text, budget)
     assert found is None, found
@@ -147,3 +130,105 @@ def test_the_result_always_fits_and_comes_from_the_line(text: str, budget: int) 
     if found is not None:
         assert count_words(found.text) <= budget
         assert "".join(c for c in found.text if c.isalnum()) in "".join(c for c in text if c.isalnum())
+
+
+LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
+WISH = Wish("s00010000", LINE, 7)
+
+
+class Scripted:
+    """Answers what it is told to, and keeps the requests."""
+
+    def __init__(self, *answers: str | Reply | EngineError, batch: int = 8) -> None:
+        self.identity = Identity("scripted", "model", "1")
+        self.abilities = Abilities(batch=batch)
+        self.requests: list[Request] = []
+        self.calls = 0
+        self._answers = list(answers)
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.calls += 1
+        return [self._reply(request) for request in requests]
+
+    def _reply(self, request: Request) -> Reply:
+        self.requests.append(request)
+        answer = self._answers.pop(0)
+        if isinstance(answer, EngineError):
+            raise answer
+        return answer if isinstance(answer, Reply) else Reply(json.dumps({"ad": answer}))
+
+
+def shortener(engine: Scripted, log: RecordLog | None = None) -> Shortener:
+    return Shortener(engine, Config(), log)
+
+
+def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None:
+    (answer,) = shortener(Scripted(*answers))([wish])
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "wrong"), [
+    ("Emo hurries along the narrow bridge and looks back.", "at most 7 may be used"),
+    ("Proog hurries along the narrow bridge.", "Keep who acts"),
+    ("Hurries along the narrow bridge, looking back.", "Keep who acts"),
+    ("Emo and Proog hurry along the bridge.", '"Proog"'),
+    ("Emo drinks coffee in a sunny garden.", "something else"),
+    ("We see Emo on the narrow bridge.", "Nobody watches"),
+    ('Emo hurries past "Exit" on the bridge.', '"Exit"'),
+])  # fmt: skip
+def test_what_is_wrong_with_an_answer_is_told(answer: str, wrong: str) -> None:
+    found = one(answer)
+    assert found is not None
+    assert wrong in " ".join(found.complaints)
+
+
+def test_a_rule_that_the_line_itself_breaks_is_not_held_against_the_answer() -> None:
+    wish = Wish("s1", "A man walks slowly along the long, dark corridor of the school.", 6)
+    assert one("A man walks along the corridor.", wish=wish) == Answer("A man walks along the corridor.")
+
+
+def test_the_second_question_goes_on_from_the_first() -> None:
+    engine = Scripted("Emo hurries.")
+    before = Answer("Emo runs along the bridge.", ("Leave that out.",))
+    shortener(engine)([Wish(WISH.id, LINE, 4, before=before)])
+    system, user, said, again = engine.requests[0].messages
+    assert [m.role for m in (system, user, said, again)] == ["system", "user", "assistant", "user"]
+    assert before.text in said.text
+    assert "Leave that out." in again.text
+    engine = Scripted("Emo hurries.")
+    shortener(engine)([Wish(WISH.id, LINE, 4, before=Answer("Emo runs along the bridge."))])
+    assert "takes too long to say. At most 4 words" in engine.requests[0].messages[-1].text
+
+
+@pytest.mark.parametrize("bad", [
+    Reply("", "error", error="timed out"),
+    Reply("I'm sorry, I can't help with that."),
+    Reply("", "silent"),
+    Reply("{}"),
+])  # fmt: skip
+def test_no_line_is_no_answer(bad: Reply) -> None:
+    assert one(bad) is None
+
+
+def test_a_failed_call_is_made_again_on_the_next_run(tmp_path: Path) -> None:
+    failed = Scripted(Reply("", "error", error="timed out"))
+    assert shortener(failed, RecordLog(tmp_path / "shorter.jsonl"))([WISH]) == [None]
+    well = Scripted("Emo hurries on.")
+    assert shortener(well, RecordLog(tmp_path / "shorter.jsonl"))([WISH]) == [Answer("Emo hurries on.")]
+
+
+def test_an_engine_that_stops_is_no_exception_and_is_left_alone() -> None:
+    engine = Scripted(EngineError("The key is refused.", "Set another."), batch=1)
+    asked = shortener(engine)
+    assert asked([WISH]) == [None]
+    assert "The key is refused." in asked.trouble
+    assert asked([WISH]) == [None]
+    assert engine.calls == 1
+
+
+def test_other_languages_are_asked_in_their_own_words() -> None:
+    german = Wish("s1", "Emo läuft keuchend über die schmale Brücke und blickt sich um.", 8, "de")
+    engine = Scripted("Emo läuft über die Brücke.")
+    (answer,) = shortener(engine)([german])
+    assert answer == Answer("Emo läuft über die Brücke.")
+    assert "at most 6 words" in engine.requests[0].messages[1].text

@@ -8,8 +8,6 @@ import numpy as np
 
 from tests.runs import rows, run
 
-BEEPS = (2.0, 9.0, 15.0)
-
 
 def test_shots_are_told_in_words_where_nothing_is_painted(tmp_path: Path) -> None:
     _, looks, _ = run(tmp_path, "overlay.label=text")

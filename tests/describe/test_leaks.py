@@ -123,32 +123,26 @@ def test_without_marks_colours_stay(text: str) -> None:
     assert cleaned(text, ()) == (text, ())
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("Red looks at Green.", ("Red", "Green")),
-        ("The red character pushes the green character.", ("The red character", "the green character")),
-        ("Double red looks at Celia.", ("Double red",)),
-        ("John looks at the red circle.", ("the red circle",)),
-        ("The line of the dashed ellipse has gaps.", ("the dashed ellipse",)),
-        ("Tag 23 sits down.", ("Tag 23",)),
-        ("Ann remembers Shot 2.", ("Shot 2",)),
-        ("The woman turns, and the clip ends with her.", ("the clip ends with",)),
-    ],
-)
+@pytest.mark.parametrize(("text", "named"), [
+    ("Red looks at Green.", ("Red", "Green")),
+    ("The red character pushes the green character.", ("The red character", "the green character")),
+    ("Double red looks at Celia.", ("Double red",)),
+    ("John looks at the red circle.", ("the red circle",)),
+    ("The line of the dashed ellipse has gaps.", ("the dashed ellipse",)),
+    ("Tag 23 sits down.", ("Tag 23",)),
+    ("Ann remembers Shot 2.", ("Shot 2",)),
+    ("The woman turns, and the clip ends with her.", ("the clip ends with",)),
+])  # fmt: skip
 def test_what_cannot_be_taken_out_is_named(text: str, named: tuple[str, ...]) -> None:
     assert cleaned(text) == (text, named)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The man in the red ellipse shoves the man in the green ellipse.",
-        "The man in the red ellipse shoves the man in the dashed red ellipse.",
-        "The man in the red ellipse tagged 22 shoves the man in the red ellipse.",
-        "The man tagged 22 shoves the man tagged 23.",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "The man in the red ellipse shoves the man in the green ellipse.",
+    "The man in the red ellipse shoves the man in the dashed red ellipse.",
+    "The man in the red ellipse tagged 22 shoves the man in the red ellipse.",
+    "The man tagged 22 shoves the man tagged 23.",
+])  # fmt: skip
 def test_people_told_apart_by_marks_stay_two(text: str) -> None:
     assert cleaned(text) == ("The man shoves the other man.", ())
 

@@ -1,16 +1,29 @@
-"""From records to cues: the choice, the status, the reason, and the second: a line is never silently missing."""
+"""From records to cues: the choice, the status, the reason, the second, and the doubt: a line is never silently missing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from shotad.core import Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
-from shotad.description.choice import FittedLine, Situation
+from shotad.core import (
+    Box,
+    Character,
+    Facts,
+    Interval,
+    Mark,
+    PeopleFact,
+    Presence,
+    Sighting,
+    Slot,
+    TextFact,
+    ThingFact,
+    load_config,
+)
+from shotad.description import Evidence, doubt_of as of_evidence
 from shotad.description.slot_writer import Around, cue_of
-from shotad.script import Cue, CueStatus
+from shotad.script import Cue, CueStatus, Doubt
 
 SLOT = Slot("s00010000", Interval(10, 14), 8)
 MAKER = {"engine": "fake", "model": "m", "revision": "1"}
@@ -40,14 +53,6 @@ def cue(
     return cue_of(slot, stage1 or look(), stage2, load_config(None, how), Around(before=before), **more)
 
 
-class Last:
-    """Takes the last line and remembers what it was told."""
-
-    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
-        self.lines, self.situation = lines, situation
-        return len(lines) - 1
-
-
 def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> None:
     made = cue(record("Ann opens a drawer. She takes out a gun and looks at it."))
     assert (made.text, made.status, made.fit_steps) == (ONE, CueStatus.SHORTENED, ("dropped sentences",))
@@ -59,37 +64,27 @@ def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> N
     assert cue(record(LONG), how=("stage2.fit=none",)).status is CueStatus.PLACED
 
 
-@pytest.mark.parametrize(
-    ("stage1", "stage2", "reason"),
-    [
-        (look(error="no frame"), None, "Stage I failed: no frame"),
-        (look(), record(error="it refused", finish="error"), "Stage II failed: it refused"),
-        (look(), None, "Stage II failed: no record"),
-        (look(), record("\u200b\x07", "…"), "Stage II failed: its answer holds no line that can be spoken"),
-        (look(), record("The image shows Ann."), "no clean line: "),
-    ],
-)
-def test_a_failure_keeps_its_reason(
-    stage1: dict[str, Any], stage2: dict[str, Any] | None, reason: str
-) -> None:
+@pytest.mark.parametrize(("stage1", "stage2", "reason"), [
+    (look(error="no frame"), None, "Stage I failed: no frame"),
+    (look(), record(error="it refused", finish="error"), "Stage II failed: it refused"),
+    (look(), None, "Stage II failed: no record"),
+    (look(), record("\u200b\x07", "…"), "Stage II failed: its answer holds no line that can be spoken"),
+    (look(), record("The image shows Ann."), "no clean line: "),
+])  # fmt: skip
+def test_a_failure_keeps_its_reason(stage1, stage2, reason):
     made = cue(stage2, stage1=stage1)
     assert (made.status, made.text) == (CueStatus.FAILED, "")
     assert made.reason.startswith(reason)
 
 
-@pytest.mark.parametrize(
-    ("stage1", "stage2", "text", "reason"),
-    [
-        (look(), record("The image shows Ann.", "A close-up of Bob."), "A close-up of Bob.", "error L3: "),
-        (look(), record("", "Bob waits.", TWO, unseen={"2": ["a gun"]}), "Bob waits.", ""),
-        (look(), record(TWO, unseen={"0": ["A gun.", "It\nis out."]}), TWO, "not seen in the frames: A gun.; It is out."),
-        (look(), record(TWO, unlooked="it\nis gone"), TWO, "the second look at the frames failed: it is gone"),
-        (look(invented=["Boris Finch", "Eve"]), record("Finch sits."), "Finch sits.", "named by the model alone: Boris Finch"),
-    ],
-)  # fmt: skip
-def test_what_speaks_against_a_line_is_weighed_and_stands_in_its_reason(
-    stage1: dict[str, Any], stage2: dict[str, Any], text: str, reason: str
-) -> None:
+@pytest.mark.parametrize(("stage1", "stage2", "text", "reason"), [
+    (look(), record("The image shows Ann.", "A close-up of Bob."), "A close-up of Bob.", "error L3: "),
+    (look(), record("", "Bob waits.", TWO, unseen={"2": ["a gun"]}), "Bob waits.", ""),
+    (look(), record(TWO, unseen={"0": ["A gun.", "It\nis out."]}), TWO, "not seen in the frames: A gun.; It is out."),
+    (look(), record(TWO, unlooked="it\nis gone"), TWO, "the second look at the frames failed: it is gone"),
+    (look(invented=["Boris Finch", "Eve"]), record("Finch sits."), "Finch sits.", "named by the model alone: Boris Finch"),
+])  # fmt: skip
+def test_what_speaks_against_a_line_is_weighed_and_stands_in_its_reason(stage1, stage2, text, reason):
     made = cue(stage2, stage1=stage1)
     assert (made.text, made.status) == (text, CueStatus.PLACED)
     assert made.reason.startswith(reason)
@@ -138,20 +133,107 @@ def test_a_line_that_fits_only_a_little_earlier_is_so_but_never_more_than_a_seco
 )
 def test_a_name_is_not_told_before_the_face_is_there(who: str, second: float, start: float) -> None:
     face = Sighting(who, Box(0.4, 0.1, 0.6, 0.4), second, 0.9)
-    assert (
-        placed(LATE, presence=Presence(CAST, (who,), (), {who: Mark("red")}, (face,))).interval.start == start
-    )
+    seen = Presence(CAST, (who,), (), {who: Mark("red")}, (face,))
+    assert placed(LATE, presence=seen).interval.start == start
+
+
+def noted(what: str, shot: int, since: float, until: float, after: int = 0) -> dict[str, Any]:
+    """What the narrator says of a part of its line; ``after`` so many words."""
+    return {"what": what, "shot": shot, "sure": 0.9, "since": since, "until": until, "after": after}
 
 
 def test_the_narrator_says_itself_when_it_is_seen() -> None:
-    said = [{"what": "person", "shot": 2, "sure": 0.9, "since": 13.5, "until": 15.0, "after": 0}]
-    made = placed("A person appears.", notes={"said": [said]})
+    made = placed("A person appears.", notes={"said": [[noted("person", 2, 13.5, 15.0)]]})
     assert (made.interval.start, made.seen_from) == (13.5, 13.5)
     # The first is gone at 12, the second comes at 14: told before the second, not when the first is long gone.
-    said = [
-        {"what": "person", "shot": 1, "sure": 0.9, "since": 10.0, "until": 12.0, "after": 0},
-        {"what": "face", "shot": 2, "sure": 0.9, "since": 14.0, "until": 16.0, "after": 3},
-    ]
+    said = [noted("person", 1, 10.0, 12.0), noted("face", 2, 14.0, 16.0, after=3)]
     made = placed("A person appears, then a face appears.", notes={"said": [said]})
     assert made.seen_from == pytest.approx(14 - 3 * 0.375)
     assert made.interval.start == 12.0
+
+
+Record = Mapping[str, Any]
+PERSON = PeopleFact(0, 10.0, 12.0, 1, "centre", 0.8, True, "right", False, False, 0.9, posture="stands")
+SEEN = Facts(
+    (0,),
+    people=(PERSON,),
+    things=(ThingFact(0, "dog", 1, "left", 0.9),),
+    texts=(TextFact(0, "HARBOUR STREET", "sign", 10.0, 12.0, 0.95),),
+)
+
+
+def measured(facts: Facts = SEEN, **more: Any) -> Record:
+    """Stage I's record where the embedded observer looked."""
+    return {"raw": "", "notes": facts.to_json(), **more}
+
+
+def doubt_of(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> Doubt:
+    return of_evidence(line, Evidence(stage1, stage2 or {}, **more))
+
+
+def reasons(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> str:
+    return "; ".join(doubt_of(line, stage1, stage2, **more).reasons)
+
+
+@pytest.mark.parametrize(("right", "wrong", "why"), [
+    ("A man waits.", "Three men wait.", "3 people are told, 1 measured"),
+    ("A dog waits beside her.", "A cat waits beside her.", "no cat was seen by the detectors, but dog"),
+    ('A sign reads: "Harbour Street."', 'A sign reads: "Market Lane."', 'not read on the screen: "Market'),
+    ("She walks off to the right.", "She walks off to the left.", "left is told, to the right measured"),
+    ("A woman stands.", "A woman sits.", "nobody was measured to sit"),
+    ("She smiles.", "Martha smiles.", "nobody is known to be called Martha"),
+    ("A man waits.", "Clouds drift.", "nothing of what was measured is told: 1 person, dog"),
+])  # fmt: skip
+def test_an_error_that_was_measured_is_doubted(right: str, wrong: str, why: str) -> None:
+    doubted = doubt_of(wrong, measured())
+    assert doubted.value > doubt_of(right, measured()).value
+    assert why in "; ".join(doubted.reasons)
+    assert why not in reasons(right, measured())
+
+
+def test_people_of_whom_no_detector_saw_one_are_doubted() -> None:
+    assert "the detectors saw nobody" in reasons("Two men wait.", measured(Facts((0,))))
+    assert "the detectors saw nobody" not in reasons("Clouds drift.", measured(Facts((0,))))
+
+
+def test_a_name_is_believed_where_the_face_was_recognised_or_somebody_was_called_so() -> None:
+    ann, ben = (Character(name.lower(), name, name) for name in ("Ann", "Ben"))
+    seen = Presence((ann, ben), current=("ann",), marks={"ann": Mark("red")})
+    known, unknown = (doubt_of(f"{name} smiles.", measured(), presence=seen) for name in ("Ann", "Ben"))
+    assert known.value < unknown.value
+    assert "Ben was not recognised on the frames" in "; ".join(unknown.reasons)
+    heard = measured(heard=[{"name": "Martha", "how": "spoken", "seconds": 3.0}])
+    assert "Martha" not in reasons("Martha smiles.", heard)
+
+
+def test_a_text_read_badly_says_how_badly() -> None:
+    faint = Facts((0,), texts=(TextFact(0, "HARBOUR STREET", "sign", 10.0, 12.0, 0.71),))
+    assert "text read at 0.71" in reasons('A sign reads: "Harbour Street."', measured(faint))
+
+
+def test_the_narrators_own_lines_are_as_doubtful_as_what_they_rest_on() -> None:
+    sure, unsure = ([{"what": "people", "shot": 0, "sure": value}] for value in (0.95, 0.55))
+    one, other = (doubt_of("A man waits.", measured(), said=said) for said in (sure, unsure))
+    assert one.value < other.value
+    assert one.reasons == ()
+    assert "people measured at 0.55" in other.reasons
+    assert "kneeling" in reasons("She sits down.", measured(), said=[{"what": "sits down", "sure": 1}])
+    assert "a page that scrolls" in reasons(
+        "Credits appear.", measured(), said=[{"what": "credits", "sure": 1}]
+    )
+
+
+def test_what_models_answer_counts_too() -> None:
+    looked: Record = {"raw": "1. Actions: A woman lights a lamp in the hall.", "notes": {}}
+    line = "She lights a lamp."
+    plain = doubt_of(line, looked)
+    agreed = {"candidates": [line, "She lights the lamp.", "A lamp is lit by her: she lights it."]}
+    torn = {"candidates": [line, "A horse gallops off.", "Rain beats on the roof."]}
+    assert doubt_of(line, looked, agreed) == plain
+    assert "different things" in reasons(line, looked, torn)
+    assert "did not find: she lights a lamp" in reasons(line, looked, unseen=["she lights a lamp"])
+    assert "Stage I does not say: horse" in reasons("A horse gallops off.", looked)
+    assert "by the model alone: Nora" in reasons("Nora lights a lamp.", {**looked, "invented": ["Nora"]})
+    assert "30 words" in reasons(" ".join(["She lights a lamp"] * 7 + ["at last."]), looked)
+    both = doubt_of("A horse gallops off.", looked, torn, unseen=["a horse gallops off"])
+    assert plain.value < doubt_of("A horse gallops off.", looked).value < both.value <= 1

@@ -72,12 +72,9 @@ def memory() -> tuple[Message, ...]:
 
 
 def presence(called: str = ATTACK) -> Presence:
-    everybody = tuple(
-        replace(one, called=called, full=called, named=one.id == "bo")
-        for one in people().cast
-        if one.id in ("ann", "bo")
-    )
-    return replace(people("ann", "bo"), cast=everybody)
+    two = (one for one in people().cast if one.id in ("ann", "bo"))
+    everybody = (replace(one, called=called, full=called, named=one.id == "bo") for one in two)
+    return replace(people("ann", "bo"), cast=tuple(everybody))
 
 
 def prompts() -> dict[str, Sequence[Message]]:
@@ -92,10 +89,8 @@ def prompts() -> dict[str, Sequence[Message]]:
         "stage 1": stage1(note=ATTACK, presence=presence(), heard=heard).messages,
         "stage 1, published": stage1(note=ATTACK, presence=presence(), characters="clip").messages,
         "stage 2": stage2_messages(
-            replace(DESCRIBED, steps={"Actions": f"{ATTACK} runs."}),
-            plan_of("pc", presence=presence()),
-            config_of(settings),
-            story=story(),
+            replace(DESCRIBED, steps={"Actions": f"{ATTACK} runs."}), plan_of("pc", presence=presence()),
+            config_of(settings), story=story(),
         ),
         "story": memory(),
         "second look": verify_messages(["A cat sleeps."], plan_of("pc", presence=presence()), config_of(settings))[0],

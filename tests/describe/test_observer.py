@@ -67,13 +67,14 @@ def clip_of(images: np.ndarray | Sequence[np.ndarray], shots: Sequence[int] = (0
     return Clip(np.stack(every), 10 + np.arange(len(shots)) / 8, np.array(shots, np.int64))
 
 
-def scene_of(clip: Clip, slot: Interval, roles: Sequence[Role], who: Presence) -> Scene:
+def scene_of(clip: Clip, who: Presence) -> Scene:
+    """The slot from 10 to 13 s, with each shot a current one."""
     context = []
-    for number, role in zip(sorted(set(clip.shot_numbers.tolist())), roles, strict=False):
+    for number in sorted(set(clip.shot_numbers.tolist())):
         mine = clip.seconds[clip.shot_numbers == number]
         interval = Interval(float(mine[0]), float(mine[-1]) + 0.125)
-        context.append(ContextShot(Shot(number + 7, interval), role, interval))
-    return Scene(slot, tuple(context), presence=who)
+        context.append(ContextShot(Shot(number + 7, interval), Role.CURRENT, interval))
+    return Scene(Interval(10, 13), tuple(context), presence=who)
 
 
 def one(second: float) -> list[Glimpse]:
@@ -135,21 +136,21 @@ class Seer:
 
     monkeypatch: pytest.MonkeyPatch
 
-    def reply(
-        self, clip: Clip, eyes: FakeEyes, slot: Interval = Interval(10, 13), who: Presence = Presence(),  # noqa: B008
-        roles: Sequence[Role] = (Role.CURRENT,) * 9,
-    ) -> Reply:  # fmt: skip
+    def observer(self, eyes: FakeEyes) -> Observer:
         self.monkeypatch.setattr(module, "Eyes", lambda names: eyes)
         self.monkeypatch.setattr(Observer, "_read", lambda self, clip, current, scene: ((), False))
-        scene, before = scene_of(clip, slot, roles, who), clip.images.copy()
-        (reply,) = Observer(Config()).generate([Request("s", (), clip=clip, scene=scene)])
+        return Observer(Config())
+
+    def reply(self, clip: Clip, eyes: FakeEyes, who: Presence | None = None) -> Reply:
+        scene, before = scene_of(clip, who or Presence()), clip.images.copy()
+        (reply,) = self.observer(eyes).generate([Request("s", (), clip=clip, scene=scene)])
         assert np.array_equal(clip.images, before)
         return reply
 
-    def __call__(self, clip: Clip, eyes: FakeEyes | People, *sightings: Sighting, **more: Any) -> Facts:
+    def __call__(self, clip: Clip, eyes: FakeEyes | People, *sightings: Sighting) -> Facts:
         ids = tuple(c.id for c in (THOM, RED) if any(s.name == c.id for s in sightings))
         who = Presence((THOM, RED), ids, (), {name: Mark("red") for name in ids}, sightings)
-        reply = self.reply(clip, eyes if isinstance(eyes, FakeEyes) else FakeEyes(eyes), who=who, **more)
+        reply = self.reply(clip, eyes if isinstance(eyes, FakeEyes) else FakeEyes(eyes), who)
         assert reply.error is None
         facts = Facts.from_json(json.loads(json.dumps(reply.notes)))
         assert reply.text == describe(facts)
@@ -161,7 +162,7 @@ def facts_of(monkeypatch: pytest.MonkeyPatch) -> Seer:
     return Seer(monkeypatch)
 
 
-def test_a_person_in_the_slot_becomes_fact_and_text(facts_of: Seer) -> None:
+def test_a_person_in_the_slot_and_what_they_do_become_facts_and_text(facts_of: Seer) -> None:
     facts = facts_of(clip_of(wall()), one)
     (fact,) = facts.people
     assert (fact.count, fact.place, fact.movement, fact.posture) == (1, "left", "still", "stands")
@@ -169,6 +170,10 @@ def test_a_person_in_the_slot_becomes_fact_and_text(facts_of: Seer) -> None:
     assert "One person on the left" in text
     assert "The person stays in place and stands." in text
     assert list(parse_stage1(text, STEPS[:3], "s", "observer").steps)[:2] == ["Main characters", "Actions"]
+    facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up")))
+    told = [(f.count, f.deed, f.posture, f.since) for f in facts.people]
+    assert told == [(1, None, None, 10.0), (1, "raises a hand", None, 11.5)]
+    assert "raises a hand" in describe(facts)
 
 
 def test_what_has_no_joints_of_a_person_is_none(facts_of: Seer) -> None:
@@ -224,19 +229,8 @@ def test_a_number_of_people_is_unsure_where_there_may_be_more(facts_of: Seer) ->
     assert sure(beside(0.45)) < 0.5 < sure(one)
     assert sure(beside(0.32)) > 0.5
     assert sure(beside(0.45, height=0.1)) > 0.5
-    moving = FakeEyes(beside(0.45), postures=("stands", "hand up"))
-    assert [f.deed for f in facts_of(clip_of(wall(), [0] * 24), moving).people if f.sure > 0.5] == [
-        "raises a hand"
-    ]
-
-
-def test_what_somebody_does_is_a_fact_of_its_own(facts_of: Seer) -> None:
-    facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up")))
-    assert [(f.count, f.deed, f.posture, f.since) for f in facts.people] == [
-        (1, None, None, 10.0),
-        (1, "raises a hand", None, 11.5),
-    ]
-    assert "raises a hand" in describe(facts)
+    moving = facts_of(clip_of(wall(), [0] * 24), FakeEyes(beside(0.45), postures=("stands", "hand up")))
+    assert [f.deed for f in moving.people if f.sure > 0.5] == ["raises a hand"]
 
 
 def test_what_a_face_does_is_told_with_what_the_body_does(facts_of: Seer) -> None:
@@ -274,13 +268,7 @@ def test_a_place_is_told_where_nobody_is_seen(facts_of: Seer) -> None:
     assert facts_of(clip_of(wall()), FakeEyes(one, lake=0.8)).things == ()
 
 
-def test_a_back_is_told_of_one_whose_face_is_not_seen(facts_of: Seer) -> None:
-    (fact,) = facts_of(clip_of(wall()), FakeEyes(one, postures=("from behind", "from behind"))).people
-    assert fact.looks == "away"
-    assert "looks away from us" in describe(Facts((0,), people=(fact,)))
-
-
-def test_who_turns_round_shows_a_face_and_who_turns_away_none(facts_of: Seer) -> None:
+def test_who_turns_round_shows_a_face_and_who_turns_away_or_is_seen_from_behind_none(facts_of: Seer) -> None:
     def deeds(before: str, after: str, people: People = one) -> list[str | None]:
         clip = clip_of(wall(), [0] * 24)
         return [fact.deed for fact in facts_of(clip, FakeEyes(people, postures=(before, after))).people]
@@ -293,6 +281,9 @@ def test_who_turns_round_shows_a_face_and_who_turns_away_none(facts_of: Seer) ->
     assert "turns round" not in deeds("from behind", "stands")
     assert "turns away" not in deeds("stands", "from behind", faced)
     assert "turns round" in deeds("from behind", "stands", faced)
+    (fact,) = facts_of(clip_of(wall()), FakeEyes(one, postures=("from behind", "from behind"))).people
+    assert fact.looks == "away"
+    assert "looks away from us" in describe(Facts((0,), people=(fact,)))
 
 
 def test_weights_that_cannot_be_had_stop_the_run_and_another_failure_is_a_reply(facts_of: Seer) -> None:
@@ -342,9 +333,7 @@ def test_whose_face_was_recognised_has_a_name(facts_of: Seer) -> None:
 @pytest.mark.parametrize(
     ("top", "bottom", "carried"), [(0.5, 0.6, [(0.5, 0.7)]), (0.7, 0.78, [(0.9, 1.0)]), (0.73, 0.9, []), (0.8, 0.9, [])]
 )  # fmt: skip
-def test_faces_are_carried_into_the_part_without_bars(
-    top: float, bottom: float, carried: list[tuple[float, float]]
-) -> None:
+def test_faces_are_carried_into_the_part_without_bars(top, bottom, carried):
     found = known_faces([Sighting("thom", Box(0.2, top, 0.4, bottom), 1.0, 0.7)], Box(0.0, 0.25, 1.0, 0.75))
     assert [(s.box.top, s.box.bottom) for s in found] == [pytest.approx(pair) for pair in carried]
 
@@ -394,39 +383,25 @@ def test_the_description_has_four_numbered_steps() -> None:
 NAMED = (Named("thom", "Thom", "he"), Named("red", "the woman in red", "she", named=False))
 
 
-@pytest.mark.parametrize(
-    ("fact", "sentences"),
-    [
-        (person(names=NAMED[:1], framing="head and shoulders"), "Thom on the left, head and shoulders."),
-        (person(names=NAMED[1:], movement="closer"), "The woman in red comes closer."),
-        (person(names=NAMED[:1], looks="right"), "Thom looks to the right."),
-        (person(names=NAMED[:1], turns="left", clothes="red"), "Thom turns the head to the left."),
-        (person(count=2, names=NAMED, posture="stands"), "Each of Thom and the woman in red stands."),
-        (person(count=2, names=NAMED, facing=True), "Thom and the woman in red face each other."),
-        (person(count=2, names=NAMED[:1], facing=True), "Thom and one other person face each other."),
-        (person(count=4, names=NAMED), "Thom, the woman in red and two other people on the left."),
-        (person(count=3, names=NAMED, movement="left"), "Thom, the woman in red and one other person move to the left."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("fact", "sentences"), [
+    (person(names=NAMED[:1], framing="head and shoulders"), "Thom on the left, head and shoulders."),
+    (person(names=NAMED[1:], movement="closer"), "The woman in red comes closer."),
+    (person(names=NAMED[:1], looks="right"), "Thom looks to the right."),
+    (person(names=NAMED[:1], turns="left", clothes="red"), "Thom turns the head to the left."),
+    (person(count=2, names=NAMED, posture="stands"), "Each of Thom and the woman in red stands."),
+    (person(count=2, names=NAMED, facing=True), "Thom and the woman in red face each other."),
+    (person(count=2, names=NAMED[:1], facing=True), "Thom and one other person face each other."),
+    (person(count=4, names=NAMED), "Thom, the woman in red and two other people on the left."),
+    (person(count=3, names=NAMED, movement="left"), "Thom, the woman in red and one other person move to the left."),
+])  # fmt: skip
 def test_the_description_says_the_names(fact: PeopleFact, sentences: str) -> None:
     assert sentences in describe(Facts((1,), people=(fact,)))
     assert "the person" not in describe(Facts((1,), people=(fact,)))
 
 
-def observer_with(eyes: FakeEyes, monkeypatch: pytest.MonkeyPatch) -> Observer:
-    monkeypatch.setattr(module, "Eyes", lambda names: eyes)
-    monkeypatch.setattr(Observer, "_read", lambda self, clip, current, scene: ((), False))
-    return Observer(Config())
-
-
-def standing(second: float) -> list[Glimpse]:
-    return [Glimpse(Box(0.4, 0.2, 0.6, 0.9), second, body=0.9)]
-
-
-def test_sightings_before_and_after_a_missed_cut_are_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = np.ascontiguousarray(wall()[::-1, ::-1])
-    frames = [wall()] * 4 + [other] * 4
-    facts = observer_with(FakeEyes(standing), monkeypatch).observe(clip_of(frames, [0] * 8))
-    assert facts.people == ()
-    together = observer_with(FakeEyes(standing), monkeypatch).observe(clip_of([wall()] * 8, [0] * 8))
+def test_sightings_before_and_after_a_missed_cut_are_not_linked(facts_of: Seer) -> None:
+    eyes = FakeEyes(lambda second: [Glimpse(Box(0.4, 0.2, 0.6, 0.9), second, body=0.9)])
+    frames = [wall()] * 4 + [np.ascontiguousarray(wall()[::-1, ::-1])] * 4
+    assert facts_of.observer(eyes).observe(clip_of(frames, [0] * 8)).people == ()
+    together = facts_of.observer(eyes).observe(clip_of([wall()] * 8, [0] * 8))
     assert [p.frames for p in together.people] == [4]

@@ -43,9 +43,8 @@ def test_key_knows_all_that_is_shown_of_people(engine: Model) -> None:
 
 def test_frames_are_marked_for_a_model_where_the_faces_are() -> None:
     def seen_by(engine: Model, presence: Presence, *how: str) -> np.ndarray[Any, Any]:
-        return stage1_as_seen(
-            CLIP, plan(presence), engine, load_config(None, ("overlay.label=none", *how))
-        ).images
+        config = load_config(None, ("overlay.label=none", *how))
+        return stage1_as_seen(CLIP, plan(presence), engine, config).images
 
     bare, marked = seen_by(ENGINE, people()), seen_by(ENGINE, people("ann", "cy"))
     differs = [bool((one != other).any()) for one, other in zip(bare, marked, strict=True)]
@@ -116,25 +115,20 @@ LEE = Presence(
 SITS = "Mr. Lee and a woman sit."
 
 
-@pytest.mark.parametrize(
-    ("text", "presence", "described", "rules"),
-    [
-        ("Mr. Lee sits.", LEE, SITS, set()),
-        ("Mr. Lee sits.", NOBODY, SITS, {"L13"}),
-        ("Mr. Lee sits by Dr. Moe.", LEE, "Mr. Lee and Dr. Moe sit.", {"L13"}),
-        ("Mr. Lee opens the old iron gate of the garden.", LEE, SITS, {"budget"}),
-        ("The woman in red sits.", people("nora"), SITS, set()),
-        ("The woman in red sits.", NOBODY, SITS, {"pronoun"}),
-        ("The woman sits.", people("nora"), SITS, {"pronoun"}),
-        ("Nora sits.", people("nora"), SITS, {"L7"}),
-        ("Bo sits.", people("ann"), SITS, {"L7"}),
-        ("Bo sits.", NOBODY, SITS, set()),
-        ("Ann Lee sits.", people("ann"), "Ann sits.", {"L8"}),
-        ("Rex follows her.", people("ann"), SITS, set()),
-    ],
-)
-def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(
-    text: str, presence: Presence, described: str, rules: set[str]
-) -> None:
+@pytest.mark.parametrize(("text", "presence", "described", "rules"), [
+    ("Mr. Lee sits.", LEE, SITS, set()),
+    ("Mr. Lee sits.", NOBODY, SITS, {"L13"}),
+    ("Mr. Lee sits by Dr. Moe.", LEE, "Mr. Lee and Dr. Moe sit.", {"L13"}),
+    ("Mr. Lee opens the old iron gate of the garden.", LEE, SITS, {"budget"}),
+    ("The woman in red sits.", people("nora"), SITS, set()),
+    ("The woman in red sits.", NOBODY, SITS, {"pronoun"}),
+    ("The woman sits.", people("nora"), SITS, {"pronoun"}),
+    ("Nora sits.", people("nora"), SITS, {"L7"}),
+    ("Bo sits.", people("ann"), SITS, {"L7"}),
+    ("Bo sits.", NOBODY, SITS, set()),
+    ("Ann Lee sits.", people("ann"), "Ann sits.", {"L8"}),
+    ("Rex follows her.", people("ann"), SITS, set()),
+])  # fmt: skip
+def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, presence, described, rules):
     judge = Judge(plan(presence), load_config(None, ["prompt.note=Rex is her dog."]), described)
     assert {complaint.rule for complaint in judge.complaints(text)} == rules

@@ -1,58 +1,59 @@
-"""Lines taken apart: each statement can be judged alone, and nothing is said that the line does not say."""
+"""Lines taken apart: each statement can be judged alone; the second look, of which only a clear no counts; and example
+sentences."""
 
 from __future__ import annotations
 
+import csv
+import json
+import random
 import re
+from pathlib import Path
 
 import pytest
 
-from shotad.core import PromptSettings
-from shotad.description.prompts import load_examples
-from shotad.description.verify import statements_of
+from shotad.core import ConfigError, PromptSettings
+from shotad.description.prompts import COLUMNS, draw, load_examples
+from shotad.description.verify import parse_verdicts, statements_of, verify_messages
+from shotad.script import count_words
+from tests.describe.prompting import config_of, plan_of
 
 
-@pytest.mark.parametrize(
-    ("line", "statements"),
-    [
-        # One subject, several verbs.
-        ("She opens the tin, looks inside, and drops it.", "She opens the tin. She looks inside. She drops it."),
-        ("He turns and slowly walks off.", "He turns. He slowly walks off."),
-        ("They turn, stare, then run.", "They turn. They stare. They run."),
-        ("Ann and Bo run to the gate and climb over it.", "Ann and Bo run to the gate. Ann and Bo climb over it."),
-        ("She stops but looks back.", "She stops. She looks back."),
-        # Another subject.
-        ("He opens the door and she enters.", "He opens the door. She enters."),
-        ("She waits until he leaves.", "She waits. He leaves."),
-        ("As he enters, she turns and smiles.", "He enters. She turns. She smiles."),
-        ("He nods to a guard, who draws a gun.", "He nods to a guard. A guard draws a gun."),
-        # Participles.
-        ("He enters, holding a torch and smiling.", "He enters. He is holding a torch. He is smiling."),
-        ("He stands between Ann and Bo and faces Cy.", "He stands between Ann and Bo. He faces Cy."),
-        # Where.
-        ("In the tower, she sits and reads.", "In the tower, she sits. She reads."),
-        # Several sentences, and repeats.
-        ("He falls. Dr. Lee runs; she kneels!", "He falls. Dr. Lee runs. She kneels."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "statements"), [
+    # One subject, several verbs.
+    ("She opens the tin, looks inside, and drops it.", "She opens the tin. She looks inside. She drops it."),
+    ("He turns and slowly walks off.", "He turns. He slowly walks off."),
+    ("They turn, stare, then run.", "They turn. They stare. They run."),
+    ("Ann and Bo run to the gate and climb over it.", "Ann and Bo run to the gate. Ann and Bo climb over it."),
+    ("She stops but looks back.", "She stops. She looks back."),
+    # Another subject.
+    ("He opens the door and she enters.", "He opens the door. She enters."),
+    ("She waits until he leaves.", "She waits. He leaves."),
+    ("As he enters, she turns and smiles.", "He enters. She turns. She smiles."),
+    ("He nods to a guard, who draws a gun.", "He nods to a guard. A guard draws a gun."),
+    # Participles.
+    ("He enters, holding a torch and smiling.", "He enters. He is holding a torch. He is smiling."),
+    ("He stands between Ann and Bo and faces Cy.", "He stands between Ann and Bo. He faces Cy."),
+    # Where.
+    ("In the tower, she sits and reads.", "In the tower, she sits. She reads."),
+    # Several sentences, and repeats.
+    ("He falls. Dr. Lee runs; she kneels!", "He falls. Dr. Lee runs. She kneels."),
+])  # fmt: skip
 def test_line_is_taken_apart(line: str, statements: str) -> None:
     expected = re.split(r"(?<!Dr\.)(?<=\.) ", statements)
     assert list(statements_of(line)) == expected
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Night.",
-        "He takes bread, eggs and milk.",
-        "She picks up shells and rocks.",
-        "He passes chairs, a table that holds a lamp, and a bed.",
-        "She sees him turn and run.",
-        "He tries to open the door and escape.",
-        "She catches the vase before it falls.",
-        "He pulls the lever, causing the floor to open.",
-        'A sign reads "Stay, and watch as he leaves."',
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "Night.",
+    "He takes bread, eggs and milk.",
+    "She picks up shells and rocks.",
+    "He passes chairs, a table that holds a lamp, and a bed.",
+    "She sees him turn and run.",
+    "He tries to open the door and escape.",
+    "She catches the vase before it falls.",
+    "He pulls the lever, causing the floor to open.",
+    'A sign reads "Stay, and watch as he leaves."',
+])  # fmt: skip
 def test_line_that_is_one_statement_stays_whole(line: str) -> None:
     assert statements_of(line) == (line if line.endswith((".", '"')) else f"{line}.",)
 
@@ -76,3 +77,142 @@ def test_statements_use_the_lines_own_words() -> None:
         assert set(said) - set(words) <= {"is", "are"}, line
         assert set(words) - set(said) <= joints, line
     assert several > 250
+
+
+TWO = ("She opens the tin.", "She drops it.")
+Y, N, U = True, False, None
+
+
+def test_question_numbers_the_statements_and_names_the_shots() -> None:
+    (system, user), schema = verify_messages(TWO, plan_of("pcc"), config_of())
+    assert (system.role, user.role) == ("system", "user")
+    assert not system.with_clip
+    assert user.with_clip
+    assert "\n1. She opens the tin.\n2. She drops it.\n" in user.text
+    assert user.text.count("[Shot 1, Shot 2]") == 2
+    assert "clip from a movie" in user.text
+    assert "top left corner" in user.text
+    assert '{"1": "...", "2": "..."}' in user.text
+    for word in ('"yes"', '"no"', '"cannot tell"'):
+        assert word in user.text
+    assert "$" not in user.text
+    assert json.loads(json.dumps(schema)) == {
+        "type": "object",
+        "properties": {k: {"type": "string", "enum": ["yes", "no", "cannot tell"]} for k in ("1", "2")},
+        "required": ["1", "2"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(("answer", "verdicts"), [
+    # JSON of many shapes.
+    ('{"1": "yes", "2": "no", "3": "cannot tell"}', (Y, N, U)),
+    ('```json\n{"1": "Yes", "2": "No"}\n```', (Y, N)),
+    ('Here is my answer: {"1": true, "2": false}', (Y, N)),
+    ('{"statements": [{"number": 2, "verdict": "no"}, {"number": 1, "verdict": "yes"}]}', (U, U)),
+    ('{"1": {"visible": "no", "reason": "dark"}, "2": "yes"}', (U, Y)),
+    # Broken JSON.
+    ('{"1": "yes", "2": "no",}', (Y, N)),
+    ('{"1": "yes", "2": "no', (Y, N)),
+    # Lists and sentences.
+    ("1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", (Y, N, U)),
+    ("Statement 1: yes. Statement 2: no.", (Y, N)),
+    ("1. She opens the tin: yes\n2. She drops it: no", (Y, N)),
+    ("Yes.", (Y,)),
+    ("No, there is no tin.", (N,)),
+    ("<think>1. no</think>{\"1\": \"yes\"}", (Y,)),
+    # No clear no.
+    ("No way to tell.", (U,)),
+    ("I cannot see it.", (U,)),
+    ("1. yes\n1. no", (U,)),
+    # Too few, too many, none at all.
+    ('{"2": "no"}', (U, N)),
+    ("yes no yes", (U, U)),
+    ("", (U, U)),
+    ("[" * 5000, (U, U)),
+])  # fmt: skip
+def test_verdicts_are_read_from_what_models_write(answer: str, verdicts: tuple[bool | None, ...]) -> None:
+    assert parse_verdicts(answer, len(verdicts)) == verdicts
+
+
+POOL = [" ".join(["go"] * n) + f" {n}{k}." for n in range(1, 20) for k in "abcd"]
+"""Four lines of each length from 2 to 20 words."""
+
+
+def settings(choice: str, count: int = 10, **more: object) -> PromptSettings:
+    rules = {"length": "ours", "random": "paper", "published": "code"}[choice]
+    return PromptSettings.model_validate({"rules": rules, "example_count": count, **more})
+
+
+def lengths(lines: list[str]) -> list[int]:
+    return sorted(count_words(line) for line in lines)
+
+
+# Drawn
+
+
+@pytest.mark.parametrize(("words", "count", "expected"), [
+    (10, 10, {9, 10, 11}),
+    (10, 12, {9, 10, 11}),
+    (10, 13, {8, 9, 10, 11, 12}),
+    (2, 10, {2, 3, 4}),
+    (1, 4, {2}),
+    (30, 4, {20}),
+    (30, 6, {19, 20}),
+])  # fmt: skip
+def test_lengths_are_widened_a_word_at_a_time(words: int, count: int, expected: set[int]) -> None:
+    """12 lines lie within a word of 10; of those of 2 words (1 to 3) there are 8."""
+    seen: set[int] = set()
+    for seed in range(60):
+        drawn = draw(POOL, settings("length", count), words, random.Random(seed))
+        assert len(set(drawn)) == count
+        seen |= set(lengths(drawn))
+    assert seen == expected
+
+
+def test_published_draws_with_replacement_and_from_all_where_few_qualify() -> None:
+    near = draw(POOL, settings("published", 12), 10, random.Random(1))
+    assert set(lengths(near)) <= {9, 10, 11}
+    assert len(set(near)) < len(near) == 12
+    far = draw(POOL, settings("published", 13), 10, random.Random(1))
+    assert not set(lengths(far)) <= {8, 9, 10, 11, 12}, "12 qualify, 13 are wanted"
+
+
+# A user's own
+
+
+def own(tmp_path: Path, name: str, text: str, encoding: str = "utf-8") -> PromptSettings:
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    return PromptSettings(example_file=str(path))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_csv_file_has_a_column_of_lines(tmp_path: Path, column: str, separator: str) -> None:
+    path = tmp_path / "ads.CSV"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerows(
+            [["id", column], ["1", "She runs, he falls; all\nsee it."], ["2", ""], ["3", "Rain."]]
+        )
+    assert load_examples(PromptSettings(example_file=str(path))) == (
+        "She runs, he falls; all see it.",
+        "Rain.",
+    )
+
+
+@pytest.mark.parametrize(("name", "content", "complaint"), [
+    ("ads.txt", b"\n# nothing\n", "holds no line"),
+    ("ads.csv", b"text\n", "holds no line"),
+    ("ads.csv", b"id,line\n1,She runs.\n", "no column of ADs, only: id, line"),
+    ("ads.txt", "Der Mann läuft.".encode("latin-1"), "cannot be read"),
+    ("ads.txt", None, r"ads\.txt cannot be read"),
+])  # fmt: skip
+def test_file_without_lines_is_refused(tmp_path, name, content, complaint):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConfigError, match=complaint) as caught:
+        load_examples(PromptSettings(example_file=str(tmp_path / name)))
+    assert str(tmp_path / name) in caught.value.what
+    assert "text" in caught.value.hint

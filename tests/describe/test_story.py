@@ -27,30 +27,18 @@ from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 
 SLOT = Slot("s00100000", Interval(100, 104), 9)
-LINES = ("Ann hides.", "Bo runs.", "The door opens.")
 
 
 def said(start: float, end: float, text: str, kind: SpeechKind = SpeechKind.SPEECH) -> Utterance:
     return Utterance(Interval(start, end), text, kind)
 
 
-SPEECH = (said(70, 71, "Far."), said(90, 92, "Near."), said(98, 99, "Next!"), said(105, 106, "Then?"))
-
-
-def text_of(
-    lines: tuple[str, ...] = LINES,
-    speech: tuple[Utterance, ...] = SPEECH,
-    names: tuple[str, ...] = ("Ann", "Bo"),
-    so_far: str = "- minute 1: Ann is a thief.\n- minute 1: She flees.",
-) -> str:
-    return bare(story_text(lines, SLOT, speech, names, so_far))
-
-
-def dialogue_of(*speech: Utterance) -> list[str]:
-    return [row for row in text_of((), speech, (), "").splitlines() if row.startswith("- ")]
-
-
 def test_dialogue_says_where_it_is_spoken() -> None:
+    def dialogue_of(*speech: Utterance) -> list[str]:
+        return [
+            row for row in bare(story_text((), SLOT, speech, (), "")).splitlines() if row.startswith("- ")
+        ]
+
     rows = dialogue_of(said(95, 100, "A"), said(103, 108, 'He said\n"go"  now'), said(104, 105, "C"))
     assert rows == ['- before: "A"', "- during: \"He said 'go' now\"", '- after: "C"']
     assert dialogue_of(said(98, 99, "la la", SpeechKind.LYRICS), said(98, 99, " ")) == []
@@ -207,14 +195,11 @@ def test_dialogue_is_learnt_in_its_place_and_none_is_lost_where_people_talk_much
     assert "Nothing yet" in first
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        Reply("", "error", error="timed out"),
-        Reply("I'm sorry, I can't help with that."),
-        Reply(new(facts=["The response was filtered."]), "refused"),
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    Reply("", "error", error="timed out"),
+    Reply("I'm sorry, I can't help with that."),
+    Reply(new(facts=["The response was filtered."]), "refused"),
+])  # fmt: skip
 def test_where_nothing_is_learnt_what_is_known_stays(bad: Reply) -> None:
     teller = Teller(Reply(new(facts=["Ann waits for Bob."])), bad, bad)
     teller.hear("Ann sits.", 16)

@@ -33,6 +33,10 @@ def write(path: Path, content: object) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+def pooling(place: Path, mode: str) -> None:
+    write(place / "1_Pooling" / "config.json", {"word_embedding_dimension": 16, f"pooling_mode_{mode}": True})
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny BERT, as sentence-transformers keeps it."""
@@ -40,10 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kinds = [("", f"{OWN}.Transformer"), ("1_Pooling", f"{OWN}.Pooling")]
     rows = [{"idx": k, "name": str(k), "path": path, "type": kind} for k, (path, kind) in enumerate(kinds)]
     write(place / "modules.json", rows)
-    write(
-        place / "1_Pooling" / "config.json",
-        {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True},
-    )
+    pooling(place, "mean_tokens")
     return place
 
 
@@ -73,9 +74,7 @@ def test_each_text_gets_a_unit_vector_in_order_behind_its_prompt(folder: Path, t
 def test_the_identity_follows_the_files(folder: Path, tiny: Embedder, tmp_path: Path) -> None:
     other = shutil.copytree(folder, tmp_path / "tiny")
     assert make_embedder(str(other), CPU).identity == tiny.identity
-    write(
-        other / "1_Pooling" / "config.json", {"word_embedding_dimension": 16, "pooling_mode_cls_token": True}
-    )
+    pooling(other, "cls_token")
     assert make_embedder(str(other), CPU).identity != tiny.identity
 
 
@@ -85,10 +84,8 @@ def bring_code(place: Path) -> None:
 
 
 def bring_a_pickle(place: Path) -> None:
-    write(
-        place / "modules.json",
-        [{"path": "", "type": f"{OWN}.Transformer"}, {"path": "2", "type": f"{OWN}.Dense"}],
-    )
+    kinds = [{"path": "", "type": f"{OWN}.Transformer"}, {"path": "2", "type": f"{OWN}.Dense"}]
+    write(place / "modules.json", kinds)
     write(place / "2" / "pytorch_model.bin", "pickle")
 
 
@@ -102,9 +99,7 @@ REFUSED: list[tuple[Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("harm", "message"), REFUSED)
-def test_what_is_not_loaded(
-    harm: Callable[[Path], object], message: str, folder: Path, tmp_path: Path
-) -> None:
+def test_what_is_not_loaded(harm, message, folder, tmp_path):
     place = shutil.copytree(folder, tmp_path / "other")
     harm(place)
     with pytest.raises(WeightsError, match=message):
@@ -141,17 +136,13 @@ def first_change(folder: Path) -> float:
     return float((one - other)[0, 0].abs().max())
 
 
-def test_a_language_model_runs_by_the_librarys_own_class_and_looks_both_ways(
-    gte: Path, tmp_path: Path
-) -> None:
+def test_a_language_model_runs_by_the_librarys_own_class_and_looks_both_ways(gte, tmp_path):
     causal = make_gte(tmp_path / "causal", both_ways=False)
     assert first_change(gte) > 0.1
     assert first_change(causal) == 0
 
 
-def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(
-    gte: Path, tmp_path: Path
-) -> None:
+def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(gte, tmp_path):
     from tokenizers import Tokenizer, processors
 
     embedder = make_embedder(str(gte), CPU)

@@ -36,15 +36,12 @@ def test_a_parse_says_what_hangs_on_what_and_gives_its_text_back() -> None:
     assert Parse.from_bytes(Parse().to_bytes()) == Parse()
 
 
-def test_an_unknown_model_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_model_says_how_to_get_one_and_without_spacy_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: "here" if name == "spacy" else None)
     with pytest.raises(WeightsError, match=r"no spaCy model 'en_core_web_lgg'.*download en_core_web_lgg"):
         find_parser("en_core_web_lgg")
     with pytest.raises(WeightsError, match="no spaCy model 'a/b'"):
         find_parser("a/b")
-
-
-def test_without_spacy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(ShotadError, match=r"shotad\[evaluate\]"):

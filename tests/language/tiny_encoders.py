@@ -49,14 +49,9 @@ def make_roberta(folder: Path) -> Path:
     (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]), encoding="utf-8")
     _describe(folder, "RobertaTokenizer")
     config = RobertaConfig(
-        vocab_size=len(pairs["vocab"]),
-        max_position_embeddings=66,
-        pad_token_id=1,
-        bos_token_id=0,
-        eos_token_id=2,
-        type_vocab_size=1,
-        **_SIZE,
-    )
+        vocab_size=len(pairs["vocab"]), max_position_embeddings=66, pad_token_id=1, bos_token_id=0,
+        eos_token_id=2, type_vocab_size=1, **_SIZE,
+    )  # fmt: skip
     return _saved(RobertaModel(config), folder)
 
 
@@ -103,10 +98,8 @@ def make_gte(folder: Path, *, both_ways: bool = True, wants_end: bool = True) ->
     _write(folder / "modules.json", rows)
     (folder / "1_Pooling").mkdir()
     pooling = {
-        "word_embedding_dimension": 32,
-        "pooling_mode_lasttoken": True,
-        "pooling_mode_mean_tokens": False,
-    }
+        "word_embedding_dimension": 32, "pooling_mode_lasttoken": True, "pooling_mode_mean_tokens": False,
+    }  # fmt: skip
     _write(folder / "1_Pooling" / "config.json", pooling)
     _write(folder / "sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
     return folder
@@ -115,17 +108,10 @@ def make_gte(folder: Path, *, both_ways: bool = True, wants_end: bool = True) ->
 def _make_model(folder: Path, words: int, both_ways: bool) -> None:
     torch.manual_seed(0)
     config = Qwen2Config(
-        vocab_size=words,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=512,
-        initializer_range=0.5,
-        eos_token_id=0,
+        vocab_size=words, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=512, initializer_range=0.5, eos_token_id=0,
         is_causal=not both_ways,
-    )
+    )  # fmt: skip
     logging.disable_progress_bar()
     Qwen2ForCausalLM(config).save_pretrained(folder)
     kept = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The checks of a whole track: each rule finds what it should and leaves what it should."""
+"""The checks of a whole track: each rule finds what it should and leaves what it should; and word files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Cast, Interval, LintSettings, SpeechKind, TextFact, Utterance
+from shotad.core import Cast, ConfigError, Interval, LintSettings, SpeechKind, TextFact, Utterance
 from shotad.description import Checker, lint
 from shotad.script import (
     RULES,
@@ -22,9 +22,12 @@ from shotad.script import (
     as_text,
     check_line,
     hint_of,
+    lists_for,
+    read_words,
     sentence_checks as sentences,
     summary_line,
 )
+from shotad.script.word_lists import parse_words
 from tests.evaluation.action.parsed import RecordedParser
 
 WORDS = Checker.of(LintSettings(parse="words"))
@@ -61,21 +64,17 @@ def by(**more: object) -> Checker:
     return Checker.of(LintSettings(parse="words", **more))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("at", "speech", "found"),
-    [
-        # A line may touch speech for a moment; song does not count.
-        (10, [said(13.7, 20)], []),
-        (10, [said(13.6, 20)], ["T1"]),
-        (10, [Utterance(Interval(9, 20), "la", SpeechKind.LYRICS)], []),
-        # The gap is the one that holds most of the line.
-        (9.8, [said(0, 5), said(5.5, 9.9), said(14.2, 60)], []),
-    ],
-)
+@pytest.mark.parametrize(("at", "speech", "found"), [
+    # A line may touch speech for a moment; song does not count.
+    (10, [said(13.7, 20)], []),
+    (10, [said(13.6, 20)], ["T1"]),
+    (10, [Utterance(Interval(9, 20), "la", SpeechKind.LYRICS)], []),
+    # The gap is the one that holds most of the line.
+    (9.8, [said(0, 5), said(5.5, 9.9), said(14.2, 60)], []),
+])  # fmt: skip
 def test_t1_and_t2_beside_speech(at: float, speech: list[Utterance], found: list[str]) -> None:
-    assert [
-        rule for rule in rules(checked(line(at, "A dog runs."), speech=tuple(speech))) if rule < "T5"
-    ] == found
+    told = rules(checked(line(at, "A dog runs."), speech=tuple(speech)))
+    assert [rule for rule in told if rule < "T5"] == found
 
 
 def test_times_are_those_of_the_voice_where_it_was_spoken() -> None:
@@ -87,57 +86,45 @@ def test_times_are_those_of_the_voice_where_it_was_spoken() -> None:
 
 
 def test_t4_measured_voice_against_its_room() -> None:
-    slot = Interval(10, 14)
-    speech = (said(0, 9.5), said(14.5, 60))
-    long_one = line(10, "A dog runs.", slot=slot, voiced=Voiced("v", "A dog.", Interval(9.5, 14.5), "x"))
-    assert rules(checked(long_one, speech=speech)) == []
-    over = replace(long_one, voiced=Voiced("v", "A dog.", Interval(9.5, 14.6), "x"))
-    assert rules(checked(over, speech=speech)) == ["T4"]
-    waits = replace(long_one, voiced=Voiced("v", "A dog.", Interval(9.5, 14.6), "x", pause=1.0))
-    assert rules(checked(waits, speech=speech)) == []
+    speech, slot = (said(0, 9.5), said(14.5, 60)), Interval(10, 14)
 
+    def told(end: float, **more: float) -> list[str]:
+        voiced = Voiced("v", "A dog.", Interval(9.5, end), "x", **more)
+        return rules(checked(line(10, "A dog runs.", slot=slot, voiced=voiced), speech=speech))
 
-def test_t4_a_line_that_found_no_room_is_not_heard() -> None:
+    assert (told(14.5), told(14.6), told(14.6, pause=1.0)) == ([], ["T4"], [])
     unheard = line(10, "A dog runs.", voiced=Voiced("v", "", None, "x", steps=("dropped: no room",)))
     (found,) = checked(unheard).findings
     assert (found.rule, found.level) == ("T4", Level.ERROR)
     assert "dropped: no room" in found.message
 
 
-def test_t5_needs_to_know_where_somebody_speaks() -> None:
+def test_t5_needs_to_know_where_somebody_speaks_and_t6_order_and_zero() -> None:
     assert rules(checked(line(1, "A dog runs."))) == []
     (found,) = checked(line(1, "A dog runs."), speech=()).findings
     assert (found.rule, found.cue_id, found.when) == ("T5", None, Interval(5, 60))
-
-
-def test_t6_order_and_zero() -> None:
-    assert rules(checked(line(0, "A dog runs."), line(10, "Rain falls."), line(12, "A cat sits."))) == [
-        "T6",
-        "T6",
-    ]
+    tale = (line(0, "A dog runs."), line(10, "Rain falls."), line(12, "A cat sits."))
+    assert rules(checked(*tale)) == ["T6", "T6"]
 
 
 @pytest.mark.parametrize("recorded", [True, pytest.param(False, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("The man walked slowly to the window.", True),
-        ("They had left the house.", True),
-        ("Bells rang.", True),
-        ("A hand touched her face.", True),
-        ("The boat dragged by two men turns over.", False),
-        ("He's tired and cut the rope.", False),
-        ("The old woman will open the box.", True),
-        ("He's knocked out by a ball.", True),
-        ("The window is smashed with a brick.", True),
-        ("Michael indicates that he was just joking.", False),
-        ("The lanes ahead are blocked by more squad cars.", False),
-        ("The hills are covered in snow.", False),
-        ("His face pressed to the glass, he waits.", False),
-        ("Will walks to the window.", False),
-        ("A sign reads “It was here”.", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ("The man walked slowly to the window.", True),
+    ("They had left the house.", True),
+    ("Bells rang.", True),
+    ("A hand touched her face.", True),
+    ("The boat dragged by two men turns over.", False),
+    ("He's tired and cut the rope.", False),
+    ("The old woman will open the box.", True),
+    ("He's knocked out by a ball.", True),
+    ("The window is smashed with a brick.", True),
+    ("Michael indicates that he was just joking.", False),
+    ("The lanes ahead are blocked by more squad cars.", False),
+    ("The hills are covered in snow.", False),
+    ("His face pressed to the glass, he waits.", False),
+    ("Will walks to the window.", False),
+    ("A sign reads “It was here”.", False),
+])  # fmt: skip
 def test_l1_by_sentences(monkeypatch: pytest.MonkeyPatch, text: str, *, found: bool, recorded: bool) -> None:
     if recorded:
         monkeypatch.setattr(sentences, "find_parser", lambda name: None)
@@ -149,20 +136,17 @@ def test_l1_by_sentences(monkeypatch: pytest.MonkeyPatch, text: str, *, found: b
         assert text[slice(*finding.span)].strip()
 
 
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        (["A lamp goes out.", "He freezes."], ["L6"]),
-        (["Tom digs.", "He rests."], []),
-        (["Tom digs.", "She watches."], ["L6"]),
-        (["Zara digs.", "He rests."], []),
-        (["As he digs, Tom sings."], []),
-        (["The cat sleeps.", "She wakes."], []),
-        (["A wall with a clock.", "They kiss."], ["L6"]),
-        (["Two boys play.", "They laugh."], []),
-        (["Three cards lie there.", "He takes them."], ["L6"]),
-    ],
-)
+@pytest.mark.parametrize(("lines", "found"), [
+    (["A lamp goes out.", "He freezes."], ["L6"]),
+    (["Tom digs.", "He rests."], []),
+    (["Tom digs.", "She watches."], ["L6"]),
+    (["Zara digs.", "He rests."], []),
+    (["As he digs, Tom sings."], []),
+    (["The cat sleeps.", "She wakes."], []),
+    (["A wall with a clock.", "They kiss."], ["L6"]),
+    (["Two boys play.", "They laugh."], []),
+    (["Three cards lie there.", "He takes them."], ["L6"]),
+])  # fmt: skip
 def test_l6_whom_a_pronoun_means(lines: list[str], found: list[str]) -> None:
     assert rules(checked(*(line(1 + 5 * i, text) for i, text in enumerate(lines)))) == found
 
@@ -175,15 +159,12 @@ def test_l6_looks_back_so_many_lines_and_seconds() -> None:
     assert rules(checked(line(1, "Tom digs."), line(96, "He rests."))) == ["L6"]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("He tells him to put the gun down on the table.", ["L10"]),
-        ("Put the gun down!", ["L10"]),
-        ("The gun.", []),
-        ("Down on the", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ("He tells him to put the gun down on the table.", ["L10"]),
+    ("Put the gun down!", ["L10"]),
+    ("The gun.", []),
+    ("Down on the", []),
+])  # fmt: skip
 def test_l10_what_is_said_anyway(text: str, found: list[str]) -> None:
     speech = (said(3, 5, "Put the gun down on the table."),)
     assert wording(checked(line(1, "Tom nods."), line(10, text), speech=speech)) == found
@@ -195,18 +176,15 @@ def text(words: str, kind: str = "title", at: float = 20.0, sure: float = 0.9) -
     return TextFact(0, words, kind, at, at + 2, sure)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("fact", "lines", "found"),
-    [
-        (text("THE OLD MILL"), ["A wheel turns."], ["L11"]),
-        (text("THE OLD MILL"), ["Words appear: “The Old Mill”."], []),
-        (text("THE OLD MILL", "credit"), ["A wheel turns."], []),
-        (text("THE OLD MILL", "subtitle"), ["A wheel turns."], []),
-        (text("THE OLD MILL", sure=0.5), ["A wheel turns."], []),
-        (text("THE OLD MILL", at=50), ["Words appear: “The Old Mill”."], ["L11"]),
-        (text("1943"), ["A wheel turns."], []),
-    ],
-)
+@pytest.mark.parametrize(("fact", "lines", "found"), [
+    (text("THE OLD MILL"), ["A wheel turns."], ["L11"]),
+    (text("THE OLD MILL"), ["Words appear: “The Old Mill”."], []),
+    (text("THE OLD MILL", "credit"), ["A wheel turns."], []),
+    (text("THE OLD MILL", "subtitle"), ["A wheel turns."], []),
+    (text("THE OLD MILL", sure=0.5), ["A wheel turns."], []),
+    (text("THE OLD MILL", at=50), ["Words appear: “The Old Mill”."], ["L11"]),
+    (text("1943"), ["A wheel turns."], []),
+])  # fmt: skip
 def test_l11_text_that_nobody_reads(fact: TextFact, lines: list[str], found: list[str]) -> None:
     assert wording(checked(*(line(19, one) for one in lines), texts=(fact,))) == found
 
@@ -267,10 +245,8 @@ def test_every_rule_has_a_hint_and_the_text_names_what_is_needed() -> None:
     assert "T5: [" not in as_text(report, warnings=False)
     assert summary_line(report) == "1 error (L2 1), 1 warning (T5 1) in 1 line."
     rows = as_json(report)["findings"]
-    assert [(row["rule"], row["start"], row["text"]) for row in rows] == [
-        ("L2", 1.0, "We see a dog."),
-        ("T5", 5.0, None),
-    ]
+    told = [(row["rule"], row["start"], row["text"]) for row in rows]
+    assert told == [("L2", 1.0, "We see a dog."), ("T5", 5.0, None)]
 
 
 @settings(max_examples=60, deadline=None)
@@ -325,3 +301,77 @@ def test_t7_a_person_who_reads_a_text_early_gets_a_hint() -> None:
     assert early(22.0, 'Words appear: "The next morning."') == []
     assert early(16.0, "The next morning, a dog runs.") == []
     assert early(16.0, 'A sign reads: "Closed."') == []
+
+
+def found_in(text: str, entries: str) -> list[str]:
+    words = parse_words(entries, "mine")
+    return [text[start:end] for start, end in words.spans(text)]
+
+
+@pytest.mark.parametrize(("entry", "text", "hit"), [
+    ("door frame", "The Door  frame is red.", ["Door  frame"]),
+    ("door frame", "The doors framed it.", []),
+    ("zoom[s] (in|out)", "It zooms in, they zoom out.", ["zooms in", "zoom out"]),
+    ("[the] camera moves", "Camera moves; the camera moves.", ["Camera moves", "the camera moves"]),
+    ("a [big|tall] dog", "A dog, a tall dog, a wet dog.", ["A dog", "a tall dog"]),
+    ("goes [away]", "He goes. She goes away.", ["goes", "goes away"]),
+    ("symboli*", "It symbolises hope, a symbol.", ["symbolises"]),
+    (r"/\bthree \w+/", "Three dogs.", ["Three dogs"]),
+    ("it's", "It's late.", ["It's"]),
+    ("c++", "In c++ code", ["c++"]),
+])  # fmt: skip
+def test_an_entry_means_what_the_readme_says(entry: str, text: str, hit: list[str]) -> None:
+    assert found_in(text, entry) == hit
+
+
+def test_sets_exceptions_and_case() -> None:
+    entries = "@set size = wide | very long\n@set size = close\n{size} shot[s]\n-very long shot\n"
+    assert found_in("A wide shot, a very long shot, close shots.", entries) == ["wide shot", "close shots"]
+    assert found_in("May us, US", "@case exact\nUS\n") == ["US"]
+    assert found_in("# anything goes", "# anything goes\n\n") == []
+    assert found_in("a wide day", "@set size = wide\n/{size} \\w{3}/") == ["wide day"]
+
+
+@pytest.mark.parametrize(("entries", "says"), [
+    ("/(/", "cannot be understood"),
+    ("{no} shot", "names the set 'no'"),
+    ("@level fatal", "line 1"),
+    ("# x\n@nothing here", "line 2"),
+    ("@set size", "is no set"),
+])  # fmt: skip
+def test_what_cannot_be_meant_is_refused(entries: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        found_in("x", entries)
+
+
+def test_a_users_words_come_to_those_of_the_same_name(tmp_path: Path) -> None:
+    (tmp_path / "camera.txt").write_text("drone view\n-wide shot\n", encoding="utf-8")
+    (tmp_path / "house.txt").write_text("@says not in our house\nkid[s]\n", encoding="utf-8")
+    lists = lists_for("en", read_words([tmp_path]))
+    told = check_line("A drone view of two kids in a wide shot. The camera pans.", lists=lists)
+    assert {(f.rule, f.message) for f in told} == {
+        ("L3", "of the camera: 'drone view'"),
+        ("L3", "of the camera: 'The camera pans'"),
+        ("own", "not in our house: 'kids'"),
+    }
+
+
+def test_a_folder_of_a_language_is_for_that_language(tmp_path: Path) -> None:
+    (tmp_path / "de").mkdir()
+    (tmp_path / "de" / "camera.txt").write_text("@rule L3\n@level error\nKamera\n", encoding="utf-8")
+    own = read_words([tmp_path])
+    (only,) = check_line("Die Kamera fährt.", language="de", lists=lists_for("de-AT", own))
+    assert only.rule == "L3"
+    assert check_line("Die Kamera.", lists=lists_for("en", own)) == ()
+    assert lists_for("de", read_words([tmp_path / "de"])) == lists_for("de", own)
+    assert lists_for("de", read_words([tmp_path / "de" / "camera.txt"])) == lists_for("de", own)
+
+
+def test_missing_and_unreadable_words_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no words at"):
+        read_words([tmp_path / "none.txt"])
+    with pytest.raises(ConfigError, match="holds no word files"):
+        read_words([tmp_path])
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_words([tmp_path / "bad.txt"])

@@ -23,18 +23,15 @@ def clip(width: int, height: int, numbers: list[int], seed: int = 0) -> Clip:
     return Clip(images, np.arange(len(numbers), dtype=np.float64), np.array(numbers, dtype=np.int64))
 
 
-@pytest.mark.parametrize(
-    ("film", "seen"),
-    [
-        ((1920, 1080), (504, 280)),
-        ((1280, 720), (504, 280)),
-        ((640, 360), (504, 280)),
-        ((640, 480), (448, 336)),
-        ((1920, 800), (588, 224)),
-        ((1080, 1920), (280, 504)),
-        ((160, 120), (392, 280)),
-    ],
-)
+@pytest.mark.parametrize(("film", "seen"), [
+    ((1920, 1080), (504, 280)),
+    ((1280, 720), (504, 280)),
+    ((640, 360), (504, 280)),
+    ((640, 480), (448, 336)),
+    ((1920, 800), (588, 224)),
+    ((1080, 1920), (280, 504)),
+    ((160, 120), (392, 280)),
+])  # fmt: skip
 def test_size_is_that_of_the_models_own_rule(film: tuple[int, int], seen: tuple[int, int]) -> None:
     assert vlm_size(*film, DEFAULT) == seen
     assert seen[0] % 28 == seen[1] % 28 == 0

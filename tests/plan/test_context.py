@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
 
 import pytest
 
@@ -23,13 +22,9 @@ def labelled(golden: Golden, context: tuple[ContextShot, ...]) -> list[tuple[str
     first, last = over[0], over[-1]
     offset = {Role.PAST: 2 - first, Role.CURRENT: -first, Role.FUTURE: -last - 1}
     return [
-        (
-            f"{LABELS[c.role]}-{c.shot.index + offset[c.role]}",
-            round(c.clipped.start, 9),
-            round(c.clipped.end, 9),
-        )
+        (f"{LABELS[c.role]}-{c.shot.index + offset[c.role]}", round(c.clipped.start, 9), round(c.clipped.end, 9))
         for c in context
-    ]
+    ]  # fmt: skip
 
 
 def test_published_rows_are_all_equal_with_the_published_settings() -> None:
@@ -42,9 +37,7 @@ def test_published_rows_are_all_equal_with_the_published_settings() -> None:
 
 
 @pytest.mark.parametrize("names", [["reference-code", "tv-ad"], ["tv-ad", "reference-code"]])
-def test_published_rows_of_numbered_frames_are_all_equal_with_the_published_settings(
-    names: list[str],
-) -> None:
+def test_published_rows_of_numbered_frames_are_all_equal_with_the_published_settings(names):
     settings = load_config(names).context
     found = {g.index: labelled(g, context_shots(g.slot, g.shots, settings)) for g in tvad()}
     assert found == {g.index: list(g.rows) for g in tvad()}
@@ -70,20 +63,15 @@ GAPS = apart((0.01, 1.99), (2.01, 3.99), (4.01, 5.99))
 """As the published lists are: cuts at 2 and 4."""
 
 
-@pytest.mark.parametrize(
-    ("slot", "rules", "current"),
-    [
-        (Interval(2, 4), "code", [1]),
-        (Interval(1.99, 4), "code", [0, 1]),
-        (Interval(2, 4.01), "code", [1, 2]),
-        (Interval(1.99, 4.01), "code", [0, 1, 2]),
-        (Interval(1.99, 4.01), "paper", [1]),
-        (Interval(5.99, 7), "code", [2]),
-    ],
-)
-def test_touching_is_overlapping_at_a_gap_where_set(
-    slot: Interval, rules: Literal["paper", "code"], current: list[int]
-) -> None:
+@pytest.mark.parametrize(("slot", "rules", "current"), [
+    (Interval(2, 4), "code", [1]),
+    (Interval(1.99, 4), "code", [0, 1]),
+    (Interval(2, 4.01), "code", [1, 2]),
+    (Interval(1.99, 4.01), "code", [0, 1, 2]),
+    (Interval(1.99, 4.01), "paper", [1]),
+    (Interval(5.99, 7), "code", [2]),
+])  # fmt: skip
+def test_touching_is_overlapping_at_a_gap_where_set(slot, rules, current):
     found = context_shots(slot, GAPS, ContextSettings(rules=rules))
     assert [c.shot.index for c in found if c.role is Role.CURRENT] == current
 

@@ -31,33 +31,22 @@ def test_a_slot_added_comes_with_the_words_of_the_planner():
     assert not kept.yielded
 
 
-def test_a_slot_removed_stays_away_under_another_id_and_half_of_its_time_is_enough():
-    other = (slot(11, 16), slot(13.0, 19.0))
-    kept = keep_to(other, HandSlots(removed=(slot(10, 15),)), SETTINGS)
-    assert kept.slots == (other[1],)
-
-
-def test_a_slot_removed_that_the_plan_has_no_more_is_told():
-    kept = keep_to(PLANNED[:1], HandSlots(removed=(PLANNED[2],)), SETTINGS)
-    assert kept.slots == PLANNED[:1]
-    assert kept.missing == (PLANNED[2],)
-
-
-def test_a_planned_slot_yields_to_one_that_a_person_added():
+def test_a_slot_removed_stays_away_under_another_id_and_a_planned_one_yields_to_one_that_was_added():
+    other = (slot(11, 16), slot(13.0, 19.0))  # half of its time is enough
+    assert keep_to(other, HandSlots(removed=(slot(10, 15),)), SETTINGS).slots == (other[1],)
+    gone = keep_to(PLANNED[:1], HandSlots(removed=(PLANNED[2],)), SETTINGS)
+    assert (gone.slots, gone.missing) == (PLANNED[:1], (PLANNED[2],))
     kept = keep_to(PLANNED, HandSlots(added=(Interval(14.5, 18),)), SETTINGS)
     assert kept.yielded == (PLANNED[1],)
     assert [one.id for one in kept.slots] == ["s00001000", "s00014500", "s00020000"]
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "says"),
-    [
-        (6.0, 6.99, "too short"),
-        (7.0, 7.0, "cannot reach"),
-        (50.0, 60.0, "cannot reach"),
-        (14.0, 17.0, "a slot already, from 0:10.00 to 0:15.00"),
-    ],
-)
+@pytest.mark.parametrize(("start", "end", "says"), [
+    (6.0, 6.99, "too short"),
+    (7.0, 7.0, "cannot reach"),
+    (50.0, 60.0, "cannot reach"),
+    (14.0, 17.0, "a slot already, from 0:10.00 to 0:15.00"),
+])  # fmt: skip
 def test_a_slot_that_cannot_be_is_refused_with_the_reason(start, end, says):
     with pytest.raises(ReviewError, match=says):
         ask(start, end)

@@ -1,14 +1,26 @@
-"""Slots lie in the gaps, are long enough to be used and short enough to be heard, and start with shots."""
+"""Slots lie in the gaps, are long enough to be used and short enough to be heard, and start with shots. Free time is
+what no utterance covers; end credits are told from titles, signs and subtitles."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from shotad.core import Interval, Shot, Slot, SlotSettings
-from shotad.film import BREATH, fixed_slots, plan_slots, word_budget
+from shotad.core import (
+    Box,
+    Interval,
+    Shot,
+    Sighting,
+    Slot,
+    SlotSettings,
+    SpeechKind,
+    SpeechSettings,
+    Utterance,
+)
+from shotad.film import BREATH, credits_interval, fixed_slots, free_time, plan_slots, word_budget
 from shotad.film.slots import EARLIEST, MAXIMUM
 
 DETAILS = ("brief", "normal", "rich")
@@ -30,41 +42,33 @@ def spans(slots: list[Slot]) -> list[tuple[float, float]]:
     return [(slot.interval.start, slot.interval.end) for slot in slots]
 
 
-def test_a_gap_below_the_minimum_has_no_slot_and_rich_uses_shorter_ones() -> None:
-    assert plan((10, 13.9), detail="normal") == []
-    assert spans(plan((10, 13.9), detail="rich")) == [(10, 13.9)]
-    assert plan((10, 12.9), detail="rich") == []
-    assert spans(plan((10, 12.9), minimum=2)) == [(10, 12.9)]
+@pytest.mark.parametrize(("gap", "settings", "slots"), [
+    ((10, 13.9), {"detail": "normal"}, []),
+    ((10, 13.9), {}, [(10, 13.9)]),
+    ((10, 12.9), {}, []),
+    ((10, 12.9), {"minimum": 2}, [(10, 12.9)]),
+    # Two seconds are the floor whatever the minimum says.
+    ((10, 11.9), {"minimum": 1}, []),
+    ((10, 12), {"minimum": 1}, [(10, 12)]),
+    ((0, 2), {"minimum": 1}, []),
+    ((0, 2.2), {"minimum": 1}, [(0.2, 2.2)]),
+    # A slot waits for a shot that starts soon; a gap that one slot cannot fill is not overfilled.
+    ((10, 16), {"cuts": (10.6,)}, [(10.6, 16)]),
+    ((10, 21.4), {"minimum": 6}, [(10, 19)]),
+])  # fmt: skip
+def test_slots_of_a_gap(gap, settings, slots):
+    assert spans(plan(gap, **settings)) == slots
 
 
-def test_two_seconds_are_the_floor_whatever_the_minimum_says() -> None:
-    assert plan((10, 11.9), minimum=1) == []
-    assert spans(plan((10, 12), minimum=1)) == [(10, 12)]
-    assert plan((0, 2), minimum=1) == []
-    assert spans(plan((0, 2.2), minimum=1)) == [(0.2, 2.2)]
-
-
-def test_a_slot_waits_for_a_shot_that_starts_soon() -> None:
-    assert spans(plan((10, 16), cuts=(10.6,))) == [(10.6, 16)]
-
-
-def test_a_gap_that_one_slot_cannot_fill_is_not_overfilled() -> None:
-    slots = plan((10, 21.4), minimum=6)
-    assert spans(slots) == [(10, 19)]
-
-
-@pytest.mark.parametrize(
-    ("duration", "rate", "rule", "words"),
-    [
-        (6, 0.375, "fit", 16),
-        (5.9, 0.375, "fit", 15),
-        (0.2, 0.375, "fit", 1),
-        (2.0, 0.275, "paper", 8),
-        (0.12, 0.5102, "paper", 1),
-        (2.0, 0.275, "paper+3", 11),
-        (1.8, 0.3, "fit", 6),
-    ],
-)
+@pytest.mark.parametrize(("duration", "rate", "rule", "words"), [
+    (6, 0.375, "fit", 16),
+    (5.9, 0.375, "fit", 15),
+    (0.2, 0.375, "fit", 1),
+    (2.0, 0.275, "paper", 8),
+    (0.12, 0.5102, "paper", 1),
+    (2.0, 0.275, "paper+3", 11),
+    (1.8, 0.3, "fit", 6),
+])  # fmt: skip
 def test_the_word_budget(duration: float, rate: float, rule: str, words: int) -> None:
     chosen = SlotSettings.model_validate({"seconds_per_word": rate, "budget": rule})
     assert word_budget(duration, chosen) == words
@@ -83,15 +87,13 @@ def test_credits_get_one_short_slot_at_any_detail() -> None:
         assert len(slots) > 2
 
 
-def test_credits_under_a_song_wait_for_it_to_end() -> None:
-    slots = plan_slots(
-        [Interval(260, 262), Interval(270, 300)],
-        [],
-        SlotSettings(),
-        credits=Interval(240, 300),
-        film=Interval(0, 300),
-    )
+def test_credits_under_a_song_wait_for_it_to_end_and_have_no_slot_without_free_time() -> None:
+    roll, film = Interval(240, 300), Interval(0, 300)
+    song = [Interval(260, 262), Interval(270, 300)]
+    slots = plan_slots(song, [], SlotSettings(), credits=roll, film=film)
     assert [(slot.interval.start, slot.credits) for slot in slots] == [(270, True)]
+    slots = plan_slots([Interval(10, 20)], [], SlotSettings(), credits=roll, film=film)
+    assert not any(slot.credits for slot in slots)
 
 
 GAPS = st.lists(st.tuples(st.floats(0, 290), st.floats(0.01, 60)), max_size=8).map(
@@ -105,9 +107,7 @@ CUTS = st.lists(st.floats(0.01, 299, allow_subnormal=False), max_size=40)
 @example(gaps=[Interval(0, 2)], cuts=[], detail="brief", minimum=1.0)
 @example(gaps=[Interval(0, 4.1)], cuts=[], detail="normal", minimum=4.0)
 @example(gaps=[Interval(0.15, 4.1)], cuts=[], detail="normal", minimum=4.0)
-def test_slots_keep_all_their_promises(
-    gaps: list[Interval], cuts: list[float], detail: str, minimum: float
-) -> None:
+def test_slots_keep_all_their_promises(gaps, cuts, detail, minimum):
     film = Interval(0, 300)
     chosen = SlotSettings.model_validate({"detail": detail, "minimum": minimum})
     shots = shots_at(*sorted(set(cuts)))
@@ -183,17 +183,87 @@ def test_fixed_slots_never_share_an_id() -> None:
     assert [slot.label for slot in found.slots] == ["a", "a", "", ""]
 
 
-def test_credits_without_free_time_have_no_slot() -> None:
-    gaps = [Interval(10, 20)]
-    assert not any(
-        slot.credits
-        for slot in plan_slots(gaps, [], SlotSettings(), credits=Interval(240, 300), film=Interval(0, 300))
-    )
-
-
 def test_two_hours_in_one_shot_are_cut_evenly() -> None:
     slots = plan((0, 7200), film=7200)
     assert 800 < len(slots) < 1500
     assert slots[0].interval.start == 0.2
     assert slots[-1].interval.end == 7200
     assert all(4 <= slot.interval.duration <= 9 for slot in slots)
+
+
+def spoken(*bounds: tuple[float, float], kind: SpeechKind = SpeechKind.SPEECH) -> list[Utterance]:
+    return [Utterance(Interval(start, end), kind=kind) for start, end in bounds]
+
+
+def test_lyrics_are_kept_free_unless_allowed() -> None:
+    song = spoken((5, 7), kind=SpeechKind.LYRICS) + spoken((12, 13))
+    quiet = SpeechSettings(margin=0.5)
+    assert [gap.start for gap in free_time(song, 20, quiet)] == [0, 7.5, 13.5]
+    over = SpeechSettings(margin=0.5, over_lyrics=True)
+    assert [gap.start for gap in free_time(song, 20, over)] == [0, 13.5]
+
+
+BOUNDS = st.tuples(st.integers(-20, 1300), st.integers(1, 200)).map(
+    lambda pair: (pair[0] / 10, (pair[0] + pair[1]) / 10)
+)
+
+
+@given(st.lists(BOUNDS, max_size=30), st.integers(1, 1200), st.sampled_from([0.0, 0.25, 1.0]))
+def test_every_moment_is_free_or_near_speech_and_never_both(bounds, tenths, margin):
+    duration = tenths / 10
+    found = free_time(spoken(*bounds), duration, SpeechSettings(margin=margin))
+    assert list(found) == sorted(found)
+    assert all(a.end < b.start for a, b in itertools.pairwise(found))
+    for moment in (k * duration / 97 + 0.003 for k in range(97)):
+        if moment >= duration:
+            continue
+        taken = any(start - margin <= moment < end + margin for start, end in bounds)
+        assert taken != any(gap.contains(moment) for gap in found)
+
+
+def text(second: float, lines: int) -> list[Sighting]:
+    boxes = [Box(0.2, 0.1 + 0.1 * k, 0.8, 0.15 + 0.1 * k) for k in range(lines)]
+    return [Sighting("name", box, second, 0.95) for box in boxes]
+
+
+def test_credits_are_the_text_at_the_end() -> None:
+    moments = [2.0 * k for k in range(150)]
+    seen = [s for m in moments if m >= 250 and m not in (262, 280) for s in text(m, 4)] + text(30, 3)
+    roll = credits_interval(seen, moments, Interval(0, 300))
+    assert roll == Interval(250, 300)
+
+
+def test_titles_and_subtitles_are_no_credits() -> None:
+    moments = [2.0 * k for k in range(150)]
+    subtitles = [Sighting("said", Box(0.2, y, 0.8, y + 0.05), m, 0.95) for m in moments for y in (0.85, 0.92)]
+    assert credits_interval(subtitles, moments, Interval(0, 300)) is None
+    title = [s for m in moments if 10 <= m < 40 for s in text(m, 4)]
+    assert credits_interval(title, moments, Interval(0, 300)) is None
+    assert credits_interval([], moments, Interval(0, 300)) is None
+    assert credits_interval([], [], Interval(0, 300)) is None
+
+
+@pytest.mark.parametrize(("rows", "found"), [(6, True), (3, False)])
+def test_a_short_roll_counts_at_the_very_end_if_it_shows_many_lines(rows: int, found: bool) -> None:
+    film = Interval(0, 44.5)
+    moments = [22.25 + i for i in range(22)]
+    seen = [
+        Sighting(f"Name {i}", Box(0.3, 0.1 + i / 10, 0.7, 0.15 + i / 10), moment, 0.99)
+        for moment in moments
+        if moment >= 39
+        for i in range(rows)
+    ]
+    assert credits_interval(seen, moments, film) == (Interval(39.25, 44.5) if found else None)
+
+
+def test_large_words_on_several_lines_are_titles_of_a_trailer() -> None:
+    moments = [26.0 + k for k in range(26)]
+    large = [
+        Sighting("SPACE", Box(0.2, y, 0.8, y + 0.16), m, 0.99)
+        for m in moments
+        if m < 44
+        for y in (0.2, 0.4, 0.6)
+    ]
+    assert credits_interval(large, moments, Interval(0, 52)) is None
+    small = [replace(s, box=Box(0.2, s.box.top, 0.8, s.box.top + 0.1)) for s in large]
+    assert credits_interval(small, moments, Interval(0, 52)) is not None

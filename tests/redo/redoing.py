@@ -27,14 +27,9 @@ from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
 SETTINGS = (
-    "engine=fake",
-    "speech.source=none",
-    "slots.find_credits=false",
-    "scale.method=none",
-    "threads.features=grid",
-    "frames.min_pixels=12544",
-    "frames.max_pixels=25088",
-)
+    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "threads.features=grid", "frames.min_pixels=12544", "frames.max_pixels=25088",
+)  # fmt: skip
 
 Answer = Callable[[Request], str]
 
@@ -100,3 +95,10 @@ def rows(place: Path, name: str = "redo") -> list[dict[str, Any]]:
 
 def track_of(place: Path) -> Track:
     return load_track(place / "track.json")
+
+
+def by_hand(place: Path, change: Callable[[Any], object]) -> None:
+    """A person with an editor: ``change`` gets the track's file as it is read from JSON."""
+    tree = json.loads((place / "track.json").read_text())
+    change(tree)
+    (place / "track.json").write_text(json.dumps(tree))

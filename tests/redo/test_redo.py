@@ -1,19 +1,32 @@
-"""Single slots described anew, with the fake engine, end to end on a small film."""
+"""Single slots described anew, with the fake engine, end to end on a small film: what is kept, and what is refused."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.core import EngineError, Identity, Request, WorkFolder, read_settings
-from shotad.description import Engines, redo
+from shotad.core import (
+    EditConflict,
+    EngineError,
+    Given,
+    Identity,
+    Request,
+    UsageError,
+    WorkFolder,
+    WorkFolderError,
+    read_settings,
+)
+from shotad.description import Engines, redo, understand
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import CueStatus, Maker, to_json
-from tests.redo.redoing import again, film_path, fresh, rows, run, says, track_of
+from tests.media import FilmSpec, make_film
+from tests.redo.redoing import again, by_hand, film_path, fresh, rows, run, says, track_of
+from tests.review.sessions import session_of
 
 
 def test_the_new_line_takes_the_place_of_the_old_and_the_rest_stays(place: Path) -> None:
@@ -114,13 +127,21 @@ def _broken(request: Request) -> str:
     raise RuntimeError("out of luck")
 
 
-@pytest.mark.parametrize("stage", ["looks", "writes"])
-def test_a_failed_answer_changes_nothing_and_says_why(place: Path, stage: str) -> None:
+@pytest.mark.parametrize("stage", ["looks", "writes", "neither"])
+def test_a_failed_answer_and_the_same_line_again_change_nothing(place: Path, stage: str) -> None:
     before = (place / "track.json").read_bytes()
-    looks, writes = (_broken, fresh) if stage == "looks" else (plain_answer, _broken)
-    done, _, _ = again(place, "1", looks=looks, writes=writes)
-    assert "out of luck" in done.results[0].reason
-    assert "failed" in done.results[0].reason
+    acts = {
+        "looks": (_broken, fresh),
+        "writes": (plain_answer, _broken),
+        "neither": (plain_answer, plain_answer),
+    }
+    looks, writes = acts[stage]
+    (result,) = again(place, "1", looks=looks, writes=writes)[0].results
+    if stage == "neither":
+        assert result.same
+    else:
+        assert "out of luck" in result.reason
+        assert "failed" in result.reason
     assert (place / "track.json").read_bytes() == before
 
 
@@ -131,14 +152,9 @@ def test_what_is_done_when_an_engine_stops_the_run_is_kept(place: Path) -> None:
                 raise EngineError("The quota is spent.")
             return super().generate(requests)
 
-    before = track_of(place)
-    told = read_settings(place)
+    before, told, quota = track_of(place), read_settings(place), pytest.raises(EngineError, match="quota")
     engines = Engines(FakeEngine(), Spent(answer=fresh))
-    with (
-        open_film(film_path()) as film,
-        WorkFolder(place) as folder,
-        pytest.raises(EngineError, match="quota"),
-    ):
+    with open_film(film_path()) as film, WorkFolder(place) as folder, quota:
         redo(film, folder, told, ["1", "2"], engines=engines, sheet=False)
     after = track_of(place)
     assert after.cues[0].text.startswith("A cat sits")
@@ -159,13 +175,6 @@ def test_what_was_seen_before_a_redo_was_stopped_is_not_asked_for_again(place: P
     assert all(one.after for one in done.results)
     assert again(place, "1")[1].calls == 1, "what is done is asked for anew"
     assert not (place / "redo-looks.jsonl").exists()
-
-
-def test_the_same_line_again_is_no_change(place: Path) -> None:
-    before = (place / "track.json").read_bytes()
-    done, _, _ = again(place, "1", writes=plain_answer)
-    assert done.results[0].same
-    assert (place / "track.json").read_bytes() == before
 
 
 def test_of_several_new_candidates_another_than_the_old_line_is_taken(tmp_path: Path) -> None:
@@ -191,3 +200,146 @@ def test_a_slot_that_failed_gets_a_line(tmp_path: Path) -> None:
     assert cue.edited is not None
     assert [field.value for field in cue.edited.fields] == ["text", "status"]
     assert next(c for c in run(place).cues if c.id == failed.id).text == cue.text
+
+
+def test_a_line_changed_by_hand_is_refused_unless_it_is_given_up(place: Path) -> None:
+    name = track_of(place).cues[0].id
+    machine = track_of(place).cues[0].text
+    by_hand(place, lambda tree: tree["cues"][0].update(text="A person wrote this."))
+    with pytest.raises(EditConflict, match=r"changed by a person.*A person wrote this.*--over-edits"):
+        again(place, name)
+    assert not (place / "redo.jsonl").exists(), "nothing was asked"
+    again(place, name, over_edits=True)
+    cue = track_of(place).cues[0]
+    assert cue.text.startswith("A cat")
+    assert "A person wrote this." in cue.candidates
+    assert cue.edited is not None
+    assert cue.edited.machine is not None
+    assert cue.edited.machine.text == machine
+    again(place, name)
+    assert len(rows(place)) == 2, "a line that was described anew may be so again"
+
+
+def test_a_slot_whose_time_a_persons_line_has_is_refused(place: Path) -> None:
+    first = track_of(place).cues[0]
+    start = first.interval.start + 0.5
+    bell = {"start": start, "end": start + 1, "text": "A bell."}
+    by_hand(place, lambda tree: tree["cues"].append(bell))
+    with pytest.raises(EditConflict, match=r"belongs to h\d+, which a person edited: 'A bell\.'"):
+        again(place, first.id)
+    with pytest.raises(UsageError, match="has no slot"):
+        again(place, next(c.id for c in track_of(place).cues if c.id.startswith("h")))
+
+
+def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
+    session = session_of(place)
+    first, second = session.act("split", track_of(place).cues[0].id, {"at": 5}).change.cues
+    session.close()
+    with pytest.raises(EditConflict, match=f"{first.id} was split: {second.id} belongs to the same slot"):
+        again(place, first.id, over_edits=True)
+    with pytest.raises(UsageError, match="no slot of its own"):
+        again(place, second.id, over_edits=True)
+    assert not (place / "redo.jsonl").exists(), "nothing was asked"
+
+
+def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path, monkeypatch):
+    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 1)
+
+    def answer(request: Request) -> str:
+        if "facts" in (request.schema or {}).get("properties", {}):
+            return json.dumps({"facts": [f"Anna looks for her dog in slot {request.slot_id}."]})
+        return fresh(request)
+
+    place = tmp_path / "w"
+    run(place, "story.on=true", writes=FakeEngine(answer=answer))
+    assert rows(place, "story")
+    seen: list[str] = []
+
+    def listen(request: Request) -> str:
+        seen.append(request.messages[-1].text)
+        return fresh(request)
+
+    before = track_of(place)
+    again(place, "1", "3", writes=listen)
+    assert len(seen) == 2, "the note itself is not asked for again"
+    first, second, third = (f"Anna looks for her dog in slot {cue.id}." for cue in before.heard[:3])
+    assert "Anna looks for her dog" not in seen[0], "nothing came before the first line"
+    assert first in seen[1]
+    assert second in seen[1]
+    assert third not in seen[1], "what the film tells later is not known yet"
+    assert before.heard[1].text in seen[1]
+
+
+def test_a_run_over_a_part_does_not_bound_a_redo(tmp_path: Path) -> None:
+    place = tmp_path / "w"
+    run(place)
+    run(place, given=Given(start=6.0, end=14.0))
+    assert read_settings(place).given.end == 14.0
+    assert again(place, "1")[0].results[0].after is not None
+
+
+def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed redo would leave it there, and the next run would stumble over it."""
+    before = sorted(place.iterdir())
+    found: list[list[Path]] = []
+
+    def noted(*given: Any, **named: Any) -> Any:
+        found.append(sorted(place.iterdir()))
+        return understand(*given, **named)
+
+    monkeypatch.setattr("shotad.description.slot_redo.understand", noted)
+    again(place, track_of(place).cues[0].id)
+    assert found == [sorted({*before, place / ".lock"})]
+
+
+@pytest.mark.parametrize("name", ["shots.json", "speech.json", "slots.json"])
+@pytest.mark.parametrize("content", [None, '{"key": 1}'])
+def test_records_that_are_gone_or_damaged_are_told(place: Path, name: str, content: str | None) -> None:
+    (place / name).unlink()
+    if content is not None:
+        (place / name).write_text(content)
+    with pytest.raises(WorkFolderError, match=r"shotad describe"):
+        again(place, "1")
+
+
+def test_a_folder_without_a_track_is_refused(place: Path) -> None:
+    (place / "track.json").unlink()
+    with pytest.raises(WorkFolderError, match="no track"):
+        again(place, "1")
+
+
+def test_edits_of_other_lines_are_kept_a_review_lapses_and_the_overview_is_drawn_again(place: Path) -> None:
+    with pytest.raises(UsageError, match=r"no line s99999999.*nearest is s"):
+        again(place, "1", "s99999999")
+    assert not (place / "redo.jsonl").exists(), "nothing was asked"
+    by_hand(place, lambda tree: tree["cues"][1].update(text="A person wrote this."))
+    by_hand(place, lambda tree: tree.update(reviewed_by=["Ada"]))
+    done, _, _ = again(place, "1", sheet=True)
+    assert track_of(place).cues[1].text == "A person wrote this."
+    assert track_of(place).reviewed_by == ()
+    assert any("Ada" in warning for warning in done.warnings)
+    assert done.sheet == place / "overview.html"
+    new = done.results[0].after
+    assert new is not None
+    assert new.text in done.sheet.read_text(encoding="utf-8")
+
+
+def test_a_line_may_be_looked_for_in_the_frames(place: Path) -> None:
+    asked: list[int] = []
+
+    def look(request: Request) -> str:
+        if request.schema is None:
+            return plain_answer(request)
+        asked.append(0 if request.clip is None else len(request.clip))
+        return plain_answer(request)
+
+    again(place, "1", looks=look, more=("verify.on=true",))
+    assert asked
+    assert min(asked) > 0
+
+
+def test_another_film_is_refused(place: Path) -> None:
+    told, engines = read_settings(place), Engines(FakeEngine(), FakeEngine())
+    refused = pytest.raises(WorkFolderError, match="another film")
+    with open_film(make_film(FilmSpec(frames=200)).path) as film, WorkFolder(place) as folder, refused:
+        redo(film, folder, told, ["1"], engines=engines, sheet=False)

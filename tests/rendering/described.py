@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +80,21 @@ def write_folder(
         folder.write_json("slots.json", {"slots": slot_rows(slots)})
         track = Track(FilmId(film.name, info.fingerprint, info.duration), language, (), "0.1.0", cues)
         save_track(track, folder.path, film.name)
+    return place
+
+
+def change(file: Path, old: str, new: str) -> None:
+    """Change words in a file as a person does."""
+    text = file.read_text(encoding="utf-8-sig")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def fake_voice(place: Path) -> Path:
+    """The folder, of whose run the voice is now the fake one."""
+    tree = json.loads((place / "settings.json").read_text(encoding="utf-8"))
+    tree["config"]["voice"]["name"] = "fake"
+    (place / "settings.json").write_text(json.dumps(tree), encoding="utf-8")
     return place
 
 

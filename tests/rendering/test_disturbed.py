@@ -13,27 +13,19 @@ from shotad.script import TRACK, to_json
 from shotad.sound import Kind, OutputFile, Take, summary
 from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.making import FileMaker, Product
-from tests.rendering.described import film_with, rendered, track_of, write_folder
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "w")
+from tests.rendering.described import change, film_with, rendered, track_of
 
 
 class Interrupted(FakeVoice):
-    """While it speaks its first ``times`` lines, somebody changes a file."""
+    """While it speaks its first line, somebody changes a file."""
 
-    def __init__(self, file: Path, old: str, new: str, times: int = 1) -> None:
+    def __init__(self, file: Path, old: str, new: str) -> None:
         super().__init__()
-        self._file, self._old, self._new, self._times = file, old, new, times
+        self._change = [(file, old, new)]
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
-        if self._times:
-            self._times -= 1
-            content = self._file.read_text(encoding="utf-8")
-            assert self._old in content
-            self._file.write_text(content.replace(self._old, self._new), encoding="utf-8")
+        if self._change:
+            change(*self._change.pop())
         return super().speak(text, speed)
 
 
@@ -51,11 +43,8 @@ def test_what_is_saved_while_lines_are_spoken_is_heard(place: Path, ending: str)
 def test_a_track_that_never_rests_is_rendered_as_it_was_read_last_and_not_written_over(place: Path) -> None:
     class Restless(FakeVoice):
         def speak(self, text: str, speed: float = 1.0) -> Take:
-            file = place / TRACK
-            number = len(self.calls)
-            cues = track_of(place).cues
-            content = file.read_text(encoding="utf-8")
-            file.write_text(content.replace(cues[0].text, f"Cat number {number} sleeps."), encoding="utf-8")
+            said = track_of(place).cues[0].text
+            change(place / TRACK, said, f"Cat number {len(self.calls)} sleeps.")
             return super().speak(text, speed)
 
     done, _ = rendered(place, "ad", voice=Restless())
@@ -78,11 +67,9 @@ def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None
     copy.mkdir()
     stem = film_with().stem
     leftovers = [
-        copy / "copy.mkv",
-        place / ".tmp-12345678-xyz",
-        place / "voice" / ".tmp-12345678-xyz",
+        copy / "copy.mkv", place / ".tmp-12345678-xyz", place / "voice" / ".tmp-12345678-xyz",
         place / f".{stem}.described.4711.part.mp4",
-    ]
+    ]  # fmt: skip
     mine = [place / ".notes.part.txt", place / "voice" / "mine.txt"]
     for file in (*leftovers, *mine):
         file.write_bytes(b"half")
@@ -143,16 +130,13 @@ class Broken(FileMaker):
         return super().make(wanted)
 
 
-def test_one_file_that_fails_does_not_take_the_others_with_it(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_file_that_fails_does_not_take_the_others_with_it(place, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("shotad.sound.render.FileMaker", Broken)
         done, _ = rendered(place, "ad", "mix:flac")
         assert [one.wanted.kind for one in done.made] == [Kind.MIX]
-        assert [(one.wanted.kind, one.reason) for one in done.failures] == [
-            (Kind.AD, "The disk is full. Make room.")
-        ]
+        (failure,) = done.failures
+        assert (failure.wanted.kind, failure.reason) == (Kind.AD, "The disk is full. Make room.")
         assert done.failed
         assert summary(done).endswith(".ad.wav: The disk is full. Make room.")
         with pytest.raises(SoundError, match="disk is full"):
@@ -162,18 +146,12 @@ def test_one_file_that_fails_does_not_take_the_others_with_it(
     assert voice.calls == []
 
 
-def test_the_recorded_script_follows_the_track_and_names_the_sound_that_was_asked_for(place: Path) -> None:
-    rendered(place, "ad", "ad:mp3")
-    (place / TRACK).write_text(
-        to_json(track_of(place)).replace('"reviewed_by": []', '"reviewed_by": ["Ada"]')
-    )
-    rendered(place, "ad:mp3")
+def test_the_recorded_script_follows_the_track_and_names_the_sound_and_another_voice_is_told(place):
+    assert rendered(place, "ad", "ad:mp3")[0].warnings == ()
+    reviewed = to_json(track_of(place)).replace('"reviewed_by": []', '"reviewed_by": ["Ada"]')
+    (place / TRACK).write_text(reviewed)
+    done, _ = rendered(place, "ad:mp3", voice=FakeVoice("deep"))
     recorded = next(place.glob("*.recorded.dapt.xml")).read_text()
     assert "Reviewed by Ada" in recorded
     assert ".ad.mp3" in recorded
-
-
-def test_another_voice_than_before_is_told(place: Path) -> None:
-    assert rendered(place, "ad")[0].warnings == ()
-    done, _ = rendered(place, "ad", voice=FakeVoice("deep"))
     assert done.warnings == ("The render before was spoken by fake, this one by fake:deep.",)

@@ -25,10 +25,11 @@ EVERY = ("mix:wav", "mix:flac", "mix:mp3", "mix:opus", "mix:m4a", "ad:opus",
          "film:mp4", "film:mkv", "film:mov", "film:ts")  # fmt: skip
 
 
-def loud_film(path: Path) -> Path:
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Noise that is far too loud, up to full scale: every sample near the limit."""
     wave = (noise(SECONDS, 5, channels=2) * np.float32(0.6)).clip(-0.98, 0.98)
-    return SoundFilm(wave, codec="ac3", seconds=SECONDS).make(path)
+    return SoundFilm(wave, codec="ac3", seconds=SECONDS).make(tmp_path_factory.mktemp("loud") / "film.mkv")
 
 
 def in_file(path: Path) -> Loudness:
@@ -47,21 +48,15 @@ def in_file(path: Path) -> Loudness:
         )
 
 
-@pytest.mark.parametrize(
-    ("profile", "makes"),
-    [
-        ("source", ("film:mp4", "mix:opus", "ad:opus")),
-        ("netflix", ("film:mkv", "mix:mp3", "mix:wav")),
-        ("ebu-r128", ("mix:m4a", "film:mov")),
-        pytest.param("source", EVERY, marks=pytest.mark.slow),
-        pytest.param("atsc-a85", ("mix:flac", "ad:opus", "film:ts"), marks=pytest.mark.slow),
-        pytest.param("web", ("mix:mp3", "mix:opus", "film:mp4"), marks=pytest.mark.slow),
-    ],
-)
-def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(
-    profile: str, makes: tuple[str, ...], tmp_path: Path
-) -> None:
-    film = loud_film(tmp_path / "film.mkv")
+@pytest.mark.parametrize(("profile", "makes"), [
+    ("source", ("film:mp4", "mix:opus", "ad:opus")),
+    ("netflix", ("film:mkv", "mix:mp3", "mix:wav")),
+    ("ebu-r128", ("mix:m4a", "film:mov")),
+    pytest.param("source", EVERY, marks=pytest.mark.slow),
+    pytest.param("atsc-a85", ("mix:flac", "ad:opus", "film:ts"), marks=pytest.mark.slow),
+    pytest.param("web", ("mix:mp3", "mix:opus", "film:mp4"), marks=pytest.mark.slow),
+])  # fmt: skip
+def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(profile, makes, film, tmp_path):
     place = write_folder(tmp_path / "w", film, LINES, SPEECH)
     done, _ = rendered(place, *makes, film=film, settings=(f"mix.profile={profile}",))
     assert not [finding for finding in done.findings if finding.rule == "A1"]
@@ -77,11 +72,8 @@ def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(
 
 
 @pytest.mark.parametrize("make", ["mix:m4a", "film:mkv"])
-def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(
-    make: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(make, film, tmp_path, monkeypatch):
     monkeypatch.setattr("shotad.sound.making.ROOM", {})
-    film = loud_film(tmp_path / "film.mkv")
     place = write_folder(tmp_path / "w", film, LINES, SPEECH)
     done, _ = rendered(place, make, film=film, settings=("mix.true_peak=-2", "container.codec=opus"))
     peak = in_file(done.made[0].wanted.path).true_peak
@@ -90,12 +82,9 @@ def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(
     assert done.findings == ()
 
 
-def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(film, tmp_path, monkeypatch):
     monkeypatch.setattr("shotad.sound.making.ROOM", {})
     monkeypatch.setattr("shotad.sound.making.ROUNDS", 1)
-    film = loud_film(tmp_path / "film.mkv")
     done, _ = rendered(write_folder(tmp_path / "w", film, LINES, SPEECH), "mix:opus", film=film)
     peak = in_file(done.made[0].wanted.path).true_peak
     assert [finding.rule for finding in done.findings] == ["A1"]

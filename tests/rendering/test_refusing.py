@@ -1,18 +1,25 @@
-"""What cannot be made is refused before anything is spoken, and nothing of anybody's is lost by it."""
+"""What cannot be made is refused before anything is spoken, and nothing of anybody's is lost by it; tracks as people
+leave them."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shotad.core import (
     FilmError,
+    Interval,
     NoProgress,
-    ShotadError,
+    ScriptError,
     SoundError,
     UsageError,
     WorkFolder,
@@ -20,10 +27,11 @@ from shotad.core import (
     load_config,
 )
 from shotad.film import open_film
-from shotad.sound import Kind, OutputFile, check_wanted, run_render
+from shotad.script import TRACK
+from shotad.sound import Kind, OutputFile, check_wanted, run_render, summary
 from shotad.sound.fake_voice import FakeVoice
 from tests.media import SoundSpec, make_stills
-from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
+from tests.rendering.described import BEEPS, change, film_with, rendered, track_of, write_folder
 
 VP9 = {
     "codec": "libvpx-vp9",
@@ -33,18 +41,15 @@ VP9 = {
 }
 
 
-@pytest.mark.parametrize(
-    ("makes", "settings", "error", "told"),
-    [
-        (("ad", "film:ts"), (), SoundError, "MPEG-TS cannot hold video track 0"),
-        (("text:ts",), (), SoundError, "MPEG-TS"),
-        (("film",), ("container.codec=aac",), SoundError, "WebM cannot hold a track of aac"),
-        (("mix", "film"), ("film.audio_track=7",), FilmError, "no audio track 7"),
-    ],
-)
+@pytest.mark.parametrize(("makes", "settings", "error", "told"), [
+    (("ad", "film:ts"), (), SoundError, "MPEG-TS cannot hold video track 0"),
+    (("text:ts",), (), SoundError, "MPEG-TS"),
+    (("film",), ("container.codec=aac",), SoundError, "WebM cannot hold a track of aac"),
+    (("mix", "film"), ("film.audio_track=7",), FilmError, "no audio track 7"),
+])  # fmt: skip
 def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(
-    tmp_path: Path, makes: tuple[str, ...], settings: tuple[str, ...], error: type[ShotadError], told: str
-) -> None:
+    tmp_path, makes, settings, error, told
+):
     film = film_with(**VP9)
     place = write_folder(tmp_path / "w", film)
     voice, before = FakeVoice(), (place / "track.json").read_bytes()
@@ -55,9 +60,7 @@ def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(
     assert not list(place.glob("*.ad.wav"))
 
 
-def test_a_film_that_might_have_paused_is_refused_before_the_mix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_film_that_might_have_paused_is_refused_before_the_mix(tmp_path, monkeypatch):
     film = film_with(**VP9)
     monkeypatch.setattr("shotad.sound.making.prepare_mix", None)
     with pytest.raises(SoundError, match="MPEG-TS cannot hold"):
@@ -135,3 +138,86 @@ def test_a_film_that_was_renamed_keeps_its_scripts_and_their_edits(tmp_path: Pat
     script.write_text(script.read_text().replace("A cat", "A dog"))
     rendered(place, "ad", film=other)
     assert track_of(place).cues[0].text.startswith("A dog")
+
+
+def edit(place: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Change the lines of the track as a person does, in its file."""
+    values = json.loads((place / TRACK).read_text(encoding="utf-8"))
+    change(values["cues"])
+    (place / TRACK).write_text(json.dumps(values), encoding="utf-8")
+
+
+@pytest.mark.parametrize("makes", [("film",), ("text",), ("ad", "mix")])
+def test_a_track_without_a_line_makes_no_described_film(place: Path, makes: tuple[str, ...]) -> None:
+    edit(place, lambda cues: [cue.update(status="dropped") for cue in cues])
+    with pytest.raises(SoundError, match="has no line to speak") as caught:
+        rendered(place, *makes)
+    assert "shotad review" in caught.value.hint
+    assert "--extended" in caught.value.hint
+    assert not list(place.glob("*.described.*"))
+
+
+def test_a_track_of_which_nothing_fits_makes_none_either(tmp_path: Path) -> None:
+    place = write_folder(tmp_path / "w", lines={6.5: "A cat sleeps."}, speech=(Interval(0, 20),))
+    with pytest.raises(SoundError, match="None of the 1 lines .* found a place"):
+        rendered(place, "film")
+    spoken = track_of(place).cues[0].spoken
+    assert spoken is not None
+    assert "people speak" in spoken.steps[-1]
+
+
+def test_a_line_of_marks_alone_is_left_out_and_hundreds_of_words_are_told_in_few(place: Path) -> None:
+    for text in ("?!", "…", "😀"):
+        edit(place, lambda cues, text=text: cues[0].update(text=text))
+        done, voice = rendered(place, "ad")
+        assert len(done.spoken) == 2
+        assert all(any(c.isalnum() for c in said) for said, _ in voice.calls)
+        assert f"{text} (there is no word in it)" in summary(done)
+    long = " ".join(["She walks along the road and smiles."] * 40)
+    edit(place, lambda cues: cues[0].update(text=long))
+    told = summary(rendered(place, "ad")[0])
+    assert "Heard in fewer words: 1." in told
+    assert "dropped" in told
+    assert max(map(len, told.splitlines())) < 600
+
+
+def test_two_lines_of_one_time_are_both_heard_apart(place: Path) -> None:
+    edit(place, lambda cues: cues.append({"start": 1.0, "end": 3.0, "text": "A person added this."}))
+    done, _ = rendered(place, "ad")
+    times = sorted(cue.spoken.interval for cue in done.spoken if cue.spoken and cue.spoken.interval)
+    assert len(times) == 4
+    assert all(one.end <= after.start for one, after in pairwise(times))
+    assert "Moved to fit: 2 lines" in summary(done)
+
+
+@pytest.mark.parametrize("content", ["", '{"cues": [}', "null"])
+def test_a_damaged_track_is_told_and_left_as_it_is(place: Path, content: str) -> None:
+    rendered(place, "ad")
+    (place / TRACK).write_text(content)
+    scripts = {path: path.read_bytes() for path in place.glob("*.ad.*")}
+    voice = FakeVoice()
+    with pytest.raises(ScriptError, match=r"track\.json"):
+        rendered(place, "ad", voice=voice)
+    assert (place / TRACK).read_text() == content
+    assert {path: path.read_bytes() for path in scripts} == scripts
+    assert voice.calls == []
+
+
+def test_a_description_under_the_lines_is_told(tmp_path: Path) -> None:
+    """The film has an audio description of its own, as the second of its tracks."""
+    sound = SoundSpec(duration=20.0, layout="stereo", beeps=(0.5, 1.5), language="eng")
+    film = film_with(sounds=(sound, replace(sound, title="Audio Description")), suffix=".mkv")
+    place = write_folder(tmp_path / "w", film)
+    plain, _ = rendered(place, "mix", film=film)
+    under, _ = rendered(place, "mix", film=film, settings=("film.audio_track=1",))
+    assert not any("under the lines" in note for note in plain.warnings)
+    assert any("itself an audio description: track 1" in note for note in under.warnings)
+
+
+def test_two_scripts_may_be_edited_at_once(place: Path) -> None:
+    change(next(place.glob("*.ad.vtt")), "A cat", "A dog")
+    change(next(place.glob("*.ad.csv")), "Rain falls", "Snow falls")
+    done, _ = rendered(place, "ad")
+    assert [" ".join(cue.text.split()[:2]) for cue in done.spoken] == ["A dog", "She opens", "Snow falls"]
+    assert summary(done).startswith("Taken over from")
+    assert ": 1 line." in summary(done)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,6 +22,7 @@ from tests.media import SoundSpec
 from tests.rendering.described import (
     BEEPS,
     LINES,
+    change,
     film_with,
     found_at,
     rendered,
@@ -35,27 +35,13 @@ from tests.sound.muxmedia import describe_tracks
 RATE = 48000
 
 
-@pytest.fixture(scope="session")
-def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_folder(tmp_path_factory.mktemp("render") / "w")
-
-
-@pytest.fixture
-def place(described: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(described, tmp_path / "w"))
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def test_every_kind_is_made_and_reads_back(place: Path) -> None:
+def test_every_kind_is_made_and_reads_back_and_text_alone_needs_no_voice(place: Path) -> None:
+    alone, voice = rendered(place, "text", settings=("voice.name=no such voice",))
+    assert (voice.calls, alone.voice, alone.sound) == ([], None, None)
+    assert [t.kind for t in describe_tracks(alone.made[0].wanted.path)] == ["video", "audio", "subtitle"]
     done, _ = rendered(place, "film+text", "text:mkv", "ad", "mix:flac")
-    assert [one.wanted.path.name for one in done.made] == [
-        f"{film_with().stem}.{rest}" for rest in ("described.mp4", "descriptions.mkv", "ad.wav", "mix.flac")
-    ]
+    endings = ("described.mp4", "descriptions.mkv", "ad.wav", "mix.flac")
+    assert [one.wanted.path.name for one in done.made] == [f"{film_with().stem}.{rest}" for rest in endings]
     film, text, _, _ = (one.wanted.path for one in done.made)
     tracks = describe_tracks(film)
     assert [t.kind for t in tracks] == ["video", "audio", "audio", "subtitle"]
@@ -78,18 +64,15 @@ def check_lines(path: Path, number: int, done: Rendered, voice: FakeVoice, withi
         assert found_at(sound, take, start, RATE) == pytest.approx(start, abs=within), path
 
 
-def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_writes_nothing(
-    place: Path,
-) -> None:
+def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_writes_nothing(place):
     before = track_of(place)
     done, voice = rendered(place, "film", "mix", "ad")
     for one, number in zip(done.made, (1, 0, 0), strict=True):
         check_lines(one.wanted.path, number, done, voice, 0.005)
     after = track_of(place)
     assert done.track == after
-    assert [(c.text, c.interval, c.status, c.edited) for c in after.cues] == [
-        (c.text, c.interval, c.status, c.edited) for c in before.cues
-    ]
+    one, other = ([(c.text, c.interval, c.status, c.edited) for c in of.cues] for of in (before, after))
+    assert one == other
     stamps = [one.wanted.path.stat().st_mtime_ns for one in done.made]
     second, again = rendered(place, "film", "mix", "ad")
     assert again.calls == []
@@ -102,16 +85,12 @@ LATE = SoundSpec(duration=20.0, beeps=BEEPS, layout="5.1", language="eng")
 JITTER = tuple(float(t) for t in np.cumsum(np.tile([1 / 24, 1 / 30, 1 / 60, 1 / 15], 110)))
 
 
-@pytest.mark.parametrize(
-    ("changes", "ending"),
-    [
-        ({"shift": 5.0, "sounds": (LATE,), "suffix": ".mkv"}, "mkv"),
-        ({"shift": 1.4, "sounds": (replace(LATE, codec="ac3"),), "suffix": ".ts"}, "ts"),
-        ({"sounds": (LATE,), "times": JITTER, "frames": len(JITTER), "time_base": Fraction(1, 90000)}, "mp4"),
-        ({"sounds": (replace(LATE, layout="stereo", start=0.7, rate=44100),)}, "mov"),
-    ],
-    ids=["late start, 5.1, mkv", "ts", "vfr, 5.1", "sound begins late, 44.1 kHz"],
-)
+@pytest.mark.parametrize(("changes", "ending"), [
+    ({"shift": 5.0, "sounds": (LATE,), "suffix": ".mkv"}, "mkv"),
+    ({"shift": 1.4, "sounds": (replace(LATE, codec="ac3"),), "suffix": ".ts"}, "ts"),
+    ({"sounds": (LATE,), "times": JITTER, "frames": len(JITTER), "time_base": Fraction(1, 90000)}, "mp4"),
+    ({"sounds": (replace(LATE, layout="stereo", start=0.7, rate=44100),)}, "mov"),
+], ids=["late start, 5.1, mkv", "ts", "vfr, 5.1", "sound begins late, 44.1 kHz"])  # fmt: skip
 def test_onsets_hold_for_films_that_are_odd(tmp_path: Path, changes: dict[str, object], ending: str) -> None:
     film = film_with(**changes)
     place = write_folder(tmp_path / "w", film)
@@ -155,17 +134,7 @@ def test_what_makes_files_anew_and_what_speaks_anew(place: Path) -> None:
     assert forced.made[0].fresh
 
 
-def test_text_alone_needs_no_voice(place: Path) -> None:
-    done, voice = rendered(place, "text", settings=("voice.name=no such voice",))
-    assert voice.calls == []
-    assert done.voice is None
-    assert done.sound is None
-    assert [t.kind for t in describe_tracks(done.made[0].wanted.path)] == ["video", "audio", "subtitle"]
-
-
-def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(tmp_path, monkeypatch):
     long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
     lines = {8.4: long, 15.0: "Rain falls."}
     place = write_folder(tmp_path / "w", lines=lines, speech=(Interval(5, 8), Interval(11, 14)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,50 +36,28 @@ def stream_tags(path: Path, number: int) -> dict[str, str]:
         return {key.lower(): value for key, value in container.streams[number].metadata.items()}
 
 
-@pytest.fixture(scope="session")
-def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_folder(tmp_path_factory.mktemp("languages") / "w")
-
-
-@pytest.fixture
-def place(english: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(english, tmp_path / "w"))
-
-
 def translation(place: Path, language: str) -> Path:
     """A translation beside the track, as shotad translate would leave it."""
     track = track_of(place)
     texts = TRANSLATED[language]
-    cues = tuple(
-        replace(
-            cue,
-            text=text,
-            language=language,
-            interval=spoken_interval(
-                Interval(cue.interval.start, cue.interval.start + 5), spoken_words(text, language), 0.375
-            ),
-        )
-        for cue, text in zip(track.cues, texts, strict=True)
-    )
-    new = replace(
-        track, cues=cues, language=language, translated_from="en", makers=(Maker("Translation", "fake"),)
-    )
+    cues = []
+    for cue, text in zip(track.cues, texts, strict=True):
+        slot = Interval(cue.interval.start, cue.interval.start + 5)
+        time = spoken_interval(slot, spoken_words(text, language), 0.375)
+        cues.append(replace(cue, text=text, language=language, interval=time))
+    made = (Maker("Translation", "fake"),)
+    new = replace(track, cues=tuple(cues), language=language, translated_from="en", makers=made)
     with WorkFolder(place) as folder:
         save_translation(new, folder)
     return place / track_name(language)
 
 
-@pytest.mark.parametrize(
-    ("language", "ending", "code", "title"),
-    [
-        ("de", "mp4", "deu", "Audiodeskription (AD)"),
-        ("de", "mkv", "ger", "Audiodeskription (AD)"),
-        ("fr", "mkv", "fre", "Audiodescription (AD)"),
-    ],
-)
-def test_the_track_of_sound_carries_language_and_title(
-    tmp_path: Path, language: str, ending: str, code: str, title: str
-) -> None:
+@pytest.mark.parametrize(("language", "ending", "code", "title"), [
+    ("de", "mp4", "deu", "Audiodeskription (AD)"),
+    ("de", "mkv", "ger", "Audiodeskription (AD)"),
+    ("fr", "mkv", "fre", "Audiodescription (AD)"),
+])  # fmt: skip
+def test_the_track_of_sound_carries_language_and_title(tmp_path, language, ending, code, title):
     lines = {at: "Une chatte dort." if language == "fr" else text for at, text in lines_in("de").items()}
     place = write_folder(tmp_path / "w", lines=lines, language=language)
     done, voice = rendered(place, f"film:{ending}")

@@ -96,11 +96,9 @@ class Visitor:
         """A POST of JSON, or of bytes as they are."""
         data = body if isinstance(body, bytes) else json.dumps({} if body is None else body).encode()
         more = {
-            "origin": f"http://{self.host}",
-            "content-type": "application/json",
-            "content-length": str(len(data)),
-            "x-shotad": "page",
-        }
+            "origin": f"http://{self.host}", "content-type": "application/json",
+            "content-length": str(len(data)), "x-shotad": "page",
+        }  # fmt: skip
         return asyncio.run(ask(self.app, "POST", path, self._headers(more, changed), data, pieces=pieces))
 
     def _headers(

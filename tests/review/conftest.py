@@ -1,13 +1,20 @@
-"""One browser for all tests of the page that follow one another in a process."""
+"""What tests of the review page share: one browser for those that follow one another in a process, a described
+folder, its session, its page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shotad.review.session import Session
 from tests.browser import chromium
+from tests.rendering.described import write_folder
+from tests.review.pages import served, tabs
+from tests.review.sessions import session_of
 
 _KEPT: list[tuple[ExitStack, Any]] = []
 
@@ -29,3 +36,34 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if _KEPT and not (isinstance(nextitem, pytest.Function) and "browser" in nextitem.fixturenames):
         stack, _ = _KEPT.pop()
         stack.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """The folder of a described film."""
+    return write_folder(tmp_path / "film.shotad")
+
+
+@pytest.fixture
+def session(place: Path) -> Iterator[Session]:
+    made = session_of(place)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def opened(browser: Any, place: Path) -> Iterator[Callable[..., Any]]:
+    """Opens a tab of one window at the page of ``place``, with the focus on the first line."""
+    with served(place) as address, tabs(browser, address, shared=True) as made:
+
+        def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
+            page = made.open(prepare, **options)
+            page.focus("#list [aria-selected=true]")
+            return page
+
+        yield open_tab
+
+
+@pytest.fixture
+def page(opened: Callable[..., Any]) -> Any:
+    return opened()

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.core import NoProgress, Task, read_settings
+from shotad.core import read_settings
 from shotad.film import open_film
 from shotad.review.session import Session
-
-
-class Heard(NoProgress):
-    """A front end that keeps the steps and the notes."""
-
-    def __init__(self) -> None:
-        self.steps: list[str] = []
-        self.notes: list[str] = []
-
-    def task(self, name: str, total: float | None, unit: str) -> Task:
-        self.steps.append(name)
-        return super().task(name, total, unit)
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
 
 def session_of(place: Path, film: Path | None = None, reviewer: str = "Ann") -> Session:

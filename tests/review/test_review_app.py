@@ -8,20 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from shotad.core import FilmError, read_settings
 from shotad.review.events import Tabs as OpenTabs
-from shotad.review.opening import Review
+from shotad.review.opening import Review, open_session
 from shotad.review.routes import WEB
 from shotad.script import load_track
-from tests.rendering.described import film_with, write_folder
+from tests.rendering.described import film_with
 from tests.review.boardfilm import Tabs
 from tests.review.reviewed import Page, reviewed
 
 FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "film.shotad"
 
 
 @pytest.fixture
@@ -79,14 +75,16 @@ def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(untouched: Page) 
     assert untouched.post("/api/film").status == 405
     assert untouched.get("/api/film/").status == 404
     assert untouched.get("/favicon.ico").status == 204
+    assert untouched.get("/api/lines/nobody").status == 400
+    detail = untouched.get(f"/api/lines/{FIRST}")
+    assert (detail.status, detail.json["id"]) == (200, FIRST)
+    assert isinstance(detail.json["frames"], list)
 
 
 # Lines and acts
 
 
-def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(
-    both: tuple[Review, Page], place: Path
-) -> None:
+def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(both, place):
     review, page = both
     told = listened(review)
     answer = page.act("write", FIRST, {"text": "A dog sleeps."})
@@ -99,28 +97,25 @@ def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(
     assert answer.json["origin"] == "here"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"act": 5},
-        {"act": "write", "line": 5},
-        {"act": "write", "line": FIRST, "args": []},
-        {"act": "write", "line": FIRST, "seen": 5, "args": {"text": "x"}},
-        {"act": "write", "line": FIRST, "group": 5, "args": {"text": "x"}},
-        {"act": "no such act", "line": FIRST},
-        {"act": "write", "line": "nobody", "args": {"text": "x"}},
-        {"act": "write", "line": FIRST, "args": {}},
-        {"act": "write", "line": FIRST, "args": {"text": 5}},
-        {"act": "choose", "line": FIRST, "args": {"number": 0}},
-        {"act": "choose", "line": FIRST, "args": {"number": 999}},
-        {"act": "choose", "line": FIRST, "args": {"number": True}},
-        {"act": "move", "line": FIRST, "args": {"start": "x"}},
-        {"act": "add", "line": "", "args": {"start": 1, "end": -5, "text": "x"}},
-        {"act": "add_slot", "line": "", "args": {"start": -1, "end": 1}},
-        {"act": "remove_slot", "line": "nobody"},
-    ],
-)
+@pytest.mark.parametrize("body", [
+    {},
+    {"act": 5},
+    {"act": "write", "line": 5},
+    {"act": "write", "line": FIRST, "args": []},
+    {"act": "write", "line": FIRST, "seen": 5, "args": {"text": "x"}},
+    {"act": "write", "line": FIRST, "group": 5, "args": {"text": "x"}},
+    {"act": "no such act", "line": FIRST},
+    {"act": "write", "line": "nobody", "args": {"text": "x"}},
+    {"act": "write", "line": FIRST, "args": {}},
+    {"act": "write", "line": FIRST, "args": {"text": 5}},
+    {"act": "choose", "line": FIRST, "args": {"number": 0}},
+    {"act": "choose", "line": FIRST, "args": {"number": 999}},
+    {"act": "choose", "line": FIRST, "args": {"number": True}},
+    {"act": "move", "line": FIRST, "args": {"start": "x"}},
+    {"act": "add", "line": "", "args": {"start": 1, "end": -5, "text": "x"}},
+    {"act": "add_slot", "line": "", "args": {"start": -1, "end": 1}},
+    {"act": "remove_slot", "line": "nobody"},
+])  # fmt: skip
 def test_an_act_that_no_page_asks_for_is_refused_and_changes_nothing(untouched: Page, body: object) -> None:
     def lines() -> list[object]:
         return [{**line, "findings": "come later"} for line in untouched.film()["lines"]]
@@ -156,7 +151,7 @@ def test_who_reviews_is_remembered_for_the_next_time(place: Path) -> None:
 # Media
 
 
-def test_the_film_is_served_in_ranges(untouched: Page) -> None:
+def test_the_film_is_served_in_ranges_and_pictures_are_kept_until_they_change(untouched: Page) -> None:
     data = film_with().read_bytes()
     part = untouched.get("/media/film", range="bytes=100-199")
     assert (part.status, part.body) == (206, data[100:200])
@@ -165,36 +160,25 @@ def test_the_film_is_served_in_ranges(untouched: Page) -> None:
     assert head.headers["content-type"].startswith("video/")
     assert untouched.get("/media/film", range=f"bytes={len(data)}-").status == 416
     assert head.headers["cross-origin-resource-policy"] == "same-origin"
-
-
-def test_pictures_are_kept_by_browsers_until_they_change(untouched: Page) -> None:
     shot = untouched.get("/media/shots/0.jpg")
     assert (shot.status, shot.headers["content-type"]) == (200, "image/jpeg")
     assert shot.body.startswith(b"\xff\xd8")
     assert untouched.get("/media/shots/0.jpg", if_none_match=shot.headers["etag"]).status == 304
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/api/lines/..%2f..%2ftrack.json",
-        "/media/shots/999.jpg",
-        f"/media/shots/{'9' * 400}.jpg",
-        f"/media/frames/{FIRST}/999.jpg",
-        "/media/frames/..%2f..%2fetc/1.jpg",
-        "/media/heard/..%2ftrack.json",
-        "/media/heard/x.wav",
-        "/media/proxy",
-        "/media/person/..%2f..%2fx/1.jpg",
-        "/files/track.json",
-        "/files/..%2ffilm.mp4",
-        "/files/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
-        "/files/track.json%00.vtt",
-        "/files/",
-    ],
-)
-def test_nothing_else_is_served(untouched: Page, path: str) -> None:
-    answer = untouched.get(path)
+NOT_SERVED = {
+    "/api/lines/": ("..%2f..%2ftrack.json",),
+    "/media/": (
+        "shots/999.jpg", f"shots/{'9' * 400}.jpg", f"frames/{FIRST}/999.jpg", "frames/..%2f..%2fetc/1.jpg",
+        "heard/..%2ftrack.json", "heard/x.wav", "proxy", "person/..%2f..%2fx/1.jpg",
+    ),
+    "/files/": ("", "track.json", "..%2ffilm.mp4", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "track.json%00.vtt"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("root", "name"), [(root, name) for root in NOT_SERVED for name in NOT_SERVED[root]])
+def test_nothing_else_is_served(untouched: Page, root: str, name: str) -> None:
+    answer = untouched.get(root + name)
     assert answer.status == 404, answer.text
     assert not any(word in answer.text for word in ("Traceback", str(WEB.parent)))
 
@@ -223,19 +207,16 @@ def test_a_file_that_was_replaced_by_a_link_is_not_served(page: Page, place: Pat
     assert page.get(row["url"]).status == 404
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"kind": "shell"},
-        {"kind": "export"},
-        {"kind": "export", "formats": "vtt"},
-        {"kind": "redo", "lines": [FIRST], "note": 5},
-        {"kind": "render", "makes": ["ad:mp3"], "voice": 5},
-        {"kind": "render", "makes": ["ad:mp3"], "extended": "yes"},
-        {"kind": "merge", "person": "p1"},
-    ],
-)
+@pytest.mark.parametrize("body", [
+    {},
+    {"kind": "shell"},
+    {"kind": "export"},
+    {"kind": "export", "formats": "vtt"},
+    {"kind": "redo", "lines": [FIRST], "note": 5},
+    {"kind": "render", "makes": ["ad:mp3"], "voice": 5},
+    {"kind": "render", "makes": ["ad:mp3"], "extended": "yes"},
+    {"kind": "merge", "person": "p1"},
+])  # fmt: skip
 def test_a_job_that_no_page_asks_for_is_not_begun(untouched: Page, body: object) -> None:
     assert untouched.post("/api/jobs", body).status == 400
     assert untouched.get("/api/jobs").json == {"jobs": []}
@@ -250,7 +231,7 @@ def test_no_job_writes_outside_the_work_folder(page: Page, tmp_path: Path) -> No
 # A film that is gone
 
 
-def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> None:
+def test_without_its_film_lines_can_be_reviewed_all_the_same_and_another_is_refused(place: Path) -> None:
     with reviewed(place, gone=True) as (_, page):
         film = page.film()
         assert film["playable"]["state"] == "none"
@@ -264,21 +245,5 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> Non
             assert answer.status == 404
             assert "--film" in answer.json["error"]["hint"]
         assert page.get(f"/api/hear/{FIRST}?kind=mix").status == 400
-
-
-def test_another_film_in_its_place_is_told(place: Path) -> None:
-    from shotad.core import FilmError, read_settings
-    from shotad.review.opening import open_session
-
-    write_folder(place)
     with pytest.raises(FilmError, match="is not the film"):
         open_session(place, film_with(frames=200), read_settings(place), OpenTabs())
-
-
-def test_a_line_is_told_with_its_frames(untouched: Page) -> None:
-    detail = untouched.get(f"/api/lines/{FIRST}")
-    assert detail.status == 200
-    assert detail.json["id"] == FIRST
-    assert isinstance(detail.json["frames"], list)
-    assert untouched.get("/api/lines/nobody").status == 400
-    assert untouched.get("/api/lines/..%2f..%2ftrack.json").status == 404

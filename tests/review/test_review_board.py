@@ -1,21 +1,23 @@
-"""What the page shows of film and lines."""
+"""What the page shows of film and lines, and findings as they arise."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shotad.core import Config, Interval, load_config
+from shotad.description import lint_track
 from shotad.review.details import LOCAL, engines_view
 from shotad.review.findings import Findings
 from shotad.review.session import Session
 from shotad.review.views import changed_view, film_view, formats_view, line_view
-from shotad.script import Voiced, line_stamp
+from shotad.script import Finding, Voiced, line_stamp
+from shotad.script.checked_lines import FILE as ACCEPTED
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 
 Opened = tuple[Session, Findings]
@@ -84,7 +86,7 @@ def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
     assert formats["vtt"]["ready"]
 
 
-def test_a_spoken_line_tells_how_long_its_voice_took(tmp_path):
+def test_a_spoken_line_tells_how_long_its_voice_took_and_other_languages_count_as_they_are_written(tmp_path):
     one, *others = cues_of({1.0: "A cat sleeps.", 9.0: "Rain falls."})
     made = Voiced("v", "A cat.", Interval(1.0, 2.2), line_stamp(one.interval, one.text), 1.1, ("cut",))
     place = make_folder(tmp_path / "w", "lint.parse=words", cues=(replace(one, voiced=made), *others))
@@ -92,11 +94,8 @@ def test_a_spoken_line_tells_how_long_its_voice_took(tmp_path):
         view = line_of(opened, "s00001000")
         assert view["seconds"] == 1.2
         assert view["spoken"] == {"at": [1.0, 2.2], "text": "A cat."}
-
-
-def test_other_languages_count_as_they_are_written(tmp_path):
     cues = cues_of({1.0: "她打开门。"}, "zh")
-    place = make_folder(tmp_path / "w", "lint.parse=words", "language=zh", lines={1.0: "x"}, cues=cues)
+    place = make_folder(tmp_path / "zh", "lint.parse=words", "language=zh", lines={1.0: "x"}, cues=cues)
     for opened in opened_at(place):
         view = line_of(opened, "s00001000")
         assert (view["words"], view["unit"]) == (4, "character")
@@ -133,3 +132,81 @@ def test_a_server_is_named_before_pictures_go_there():
     view = engines_view(Config(engine="nobody"))
     assert (view["stage1"], view["local"]) == (None, False)
     assert "nobody" in view["notice"]
+
+
+@pytest.fixture
+def opened_at_place() -> Iterator[Callable[[Path], tuple[Session, Findings, Tabs]]]:
+    """Opens a folder and its findings; all are closed at the end."""
+    made: list[tuple[Findings, Session]] = []
+
+    def make(place: Path) -> tuple[Session, Findings, Tabs]:
+        tabs = Tabs()
+        session = open_session(place, tabs)
+        found = Findings(session, tabs, pause=0.0, first=0.0)
+        made.append((found, session))
+        assert found.settle()
+        return session, found, tabs
+
+    yield make
+    for found, session in made:
+        found.close()
+        session.close()
+
+
+def words(place: Path) -> Path:
+    return make_folder(place, "lint.parse=words")
+
+
+def rules(found: Sequence[Finding]) -> list[str]:
+    return [one.rule for one in found]
+
+
+def act(session: Session, found: Findings, name: str, line: str, **args: object) -> None:
+    session.act(name, line, args)
+    found.update()
+    assert found.settle()
+
+
+def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_told(tmp_path, opened_at_place):
+    session, found, tabs = opened_at_place(words(tmp_path / "w"))
+    tabs.told.clear()
+    act(session, found, "write", "s00009000", text="Rain falls on the empty street.")
+    assert rules(found.of("s00020000")) == ["L9"]
+    assert found.of("s00009000") == ()
+    act(session, found, "write", "s00001000", text="He sleeps by the window.")
+    assert rules(found.of("s00001000")) == ["L6"]
+    act(session, found, "drop", "s00009000")
+    assert found.of("s00020000") == ()
+    told = [list(data["lines"]) for data in tabs.of("findings")]
+    assert told == [["s00020000"], ["s00001000"], ["s00020000"]]
+    assert all(data["summary"]["done"] for data in tabs.of("findings"))
+
+
+def test_lines_checked_again_are_as_when_all_are_checked(tmp_path, opened_at_place):
+    session, found, _ = opened_at_place(words(tmp_path / "w"))
+    for name, line, args in (
+        ("write", "s00001000", {"text": "We see him: the camera was moved by 20 people, sadly."}),
+        ("write", "s00009000", {"text": "Where is the key to the garden?"}),
+        ("write", "s00020000", {"text": "He opens the door again."}),
+        ("move", "s00009000", {"start": 10.0, "end": 10.5}),
+        ("add", "", {"start": 40.0, "text": "She sees him, and the camera pans."}),
+        ("drop", "s00001000", {}),
+        ("restore", "s00001000", {}),
+    ):
+        act(session, found, name, line, **args)
+        report = lint_track(session.track, session.folder, session.config)
+        each = {
+            cue.id: [one for one in report.findings if one.cue_id == cue.id] for cue in session.track.cues
+        }
+        assert {cue.id: list(found.of(cue.id)) for cue in session.track.cues} == each, name
+    assert any(each.values())
+
+
+def test_damaged_records_do_no_harm(tmp_path, opened_at_place):
+    place = words(tmp_path / "w")
+    (place / ACCEPTED).write_text("nonsense\n", encoding="utf-8")
+    session, found, _ = opened_at_place(place)
+    assert found.of("s00001000") == ()
+    (place / ACCEPTED).unlink()
+    act(session, found, "write", "s00001000", text="We see a cat.")
+    assert rules(found.of("s00001000")) == ["L2"]

@@ -54,15 +54,8 @@ class Session:
 
 
 def row(number: int, role: str, seconds: Sequence[float]) -> dict[str, Any]:
-    start, end = min(seconds), max(seconds) + 0.1
-    return {
-        "number": number,
-        "shot": number + 3,
-        "role": role,
-        "start": start,
-        "end": end,
-        "seconds": list(seconds),
-    }
+    of = {"start": min(seconds), "end": max(seconds) + 0.1, "seconds": list(seconds)}
+    return {"number": number, "shot": number + 3, "role": role, **of}
 
 
 PAST, CURRENT = [0.3, 0.9, 1.5], [2.0, 2.4, 2.8, 3.2, 3.6]
@@ -70,14 +63,10 @@ PAST, CURRENT = [0.3, 0.9, 1.5], [2.0, 2.4, 2.8, 3.2, 3.6]
 
 def record(key: str = "k1", overlay: str | None = None, **more: Any) -> dict[str, Any]:
     return {
-        "key": key,
-        "slot": "s00002000",
-        "shots": [row(0, "past", PAST), row(1, "current", CURRENT)],
-        "scales": {"1": "close-up"},
-        "overlay": overlay,
-        "frame_size": None if overlay is None else [280, 168],
-        **more,
-    }
+        "key": key, "slot": "s00002000", "shots": [row(0, "past", PAST), row(1, "current", CURRENT)],
+        "scales": {"1": "close-up"}, "overlay": overlay,
+        "frame_size": None if overlay is None else [280, 168], **more,
+    }  # fmt: skip
 
 
 def described(folder: Path, *records: dict[str, Any], given: bool = False) -> None:
@@ -218,9 +207,7 @@ SETTINGS = (
 
 
 @pytest.mark.parametrize("settings", [(), *(pytest.param(one, marks=pytest.mark.slow) for one in SETTINGS)])
-def test_people_are_marked_as_the_model_saw_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lossless: None, settings: tuple[str, ...]
-) -> None:
+def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, lossless, settings):
     look_for_painted_faces(monkeypatch)
     film, run, looks = with_cast(tmp_path, *settings)
     with open_film(film) as reader:
@@ -244,9 +231,7 @@ def test_people_are_marked_as_the_model_saw_them(
 # The film strip
 
 
-def test_the_middle_of_each_shot_is_shown_small_and_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
     here = tmp_path / "film.mp4"
     here.write_bytes(make_film(FilmSpec(frames=400, gop=25, b_frames=2)).path.read_bytes())
     with open_film(here) as film:

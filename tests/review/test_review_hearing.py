@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import Config, Interval, VoiceError, WorkFolder, load_config
-from shotad.film import Prepared, open_film, recorded
+from shotad.core import Interval, VoiceError, WorkFolder, load_config
+from shotad.film import open_film, recorded
 from shotad.review import speaking
 from shotad.review.hearing import Hearing, keep_sound
 from shotad.script import CueStatus, Track
@@ -33,23 +33,18 @@ LSB = 1 / 32768
 FAKE = ("voice.name=fake",)
 
 
-def hearing(place: Path, film: Path | None = None, *settings: str) -> Hearing:
-    """Of a described folder, with the fake voice."""
+def hearing(place: Path, film: Path | None = None, *settings: str, there: Path | None = None) -> Hearing:
+    """Of a described folder, with the fake voice; ``there``: where the film is now."""
     film = film or lossless()
     config = load_config(None, (*FAKE, *settings))
-    found = prepared(place, film, config)
-    return Hearing(film, place, config, lambda: found)
+    with open_film(film) as opened:
+        found = recorded(WorkFolder(place), opened.info, config)
+    return Hearing(there or film, place, config, lambda: found)
 
 
 def lossless() -> Path:
     """The test film with sound in which no decoder draws noise by chance."""
     return film_with(suffix=".mkv", sounds=(replace(STEREO, codec="flac"),))
-
-
-def prepared(place: Path, film: Path, config: Config) -> Prepared:
-    with open_film(film) as opened:
-        info = opened.info
-    return recorded(WorkFolder(place), info, config)
 
 
 @pytest.fixture
@@ -104,12 +99,8 @@ def of(track: Track, cue: object) -> Track:
 def test_a_line_that_finds_no_place_is_not_in_its_mix_and_says_why(place: Path, heard: Hearing) -> None:
     track = track_of(place)
     # From 6 to 8 people speak.
-    cue = replace(
-        track.cues[0],
-        interval=Interval(6.2, 7.0),
-        slot_id=None,
-        text="Rain falls on the empty street of the old town by the sea",
-    )
+    text = "Rain falls on the empty street of the old town by the sea"
+    cue = replace(track.cues[0], interval=Interval(6.2, 7.0), slot_id=None, text=text)
     found = heard.hear(of(track, cue), cue.id, "mix")
     assert found.line is None
     assert any(text.startswith("Not spoken in the film: ") for text in found.warnings)
@@ -122,9 +113,7 @@ def test_a_line_that_finds_no_place_is_not_in_its_mix_and_says_why(place: Path, 
     assert alone.line is None
 
 
-def test_a_dropped_line_is_the_film_without_it_and_has_a_voice_all_the_same(
-    place: Path, heard: Hearing
-) -> None:
+def test_a_dropped_line_is_the_film_without_it_and_has_a_voice_all_the_same(place, heard):
     track = track_of(place)
     cue = replace(track.cues[1], status=CueStatus.DROPPED, reason="dropped by a person")
     mix, film, alone = (heard.hear(of(track, cue), cue.id, kind) for kind in ("mix", "programme", "voice"))
@@ -138,11 +127,20 @@ def test_a_dropped_line_is_the_film_without_it_and_has_a_voice_all_the_same(
     assert "no word" in heard.hear(of(track, wordless), cue.id, "mix").warnings[0]
 
 
-def test_a_film_without_sound_leaves_the_voice(tmp_path: Path) -> None:
+def test_a_film_without_sound_or_that_is_gone_leaves_the_voice(tmp_path: Path) -> None:
     film = film_with(sounds=())
     place = write_folder(tmp_path / "film.shotad", film)
-    made = hearing(place, film)
     track = track_of(place)
+    sounding = write_folder(tmp_path / "gone.shotad", lossless())
+    gone = hearing(sounding, there=tmp_path / "gone.mp4")
+    lost = gone.hear(track_of(sounding), track.cues[0].id, "mix")
+    gone.close()
+    assert "gone.mp4" in lost.warnings[0]
+    assert lost.warnings[0].endswith("Only the voice is heard.")
+    voice, _ = wav(lost.path)
+    assert voice.any()
+    assert not voice[:40000].any()
+    made = hearing(place, film)
     found = made.hear(track, track.cues[0].id, "mix")
     assert "no sound" in found.warnings[0]
     assert found.settled
@@ -155,9 +153,7 @@ def test_a_film_without_sound_leaves_the_voice(tmp_path: Path) -> None:
     made.close()
 
 
-def test_loudness_is_kept_for_the_next_time_and_a_damaged_record_of_it_made_anew(
-    place: Path, heard: Hearing
-) -> None:
+def test_loudness_is_kept_for_the_next_time_and_a_damaged_record_of_it_made_anew(place, heard):
     track = track_of(place)
     wanted = heard.hear(track, track.cues[1].id, "mix").path
     record = place / "review" / "loudness.json"
@@ -222,21 +218,18 @@ def test_the_language_is_that_of_the_track(tmp_path: Path, monkeypatch: pytest.M
         return inner(settings, language)
 
     monkeypatch.setattr(speaking, "make_voice", made)
-    config = load_config(None, (*FAKE, "language=de"))
-    found = prepared(place, lossless(), config)
-    hearing = Hearing(lossless(), place, config, lambda: found)
-    hearing._speaking.voice()
-    track = track_of(place)
-    hearing.hear(track, track.cues[0].id, "voice")
-    hearing.wait()
-    assert hearing.hear(track, track.cues[0].id, "voice").warnings == ()
+    heard, track = hearing(place, None, "language=de"), track_of(place)
+    heard._speaking.voice()
+    heard.hear(track, track.cues[0].id, "voice")
+    heard.wait()
+    assert heard.hear(track, track.cues[0].id, "voice").warnings == ()
     assert asked == ["de"]
     other = replace(track, cues=(replace(track.cues[0], language="fr"), *track.cues[1:]))
-    told = hearing.hear(other, track.cues[0].id, "voice").warnings
+    told = heard.hear(other, track.cues[0].id, "voice").warnings
     assert told[-1] == "The line is in 'fr'; the voice speaks 'de'."
-    hearing.hear(replace(track, language="fr"), track.cues[0].id, "voice")
+    heard.hear(replace(track, language="fr"), track.cues[0].id, "voice")
     assert asked == ["de", "fr"]
-    hearing.close()
+    heard.close()
 
 
 def test_sounds_are_bounded_the_newest_stay_and_none_of_anybody_else_is_removed(tmp_path: Path) -> None:
@@ -251,9 +244,7 @@ def test_sounds_are_bounded_the_newest_stay_and_none_of_anybody_else_is_removed(
     assert set(tmp_path.iterdir()) == {made[3], made[5], new, tmp_path / "song.wav"}
 
 
-def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(place, monkeypatch):
     """A model that is loaded while Python ends brings the program down."""
     made, begun, done = hearing(place), threading.Event(), threading.Event()
 
@@ -300,17 +291,3 @@ def test_other_settings_are_other_sounds(place: Path, heard: Hearing) -> None:
         sounds.add(other.hear(of(track, cue), cue.id, "mix").path.read_bytes())
         other.close()
     assert len(sounds) == 6
-
-
-def test_a_film_that_is_gone_leaves_the_voice(place: Path, tmp_path: Path) -> None:
-    config = load_config(None, FAKE)
-    found_before = prepared(place, lossless(), config)
-    made = Hearing(tmp_path / "gone.mp4", place, config, lambda: found_before)
-    track = track_of(place)
-    found = made.hear(track, track.cues[0].id, "mix")
-    assert "gone.mp4" in found.warnings[0]
-    assert found.warnings[0].endswith("Only the voice is heard.")
-    sound, _ = wav(found.path)
-    assert sound.any()
-    assert not sound[:40000].any()
-    made.close()

@@ -17,12 +17,6 @@ from tests.review.boardfilm import Tabs
 WAIT = 20.0
 
 
-def states(hub: Tabs, name: str) -> list[str]:
-    """What was told of a job, what is the same once."""
-    told = [data["state"] for data in hub.of("job") if data["id"] == name]
-    return [state for i, state in enumerate(told) if i == 0 or told[i - 1] != state]
-
-
 def ended(jobs: Jobs, name: str) -> Json:
     """The job when it has ended."""
     until = time.monotonic() + WAIT
@@ -64,29 +58,20 @@ def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
     assert (view["step"], view["done"], view["state"]) == ("", None, "done")
 
 
-def test_an_error_is_told_with_what_to_do_and_the_next_job_runs() -> None:
+def test_an_error_is_told_with_what_to_do_and_a_fault_logged_with_its_traceback_and_the_next_job_runs(caplog):
     jobs = Jobs(Tabs())
 
     def fails(_: Progress) -> Json:
         raise EngineError("The engine is not there.", "Start it.")
 
-    first, second = start(jobs, fails), start(jobs, lambda _: {"said": "fine"})
-    assert ended(jobs, first)["error"] == {"what": "The engine is not there.", "hint": "Start it."}
-    assert ended(jobs, second)["result"] == {"said": "fine"}
-
-
-def test_a_fault_of_our_own_is_told_without_its_traceback_and_logged_with_it(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    jobs = Jobs(Tabs())
-
     def fault(_: Progress) -> Json:
         return {"x": {}["no such key"]}
 
     with caplog.at_level(logging.ERROR):
-        first, second = start(jobs, fault), start(jobs, lambda _: {})
-        view = ended(jobs, first)
-        assert ended(jobs, second)["state"] == "done"
+        first, second, third = start(jobs, fails), start(jobs, fault), start(jobs, lambda _: {"said": "fine"})
+        assert ended(jobs, third)["result"] == {"said": "fine"}
+    assert ended(jobs, first)["error"] == {"what": "The engine is not there.", "hint": "Start it."}
+    view = ended(jobs, second)
     assert view["state"] == "failed"
     assert "KeyError" in view["error"]["what"]
     assert "Traceback" not in str(view)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,11 @@ from shotad.review.history import stamp_of
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import TRACK, Cue, load_track, save_track
-from tests.rendering.described import write_folder
 from tests.review.reviewed import reviewed
 from tests.review.sessions import session_of
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
 TAB = "a tab"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "film.shotad")
-
-
-@pytest.fixture
-def session(place: Path) -> Iterator[Session]:
-    opened = session_of(place)
-    yield opened
-    opened.close()
 
 
 def on_disk(place: Path) -> bytes:
@@ -117,9 +103,7 @@ def test_a_batch_is_done_in_order_and_each_act_is_answered(place: Path) -> None:
         assert len(page.film()["lines"]) == 3
 
 
-def test_where_nothing_can_be_written_the_rest_is_not_tried(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_nothing_can_be_written_the_rest_is_not_tried(place, monkeypatch):
     write, free = TrackFile.write, [1]
 
     def full(self: TrackFile, track: Any) -> None:

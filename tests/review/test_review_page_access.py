@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ import pytest
 
 import shotad.review
 from shotad.script import TRACK
-from tests.rendering.described import write_folder
-from tests.review.pages import drawn, focused, said, served, settled, tabs, until, violations
+from tests.review.pages import drawn, focused, said, settled, until, violations
 
 slow = pytest.mark.slow
 
@@ -21,29 +20,18 @@ NARROW = {"width": 320, "height": 640}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "movie.shotad")
+def opened(opened: Callable[..., Any]) -> Callable[..., Any]:
+    """A tab keeps what it says."""
 
+    def open_tab(*prepare: Callable[[Any], None], **options: Any) -> Any:
+        page = opened(*prepare, **options)
+        page.evaluate("localStorage.setItem('shotad-settings', '{\"asked\":true}')")
+        until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+        page.focus("#list [aria-selected=true]")
+        page.evaluate(_LISTEN)
+        return page
 
-@pytest.fixture
-def opened(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
-    """Opens a tab with the focus on the first line."""
-    with served(folder) as address, tabs(browser, address, shared=True) as made:
-
-        def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
-            page = made.open(prepare, **options)
-            page.evaluate("localStorage.setItem('shotad-settings', '{\"asked\":true}')")
-            until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
-            page.locator("#list [role=option]").first.focus()
-            page.evaluate(_LISTEN)
-            return page
-
-        yield open_tab
-
-
-@pytest.fixture
-def page(opened: Callable[..., Any]) -> Any:
-    return opened()
+    return open_tab
 
 
 _LISTEN = """() => {
@@ -75,10 +63,6 @@ def heard(page: Any) -> Any:
     settled(page)
     page.wait_for_timeout(200)
     return page.evaluate("heard.splice(0)")
-
-
-def dialogs(page: Any) -> int:
-    return int(page.locator("dialog[open]").count())
 
 
 # Undo
@@ -188,8 +172,8 @@ def test_a_tab_out_of_sight_gives_its_connection_back_and_catches_up(opened: Cal
 
 
 @slow
-def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, folder: Path) -> None:
-    track = folder / TRACK
+def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, place: Path) -> None:
+    track = place / TRACK
     sound = track.read_text()
     track.write_text(sound[: len(sound) // 2])
     page.keyboard.press("d")
@@ -207,9 +191,6 @@ def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, folder: Path)
     strip.get_by_role("button", name="Dismiss").click()
     strip.wait_for(state="detached")
     assert page.locator("#list").evaluate("(list) => list.contains(document.activeElement)")
-
-
-# Film and frames
 
 
 # To see, to reach, to speak

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,10 @@ from tests.review.pages import drawn, focused, has_focus, said, served, settled,
 pytestmark = pytest.mark.slow
 
 LINES = {
-    1.0: "A cat sleeps by the window.",
-    3.5: "She opens the old door.",
-    9.0: "A café stands on the corner.",
-    11.5: "A lamp goes out in the hall.",
-    14.0: "Rain falls on the empty street.",
+    1.0: "A cat sleeps by the window.", 3.5: "She opens the old door.", 9.0: "A café stands on the corner.",
+    11.5: "A lamp goes out in the hall.", 14.0: "Rain falls on the empty street.",
     16.5: "A cat crosses the street.",
-}
+}  # fmt: skip
 SIZES = ((1440, 900), (768, 1024), (320, 640), (320, 256))
 NEXT_TASK = "new Promise((done) => setTimeout(done))"
 SMALL = """[...document.querySelectorAll('#film button, #detail button, #film input, #detail input, #detail summary')]
@@ -35,26 +31,8 @@ SMALL = """[...document.querySelectorAll('#film button, #detail button, #film in
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def place(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "movie.shotad", lines=LINES)
-
-
-@pytest.fixture
-def opened(browser: Any, folder: Path) -> Iterator[Callable[[], Any]]:
-    """Opens a tab of one window, with the focus on the first line."""
-    with served(folder) as address, tabs(browser, address, shared=True) as made:
-
-        def open_tab() -> Any:
-            page = made.open()
-            row(page).focus()
-            return page
-
-        yield open_tab
-
-
-@pytest.fixture
-def page(opened: Callable[[], Any]) -> Any:
-    return opened()
 
 
 def row(page: Any) -> Any:
@@ -352,9 +330,9 @@ def test_a_conflict_shows_both_texts_and_put_off_is_offered_again(page: Any) -> 
     assert page.evaluate("sessionStorage.getItem('shotad-outbox')") is None
 
 
-def test_the_most_doubtful_line_is_a_key_away(browser: Any, folder: Path) -> None:
+def test_the_most_doubtful_line_is_a_key_away(browser: Any, place: Path) -> None:
     """Worst first; what was accepted is in doubt no more."""
-    values, path = {3.5: 0.4, 9.0: 0.8, 14.0: 0.6}, folder / "track.json"
+    values, path = {3.5: 0.4, 9.0: 0.8, 14.0: 0.6}, place / "track.json"
     doubts = {
         cue.id: Doubt(value, ("only one frame shows it",), short_hash(cue.text))
         for cue in load_track(path).cues
@@ -362,8 +340,8 @@ def test_the_most_doubtful_line_is_a_key_away(browser: Any, folder: Path) -> Non
     }
     track = load_track(path)
     cues = [replace(cue, doubted=doubts.get(cue.id)) for cue in track.cues]
-    save_track(track.with_cues(cues), folder, track.film.name)
-    with served(folder) as address, tabs(browser, address) as made:
+    save_track(track.with_cues(cues), place, track.film.name)
+    with served(place) as address, tabs(browser, address) as made:
         page = made.open()
         row(page).focus()
         led = []

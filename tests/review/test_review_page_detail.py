@@ -22,17 +22,13 @@ pytestmark = pytest.mark.slow
 
 FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
 CANDIDATES = (
-    "A cat sleeps by the window.",
-    "A grey cat lies asleep on the sill.",
-    "By the window a cat sleeps.",
-    "The cat sleeps.",
-    "A cat, curled up, sleeps.",
-    "Curled up by the window, a cat sleeps.",
-)
+    "A cat sleeps by the window.", "A grey cat lies asleep on the sill.", "By the window a cat sleeps.",
+    "The cat sleeps.", "A cat, curled up, sleeps.", "Curled up by the window, a cat sleeps.",
+)  # fmt: skip
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def place(tmp_path: Path) -> Path:
     """A described film whose first line has six candidates."""
     place = write_folder(tmp_path / "movie.shotad")
     track = load_track(place / TRACK)
@@ -44,9 +40,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
+def opened(browser: Any, place: Path) -> Iterator[Callable[..., Any]]:
     """Opens a tab, in a browser window of its own, at the first line."""
-    with served(folder) as address, tabs(browser, address) as made:
+    with served(place) as address, tabs(browser, address) as made:
 
         def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
             page = made.open(prepare, **options)
@@ -58,17 +54,12 @@ def opened(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
         yield open_tab
 
 
-@pytest.fixture
-def page(opened: Callable[..., Any]) -> Any:
-    return opened()
-
-
 def value(page: Any, name: str) -> str:
     return str(page.input_value(f"#{name}"))
 
 
-def cue_text(folder: Path, name: str = FIRST) -> str:
-    return next(cue.text for cue in load_track(folder / TRACK).cues if cue.id == name)
+def cue_text(place: Path, name: str = FIRST) -> str:
+    return next(cue.text for cue in load_track(place / TRACK).cues if cue.id == name)
 
 
 def choose(page: Any, place: int) -> None:
@@ -114,7 +105,7 @@ def test_a_line_shows_what_belongs_to_it(page: Any) -> None:
     assert page.locator(", ".join(f"#{name}" for name in described)).count() == len(described)
 
 
-def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, folder: Path) -> None:
+def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, place: Path) -> None:
     page.locator(".d-candidates input").nth(2).click()
     until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[2])}")
     page.keyboard.press("ArrowDown")  # to the fourth of the group
@@ -122,13 +113,11 @@ def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, folder
     page.focus("#line-text")
     page.keyboard.press("Alt+2")
     until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[1])}")
-    assert cue_text(folder) == CANDIDATES[1]
+    assert cue_text(place) == CANDIDATES[1]
     assert page.locator(".d-candidates input:checked").get_attribute("value") == "2"
 
 
-def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(
-    opened: Callable[..., Any], folder: Path
-) -> None:
+def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(opened, place):
     page = opened()
     acts = Acts(page)
     page.keyboard.press("e")
@@ -140,12 +129,12 @@ def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(
     until(page, "document.querySelector('.d-saved').textContent === 'Saved'")
     assert acts.most == 1
     assert len(acts.asked) < len(typed)
-    assert cue_text(folder) == CANDIDATES[0] + typed
+    assert cue_text(place) == CANDIDATES[0] + typed
     assert len({one["group"] for one in acts.asked}) == 1
     page.keyboard.press("Escape")
     page.keyboard.press("Control+z")
     until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
-    assert cue_text(folder) == CANDIDATES[0]
+    assert cue_text(place) == CANDIDATES[0]
 
     page.focus("#line-text")
     page.keyboard.press("End")
@@ -154,11 +143,11 @@ def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(
     settled(page)
     assert [one["act"] for one in acts.asked][-2:] == ["write", "accept"]
     assert acts.most == 1
-    cue = load_track(folder / TRACK).cues[0]
+    cue = load_track(place / TRACK).cues[0]
     assert (cue.text, cue.state) == (CANDIDATES[0] + " Twice.", "accepted")
 
 
-def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], folder: Path) -> None:
+def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], place: Path) -> None:
     mine, theirs = opened(), opened()
     mine.route("**/api/events", lambda route: route.abort())  # the news come late
     mine.reload()
@@ -170,15 +159,15 @@ def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], folder: P
     mine.fill("#line-text", "My text.")
     mine.wait_for_selector("dialog#conflict[open]")
     assert value(mine, "line-text") == "My text."
-    assert cue_text(folder) == "Their text."
+    assert cue_text(place) == "Their text."
     mine.get_by_role("button", name="Keep theirs").click()
     until(mine, "document.getElementById('line-text').value === 'Their text.'")
     mine.fill("#line-text", "Both of us.")
     settled(mine)
-    assert cue_text(folder) == "Both of us."
+    assert cue_text(place) == "Both of us."
 
 
-def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, folder: Path) -> None:
+def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Path) -> None:
     page.fill("#line-text", "We see a cat by the window.")
     until(page, "document.querySelector('.d-group legend').textContent.includes('the text differs')")
     assert page.locator(".d-candidates input:checked").count() == 0
@@ -193,17 +182,17 @@ def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, folder: P
     assert CANDIDATES[0] in page.inner_text(".d-machine")
     page.get_by_role("button", name="Give back to the machine").click()
     until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
-    assert cue_text(folder) == CANDIDATES[0]
+    assert cue_text(place) == CANDIDATES[0]
 
 
-def test_times_move_by_keys_and_are_typed(page: Any, folder: Path) -> None:
+def test_times_move_by_keys_and_are_typed(page: Any, place: Path) -> None:
     frame = 1 / 25
     page.focus("#moment-start")
     for key in ("ArrowUp", "ArrowUp", "PageUp", "ArrowDown"):
         page.keyboard.press(key)
     settled(page)
     until(page, "document.getElementById('moment-start').value === '0:01.140'")
-    assert load_track(folder / TRACK).cues[0].interval.start == pytest.approx(1 + frame + 0.1, abs=1e-3)
+    assert load_track(place / TRACK).cues[0].interval.start == pytest.approx(1 + frame + 0.1, abs=1e-3)
     page.fill("#moment-start", "0:02.5")
     page.keyboard.press("Enter")
     until(page, "document.getElementById('moment-start').value === '0:02.500'")
@@ -216,9 +205,7 @@ def test_times_move_by_keys_and_are_typed(page: Any, folder: Path) -> None:
     assert page.get_attribute("#moment-end", "aria-valuetext") == "3 seconds"
 
 
-def test_a_line_without_words_is_not_saved_and_another_is_split_at_the_cursor(
-    page: Any, folder: Path
-) -> None:
+def test_a_line_without_words_is_not_saved_and_another_is_split_at_the_cursor(page: Any, place: Path) -> None:
     text = "Ünïcödé 😀 cat sleeps. It wakes up."
     page.focus("#line-text")
     page.fill("#line-text", "")
@@ -226,7 +213,7 @@ def test_a_line_without_words_is_not_saved_and_another_is_split_at_the_cursor(
     page.keyboard.press("Escape")
     assert value(page, "line-text") == CANDIDATES[0]
     settled(page)
-    assert cue_text(folder) == CANDIDATES[0]
+    assert cue_text(place) == CANDIDATES[0]
     page.focus("#line-text")
     page.fill("#line-text", text)
     page.keyboard.press("End")
@@ -234,7 +221,7 @@ def test_a_line_without_words_is_not_saved_and_another_is_split_at_the_cursor(
         page.keyboard.press("ArrowLeft")
     page.keyboard.press("Alt+s")
     settled(page)
-    texts = [cue.text for cue in load_track(folder / TRACK).cues]
+    texts = [cue.text for cue in load_track(place / TRACK).cues]
     assert texts[:2] == [text.removesuffix(" It wakes up."), "It wakes up."]
 
 
@@ -362,9 +349,7 @@ def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any
     assert all(one["error"] for one in asked)
 
 
-def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(
-    opened: Callable[..., Any],
-) -> None:
+def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(opened):
     def slow(route: Any) -> None:
         time.sleep(1.0)
         route.continue_()
@@ -384,7 +369,7 @@ def timeline(page: Any, script: str) -> Any:
     )
 
 
-def place(page: Any, seconds: float) -> tuple[float, float]:
+def spot(page: Any, seconds: float) -> tuple[float, float]:
     """Where a second of the row of lines is on the screen."""
     box = page.locator(".t-canvas").bounding_box()
     x = timeline(page, f"({seconds} - t.from) * t.scale")
@@ -413,22 +398,16 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
     said(page, "Line 2 of 3, machine.")
 
 
-def test_lines_are_clicked_and_their_ends_dragged(page: Any, folder: Path) -> None:
+def test_lines_are_clicked_and_their_ends_dragged(page: Any, place: Path) -> None:
     page.get_by_role("button", name="Whole film").click()
-    page.mouse.click(*place(page, 10.0))
+    page.mouse.click(*spot(page, 10.0))
     until(page, "document.querySelector('.d-title').textContent.startsWith('Line 2 ')")
     page.get_by_role("button", name="Chosen line").first.click()
     drawn(page)
-    page.mouse.move(*place(page, 11.0))
+    page.mouse.move(*spot(page, 11.0))
     page.mouse.down()
-    page.mouse.move(*place(page, 12.5), steps=4)
+    page.mouse.move(*spot(page, 12.5), steps=4)
     page.mouse.up()
     settled(page)
-    assert load_track(folder / TRACK).cues[1].interval.end == pytest.approx(12.5, abs=0.05)
+    assert load_track(place / TRACK).cues[1].interval.end == pytest.approx(12.5, abs=0.05)
     until(page, "document.getElementById('moment-end').value.startsWith('0:12.')")
-
-
-# Pure parts
-
-
-# Everybody

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from PIL import Image
 from shotad.script import Track, load_track
 from shotad.sight import CastFile
 from tests.redo.redoing import run
-from tests.review.pages import focused as at, served, tabs, violations
+from tests.review.pages import focused as at, violations
 
 pytestmark = pytest.mark.slow
 
@@ -34,17 +33,8 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(described: Path, tmp_path: Path) -> Path:
+def place(described: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(described, tmp_path / "w"))
-
-
-@pytest.fixture
-def page(browser: Any, folder: Path) -> Iterator[Any]:
-    """The page, the focus on the first line."""
-    with served(folder) as address, tabs(browser, address) as made:
-        page = made.open()
-        page.locator("[role=option]").first.focus()
-        yield page
 
 
 def opened(page: Any, key: str) -> Any:
@@ -72,8 +62,8 @@ def ended(dialog: Any, state: str = "done", number: int = 0) -> Any:
     return card
 
 
-def on_disk(folder: Path) -> Track:
-    return load_track(folder / "track.json")
+def on_disk(place: Path) -> Track:
+    return load_track(place / "track.json")
 
 
 def test_no_rule_of_accessibility_is_broken_and_nothing_is_cut_off(page: Any) -> None:
@@ -90,8 +80,8 @@ def test_no_rule_of_accessibility_is_broken_and_nothing_is_cut_off(page: Any) ->
             page.keyboard.press("Escape")
 
 
-def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page: Any, folder: Path) -> None:
-    line = on_disk(folder).heard[0].id
+def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page: Any, place: Path) -> None:
+    line = on_disk(place).heard[0].id
     page.keyboard.press("Enter")
     page.keyboard.press("Control+a")
     page.keyboard.type("My own words.")
@@ -103,12 +93,12 @@ def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page:
     page.keyboard.type("It is a cat.")
     pressed(dialog, "Describe again")
     assert at(page) == "redo-over", "the box that must be ticked has the focus"
-    assert on_disk(folder).heard[0].text == "My own words."
+    assert on_disk(place).heard[0].text == "My own words."
     page.keyboard.press("Space")
     pressed(dialog, "Describe again")
     card = ended(dialog)
     assert "My own words." in card.inner_text()
-    now = on_disk(folder).heard[0]
+    now = on_disk(place).heard[0]
     assert now.text != "My own words."
     assert "My own words." in now.candidates
     assert now.text in card.inner_text()
@@ -116,18 +106,18 @@ def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page:
     undo.focus()
     undo.press("Enter")
     dialog.locator("[role=status] >> text=Undone").wait_for()
-    assert on_disk(folder).heard[0].text == "My own words."
+    assert on_disk(place).heard[0].text == "My own words."
     assert dialog.evaluate("d => d.contains(document.activeElement)")
 
 
-def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, folder: Path) -> None:
-    before = on_disk(folder)
+def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, place: Path) -> None:
+    before = on_disk(place)
     dialog = opened(page, "t")
     remove = dialog.locator("table.slots tbody tr").first.get_by_role("button", name=re.compile("^Remove"))
     remove.focus()
     remove.press("Enter")
     dialog.locator("[data-told] >> text=removed. You can undo it").wait_for()
-    assert len(on_disk(folder).cues) == len(before.cues) - 1
+    assert len(on_disk(place).cues) == len(before.cues) - 1
     assert dialog.evaluate("d => d.contains(document.activeElement)")
     dialog.get_by_label("Start").fill("0.5")
     dialog.get_by_label("End").fill("3.5")
@@ -138,10 +128,10 @@ def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, f
     page.keyboard.type("A line of my own.")
     pressed(dialog, "Add")
     page.locator("[role=option] >> text=A line of my own.").wait_for()
-    assert "A line of my own." in [cue.text for cue in on_disk(folder).heard]
+    assert "A line of my own." in [cue.text for cue in on_disk(place).heard]
 
 
-def test_somebody_is_named_and_the_focus_stays_with_them(page: Any, folder: Path) -> None:
+def test_somebody_is_named_and_the_focus_stays_with_them(page: Any, place: Path) -> None:
     dialog = opened(page, "c")
     assert at(page) == "person-person-01-name"
     image = dialog.locator("img").first
@@ -151,4 +141,4 @@ def test_somebody_is_named_and_the_focus_stays_with_them(page: Any, folder: Path
     dialog.get_by_text("person-01 is Tom now.").first.wait_for()
     dialog.locator("h3 >> text=Tom").wait_for()
     assert at(page) == "person-person-01-title"
-    assert CastFile.open(folder / "cast").member("person-01").name == "Tom"
+    assert CastFile.open(place / "cast").member("person-01").name == "Tom"

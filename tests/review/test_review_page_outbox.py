@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import TRACK, LineState, load_track
 from tests.rendering.described import write_folder
-from tests.review.pages import Program, said, served, settled, tabs, until
+from tests.review.pages import Program, said, settled, tabs, until
 
 pytestmark = pytest.mark.slow
 
@@ -25,26 +24,8 @@ DONE = "!sessionStorage.getItem('shotad-outbox')"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def place(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "movie.shotad", lines=TEN, speech=())
-
-
-@pytest.fixture
-def opened(browser: Any, folder: Path) -> Iterator[Callable[[], Any]]:
-    """Opens a tab with the focus on its first line."""
-    with served(folder) as address, tabs(browser, address, shared=True) as made:
-
-        def open_tab() -> Any:
-            page = made.open()
-            page.focus("#list [aria-selected=true]")
-            return page
-
-        yield open_tab
-
-
-@pytest.fixture
-def page(opened: Callable[[], Any]) -> Any:
-    return opened()
 
 
 @pytest.fixture
@@ -64,13 +45,13 @@ def press(page: Any, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def accepted(folder: Path) -> int:
-    return sum(cue.state is LineState.ACCEPTED for cue in load_track(folder / TRACK).cues)
+def accepted(place: Path) -> int:
+    return sum(cue.state is LineState.ACCEPTED for cue in load_track(place / TRACK).cues)
 
 
-def steps(folder: Path) -> list[str]:
+def steps(place: Path) -> list[str]:
     """What was done, as the history has it."""
-    rows = map(json.loads, (folder / "review.jsonl").read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, (place / "review.jsonl").read_text(encoding="utf-8").splitlines())
     return [row["said"] for row in rows if row["step"] == "done"]
 
 
@@ -97,20 +78,18 @@ class Way:
 
 
 @pytest.mark.parametrize("reached", [0, 4])
-def test_ten_accepted_lines_and_a_reload_are_ten(page: Any, folder: Path, slow: None, reached: int) -> None:
+def test_ten_accepted_lines_and_a_reload_are_ten(page: Any, place: Path, slow: None, reached: int) -> None:
     press(page, *"aaaaaaaaaa")
-    while accepted(folder) < reached:
+    while accepted(place) < reached:
         page.wait_for_timeout(10)
-    assert accepted(folder) < 10, "the reload comes too late to show anything"
+    assert accepted(place) < 10, "the reload comes too late to show anything"
     reload(page)
     until(page, DONE)
     assert page.locator("#progress-text").inner_text() == "10 of 10 accepted"
-    assert accepted(folder) == len(steps(folder)) == 10
+    assert accepted(place) == len(steps(place)) == 10
 
 
-def test_two_tabs_that_are_reloaded_keep_what_each_did(
-    page: Any, opened: Callable[[], Any], folder: Path, slow: None
-) -> None:
+def test_two_tabs_that_are_reloaded_keep_what_each_did(page, opened, place, slow):
     other = opened()
     press(other, "End")
     press(page, *"aaaaa")
@@ -121,11 +100,11 @@ def test_two_tabs_that_are_reloaded_keep_what_each_did(
         until(one, DONE)
         until(one, "document.getElementById('progress-text').textContent === '10 of 10 accepted'")
         assert one.locator("dialog[open]").count() == 0
-    assert accepted(folder) == len(steps(folder)) == 10
+    assert accepted(place) == len(steps(place)) == 10
 
 
-def test_an_act_whose_answer_was_lost_is_done_once(page: Any, folder: Path) -> None:
-    before = load_track(folder / TRACK).cues[9]
+def test_an_act_whose_answer_was_lost_is_done_once(page: Any, place: Path) -> None:
+    before = load_track(place / TRACK).cues[9]
     press(page, "End")
     way = Way(page, after=True)
     press(page, "}", "d", "Control+z", "}")
@@ -133,30 +112,30 @@ def test_an_act_whose_answer_was_lost_is_done_once(page: Any, folder: Path) -> N
     way.cut = False
     until(page, DONE)
     until(page, "!document.querySelector('#banner .bad')")
-    rows = [json.loads(row) for row in (folder / "review.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(row) for row in (place / "review.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["step"] for row in rows] == ["done", "done", "undo", "done"]
     assert page.locator("dialog[open]").count() == 0
-    now = load_track(folder / TRACK).cues[9]
+    now = load_track(place / TRACK).cues[9]
     assert now.interval.end == pytest.approx(before.interval.end + 0.08, abs=0.001)
     assert now.heard
 
 
-def test_what_is_done_while_the_server_is_gone_waits_and_is_sent(page: Any, folder: Path) -> None:
+def test_what_is_done_while_the_server_is_gone_waits_and_is_sent(page: Any, place: Path) -> None:
     way = Way(page)
     press(page, *"aaa")
     page.wait_for_selector("#banner .bad")
     until(page, "document.getElementById('banner').textContent.includes('3 changes wait')")
-    assert accepted(folder) == 0
+    assert accepted(place) == 0
     reload(page)
     until(page, "document.getElementById('banner').textContent.includes('3 changes wait')")
     way.cut = False
     until(page, DONE)
-    assert accepted(folder) == 3
+    assert accepted(place) == 3
     until(page, "!document.getElementById('banner').textContent.includes('wait')")
 
 
-def test_acts_outlive_a_server_that_is_killed(browser: Any, folder: Path) -> None:
-    server = Program(folder)
+def test_acts_outlive_a_server_that_is_killed(browser: Any, place: Path) -> None:
+    server = Program(place)
     with tabs(browser, server.url) as made:
         page = made.open()
         page.focus("#list [aria-selected=true]")
@@ -168,19 +147,19 @@ def test_acts_outlive_a_server_that_is_killed(browser: Any, folder: Path) -> Non
         page.keyboard.type("Quietly. ")
         page.wait_for_selector("#banner q")
         assert "The server is gone; what you do is kept here" in page.locator("#banner").inner_text()
-        again = Program(folder, server.port)
+        again = Program(place, server.port)
         try:
             page.goto(again.url)
             page.wait_for_selector("[role=option]")
             until(page, DONE)
             said(page, "that were not saved before are saved now.")
-            cues = load_track(folder / TRACK).cues
+            cues = load_track(place / TRACK).cues
             assert [cue.state is LineState.ACCEPTED for cue in cues[:4]] == [True, True, True, False]
             assert "Quietly." in cues[3].text
             page.focus("#list [aria-selected=true]")
             press(page, *["Control+z"] * 2)
             settled(page)
-            assert load_track(folder / TRACK).cues[3].heard
+            assert load_track(place / TRACK).cues[3].heard
         finally:
             page.goto("about:blank")
             again.close()
@@ -203,9 +182,7 @@ def test_leaving_while_acts_wait_asks_first(page: Any) -> None:
     way.cut = False
 
 
-def test_a_full_disk_keeps_what_was_done_until_there_is_room(
-    page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_what_was_done_until_there_is_room(page, place, monkeypatch):
     def full(*_: Any) -> None:
         raise WorkFolderError("The disk is full.", "Free some space.")
 
@@ -216,10 +193,10 @@ def test_a_full_disk_keeps_what_was_done_until_there_is_room(
         assert "The disk is full. Free some space." in page.locator("#banner").inner_text()
     page.locator("#banner button", has_text="Send now").click()
     until(page, DONE)
-    assert accepted(folder) == 2
+    assert accepted(place) == 2
 
 
-def test_one_act_that_is_far_too_long_holds_up_no_other(page: Any, folder: Path) -> None:
+def test_one_act_that_is_far_too_long_holds_up_no_other(page: Any, place: Path) -> None:
     write = "import('/web/store.js').then((s) => { s.act('write', {text: 'x'.repeat(2e6)}); })"
     way = Way(page)
     page.evaluate(write)
@@ -227,4 +204,4 @@ def test_one_act_that_is_far_too_long_holds_up_no_other(page: Any, folder: Path)
     page.wait_for_selector("#banner .bad")
     way.cut = False
     until(page, "document.getElementById('progress-text').textContent.startsWith('1 of')")
-    assert accepted(folder) == 1
+    assert accepted(place) == 1

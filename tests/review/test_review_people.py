@@ -32,6 +32,7 @@ from shotad.core import (
 from shotad.film import open_film
 from shotad.review.people import People, names, renamed
 from shotad.review.session import Session
+from shotad.review.work import remember_cast
 from shotad.script import Cue, FilmId, LineState, Track, load_track, save_track
 from shotad.sight import CastFile
 from tests.cast.discoveringroom import EPISODE
@@ -40,12 +41,9 @@ from tests.review.sessions import session_of
 
 CUTS = (0.0, 2.0, 3.5, 5.5, 6.5, 8.0)
 TEXTS = (
-    "A woman in red walks by.",
-    "A man in green waits.",
-    "The woman in red's hand rises. The man turns.",
-    "A wall.",
-    "Somebody comes.",
-)
+    "A woman in red walks by.", "A man in green waits.", "The woman in red's hand rises. The man turns.",
+    "A wall.", "Somebody comes.",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -68,12 +66,10 @@ def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_settings(folder, Config(), film, Given())
         folder.write_json("speech.json", {"key": "k", "speech": []})
         folder.write_json("slots.json", {"slots": slot_rows(slots)})
-        folder.write_json(
-            "shots.json", {"end": info.duration, "shots": shot_rows(shots, [int(c * 24) for c in CUTS[1:-1]])}
-        )
-        save_track(
-            Track(FilmId(film.name, info.fingerprint, info.duration), "en", (), "0", cues), place, film.name
-        )
+        cuts = [int(second * 24) for second in CUTS[1:-1]]
+        folder.write_json("shots.json", {"end": info.duration, "shots": shot_rows(shots, cuts)})
+        named = FilmId(film.name, info.fingerprint, info.duration)
+        save_track(Track(named, "en", (), "0", cues), place, film.name)
     return place
 
 
@@ -90,19 +86,8 @@ def searched(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def faces(monkeypatch: pytest.MonkeyPatch) -> None:
+def session(searched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     look_for_painted_faces(monkeypatch)
-
-
-@pytest.fixture
-def unsearched(run: Path, tmp_path: Path, faces: None) -> Iterator[Session]:
-    made = session_of(Path(shutil.copytree(run, tmp_path / "ep1.shotad")))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def session(searched: Path, tmp_path: Path, faces: None) -> Iterator[Session]:
     made = session_of(Path(shutil.copytree(searched, tmp_path / "ep1.shotad")))
     yield made
     made.close()
@@ -139,9 +124,7 @@ def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
             people.picture(*wrong)
 
 
-def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(
-    people: People, session: Session
-) -> None:
+def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(people, session):
     ann = who(people, [0, 2])
     before = [cue.text for cue in session.track.cues]
     result = people.name(NoProgress(), ann, "Ann", pronoun="she")
@@ -155,10 +138,8 @@ def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(
     assert given.path == session.folder / "cast", "whatever is described anew knows the name"
     result = people.name(NoProgress(), ann, descriptor="the woman in red")
     assert [cue.text for cue in session.track.cues][:3] == [
-        "Ann walks by.",
-        before[1],
-        "Ann's hand rises. The man turns.",
-    ]
+        "Ann walks by.", before[1], "Ann's hand rises. The man turns.",
+    ]  # fmt: skip
     assert result["changed"] == [line(session, 0).id, line(session, 2).id]
     assert load_track(session.folder / "track.json").cues == session.track.cues
     session.undo()
@@ -179,6 +160,9 @@ def test_accepted_lines_stay_and_are_told(people: People, session: Session) -> N
 
 def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, session: Session) -> None:
     ann, bo = who(people, [0, 2]), who(people, [1, 2])
+    with WorkFolder(session.folder), pytest.raises(ReviewError, match="Another shotad"):
+        people.name(NoProgress(), ann, "Ann")
+    assert CastFile.open(session.folder / "cast").member(ann).name == ""
     people.name(NoProgress(), ann, "Ann")
     with pytest.raises(CastError, match="already"):
         people.name(NoProgress(), bo, "ann")
@@ -193,15 +177,11 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, 
     assert "cast.yaml" in view["why"], "a cast that cannot be read is told, and the rest goes on"
 
 
-def test_an_extra_is_never_named(people: People, session: Session) -> None:
-    cy = who(people, [4])
+def test_an_extra_is_never_named_and_two_entries_become_one(people: People, session: Session) -> None:
+    ann, cy = who(people, [0, 2]), who(people, [4])
     result = people.name(NoProgress(), cy, nameless=True)
     assert CastFile.open(session.folder / "cast").member(cy).nameless
     assert (result["again"], result["changed"]) == ([], [])
-
-
-def test_two_entries_become_one(people: People, session: Session) -> None:
-    ann, cy = who(people, [0, 2]), who(people, [4])
     people.name(NoProgress(), ann, "Ann")
     result = people.merge(NoProgress(), cy, ann)
     assert rows(people)[ann] == [0, 2, 4]
@@ -209,24 +189,17 @@ def test_two_entries_become_one(people: People, session: Session) -> None:
     assert line(session, 4).id in result["again"]
 
 
-def test_a_character_bank_is_only_read(unsearched: Session, tmp_path: Path) -> None:
-    from shotad.review.work import remember_cast
-
+def test_a_character_bank_is_only_read(run: Path, tmp_path: Path) -> None:
     bank = tmp_path / "bank.json"
     bank.write_text("[]")
-    with WorkFolder(unsearched.folder) as folder:
-        remember_cast(unsearched, folder, bank)
-    people = People(unsearched)
+    session = session_of(Path(shutil.copytree(run, tmp_path / "ep1.shotad")))
+    with WorkFolder(session.folder) as folder:
+        remember_cast(session, folder, bank)
+    people = People(session)
     assert people.view()["can_discover"] is False
     with pytest.raises(ReviewError, match="cannot be"):
         people.discover(NoProgress())
-
-
-def test_while_another_shotad_works_nobody_is_named(people: People, session: Session) -> None:
-    ann = who(people, [0, 2])
-    with WorkFolder(session.folder), pytest.raises(ReviewError, match="Another shotad"):
-        people.name(NoProgress(), ann, "Ann")
-    assert CastFile.open(session.folder / "cast").member(ann).name == ""
+    session.close()
 
 
 ANN = Member("a", "Ann Lee", spoken="Ann", pronoun="she", descriptor="the woman in red")
@@ -235,18 +208,15 @@ BO = Member("b", "Bo Lee", spoken="Bo")
 LATER = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),))
 
 
-@pytest.mark.parametrize(
-    ("text", "before", "seen", "after"),
-    [
-        ("The woman in red runs.", BLANK, True, "Ann runs."),
-        ("Then a woman in red runs.", BLANK, True, "Then Ann runs."),
-        ("The woman in red runs.", BLANK, False, "The woman in red runs."),
-        ("The woman in reddish light runs.", BLANK, True, "The woman in reddish light runs."),
-        ("Anna's car stops near Ann Lee.", ANN, False, "Anna's car stops near Ann."),
-        ("Annie waves to Bo Lee.", Member("a", "Annie"), False, "Ann waves to Bo Lee."),
-        ("Lee waves.", ANN, False, "Lee waves."),
-    ],
-)
+@pytest.mark.parametrize(("text", "before", "seen", "after"), [
+    ("The woman in red runs.", BLANK, True, "Ann runs."),
+    ("Then a woman in red runs.", BLANK, True, "Then Ann runs."),
+    ("The woman in red runs.", BLANK, False, "The woman in red runs."),
+    ("The woman in reddish light runs.", BLANK, True, "The woman in reddish light runs."),
+    ("Anna's car stops near Ann Lee.", ANN, False, "Anna's car stops near Ann."),
+    ("Annie waves to Bo Lee.", Member("a", "Annie"), False, "Ann waves to Bo Lee."),
+    ("Lee waves.", ANN, False, "Lee waves."),
+])  # fmt: skip
 def test_only_what_is_certain_is_replaced(text: str, before: Member, seen: bool, after: str) -> None:
     assert renamed(text, before, ANN, [BO], "f.mp4", 5.0, seen=seen) == after
 

@@ -73,12 +73,9 @@ def test_another_audio_track_than_the_first_needs_a_copy() -> None:
     assert "1 (fra" in found.why
 
 
-def test_numbered_frames_need_a_copy(tmp_path: Path) -> None:
+def test_numbered_frames_need_a_copy_and_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
     with open_film(make_stills(tmp_path / "frames", 3), frame_rate=Fraction(2)) as film:
         assert browser_kind(film.info).plays is False
-
-
-def test_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
     here = tmp_path / "film.mp4"
     here.write_bytes(make_film(FilmSpec()).path.read_bytes())
     with open_film(here) as film:

@@ -71,10 +71,19 @@ IN_A_BROWSER = ("Matroska", "late clock", "uneven frames", "late picture", "larg
 """Films whose copies, of both kinds, a browser is asked to show: B-frames, clocks, gaps, rare key frames."""
 
 
+def ordered(film: Path, folder: Path, key: str = "key", **order: Any) -> Order:
+    return Order(film, folder / "review" / "proxy.mp4", key, **order)
+
+
 def copied(film: Path, folder: Path, **order: Any) -> Path:
-    made = Order(film, folder / "review" / "proxy.mp4", "key", **order)
+    made = ordered(film, folder, **order)
     make_copy(made, lambda _: None)
     return made.target
+
+
+def numbered(film: Any) -> list[tuple[float, int]]:
+    """Second and painted number of each frame."""
+    return [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
 
 
 def beeps(path: Path, track: int | None = None) -> list[float]:
@@ -86,11 +95,9 @@ def beeps(path: Path, track: int | None = None) -> list[float]:
 
 
 @pytest.mark.parametrize(("name", "small"), WAYS)
-def test_every_frame_keeps_its_second_its_picture_and_its_sound(
-    tmp_path: Path, name: str, small: bool
-) -> None:
+def test_every_frame_keeps_its_second_its_picture_and_its_sound(tmp_path, name, small):
     source = make_film(FILMS[name]).path
-    order = Order(source, tmp_path / "review" / "proxy.mp4", "key", small=small)
+    order = ordered(source, tmp_path, small=small)
     known = make_copy(order, lambda _: None)
     assert known["picture"] == ("encoded" if small or name in ENCODED else "copied")
     assert (known["sound"], known["damage"]) == ("encoded" if FILMS[name].sounds else "none", None)
@@ -100,8 +107,7 @@ def test_every_frame_keeps_its_second_its_picture_and_its_sound(
         assert beeps(order.target) == pytest.approx(heard, abs=0.003)
     with open_film(source) as film, open_film(order.target) as copy:
         assert browser_kind(copy.info).plays
-        before = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
-        after = [(frame.seconds, read_number(frame.rgb())) for frame in copy.frames()]
+        before, after = numbered(film), numbered(copy)
         assert [number for _, number in after] == [number for _, number in before]
         early = np.array([second for second, _ in before[1:]]) - [second for second, _ in after[1:]]
         assert np.all(early > 0)
@@ -123,7 +129,8 @@ def test_a_copied_picture_is_the_film_s_to_the_packet(tmp_path: Path) -> None:
     assert packets[0] == packets[1]
 
 
-def test_too_large_a_film_and_too_full_a_disk_are_not_filled_with_a_copy(tmp_path: Path) -> None:
+def test_what_does_not_fit_is_not_copied_and_what_no_browser_plays_is_encoded(tmp_path, monkeypatch):
+    """Of a copy that a browser would not play nothing stays."""
     source = make_film(FILMS["Matroska"]).path
     size = source.stat().st_size
     with open_film(source) as film:
@@ -132,13 +139,8 @@ def test_too_large_a_film_and_too_full_a_disk_are_not_filled_with_a_copy(tmp_pat
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(remuxing, "MOST_BYTES", size - 1)
             assert not remuxing.copies_picture(film, 2 * size)
-
-
-def test_what_does_not_fit_after_all_is_encoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A browser would not play what came out: nothing of it stays."""
-    source = make_film(FILMS["Matroska"]).path
     monkeypatch.setattr(proxymaking, "browser_kind", lambda info: Playable(False, "video/mp4", "no"))
-    known = make_copy(Order(source, tmp_path / "review" / "proxy.mp4", "key"), lambda _: None)
+    known = make_copy(ordered(source, tmp_path), lambda _: None)
     assert (known["picture"], known["sound"]) == ("encoded", "encoded")
     left = {path.name for path in (tmp_path / "review").iterdir() if path.name[0] != "."}
     assert left == {"proxy.json", "proxy.mp4"}
@@ -175,7 +177,7 @@ def test_hdr_becomes_what_the_pictures_show(tmp_path: Path) -> None:
 def test_numbered_frames(tmp_path: Path) -> None:
     folder = make_stills(tmp_path / "frames", 5)
     with open_film(copied(folder, tmp_path, frame_rate=Fraction(2))) as copy:
-        frames = [(frame.seconds, read_number(frame.rgb())) for frame in copy.frames()]
+        frames = numbered(copy)
         assert copy.info.audio == ()
         assert copy.info.duration == pytest.approx(2.5, abs=0.01)
     assert [number for _, number in frames] == [0, 1, 2, 3, 4]
@@ -189,7 +191,7 @@ def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path, small: bo
     ).path.read_bytes()
     cut = tmp_path / "cut.mkv"
     cut.write_bytes(whole[: len(whole) // 2])
-    order = Order(cut, tmp_path / "review" / "proxy.mp4", "key", small=small)
+    order = ordered(cut, tmp_path, small=small)
     known = make_copy(order, lambda _: None)
     assert "cut off" in known["damage"]
     with open_film(order.target) as copy:
@@ -206,7 +208,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
 
 def test_an_older_copy_is_made_anew_and_the_same_is_not(tmp_path: Path) -> None:
     source = make_film(FilmSpec()).path
-    order = Order(source, tmp_path / "review" / "proxy.mp4", "one")
+    order = ordered(source, tmp_path, "one")
     for one in (order, order, replace(order, small=True), replace(order, key="two")):
         before = known_copy(one)
         made = None if before is None else order.target.stat().st_mtime_ns
@@ -286,13 +288,11 @@ def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("name", IN_A_BROWSER)
-def test_the_browser_shows_the_frame_of_each_second(
-    browser: Any, tmp_path: Path, name: str, small: bool
-) -> None:
+def test_the_browser_shows_the_frame_of_each_second(browser, tmp_path, name, small):
     """Sent to a frame's own second, and to its middle, the browser shows just that frame."""
     source = make_film(FILMS[name]).path
     with open_film(source) as film:
-        frames = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
+        frames = numbered(film)
     chosen = [0, 1, 5, 11, 12, 13, 23, 24, 25, 26, 30, 48]
     wanted = [frames[i] for i in chosen]
     middles = [(frames[i][0] + frames[i + 1][0]) / 2 for i in chosen]

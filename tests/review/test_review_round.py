@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from fractions import Fraction
@@ -19,9 +17,9 @@ from shotad.core import Interval
 from shotad.script import Cue, LineState, Track, check_script, load_track, milliseconds
 from shotad.script.cue import ScriptCue
 from shotad.script.formats import read_script
-from tests.rendering.described import write_folder
+from tests.rendering.described import fake_voice, write_folder
 from tests.review.pages import PATIENCE, Program, said, served, settled, tabs, until
-from tests.sample_run import SAMPLE, described_sample
+from tests.sample_run import described_sample
 
 pytestmark = pytest.mark.slow
 
@@ -103,13 +101,9 @@ class Round(Hands):
         return str(self.page.evaluate(f"{done}.innerText"))
 
 
-def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(
-    browser: Any, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = Path(shutil.copytree(described_sample(tmp_path_factory), tmp_path / "sample.shotad"))
-    words = ["describe", str(SAMPLE), "--out", str(folder), "--no-sheet", "--quiet"]
-    command = [sys.executable, "-m", "shotad.cli.main", *words, "--set", "voice.name=fake"]
-    subprocess.run(command, check=True, timeout=10 * PATIENCE)
+def test_a_film_is_described_reviewed_and_exported_by_keyboard_alone(browser, tmp_path, tmp_path_factory):
+    copy = shutil.copytree(described_sample(tmp_path_factory), tmp_path / "sample.shotad")
+    folder = fake_voice(Path(copy))
     names = [cue.id for cue in load_track(folder / "track.json").heard]
     assert len(names) == 4, "the sample has four slots: what follows counts on it"
     server = Program(folder)
@@ -265,9 +259,7 @@ def _milliseconds(lines: Sequence[Cue] | Sequence[ScriptCue]) -> list[tuple[int,
     return [(milliseconds(one.interval.start), milliseconds(one.interval.end)) for one in lines]
 
 
-def test_keys_that_are_faster_than_the_screen_write_into_the_line_they_chose(
-    browser: Any, tmp_path: Path
-) -> None:
+def test_keys_that_are_faster_than_the_screen_write_into_the_line_they_chose(browser, tmp_path):
     """On a busy machine the page is drawn late; whoever types at once still types into the chosen line."""
     folder = write_folder(tmp_path / "movie.shotad")
     before = load_track(folder / "track.json")

@@ -48,9 +48,7 @@ def page(keys: Keys) -> Visitor:
 # Token and cookie
 
 
-def test_secrets_have_256_bits_are_new_each_time_and_compared_in_constant_time(
-    monkeypatch: pytest.MonkeyPatch, keys: Keys
-) -> None:
+def test_secrets_have_256_bits_are_new_each_time_and_compared_in_constant_time(monkeypatch, keys):
     each = [(one.token, one.once, cookie_of(one).split("=", 1)[1]) for one in (keys, Keys(), Keys())]
     several = {secret for secrets in each for secret in secrets}
     assert len(several) == 9
@@ -78,7 +76,7 @@ def test_a_wrong_token_is_wrong_whatever_it_is(keys: Keys, given: str) -> None:
     assert not keys.knows(f"{keys.cookie_name}={given}")
 
 
-def test_the_token_gives_the_cookie_and_leaves_the_address(page: Visitor, keys: Keys) -> None:
+def test_the_token_gives_the_cookie_leaves_the_address_and_opens_nothing_but_the_page(page, keys):
     answer = page.get(f"/?token={keys.token}", cookie=None, sec_fetch_site="none")
     assert (answer.status, answer.headers["location"], answer.body) == (303, "/", b"")
     words = [word.strip() for word in answer.headers["set-cookie"].split(";")]
@@ -86,6 +84,13 @@ def test_the_token_gives_the_cookie_and_leaves_the_address(page: Visitor, keys: 
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(words)
     assert keys.token not in str(answer.headers)
     assert page.get("/", cookie=words[0]).status == 200
+    for path in (f"/api/film?token={keys.token}", "/?token=wrong", "/?token="):
+        assert page.get(path, cookie=None).status == 401
+    assert "set-cookie" not in page.get("/?token=wrong", cookie=None).headers
+    assert page.post(f"/?token={keys.token}", cookie=None).status == 401
+    old = page.get("/?token=of-yesterday")
+    assert (old.status, old.headers["location"]) == (303, "/"), "whoever is in just gets the page"
+    assert "set-cookie" not in old.headers
 
 
 @pytest.mark.parametrize("path", ["/", "/web/main.js", "/api/film", "/media/film", "/files/x", "/api/events"])
@@ -97,9 +102,7 @@ def test_without_the_cookie_nothing_is_said(page: Visitor, path: str, cookie: st
     assert "shotad review printed" in answer.text
 
 
-def test_cookies_of_other_servers_and_one_set_over_ours_do_not_shut_the_page_out(
-    page: Visitor, keys: Keys
-) -> None:
+def test_cookies_of_other_servers_and_one_set_over_ours_do_not_shut_the_page_out(page, keys):
     other = Keys()
     other.name_cookie(20002)
     good, bad = cookie_of(keys), f"{keys.cookie_name}=tossed"
@@ -109,35 +112,20 @@ def test_cookies_of_other_servers_and_one_set_over_ours_do_not_shut_the_page_out
         assert page.get("/", cookie=none).status == 401
 
 
-def test_the_token_alone_opens_nothing_but_the_page(page: Visitor, keys: Keys) -> None:
-    assert page.get(f"/api/film?token={keys.token}", cookie=None).status == 401
-    assert page.get("/?token=wrong", cookie=None).status == 401
-    assert page.get("/?token=", cookie=None).status == 401
-    assert "set-cookie" not in page.get("/?token=wrong", cookie=None).headers
-    assert page.post(f"/?token={keys.token}", cookie=None).status == 401
-
-
-def test_an_old_address_in_a_browser_that_is_in_just_opens_the_page(page: Visitor) -> None:
-    answer = page.get("/?token=of-yesterday")
-    assert (answer.status, answer.headers["location"]) == (303, "/")
-    assert "set-cookie" not in answer.headers
-
-
-def test_the_address_that_opens_the_browser_is_good_once(page: Visitor, keys: Keys) -> None:
+def test_the_address_that_opens_the_browser_is_good_once_to_its_user_and_for_a_time(page, keys, monkeypatch):
     """Other users of the machine can read it: it is an argument of a program."""
-    assert page.get(f"/?token={keys.once}", cookie=None).status == 303
-    assert page.get(f"/?token={keys.once}", cookie=None).status == 401
-    assert page.get(f"/?token={keys.token}", cookie=None).status == 303
 
+    def opens(token: str) -> int:
+        return page.get(f"/?token={token}", cookie=None).status
 
-def test_another_user_of_the_machine_who_has_read_it_gets_nothing_and_uses_nothing_up(
-    page: Visitor, keys: Keys, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(security, "user_of", lambda client, server: os.getuid() + 1)
-    assert page.get(f"/?token={keys.once}", cookie=None).status == 401
-    assert page.get(f"/?token={keys.token}", cookie=None).status == 303
+    assert [opens(keys.once), opens(keys.token)] == [401, 303], "another gets nothing and uses nothing up"
     monkeypatch.setattr(security, "user_of", lambda client, server: os.getuid())
-    assert page.get(f"/?token={keys.once}", cookie=None).status == 303
+    assert [opens(keys.once), opens(keys.once), opens(keys.token)] == [303, 401, 303]
+    later, now = Keys(), security.time.monotonic()
+    monkeypatch.setattr(security.time, "monotonic", lambda: now + 3600)
+    assert not later.opens(later.once)
+    assert later.opens(later.token)
 
 
 @pytest.mark.skipif(not security._CONNECTIONS[0].exists(), reason="no /proc/net/tcp: not Linux")
@@ -151,24 +139,13 @@ def test_the_user_of_a_connection_is_known() -> None:
     assert security.user_of(("127.0.0.1", 1), None) is None
 
 
-def test_where_connections_are_not_told_no_user_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_connections_are_not_told_no_user_is_known(tmp_path, monkeypatch):
     monkeypatch.setattr(security, "_CONNECTIONS", (tmp_path / "none",))
     assert security.user_of(("127.0.0.1", 5), ("127.0.0.1", 6)) is None
     row = "  0: 0100007F:0005 0100007F:0006 {} 00000000:00000000 00:00000000 00000000  1234        0 99\n"
     (tmp_path / "tcp").write_text("head\n" + row.format("06") + row.format("01").replace("1234", "1235"))
     monkeypatch.setattr(security, "_CONNECTIONS", (tmp_path / "tcp",))
     assert security.user_of(("127.0.0.1", 5), ("127.0.0.1", 6)) == 1235
-
-
-def test_the_address_that_opens_the_browser_is_good_for_a_short_time(
-    keys: Keys, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = security.time.monotonic()
-    monkeypatch.setattr(security.time, "monotonic", lambda: now + 3600)
-    assert not keys.opens(keys.once)
-    assert keys.opens(keys.token)
 
 
 # Host: DNS rebinding
@@ -182,25 +159,14 @@ def test_this_server_is_known_by_the_names_of_this_machine(page: Visitor, host: 
     assert page.post("/api/acts", host=host, origin=f"http://{host}").status == 200
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        None,
-        "",
-        "evil.example:20123",
-        "127.0.0.1.evil.example:20123",
-        "localhost.evil.example",
-        "192.168.1.7:20123",
-        "0.0.0.0:20123",
-        "127.0.0.1:20123@evil.example",
-        "[::2]:20123",
-        "2130706433",
-        "127.0.0.1:port",
-    ],
-)
-def test_by_another_name_nothing_is_said_even_with_cookie_and_token(
-    page: Visitor, keys: Keys, host: str | None
-) -> None:
+STRANGE = (
+    "evil.example:20123", "127.0.0.1.evil.example:20123", "localhost.evil.example", "192.168.1.7:20123",
+    "0.0.0.0:20123", "127.0.0.1:20123@evil.example", "[::2]:20123", "2130706433", "127.0.0.1:port",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("host", [None, "", *STRANGE])
+def test_by_another_name_nothing_is_said_even_with_cookie_and_token(page, keys, host):
     for answer in (
         page.get("/api/film", host=host),
         page.get(f"/?token={keys.token}", host=host, cookie=None),
@@ -211,24 +177,14 @@ def test_by_another_name_nothing_is_said_even_with_cookie_and_token(
         assert "set-cookie" not in answer.headers
 
 
-def test_open_to_others_it_is_known_by_addresses_in_digits_and_its_own_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_open_to_others_it_is_known_by_addresses_in_digits_and_its_own_name(monkeypatch):
     monkeypatch.setattr(security.socket, "gethostname", lambda: "Studio.lan.example")
     hosts = hosts_for("0.0.0.0")
-    for name in (
-        "192.168.1.7:20123",
-        "[fe80::1]:20123",
-        "studio.lan.example:20123",
-        "studio",
-        "studio.local:1",
-    ):
-        assert hosts.know(name)
-    for name in ("evil.example", "studio.evil.example", ""):
-        assert not hosts.know(name)
+    own = ("192.168.1.7:20123", "[fe80::1]:20123", "studio.lan.example:20123", "studio", "studio.local:1")
+    assert all(hosts.know(name) for name in own)
+    assert not any(hosts.know(name) for name in ("evil.example", "studio.evil.example", ""))
     assert not hosts_for("127.0.0.1").know("studio")
-    assert not hosts_for("::1").open_to_others
-    assert hosts_for("192.168.1.7").open_to_others
+    assert [hosts_for(host).open_to_others for host in ("::1", "192.168.1.7")] == [False, True]
 
 
 # Who asks
@@ -304,20 +260,19 @@ def test_other_methods_are_not_understood(page: Visitor, method: str) -> None:
 # What may be sent
 
 
-@pytest.mark.parametrize("value", [None, "", "Page", "1", "page, page"])
-def test_a_change_needs_a_header_that_no_form_can_send(page: Visitor, value: str | None) -> None:
-    assert page.post("/api/acts", x_shotad=value).status == 403
+SENT = {
+    ("x_shotad", 403): (None, "", "Page", "1", "page, page"),  # a header that no form can send
+    ("content_type", 415): (None, "", "text/plain", "multipart/form-data; boundary=x"),
+    ("content_length", 413): ("1000001", "9" * 400, "-1", "+5", "1e3", "x", "²"),
+}
 
 
-@pytest.mark.parametrize("kind", [None, "", "text/plain", "multipart/form-data; boundary=x"])
-def test_only_json_is_taken(page: Visitor, kind: str | None) -> None:
-    assert page.post("/api/acts", content_type=kind).status == 415
+@pytest.mark.parametrize(
+    ("name", "status", "value"), [(*key, value) for key, values in SENT.items() for value in values]
+)
+def test_a_change_needs_the_header_of_the_page_json_and_no_more_than_a_page_sends(page, name, status, value):
+    assert page.post("/api/acts", **{name: value}).status == status
     assert page.post("/api/acts", content_type="Application/JSON; charset=utf-8").status == 200
-
-
-@pytest.mark.parametrize("length", ["1000001", "9" * 400, "-1", "+5", "1e3", "x", "²"])
-def test_more_than_a_page_sends_is_not_taken(page: Visitor, length: str) -> None:
-    assert page.post("/api/acts", content_length=length).status == 413
 
 
 def test_a_header_that_must_be_there_once_may_not_be_there_twice(keys: Keys) -> None:
@@ -337,20 +292,10 @@ class _Doubling:
         await self._app({**scope, "headers": [*scope["headers"], *more]}, receive, send)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"[]",
-        b"{",
-        b'{"a": NaN}',
-        b'{"a": Infinity}',
-        b'{"a": 1e999}',
-        b'{"a": "\\ud800"}',
-        b'{"a": "\xff"}',
-        b"[" * 100_000,
-    ],
-)
+NO_JSON = (b'{"a": NaN}', b'{"a": Infinity}', b'{"a": 1e999}', b'{"a": "\\ud800"}', b'{"a": "\xff"}')
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", *NO_JSON, b"[" * 100_000])
 def test_json_that_no_page_sends_is_refused(body: bytes) -> None:
     with pytest.raises(Refused) as refused:
         read_body(body)
@@ -372,13 +317,12 @@ def test_every_answer_has_all_headers(page: Visitor, path: str, cookie: bool) ->
         **{name: ["'none'"] for name in ("base-uri", "form-action", "frame-ancestors", "trusted-types")},
         "require-trusted-types-for": ["'script'"],
     }
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["x-frame-options"] == "DENY"
-    assert headers["referrer-policy"] == "no-referrer"
-    assert headers["cross-origin-opener-policy"] == "same-origin"
-    assert headers["cross-origin-resource-policy"] == "same-origin"
-    assert headers["cross-origin-embedder-policy"] == "require-corp"
-    assert headers["cache-control"] == "no-store"
+    wanted = {
+        "x-content-type-options": "nosniff", "x-frame-options": "DENY", "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
+        "cross-origin-embedder-policy": "require-corp", "cache-control": "no-store",
+    }  # fmt: skip
+    assert {name: headers[name] for name in wanted} == wanted
     kept_from = {word.partition("=")[0] for word in headers["permissions-policy"].split(", ")}
     assert {"camera", "microphone", "geolocation", "display-capture"} <= kept_from
     assert "access-control-allow-origin" not in headers
@@ -386,18 +330,17 @@ def test_every_answer_has_all_headers(page: Visitor, path: str, cookie: bool) ->
     assert page.get("/media/kept").headers["cache-control"] == "private, no-cache"
 
 
-def test_a_fault_after_an_answer_has_begun_ends_the_connection(page: Visitor) -> None:
-    with pytest.raises(KeyError):
-        page.get("/break-later")
-
-
-def test_a_connection_that_broke_is_no_fault_of_ours(keys: Keys, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_fault_after_an_answer_has_begun_ends_the_connection_and_one_that_broke_is_no_fault(
+    page, keys, caplog
+):
     async def breaks(scope: Any, receive: Any, send: Any) -> None:
         raise ConnectionResetError
 
     with pytest.raises(ConnectionResetError):
         Visitor(Guard(breaks, keys, Hosts()), keys).get("/")
     assert caplog.text == ""
+    with pytest.raises(KeyError):
+        page.get("/break-later")
 
 
 def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
@@ -417,18 +360,9 @@ def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
     assert "&lt;script&gt;" in shown
 
 
-def test_neither_token_nor_cookie_nor_traceback_is_in_any_answer(
-    page: Visitor, keys: Keys, caplog: pytest.LogCaptureFixture
-) -> None:
-    secrets = (
-        keys.token,
-        keys.once,
-        cookie_of(keys).partition("=")[2],
-        SECRET,
-        "Traceback",
-        "KeyError",
-        ".py",
-    )
+def test_neither_token_nor_cookie_nor_traceback_is_in_any_answer(page, keys, caplog):
+    own = (keys.token, keys.once, cookie_of(keys).partition("=")[2])
+    secrets = (*own, SECRET, "Traceback", "KeyError", ".py")
     answers = [
         page.get(f"/?token={keys.token}x", cookie=None),
         page.get(f"/api/film?token={keys.token}", cookie=None),

@@ -21,7 +21,6 @@ import pytest
 from shotad.core import ReviewError, UsageError
 from shotad.review import serving
 from shotad.script import load_track
-from tests.rendering.described import write_folder
 from tests.review.reviewed import reviewed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -47,11 +46,6 @@ class Server:
         """Exit code, and what else it said."""
         out, err = self.process.communicate(timeout=WAIT)
         return self.process.returncode, out, err
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "film.shotad")
 
 
 @pytest.fixture
@@ -93,17 +87,11 @@ def text_of(place: Path, name: str) -> str:
     return next(cue for cue in load_track(place / "track.json").cues if cue.id == name).text
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGTERM,
-        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
-        pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
-    ],
-)
-def test_it_serves_the_page_and_ends_well_when_told_to(
-    start: Callable[..., Server], place: Path, number: signal.Signals
-) -> None:
+RARE = [pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGINT, signal.SIGHUP)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, *RARE])
+def test_it_serves_the_page_and_ends_well_when_told_to(start, place, number):
     server = start(place)
     assert server.base.startswith("http://127.0.0.1:")
     assert server.client.get("/").status_code == 200
@@ -125,12 +113,9 @@ def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> N
     comes back at the same address, where a browser finds what it kept for the page."""
     server = start(place)
     port = int(server.base.rsplit(":", 1)[1])
-    listening = [
-        line.split()
-        for name in ("tcp", "tcp6")
-        for line in Path(f"/proc/net/{name}").read_text().splitlines()
-    ]
-    places = [words[1] for words in listening if words[3:4] == ["0A"] and words[1].endswith(f":{port:04X}")]
+    known = "".join(Path(f"/proc/net/{name}").read_text() for name in ("tcp", "tcp6"))
+    listening = [words[1] for words in map(str.split, known.splitlines()) if words[3:4] == ["0A"]]
+    places = [address for address in listening if address.endswith(f":{port:04X}")]
     assert places == [f"0100007F:{port:04X}"]
     heard: list[str] = []
 
@@ -166,9 +151,7 @@ def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> N
     assert start(place).base == server.base
 
 
-def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_does_not_matter(
-    start: Callable[..., Server], place: Path
-) -> None:
+def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_does_not_matter(start, place):
     server, saved = start(place), []
 
     def edit() -> None:
@@ -228,12 +211,10 @@ def test_asked_to_it_lets_others_in_and_warns(start: Callable[..., Server], plac
 
 
 def test_when_its_usual_port_is_taken_it_takes_another(place: Path) -> None:
-    with (
-        serving._bound("127.0.0.1", None, place) as first,
-        serving._bound("127.0.0.1", None, place) as second,
-    ):
+    taking = serving._bound
+    with taking("127.0.0.1", None, place) as first, taking("127.0.0.1", None, place) as second:
         ports = [one.getsockname()[1] for one in (first, second)]
-        with pytest.raises(UsageError, match=str(ports[0])), serving._bound("127.0.0.1", ports[0], place):
+        with pytest.raises(UsageError, match=str(ports[0])), taking("127.0.0.1", ports[0], place):
             pass
     assert ports[0] == serving.usual_port(place)
     assert ports[1] not in (0, ports[0])
@@ -270,10 +251,8 @@ def test_what_a_killed_server_left_is_no_lock(place: Path) -> None:
     (place / serving.LOCK).write_text("12345")
     with serving._alone(place) as tell:
         tell("http://127.0.0.1:2/")
-        with (
-            pytest.raises(ReviewError, match=r"open already at http://127\.0\.0\.1:2/"),
-            serving._alone(place),
-        ):
+        refused = pytest.raises(ReviewError, match=r"open already at http://127\.0\.0\.1:2/")
+        with refused, serving._alone(place):
             pass
     (place / serving.ADDRESS).write_text("half of it")
     again = pytest.raises(ReviewError, match=r"is open already\.")

@@ -1,4 +1,5 @@
-"""A session: each act is on the disk, others' work is taken in, nothing is lost or overwritten."""
+"""A session: each act is on the disk, others' work is taken in, nothing is lost or overwritten; its history counts
+every row."""
 
 from __future__ import annotations
 
@@ -6,33 +7,19 @@ import errno
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from shotad.core import OutOfDate, ReviewError, WorkFolderError, read_settings
-from shotad.review.history import stamp_of
+from shotad.core import Interval, OutOfDate, ReviewError, WorkFolderError, read_settings
+from shotad.review.history import History, LineStep, Step, stamp_of
 from shotad.review.session import Session
-from shotad.script import TRACK, WRITTEN, Track, edited_scripts, import_into, load_track, to_json
-from tests.rendering.described import write_folder
+from shotad.script import TRACK, WRITTEN, Cue, FilmId, Track, edited_scripts, import_into, load_track, to_json
 from tests.review.boardfilm import Tabs
 from tests.review.sessions import session_of
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "film.shotad")
-
-
-@pytest.fixture
-def session(place: Path) -> Iterator[Session]:
-    opened = session_of(place)
-    yield opened
-    opened.close()
 
 
 def on_disk(place: Path) -> Track:
@@ -210,9 +197,7 @@ def test_a_folder_that_was_renamed_is_told_and_not_made_anew(place: Path) -> Non
     assert text_of(on_disk(place), CAT) == "A cat wakes."
 
 
-def test_a_full_disk_refuses_the_act_and_nothing_is_changed(
-    place: Path, session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_refuses_the_act_and_nothing_is_changed(place, session, monkeypatch):
     before = (place / TRACK).read_bytes()
 
     def full(_: int) -> None:
@@ -253,3 +238,93 @@ def test_scripts_that_contradict_are_told_and_left(place: Path) -> None:
     for ending in ("srt", "xml"):
         assert "A cat wakes." in next(place.glob(f"*.{ending}")).read_text(encoding="utf-8")
     assert {path for _, path in edited_scripts(place, first.film.name)} == texts.keys()
+
+
+SLEEPS = Cue("s00001000", "s00001000", Interval(1, 2), "A cat.", candidates=("A cat.", "A dog."), chosen=0)
+BARKS = replace(SLEEPS, text="A dog.", chosen=1)
+
+
+def step_of(before: Cue | None, after: Cue | None, said: str = "Done.", group: str = "") -> Step:
+    return Step(said, (LineStep.of(SLEEPS.id, before, after),), None, group)
+
+
+def track_of(cue: Cue) -> Track:
+    return Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", ()).with_cues([cue])
+
+
+def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    texts = [replace(SLEEPS, text=text, chosen=None) for text in ("A", "A b", "A bi")]
+    history.add(step_of(SLEEPS, texts[0], "One.", "g"))
+    history.add(step_of(texts[0], texts[1], "Two.", "g"))
+    whole = history.last("undo")
+    assert whole is not None
+    assert whole.lines[0].backwards().applied(texts[1], "en") == SLEEPS
+    history.add(step_of(texts[2], SLEEPS, "Three.", "g"))  # another hand was between
+    history.add("undo")
+    assert history.label("undo") == "Two."
+    history.add("undo")
+    assert History(tmp_path).label("undo") is None
+
+
+def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.add(step_of(SLEEPS, BARKS, "One."))
+    history.add(step_of(BARKS, SLEEPS, "Two."))
+    data = history.path.read_bytes()
+    history.path.write_bytes(data[:-20])
+    cut = History(tmp_path)
+    assert cut.label("undo") == "One."
+    cut.add(step_of(BARKS, SLEEPS, "Three."))
+    cut.add("undo")
+    for one in (cut, History(tmp_path)):
+        assert (one.label("undo"), one.label("redo")) == ("One.", "Three.")
+
+
+@pytest.mark.parametrize("begun", ["done", "undo", "redo"])
+def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Path) -> None:
+    history, changed = History(tmp_path), replace(SLEEPS, text="A dog.", chosen=None)
+    if begun != "done":
+        history.add(step_of(SLEEPS, changed, "One."))
+    if begun == "redo":
+        history.add("undo")
+    history.begin(step_of(SLEEPS, changed, "One.") if begun == "done" else begun, ("tab", 7))  # type: ignore[arg-type]
+    before, after = (changed, SLEEPS) if begun == "undo" else (SLEEPS, changed)
+    killed = (tmp_path / "review.begun.json").read_bytes()
+    for cue, held in ((before, False), (after, True)):
+        (tmp_path / "review.begun.json").write_bytes(killed)
+        again = History(tmp_path)
+        again.settle(track_of(cue), ())
+        assert again.knows(("tab", 7)) is held
+        assert (again.label("undo") == "One.") is ((begun == "undo") is not held)
+        assert not again.is_open
+    # The row was added and the note of it left, or half of the row.
+    (tmp_path / "review.begun.json").write_bytes(killed)
+    History(tmp_path).settle(track_of(after), ())
+    (tmp_path / "review.begun.json").write_bytes(killed)
+    whole = again.path.read_bytes()
+    again.path.write_bytes(whole[:-9])
+    History(tmp_path).settle(track_of(after), ())
+    assert again.path.read_bytes().endswith(whole.splitlines(keepends=True)[-1])
+    assert History(tmp_path).label("undo") == (None if begun == "undo" else "One.")
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"[]", b'{"at": 0, "row": {"step": "done"}}', b'{"at": 0}', b"\xff"])
+def test_a_spoilt_note_of_what_was_begun_is_passed_over(spoilt: bytes, tmp_path: Path) -> None:
+    (tmp_path / "review.begun.json").write_bytes(spoilt)
+    history = History(tmp_path)
+    history.settle(track_of(SLEEPS), ())
+    assert (history.label("undo"), history.is_open) == (None, False)
+
+
+def test_a_history_of_no_rows_or_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
+    (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n')
+    history = History(tmp_path)
+    assert history.label("undo") is None
+    history.add(step_of(SLEEPS, BARKS, "One."))
+    assert History(tmp_path).label("undo") == "One."
+    history.path.unlink()
+    history.sync()
+    assert history.label("undo") is None
+    history.add(step_of(SLEEPS, BARKS, "Two."))
+    assert History(tmp_path).label("undo") == "Two."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,8 +29,9 @@ from shotad.review.jobs import Stopped
 from shotad.review.session import Session
 from shotad.script import LineState, Track, load_track
 from tests.redo.redoing import fresh, run
-from tests.rendering.described import write_folder
-from tests.review.sessions import Heard, session_of
+from tests.rendering.described import fake_voice, write_folder
+from tests.review.sessions import session_of
+from tests.runs import Heard
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,7 @@ def session(described: Path, tmp_path: Path) -> Iterator[Session]:
 @pytest.fixture
 def spoken(tmp_path: Path) -> Iterator[Session]:
     """A film with sound and three lines, which the fake voice speaks."""
-    place = write_folder(tmp_path / "s")
-    tree = json.loads((place / "settings.json").read_text())
-    tree["config"]["voice"]["name"] = "fake"
-    (place / "settings.json").write_text(json.dumps(tree))
-    made = session_of(place)
+    made = session_of(fake_voice(write_folder(tmp_path / "s")))
     yield made
     made.close()
 
@@ -102,18 +98,14 @@ def test_a_persons_line_is_described_anew_only_if_they_say_so(session: Session, 
     assert (session.cue(line).text, session.cue(line).state) == (mine.text, mine.state)
 
 
-def test_an_edit_made_while_lines_are_described_anew_stays(session: Session) -> None:
-    first, other = (cue.id for cue in session.track.heard[:2])
-    redo(session, first, answer=writing(session, other))
+def test_what_is_written_while_lines_are_described_anew_stays_the_persons(session: Session) -> None:
+    line, other = session.track.heard[:2]
+    redo(session, line.id, answer=writing(session, other.id))
     for track in (session.track, on_disk(session)):
-        assert texts(track)[other] == "Written meanwhile."
-        assert texts(track)[first].startswith("A cat sits")
+        assert texts(track)[other.id] == "Written meanwhile."
+        assert texts(track)[line.id].startswith("A cat sits")
     session.undo()
-    assert session.cue(other).text == "Written meanwhile.", "the job's step is undone, not the person's"
-
-
-def test_a_line_written_while_it_is_described_anew_stays_the_persons(session: Session) -> None:
-    line = session.track.heard[0]
+    assert session.cue(other.id).text == "Written meanwhile.", "the job's step is undone, not the person's"
     (row,) = redo(session, line.id, answer=writing(session, line.id))["lines"]
     assert row["changed"] is False
     assert "meanwhile" in row["reason"]
@@ -185,7 +177,7 @@ class _StopsAfter:
     def done(self) -> None: ...
 
 
-def test_an_engine_that_is_gone_is_an_error_and_nothing_changes(session: Session) -> None:
+def test_an_engine_that_is_gone_and_lines_that_are_not_there_change_nothing(session: Session) -> None:
     class Gone(FakeEngine):
         def generate(self, requests: Any) -> Any:
             raise EngineError("The server at localhost does not answer.", "Start it.")
@@ -193,13 +185,10 @@ def test_an_engine_that_is_gone_is_an_error_and_nothing_changes(session: Session
     before = on_disk(session)
     with pytest.raises(EngineError, match="does not answer"):
         work.redo_line(session, NoProgress(), [before.cues[0].id], engines=Engines(Gone(), FakeEngine()))
-    assert on_disk(session) == before
-
-
-def test_lines_that_are_not_there_are_refused(session: Session) -> None:
     for names in ([], ["s99999999"]):
         with pytest.raises((ReviewError, UsageError)):
             redo(session, *names)
+    assert on_disk(session) == before
 
 
 def test_a_note_reaches_the_engines_and_what_leaves_the_machine_is_told(session: Session) -> None:
@@ -219,9 +208,7 @@ def test_a_note_reaches_the_engines_and_what_leaves_the_machine_is_told(session:
     assert all("The cat is called Tom." in text for text in seen)
 
 
-def test_a_format_whose_library_is_missing_is_left_out_and_told(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_format_whose_library_is_missing_is_left_out_and_told(session, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "docx", None)
     result = work.export(session, NoProgress(), ["docx", "srt"])
     assert [Path(row["name"]).suffix for row in result["files"]] == [".srt"]
@@ -266,8 +253,7 @@ def test_an_edit_made_while_the_film_is_made_stays(spoken: Session) -> None:
 
 
 def test_engines_stay_loaded_until_others_are_asked_for() -> None:
-    config = Config.model_validate({"engine": "fake"})
-    again = Config.model_validate({"engine": "fake"})
+    config, again = (Config.model_validate({"engine": "fake"}) for _ in range(2))
     first = work.engines_of(config.model_dump_json())
     assert work.engines_of(again.model_dump_json()) is first
     other = config.model_copy(update={"seed": 7})

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, ReviewError
 from shotad.review.session import Session
-from shotad.script import (  # fmt: skip
+from shotad.script import (
     FORMATS,
     REDO,
     TRACK,
@@ -52,44 +52,32 @@ CAT, RAIN = line(1.0, "A cat sleeps."), line(9.0, "Rain falls.")
 ANN = accept(CAT, "Ann", "review page")
 
 
-def test_an_accepted_line_outlives_a_run_that_would_write_another() -> None:
-    fresh = track(replace(CAT, text="A dog.", candidates=("A dog.",)), RAIN)
-    kept = derive(track(ANN, RAIN), fresh).track.cues[0]
+def test_an_accepted_line_outlives_a_run_and_keeps_its_end_but_not_being_described_anew() -> None:
+    other = replace(CAT, text="A dog.", candidates=("A dog.",))
+    kept = derive(track(ANN, RAIN), track(other, RAIN)).track.cues[0]
     assert (kept.text, kept.state) == ("A cat sleeps.", LineState.ACCEPTED)
     assert kept.machine is not None
     assert kept.machine.text == "A dog."
     assert "A dog." in kept.candidates
-
-
-def test_a_line_described_anew_is_not_accepted_any_more() -> None:
-    new = redone(track(ANN, RAIN), [replace(CAT, text="A dog.", candidates=("A dog.",))]).track.cues[0]
+    new = redone(track(ANN, RAIN), [other]).track.cues[0]
     assert new.state is LineState.EDITED
     assert not is_by_hand(new)
     assert is_by_hand(accept(new, "Ann", "review page"))
     assert accept(new, "Ann", "x").edited == Edit((EditField.TEXT, EditField.ACCEPTED), REDO, new.machine)
-
-
-def test_an_accepted_line_keeps_its_end() -> None:
-    edited = Edit((EditField.TEXT,), "x", None)
-    own = replace(CAT, text="One two three four five six.", edited=edited)
+    own = replace(CAT, text="One two three four five six.", edited=Edit((EditField.TEXT,), "x", None))
     slots = {CAT.id: Interval(1.0, 5.0)}
     assert respeak(track(own), slots, 0.375).cues[0].interval.end == 1 + 6 * 0.375
     assert respeak(track(accept(own, "", "x")), slots, 0.375).cues[0].interval.end == 3.0
 
 
-@pytest.mark.parametrize(
-    ("cues", "reviewed", "says"),
-    [
-        ((CAT, RAIN), (), "Not reviewed by a person."),
-        ((ANN, RAIN), (), "1 of 2 lines accepted by Ann."),
-        ((ANN, accept(RAIN, "Bob", "x")), (), "Reviewed line by line by Ann, Bob."),
-        ((ANN, RAIN), ("Cy",), "1 of 2 lines accepted by Ann. Reviewed by Cy."),
-        ((ANN, replace(RAIN, status=CueStatus.DROPPED)), (), "Reviewed line by line by Ann."),
-    ],
-)
-def test_the_statement_says_who_read_what(
-    cues: tuple[Cue, ...], reviewed: tuple[str, ...], says: str
-) -> None:
+@pytest.mark.parametrize(("cues", "reviewed", "says"), [
+    ((CAT, RAIN), (), "Not reviewed by a person."),
+    ((ANN, RAIN), (), "1 of 2 lines accepted by Ann."),
+    ((ANN, accept(RAIN, "Bob", "x")), (), "Reviewed line by line by Ann, Bob."),
+    ((ANN, RAIN), ("Cy",), "1 of 2 lines accepted by Ann. Reviewed by Cy."),
+    ((ANN, replace(RAIN, status=CueStatus.DROPPED)), (), "Reviewed line by line by Ann."),
+])  # fmt: skip
+def test_the_statement_says_who_read_what(cues, reviewed, says):
     statement = track(*cues, reviewed_by=reviewed).statement
     assert statement.endswith(f"). {says}")
     assert "edited" not in statement

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -42,15 +44,10 @@ PIECES = (
     "+", "@", "{\\an8}", "{", "}", "\\", "NOTE ", "WEBVTT", "1", "A dog runs.", "  ", "é", "\u00a0", "\u200f", "]]>", "<!--",
     "日本語。「漢字」，！", "؟؛،", "۰۱۲ـَُّ", "«»", "\u2067",
 )  # fmt: skip
-texts = (
-    st.lists(st.sampled_from(PIECES) | st.text(max_size=6), min_size=1, max_size=8)
-    .map("".join)
-    .map(clean_text)
-    .filter(bool)
-)
-lines = st.tuples(
-    st.integers(1, 4000), st.integers(1, 9000), texts, st.sampled_from(CueKind), st.sampled_from("sh")
-)
+pieces = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), min_size=1, max_size=8)
+texts = pieces.map("".join).map(clean_text).filter(bool)
+kinds = st.sampled_from(CueKind)
+lines = st.tuples(st.integers(1, 4000), st.integers(1, 9000), texts, kinds, st.sampled_from("sh"))
 
 
 def make_track(*cues: Cue, **more: object) -> Track:
@@ -73,13 +70,12 @@ def tracks(draw: st.DrawFn) -> Track:
     return make_track(*cues)
 
 
-def spoken(track: Track) -> list[tuple[str | None, int, int, str]]:
-    return [(c.id, round(c.interval.start * 1000), round(c.interval.end * 1000), c.text) for c in track.heard]
+def rows(cues: Iterable[Any]) -> list[tuple[str | None, int, int, str]]:
+    return [(c.id, round(c.interval.start * 1000), round(c.interval.end * 1000), c.text) for c in cues]
 
 
 def read_back(text: str, name: str) -> list[tuple[str | None, int, int, str]]:
-    cues = FORMATS[name].read(text.encode(), f"x.{name}").cues
-    return [(c.id, round(c.interval.start * 1000), round(c.interval.end * 1000), c.text) for c in cues]
+    return rows(FORMATS[name].read(text.encode(), f"x.{name}").cues)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -87,11 +83,10 @@ def read_back(text: str, name: str) -> list[tuple[str | None, int, int, str]]:
 @given(track=tracks())
 def test_ids_times_and_texts_come_back(name: str, track: Track) -> None:
     written = write_script(track, name)
-    assert read_back(written, name) == spoken(track)
+    assert read_back(written, name) == rows(track.heard)
     script = FORMATS[name].read(written.encode(), "x")
-    assert script.stamp == (
-        track.stamp if name in ("vtt", "dapt") or (track.heard and name != "json") else None
-    )
+    stamped = name in ("vtt", "dapt") or (track.heard and name != "json")
+    assert script.stamp == (track.stamp if stamped else None)
     if name != "srt":
         assert script.line_stamps == {c.id: line_stamp(c.interval, c.text) for c in track.heard}
     if name == "dapt":
@@ -115,16 +110,13 @@ def test_scripts_hold_what_is_heard_say_who_made_it_and_are_found_valid(name: st
     assert read_cues(path) == (ScriptCue("s00001000", Interval(1.0, 3.0), "A dog runs."),)
 
 
-def test_csv_is_rfc_4180_with_a_mark_for_excel_and_no_formulas() -> None:
+def test_csv_is_rfc_4180_with_a_mark_for_excel_and_no_formulas_by_whatever_separator() -> None:
     written = write_script(make_track(line(1000, 2000, '=1+1, "x"')), "csv")
     assert written.startswith("\ufeffid,start,end,text,kind,status,state,reviewer,note,")
     assert written.endswith("\r\n")
     rows = list(csv.reader(io.StringIO(written.removeprefix("\ufeff"), newline="")))
     assert rows[1][:4] == ["s00001000", "1.000", "3.000", '\'=1+1, "x"']
     assert len(rows[0]) == len(rows[1])
-
-
-def test_csv_has_no_formula_where_another_separator_parts_it() -> None:
     for text in ("a;=cmd|' /C calc'!A0;b", "a\n=1+1", "a, -1", "＝1"):
         written = write_script(make_track(line(1000, 2000, text)), "csv")
         cells = re.split("[;,\n]", written.replace('"', ""))
@@ -191,25 +183,22 @@ def test_csv_without_heads_is_start_end_text_and_a_dropped_line_is_empty() -> No
     assert read_back(table, "csv") == [("s00001000", 1000, 3000, "")]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("vtt", "WEBVT\n", "x.vtt, line 1: a WebVTT file starts with WEBVTT, got 'WEBVT'"),
-        ("vtt", "WEBVTT\n\nstray\n", "x.vtt, line 3: 'stray' stands outside"),
-        ("vtt", "WEBVTT\n\n1\n00.05.0 --> 00:06.000\nA\n", "x.vtt, line 4: '00.05.0' is no time"),
-        ("vtt", "WEBVTT\n\n00:06.000 --> 00:06.000\nA\n", r"x.vtt, line 3: .*\[6.0, 6.0\)"),
-        ("vtt", "WEBVTT\n\n00:66.000 --> 01:06.000\nA\n", "x.vtt, line 3: '00:66.000' has over 59"),
-        ("srt", "1\n00:00:05,000 --> later\nA\n", "x.srt, line 2: .* is no timing"),
-        ("srt", "1\n00:00:05,000 --> 00:00:04,000\nA\n", r"x.srt, line 2: .*\[5.0, 4.0\)"),
-        ("srt", "1\n00:00:05,000 --> 00:00:06,000\nA\n2\n00:00:07,000 --> 00:00:08,000\nB\n", "line 5: .*empty line"),
-        ("csv", "id,text\n1,A\n", "x.csv, line 1: columns are id, text; start and end are missing"),
-        ("csv", "start,end\n1,2\n3,x\n", "x.csv, line 3: 'x' is no time"),
-        ("json", '[{"start": 1}]', "x.json, entry 1: 'None' is no time"),
-        ("json", '{"lines": 3}', "x.json holds no list"),
-        ("json", '[{"start": 1, "end": 2, "text": 5}]', "entry 1: .* 5"),
-        ("dapt", "<tt/>", "x.dapt, line 1: the root is tt"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "text", "message"), [
+    ("vtt", "WEBVT\n", "x.vtt, line 1: a WebVTT file starts with WEBVTT, got 'WEBVT'"),
+    ("vtt", "WEBVTT\n\nstray\n", "x.vtt, line 3: 'stray' stands outside"),
+    ("vtt", "WEBVTT\n\n1\n00.05.0 --> 00:06.000\nA\n", "x.vtt, line 4: '00.05.0' is no time"),
+    ("vtt", "WEBVTT\n\n00:06.000 --> 00:06.000\nA\n", r"x.vtt, line 3: .*\[6.0, 6.0\)"),
+    ("vtt", "WEBVTT\n\n00:66.000 --> 01:06.000\nA\n", "x.vtt, line 3: '00:66.000' has over 59"),
+    ("srt", "1\n00:00:05,000 --> later\nA\n", "x.srt, line 2: .* is no timing"),
+    ("srt", "1\n00:00:05,000 --> 00:00:04,000\nA\n", r"x.srt, line 2: .*\[5.0, 4.0\)"),
+    ("srt", "1\n00:00:05,000 --> 00:00:06,000\nA\n2\n00:00:07,000 --> 00:00:08,000\nB\n", "line 5: .*empty line"),
+    ("csv", "id,text\n1,A\n", "x.csv, line 1: columns are id, text; start and end are missing"),
+    ("csv", "start,end\n1,2\n3,x\n", "x.csv, line 3: 'x' is no time"),
+    ("json", '[{"start": 1}]', "x.json, entry 1: 'None' is no time"),
+    ("json", '{"lines": 3}', "x.json holds no list"),
+    ("json", '[{"start": 1, "end": 2, "text": 5}]', "entry 1: .* 5"),
+    ("dapt", "<tt/>", "x.dapt, line 1: the root is tt"),
+])  # fmt: skip
 def test_malformed_files_are_refused_with_file_and_line(name: str, text: str, message: str) -> None:
     with pytest.raises(ScriptError, match=message):
         FORMATS[name].read(text.encode(), f"x.{name}")
@@ -241,18 +230,13 @@ def test_other_letters_an_unknown_format_and_a_missing_file_are_named(tmp_path: 
         read_script(tmp_path / "none.vtt")
 
 
-@pytest.mark.parametrize(
-    ("body", "clause", "message"),
-    [
-        ("00:00.000 --> 00:02.000\nA\n", "T6", "cue 1: starts at 0.000"),
-        ("00:05.000 --> 00:06.000\nA\n\n00:01.000 --> 00:02.000\nB\n", "T6", "cue 2: .*out of order"),
-        ("00:01.000 --> 00:03.000\nA\n\n00:02.000 --> 00:04.000\nB\n", "T6", "cue 2: .* overlaps"),
-        ("x\n00:01.000 --> 00:02.000\nA\n\nx\n00:03.000 --> 00:04.000\nB\n", "ids", "2 cues have the id x"),
-    ],
-)
-def test_check_script_finds_times_out_of_order_and_repeated_ids(
-    body: str, clause: str, message: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("body", "clause", "message"), [
+    ("00:00.000 --> 00:02.000\nA\n", "T6", "cue 1: starts at 0.000"),
+    ("00:05.000 --> 00:06.000\nA\n\n00:01.000 --> 00:02.000\nB\n", "T6", "cue 2: .*out of order"),
+    ("00:01.000 --> 00:03.000\nA\n\n00:02.000 --> 00:04.000\nB\n", "T6", "cue 2: .* overlaps"),
+    ("x\n00:01.000 --> 00:02.000\nA\n\nx\n00:03.000 --> 00:04.000\nB\n", "ids", "2 cues have the id x"),
+])  # fmt: skip
+def test_check_script_finds_times_out_of_order_and_repeated_ids(body, clause, message, tmp_path):
     path = tmp_path / "a.vtt"
     path.write_text(f"WEBVTT\n\n{body}", encoding="utf-8")
     (found,) = check_script(path)

@@ -30,12 +30,9 @@ def cue(start: float, text: str) -> Cue:
 
 
 TRACK = Track(
-    FilmId("film.mp4", "abc", 100.0),
-    "en",
-    (Maker("stage2", "narrator"),),
-    "0.1.0",
+    FilmId("film.mp4", "abc", 100.0), "en", (Maker("stage2", "narrator"),), "0.1.0",
     (cue(10, "A dog runs."), cue(20, "It rains."), cue(30, "A door opens.")),
-)
+)  # fmt: skip
 RERUN = TRACK.with_cues([cue(10, "A hound runs."), cue(20, "Rain falls."), cue(30, "A gate opens.")])
 
 

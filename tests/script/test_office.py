@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,9 +56,8 @@ def make_track(*cues: Cue, **more: object) -> Track:
     return replace(track.with_cues(cues), **more)  # type: ignore[arg-type]
 
 
-TRACK = make_track(
-    cue(10, "A dog runs."), cue(20, 'She says "=1"\n+2 & <goes> _x0041_'), cue(36_000, "Night. שלום 🎬")
-)
+ODD_LINE = 'She says "=1"\n+2 & <goes> _x0041_'
+TRACK = make_track(cue(10, "A dog runs."), cue(20, ODD_LINE), cue(36_000, "Night. שלום 🎬"))
 
 
 def parts(data: bytes) -> dict[str, bytes]:
@@ -102,9 +100,8 @@ ODD = [
     "\n", "=1", "+", "-", "@", "'", '"', "<w:t>", "&amp;", "]]>", "_x000D_", "_x005F_", "_ad_", "שלום", "\u200f", "🎬",
     "\u2011", "\u00ad", "  ", "1.5", "10:30",
 ]  # fmt: skip
-clean = (
-    st.lists(st.sampled_from(ODD) | st.text(max_size=6), min_size=1, max_size=6).map("".join).map(clean_text)
-)
+odd = st.lists(st.sampled_from(ODD) | st.text(max_size=6), min_size=1, max_size=6)
+clean = odd.map("".join).map(clean_text)
 lines = st.tuples(st.integers(1, 9**8), st.integers(1, 9000), clean.filter(bool))
 
 
@@ -123,9 +120,7 @@ def test_ids_times_texts_and_stamps_come_back(name: str, rows: list[tuple[int, i
 
 
 @both
-def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothing(
-    name: str, tmp_path: Path
-) -> None:
+def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothing(name, tmp_path):
     data = ALL_FORMATS[name].encode(TRACK)
     assert data == ALL_FORMATS[name].encode(TRACK)
     with zipfile.ZipFile(io.BytesIO(data)) as package:
@@ -136,9 +131,6 @@ def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothi
     again = saved((document if name == "docx" else book)(data))  # as another program saves it
     for each in (data, again):
         assert import_script(TRACK, read(name, each), "x") == Import(TRACK)
-
-
-HEADS = ["In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id"]
 
 
 def test_a_document_has_what_a_screen_reader_needs() -> None:
@@ -239,11 +231,8 @@ def test_tabs_hyphens_tables_in_cells_and_paragraphs_that_run_on_are_read() -> N
     end = b'<w:pPr><w:rPr><w:del w:id="93" w:author="A"/></w:rPr></w:pPr><w:r><w:t>dog runs.</w:t></w:r>'
     data = changed(DOCX.encode(TRACK), BODY, b"<w:r><w:t>A dog runs.</w:t></w:r>", words + inner + end)
     script = read("docx", changed(data, BODY, b"<w:body>", b"<w:body><w:tbl/>"))
-    assert [line.text for line in script.cues] == [
-        "A half\u2011tame\ndog runs.",
-        TRACK.cues[1].text,
-        TRACK.cues[2].text,
-    ]
+    rest = [line.text for line in TRACK.cues[1:]]
+    assert [line.text for line in script.cues] == ["A half\u2011tame\ndog runs.", *rest]
 
 
 def test_what_is_locked_or_has_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,22 +275,19 @@ FAILED = b'<c r="C2" t="e"><f>foo()</f><v>#NAME?</v></c>'
 PLAIN = b'<c r="C2" s="2" t="inlineStr"><is><t>A dog runs.</t></is></c>'
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "old", "new", "message"),
-    [
-        ("docx", BODY, b"<w:body>", b"<w:body", "damaged at word/document.xml"),
-        ("docx", BODY, b"00:00:12.500", b"later", "x, table 1, row 2: 'later' is no time"),
-        ("docx", BODY, b"<w:t>Line</w:t>", b"<w:t>Sentence</w:t>", "no table with the heads"),
-        ("docx", BODY, b"?>", DOCTYPE, "declares a document type"),
-        ("xlsx", SHEET, b"<sheetData>", b"<sheetData", "cannot be read"),
-        ("xlsx", "xl/workbook.xml", b"<sheets>", b"<sheets", "cannot be read as a workbook"),
-        ("xlsx", SHEET, b"00:00:12.500", b"later", "x, sheet Script, row 2: 'later' is no time"),
-        ("xlsx", SHEET, b"<t>Line</t>", b"<t>Sentence</t>", "no sheet with the heads"),
-        ("xlsx", SHEET, b"<worksheet", DOCTYPE[2:] + b"<worksheet", "declares a document type"),
-        ("xlsx", "xl/styles.xml", b"<styleSheet", DOCTYPE[2:] + b"<styleSheet", "declares a document type"),
-        ("xlsx", SHEET, PLAIN, FAILED, "sheet Script, row 2: C2 holds the error #NAME"),
-    ],
-)
+@pytest.mark.parametrize(("name", "part", "old", "new", "message"), [
+    ("docx", BODY, b"<w:body>", b"<w:body", "damaged at word/document.xml"),
+    ("docx", BODY, b"00:00:12.500", b"later", "x, table 1, row 2: 'later' is no time"),
+    ("docx", BODY, b"<w:t>Line</w:t>", b"<w:t>Sentence</w:t>", "no table with the heads"),
+    ("docx", BODY, b"?>", DOCTYPE, "declares a document type"),
+    ("xlsx", SHEET, b"<sheetData>", b"<sheetData", "cannot be read"),
+    ("xlsx", "xl/workbook.xml", b"<sheets>", b"<sheets", "cannot be read as a workbook"),
+    ("xlsx", SHEET, b"00:00:12.500", b"later", "x, sheet Script, row 2: 'later' is no time"),
+    ("xlsx", SHEET, b"<t>Line</t>", b"<t>Sentence</t>", "no sheet with the heads"),
+    ("xlsx", SHEET, b"<worksheet", DOCTYPE[2:] + b"<worksheet", "declares a document type"),
+    ("xlsx", "xl/styles.xml", b"<styleSheet", DOCTYPE[2:] + b"<styleSheet", "declares a document type"),
+    ("xlsx", SHEET, PLAIN, FAILED, "sheet Script, row 2: C2 holds the error #NAME"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused(name: str, part: str, old: bytes, new: bytes, message: str) -> None:
     data = ALL_FORMATS[name].encode(TRACK)
     with pytest.raises(ScriptError, match=message):
@@ -355,9 +341,7 @@ def test_a_part_whose_size_and_sum_lie_is_not_unpacked(form: str, part: str) -> 
         tracemalloc.stop()
 
 
-def test_odd_sheets_are_read_as_what_they_hold_and_too_many_rows_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_odd_sheets_are_read_as_what_they_hold_and_too_many_rows_refused(monkeypatch):
     whole = XLSX.encode(TRACK)
     plain = b'<cellStyle name="Normal" xfId="0" builtinId="0" hidden="0"/>'
     unstyled = changed(whole, "xl/styles.xml", plain, b"")
@@ -384,9 +368,7 @@ def test_links_to_other_files_are_left_alone_and_a_text_longer_than_a_cell_is_no
         XLSX.encode(make_track(told))
 
 
-def test_the_missing_extra_is_named_and_reading_a_document_needs_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_missing_extra_is_named_and_reading_a_document_needs_none(monkeypatch):
     text, sheet = DOCX.encode(TRACK), XLSX.encode(TRACK)
     monkeypatch.setitem(sys.modules, "docx", None)
     monkeypatch.setitem(sys.modules, "openpyxl", None)

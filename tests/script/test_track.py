@@ -57,35 +57,24 @@ def edited_by_hand(before: Track, change: Callable[[dict[str, Any]], None]) -> T
 
 def test_round_trip_keeps_everything() -> None:
     full = cue(
-        12.345,
-        "Words appear:\n“SINTEL” & <more>",
-        kind=CueKind.TEXT,
-        language="en-GB",
-        status=CueStatus.SHORTENED,
-        reason="too long",
-        candidates=("a", "b"),
-        chosen=1,
+        12.345, "Words appear:\n“SINTEL” & <more>", kind=CueKind.TEXT, language="en-GB",
+        status=CueStatus.SHORTENED, reason="too long", candidates=("a", "b"), chosen=1,
         edited=Edit((EditField.TEXT,), "my.vtt", Derived(Interval(12.0, 14.0), "b", CueStatus.PLACED)),
-        spoken_length=2.25,
-        fit_steps=("faster", "clauses"),
-        provenance=Provenance(MAKERS, "9f8e", 42),
-    )
+        spoken_length=2.25, fit_steps=("faster", "clauses"), provenance=Provenance(MAKERS, "9f8e", 42),
+    )  # fmt: skip
     before = track(cue(), full, cue(20.0, "", status=CueStatus.SILENT), reviewed_by=("Ada",))
     assert from_json(to_json(before)) == before
     assert to_json(from_json(to_json(before))) == to_json(before)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: cue(text=""), "placed but has no text"),
-        (lambda: cue(text="a\n\nb"), "blank lines"),
-        (lambda: cue(chosen=0), "chose 0 of 0"),
-        (lambda: Cue("x1", None, Interval(0, 1), "a"), "'x1'"),
-        (lambda: track(cue(20.0), cue(10.0)), "ascend"),
-        (lambda: track(cue(), cue(text="B")), "'A dog runs.' and 'B'"),
-    ],
-)
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: cue(text=""), "placed but has no text"),
+    (lambda: cue(text="a\n\nb"), "blank lines"),
+    (lambda: cue(chosen=0), "chose 0 of 0"),
+    (lambda: Cue("x1", None, Interval(0, 1), "a"), "'x1'"),
+    (lambda: track(cue(20.0), cue(10.0)), "ascend"),
+    (lambda: track(cue(), cue(text="B")), "'A dog runs.' and 'B'"),
+])  # fmt: skip
 def test_records_refuse_wrong_values_and_name_them(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
@@ -95,21 +84,16 @@ SILENT = cue(text="", status=CueStatus.SILENT, reason="nothing to say")
 TWO = cue(candidates=("A dog runs.", "A hound races."), chosen=0)
 
 
-@pytest.mark.parametrize(
-    ("before", "change", "fields", "after"),
-    [
-        (cue(), {"text": "A cat runs."}, (EditField.TEXT,), {"text": "A cat runs."}),
-        (cue(), {"start": 10.001}, (EditField.TIME,), {"interval": Interval(10.001, 12.5)}),
-        (cue(), {"end": 12.0}, (EditField.TIME,), {"interval": Interval(10.0, 12.0)}),
-        (cue(), {"status": "dropped"}, (EditField.STATUS,), {"status": CueStatus.DROPPED}),
-        (cue(), {"text": ""}, (EditField.TEXT, EditField.STATUS), {"reason": "emptied by a person"}),
-        (TWO, {"chosen": 1}, (EditField.TEXT,), {"text": "A hound races."}),
-        (SILENT, {"text": "A dog."}, (EditField.TEXT, EditField.STATUS), {"status": CueStatus.PLACED, "reason": ""}),
-    ],
-)  # fmt: skip
-def test_a_change_in_the_file_is_found_as_an_edit_and_given_back_by_null(
-    before: Cue, change: dict[str, Any], fields: tuple[EditField, ...], after: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize(("before", "change", "fields", "after"), [
+    (cue(), {"text": "A cat runs."}, (EditField.TEXT,), {"text": "A cat runs."}),
+    (cue(), {"start": 10.001}, (EditField.TIME,), {"interval": Interval(10.001, 12.5)}),
+    (cue(), {"end": 12.0}, (EditField.TIME,), {"interval": Interval(10.0, 12.0)}),
+    (cue(), {"status": "dropped"}, (EditField.STATUS,), {"status": CueStatus.DROPPED}),
+    (cue(), {"text": ""}, (EditField.TEXT, EditField.STATUS), {"reason": "emptied by a person"}),
+    (TWO, {"chosen": 1}, (EditField.TEXT,), {"text": "A hound races."}),
+    (SILENT, {"text": "A dog."}, (EditField.TEXT, EditField.STATUS), {"status": CueStatus.PLACED, "reason": ""}),
+])  # fmt: skip
+def test_a_change_in_the_file_is_found_as_an_edit_and_given_back_by_null(before, change, fields, after):
     edited = edited_by_hand(track(before), lambda tree: tree["cues"][0].update(change))
     (line,) = edited.cues
     assert line.edited == Edit(fields, "track.json", before.machine)
@@ -133,29 +117,21 @@ def test_an_added_line_needs_no_more_than_times_and_text_and_a_copy_no_id() -> N
         edited_by_hand(track(cue()), lambda t: t["cues"].append({**t["cues"][0], "text": "A cat runs."}))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda t: t.update(schema_version=2), "schema_version 2; this shotad reads up to 1"),
-        (lambda t: t.update(cuse=[]), "unknown key 'cuse'. Did you mean cues"),
-        (lambda t: t["cues"][0].update(txt="A"), "cue s00010000 has an unknown key 'txt'. Did you mean text"),
-        (lambda t: t["cues"][0].update(start="10"), "start must be a number of seconds, got '10'"),
-        (lambda t: t["cues"][0].update(end=3), "start before it ends"),
-        (lambda t: t["cues"][0].update(status="gone"), "'gone'"),
-        (lambda t: t["cues"][0].update(text=None), "text must be a text in quotes, got None"),
-        (
-            lambda t: t["cues"][0].update(seen_from="soon"),
-            "seen_from must be a number of seconds, got 'soon'",
-        ),
-        (lambda t: t["film"].update(duration=-1), "duration must be positive"),
-        (lambda t: t.update(written=["s1"]), "'s1'"),
-        (lambda t: t.update(translated_from="German!"), "translated_from must be a language's tag"),
-        (lambda t: t.update(translated_form="de"), "Did you mean translated_from"),
-    ],
-)
-def test_a_wrong_file_is_refused_with_place_and_value(
-    change: Callable[[dict[str, Any]], None], message: str
-) -> None:
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda t: t.update(schema_version=2), "schema_version 2; this shotad reads up to 1"),
+    (lambda t: t.update(cuse=[]), "unknown key 'cuse'. Did you mean cues"),
+    (lambda t: t["cues"][0].update(txt="A"), "cue s00010000 has an unknown key 'txt'. Did you mean text"),
+    (lambda t: t["cues"][0].update(start="10"), "start must be a number of seconds, got '10'"),
+    (lambda t: t["cues"][0].update(end=3), "start before it ends"),
+    (lambda t: t["cues"][0].update(status="gone"), "'gone'"),
+    (lambda t: t["cues"][0].update(text=None), "text must be a text in quotes, got None"),
+    (lambda t: t["cues"][0].update(seen_from="soon"), "seen_from must be a number of seconds, got 'soon'"),
+    (lambda t: t["film"].update(duration=-1), "duration must be positive"),
+    (lambda t: t.update(written=["s1"]), "'s1'"),
+    (lambda t: t.update(translated_from="German!"), "translated_from must be a language's tag"),
+    (lambda t: t.update(translated_form="de"), "Did you mean translated_from"),
+])  # fmt: skip
+def test_a_wrong_file_is_refused_with_place_and_value(change, message):
     with pytest.raises(ScriptError, match=message):
         edited_by_hand(track(cue()), change)
 
@@ -170,27 +146,25 @@ def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
         load_track(tmp_path / "none.json")
 
 
-def test_statement_says_machine_engines_edits_and_review() -> None:
-    plain = track(cue())
-    assert plain.statement == (
-        "Audio description made by machine: shotad 0.1.0 (stage1: observer (shotad); stage2: narrator)."
-        " Not reviewed by a person."
-    )
+def test_statement_says_machine_engines_edits_review_and_of_which_language_it_is_a_translation() -> None:
+    plain, german = track(cue()), track(cue(), translated_from="de")
+    made = "Audio description made by machine: shotad 0.1.0 (stage1: observer (shotad); stage2: narrator)."
+    assert plain.statement == f"{made} Not reviewed by a person."
     touched = mark_edit(cue(text="B"), cue(), (EditField.TEXT,), "x")
-    assert track(touched, reviewed_by=("Ada",)).statement.endswith(
-        " 1 line edited by a person. Reviewed by Ada."
-    )
+    said = track(touched, reviewed_by=("Ada",)).statement
+    assert said.endswith(" 1 line edited by a person. Reviewed by Ada.")
+    assert "translated_from" not in to_json(plain)
+    assert from_json(to_json(german)) == german
+    assert "narrator). Translated from German. Not reviewed" in german.statement
+    assert "Translated from qqx." in replace(german, translated_from="qqx").statement
 
 
-@pytest.mark.parametrize(
-    ("slot", "words", "expected"),
-    [
-        (Interval(10, 20), 8, Interval(10, 13)),
-        (Interval(10, 12), 8, Interval(10, 12)),
-        (Interval(0, 5), 4, Interval(0.1, 1.6)),
-        (Interval(10, 20), 0, Interval(10, 10.375)),
-    ],
-)
+@pytest.mark.parametrize(("slot", "words", "expected"), [
+    (Interval(10, 20), 8, Interval(10, 13)),
+    (Interval(10, 12), 8, Interval(10, 12)),
+    (Interval(0, 5), 4, Interval(0.1, 1.6)),
+    (Interval(10, 20), 0, Interval(10, 10.375)),
+])  # fmt: skip
 def test_spoken_interval(slot: Interval, words: int, expected: Interval) -> None:
     assert spoken_interval(slot, words, 0.375) == expected
 
@@ -227,14 +201,6 @@ def test_any_wrong_value_is_a_script_error(data: st.DataObject) -> None:
     except ScriptError as error:
         said = error.what
     assert "track.json" in said
-
-
-def test_a_translation_says_of_which_language_it_is_one() -> None:
-    plain, german = track(cue()), track(cue(), translated_from="de")
-    assert "translated_from" not in to_json(plain)
-    assert from_json(to_json(german)) == german
-    assert "narrator). Translated from German. Not reviewed" in german.statement
-    assert "Translated from qqx." in replace(german, translated_from="qqx").statement
 
 
 def test_doubt_is_of_the_words_it_was_told_of() -> None:

@@ -51,15 +51,12 @@ H264 = {
 }
 VP8 = {
     name: replace(
-        film,
-        suffix=".webm",
-        codec="libvpx",
-        b_frames=0,
+        film, suffix=".webm", codec="libvpx", b_frames=0,
         sounds=tuple(replace(sound, codec="libopus", rate=48000) for sound in film.sounds),
     )
     for name, film in H264.items()
     if name != "broadcast"
-}
+}  # fmt: skip
 TWO = FilmSpec(
     suffix=".mkv",
     b_frames=2,
@@ -95,12 +92,10 @@ def rich_film() -> Path:
         film.add_attachment("cover.jpg", "image/jpeg", picture)
         film.metadata.update({"title": "Two of them", "artist": "Ann", "IMDB": "tt1"})
         base = Fraction(1, 1000)
-        film.set_chapters(
-            [
-                {"id": 1, "start": 2000, "end": 3000, "time_base": base, "metadata": {"title": "One"}},
-                {"id": 2, "start": 3000, "end": 4000, "time_base": base, "metadata": {"title": "Two"}},
-            ]
-        )
+        film.set_chapters([
+            {"id": 1, "start": 2000, "end": 3000, "time_base": base, "metadata": {"title": "One"}},
+            {"id": 2, "start": 3000, "end": 4000, "time_base": base, "metadata": {"title": "Two"}},
+        ])  # fmt: skip
         for start, text in ((2400, b"<i>Oh</i> & no"), (3300, b"Two\nlines")):
             packet = av.Packet(text)
             packet.stream, packet.time_base = words, base
@@ -153,22 +148,16 @@ def written(source: Path, target: Path, layout: str = "stereo", **settings: Any)
     """The film at ``source`` with bursts and cues, at ``target``."""
     with open_film(source) as film:
         return write_film(
-            film,
-            target,
-            sound=ad_sound(film, layout),
-            text=TEXT,
-            settings=ContainerSettings(**settings),
+            film, target, sound=ad_sound(film, layout), text=TEXT, settings=ContainerSettings(**settings),
             metadata=METADATA,
-        )
+        )  # fmt: skip
 
 
 def heard(path: Path, track: int, channel: int = 0) -> list[float]:
     """Seconds by which each burst in a track of sound is off its place, by cross-correlation."""
     with open_film(path) as film:
-        wave = np.concatenate([block.samples for block in sound_blocks(film, track, RATE, "native")])[
-            :, channel
-        ]
-    return [offset(wave, onset) for onset in ONSETS]
+        wave = np.concatenate([block.samples for block in sound_blocks(film, track, RATE, "native")])
+    return [offset(wave[:, channel], onset) for onset in ONSETS]
 
 
 def offset(wave: Samples, onset: float, around: float = 0.1) -> float:

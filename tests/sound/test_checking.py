@@ -66,18 +66,15 @@ def remuxed(
     return target
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"language": "de"}, "the AD track is in eng, not de"),
-        ({"title": "Bildbeschreibung"}, "the AD track is called 'Audio Description', not 'Bildbeschreibung'"),
-        ({"default": True}, "the AD track does not start by itself"),
-        ({"text_title": "Other"}, "the text track is called 'Descriptions'"),
-        ({"cues": CUES[:1]}, "the text track has 2 cues, the script 1"),
-        ({"cues": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
-        ({"cues": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
-    ],
-)
+@pytest.mark.parametrize(("change", "says"), [
+    ({"language": "de"}, "the AD track is in eng, not de"),
+    ({"title": "Bildbeschreibung"}, "the AD track is called 'Audio Description', not 'Bildbeschreibung'"),
+    ({"default": True}, "the AD track does not start by itself"),
+    ({"text_title": "Other"}, "the text track is called 'Descriptions'"),
+    ({"cues": CUES[:1]}, "the text track has 2 cues, the script 1"),
+    ({"cues": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
+    ({"cues": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
+])  # fmt: skip
 def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Written) -> None:
     messages = found(source, made.path, made, **change)
     assert any(says in message for message in messages), messages
@@ -95,10 +92,8 @@ def test_a_mark_that_is_missing(source: Path, made: Written, tmp_path: Path) -> 
     import av
 
     plain = tmp_path / "plain.mkv"
-    with (
-        av.open(str(made.path)) as old,
-        av.open(str(plain), "w", options={"default_mode": "passthrough"}) as new,
-    ):
+    passed = {"default_mode": "passthrough"}
+    with av.open(str(made.path)) as old, av.open(str(plain), "w", options=passed) as new:
         ways = {s.index: new.add_stream_from_template(s, opaque=True) for s in old.streams}
         for stream in old.streams:
             ways[stream.index].metadata.update(stream.metadata)
@@ -193,9 +188,8 @@ def test_a_film_whose_edits_hide_its_beginning_begins_later_elsewhere(tmp_path: 
     with open_film(cut) as film:
         assert film.info.start == 0
         target = tmp_path / "described.mkv"
-        made = write_film(
-            film, target, sound=ad_sound(film), text=TEXT, settings=ContainerSettings(), metadata={}
-        )
+        settings = ContainerSettings()
+        made = write_film(film, target, sound=ad_sound(film), text=TEXT, settings=settings, metadata={})
         findings = check_film(target, film, expected(made, cues=None))
     late = [finding for finding in findings if "later than in its own file" in finding.message]
     assert [finding.level for finding in late] == [Level.WARNING]

@@ -31,32 +31,27 @@ def level(points: tuple[GainPoint, ...], seconds: object) -> np.ndarray:
 NEAR = [(4.7, 0), (5, -9)]
 
 
-@pytest.mark.parametrize(
-    ("lines", "speech", "points"),
-    [
-        ([], [(1, 2)], []),
-        # It falls before a line and rises after it; at the film's start it begins on the ramp.
-        ([(5, 7)], [], [*NEAR, (7, -9), (7.4, 0)]),
-        ([(0.1, 1)], [], [(0, -6), (0.1, -9), (1, -9), (1.4, 0)]),
-        ([(0, 1)], [], [(0, -9), (1, -9), (1.4, 0)]),
-        # Between near lines it stays low, but for somebody who speaks there; further apart it comes back.
-        ([(5, 6), (7.4, 8)], [], [*NEAR, (8, -9), (8.4, 0)]),
-        ([(5, 6), (7, 8)], [(6.4, 6.6)], [*NEAR, (6, -9), (6.4, 0), (6.7, 0), (7, -9), (8, -9), (8.4, 0)]),
-        ([(5, 6), (7.6, 8)], [], [*NEAR, (6, -9), (6.4, 0), (7.3, 0), (7.6, -9), (8, -9), (8.4, 0)]),
-        # Beside speech the ramps get steeper; touching it, the least ramp reaches into the line.
-        ([(5, 7)], [(3, 4.9), (7.1, 8)], [(4.9, 0), (5, -9), (7, -9), (7.1, 0)]),
-        ([(5, 7)], [(3, 5), (7, 8)], [(5, 0), (5 + LEAST, -9), (7 - LEAST, -9), (7, 0)]),
-        # In a gap too short for two ramps it gets less deep, and a dip too small to help is left out.
-        ([(5, 5.1)], [(3, 5), (5.05, 8)], [(5, 0), (5.025, -4.5), (5.05, 0)]),
-        ([(5, 5.1)], [(3, 5), (5.005, 8)], []),
-        # Speech within a line is not lowered, a line under speech lowers nothing.
-        ([(5, 8)], [(6, 7)], [*NEAR, (6 - LEAST, -9), (6, 0), (7, 0), (7 + LEAST, -9), (8, -9), (8.4, 0)]),
-        ([(5, 6)], [(4, 7)], []),
-    ],
-)
-def test_the_level_around_lines(
-    lines: list[tuple[float, float]], speech: list[tuple[float, float]], points: list[tuple[float, float]]
-) -> None:
+@pytest.mark.parametrize(("lines", "speech", "points"), [
+    ([], [(1, 2)], []),
+    # It falls before a line and rises after it; at the film's start it begins on the ramp.
+    ([(5, 7)], [], [*NEAR, (7, -9), (7.4, 0)]),
+    ([(0.1, 1)], [], [(0, -6), (0.1, -9), (1, -9), (1.4, 0)]),
+    ([(0, 1)], [], [(0, -9), (1, -9), (1.4, 0)]),
+    # Between near lines it stays low, but for somebody who speaks there; further apart it comes back.
+    ([(5, 6), (7.4, 8)], [], [*NEAR, (8, -9), (8.4, 0)]),
+    ([(5, 6), (7, 8)], [(6.4, 6.6)], [*NEAR, (6, -9), (6.4, 0), (6.7, 0), (7, -9), (8, -9), (8.4, 0)]),
+    ([(5, 6), (7.6, 8)], [], [*NEAR, (6, -9), (6.4, 0), (7.3, 0), (7.6, -9), (8, -9), (8.4, 0)]),
+    # Beside speech the ramps get steeper; touching it, the least ramp reaches into the line.
+    ([(5, 7)], [(3, 4.9), (7.1, 8)], [(4.9, 0), (5, -9), (7, -9), (7.1, 0)]),
+    ([(5, 7)], [(3, 5), (7, 8)], [(5, 0), (5 + LEAST, -9), (7 - LEAST, -9), (7, 0)]),
+    # In a gap too short for two ramps it gets less deep, and a dip too small to help is left out.
+    ([(5, 5.1)], [(3, 5), (5.05, 8)], [(5, 0), (5.025, -4.5), (5.05, 0)]),
+    ([(5, 5.1)], [(3, 5), (5.005, 8)], []),
+    # Speech within a line is not lowered, a line under speech lowers nothing.
+    ([(5, 8)], [(6, 7)], [*NEAR, (6 - LEAST, -9), (6, 0), (7, 0), (7 + LEAST, -9), (8, -9), (8.4, 0)]),
+    ([(5, 6)], [(4, 7)], []),
+])  # fmt: skip
+def test_the_level_around_lines(lines, speech, points):
     assert shape(lines, speech) == points
 
 

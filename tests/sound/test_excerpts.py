@@ -40,10 +40,8 @@ def said(name: str, start: float, seconds: float) -> Spoken:
 
 LINES = (said("a", 2.0, 1.5), said("b", 8.0, 2.0), said("c", 11.0, 1.0), said("d", 20.0, 3.0))
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "stereo": ("stereo", {}),
-    "mono, late": ("mono", {"start": 0.3}),
-    "5.1": ("5.1", {}),
-}
+    "stereo": ("stereo", {}), "mono, late": ("mono", {"start": 0.3}), "5.1": ("5.1", {}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "loud"), [("stereo", 0.1), ("mono, late", 0.6), ("5.1", 0.6)])

@@ -133,9 +133,7 @@ def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole(monkeypatch
     assert (same.fitting.spoken, same.pauses, refused(same)) == ((short,), (), [])
 
 
-def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(monkeypatch):
     monkeypatch.setattr(pauses, "LEAST", 3.5)
     little = plan([line("a", 10.0, (10.0, 11.0))], settings=ON)
     assert "matters too little" in refused(little)[0].reason
@@ -208,9 +206,7 @@ def _by_a_rounding() -> tuple[list[LineToSpeak], list[Interval], float]:
 @settings(max_examples=100)
 @example(_by_a_rounding(), 100, 30.0, 1.0)
 @given(films(), st.sampled_from([0, 1, 3, 100]), st.sampled_from([3.0, 30.0]), st.sampled_from([0.2, 1.0]))
-def test_every_line_is_heard_whole_or_fitted_and_none_over_speech_or_another(
-    film: tuple[list[LineToSpeak], list[Interval], float], most: int, longest: float, share: float
-) -> None:
+def test_every_line_is_heard_whole_or_fitted_and_none_over_speech_or_another(film, most, longest, share):
     lines, speech, duration = film
     fitting = fit(lines, STUDIO, FIT)
     shots = [Shot(i, Interval(float(i), float(i + 1))) for i in range(int(duration))]

@@ -25,8 +25,6 @@ from shotad.sound.pauses import (
     worth,
 )
 
-TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
-
 
 def spoken_line(name: str, start: float, seconds: float, pause: float = 0.0) -> Spoken:
     take = Take(np.zeros(round(seconds * 1000), np.float32), 1000, "fake", name)
@@ -59,11 +57,8 @@ INFO = FilmInfo("film.mp4", None, "ab" * 16, 60.0, 320, 240, Fraction(25), None,
 
 
 def recorded() -> dict[str, Any]:
-    spoken = (
-        spoken_line("s00010000", 9.0, 3, 2.0),
-        spoken_line("s00015000", 15.0, 3),
-        spoken_line("h00020000", 20.5, 3, 3.6),
-    )
+    lines = (("s00010000", 9.0, 3, 2.0), ("s00015000", 15.0, 3), ("h00020000", 20.5, 3, 3.6))
+    spoken = tuple(spoken_line(*line) for line in lines)
     pauses = (Pause(10.0, 2.0, "s00010000"), Pause(20.0, 3.6, "h00020000"))
     return pauses_record(INFO, Extension(Fitting(spoken), pauses), "de", "fake")
 

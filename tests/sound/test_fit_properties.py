@@ -55,9 +55,8 @@ def track(rows: Rows) -> Track:
 
 
 def told(fitting: Fitting) -> list[object]:
-    return [(one.id, one.text, one.start, one.take.samples.size, one.steps) for one in fitting.spoken] + [
-        *fitting.unspoken
-    ]
+    spoken = [(one.id, one.text, one.start, one.take.samples.size, one.steps) for one in fitting.spoken]
+    return [*spoken, *fitting.unspoken]
 
 
 @given(CUES, SPEECH, SETTINGS, st.sampled_from([0.05, 0.08, 0.12]))
@@ -68,9 +67,7 @@ def test_what_always_holds(rows: Rows, speech: list[Interval], how: FitSettings,
     fitting = fit(lines, studio, how)
     by_id = {one.id: one for one in lines}
     # Every line is spoken or not, once.
-    assert sorted([*(one.id for one in fitting.spoken), *(one.id for one in fitting.unspoken)]) == sorted(
-        by_id
-    )
+    assert sorted(one.id for one in (*fitting.spoken, *fitting.unspoken)) == sorted(by_id)
     for said in fitting.spoken:
         wanted = by_id[said.id]
         # Never over speech, nor outside the film.
@@ -123,9 +120,7 @@ def everywhere(windows: list[Window]) -> list[tuple[int, ...]]:
 
 @given(LINES, st.integers(0, 2))
 @settings(max_examples=100, deadline=None)
-def test_nearest_is_the_nearest_of_all_that_is_possible(
-    rows: list[tuple[int, int, int, int, int]], between: int
-) -> None:
+def test_nearest_is_the_nearest_of_all_that_is_possible(rows, between):
     windows, lengths = made(rows)
     all_starts = [s for s in everywhere(windows) if possible(windows, lengths, s, between)]
     found = earliest_starts(windows, lengths, between)
@@ -145,9 +140,7 @@ def test_nearest_is_the_nearest_of_all_that_is_possible(
 
 @given(LINES, st.data())
 @settings(max_examples=100, deadline=None)
-def test_the_cheapest_choice_is_the_cheapest_of_all(
-    rows: list[tuple[int, int, int, int, int]], data: st.DataObject
-) -> None:
+def test_the_cheapest_choice_is_the_cheapest_of_all(rows, data):
     windows, lengths = made(rows)
     options = []
     for length in lengths:

@@ -34,26 +34,23 @@ def only(one: Cue, *speech: Times, slots: dict[str, Interval] | None = None) -> 
     return found
 
 
-@pytest.mark.parametrize(
-    ("one", "speech", "room"),
-    [
-        # The whole gap, with a margin at both sides and a little more before speech; a second too early at most.
-        (cue(20, 23), [(5, 10), (30, 40)], (19.0, 29.65)),
-        (cue(10.5, 13), [(5, 10), (30, 40)], (10.25, 29.65)),
-        # The film begins and ends.
-        (cue(0.02, 3), [], (0.1, 100)),
-        # At the edge of speech it waits for its end.
-        (cue(10, 13), [(5, 10.1)], (10.35, 100)),
-        # Over speech it goes where it is free and near: after it, or where that is far, before it.
-        (cue(10, 13), [(9.5, 10.5)], (10.75, 100)),
-        (cue(10, 13), [(9.9, 10.5)], (10.75, 100)),
-        (cue(10, 10.5), [(9.9, 40)], (9.0, 9.55)),
-        # What a person put over long speech waits within its own time.
-        (cue(10, 16, name="h00010000"), [(9, 12)], (12.25, 100)),
-        # Half a line in time is better than a whole one late.
-        (cue(10, 13.5), [(5, 9), (12.4, 13)], (9.25, 12.05)),
-    ],
-)
+@pytest.mark.parametrize(("one", "speech", "room"), [
+    # The whole gap, with a margin at both sides and a little more before speech; a second too early at most.
+    (cue(20, 23), [(5, 10), (30, 40)], (19.0, 29.65)),
+    (cue(10.5, 13), [(5, 10), (30, 40)], (10.25, 29.65)),
+    # The film begins and ends.
+    (cue(0.02, 3), [], (0.1, 100)),
+    # At the edge of speech it waits for its end.
+    (cue(10, 13), [(5, 10.1)], (10.35, 100)),
+    # Over speech it goes where it is free and near: after it, or where that is far, before it.
+    (cue(10, 13), [(9.5, 10.5)], (10.75, 100)),
+    (cue(10, 13), [(9.9, 10.5)], (10.75, 100)),
+    (cue(10, 10.5), [(9.9, 40)], (9.0, 9.55)),
+    # What a person put over long speech waits within its own time.
+    (cue(10, 16, name="h00010000"), [(9, 12)], (12.25, 100)),
+    # Half a line in time is better than a whole one late.
+    (cue(10, 13.5), [(5, 9), (12.4, 13)], (9.25, 12.05)),
+])  # fmt: skip
 def test_the_room_of_a_line(one: Cue, speech: list[Times], room: Times) -> None:
     found = only(one, *speech).room
     assert (round(found.start, 3), round(found.end, 3)) == room

@@ -22,16 +22,13 @@ def integrated(samples: Samples, layout: str = "stereo", rate: int = 48000) -> f
     return found
 
 
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        ([(-23, 20)], -23),
-        ([(-33, 20)], -33),
-        ([(-36, 10), (-23, 60), (-36, 10)], -23),
-        ([(-72, 10), (-36, 10), (-23, 60), (-36, 10), (-72, 10)], -23),
-        ([(-26, 20), (-20, 20.1), (-26, 20)], -23),
-    ],
-)
+@pytest.mark.parametrize(("parts", "expected"), [
+    ([(-23, 20)], -23),
+    ([(-33, 20)], -33),
+    ([(-36, 10), (-23, 60), (-36, 10)], -23),
+    ([(-72, 10), (-36, 10), (-23, 60), (-36, 10), (-72, 10)], -23),
+    ([(-26, 20), (-20, 20.1), (-26, 20)], -23),
+])  # fmt: skip
 def test_integrated_of_tech_3341(parts: list[tuple[float, float]], expected: float) -> None:
     assert integrated(steps(*parts)) == pytest.approx(expected, abs=0.1)
 
@@ -57,29 +54,20 @@ def test_bass_effects_do_not_count_and_surrounds_count_more(layout: str) -> None
     assert surround == pytest.approx([-21.5] * 2, abs=0.05)
 
 
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        ([(-20, 20), (-30, 20)], 10),
-        ([(-20, 20), (-15, 20)], 5),
-        ([(-40, 20), (-20, 20)], 20),
-        ([(-50, 20), (-35, 20), (-20, 20), (-35, 20), (-50, 20)], 15),
-    ],
-)
+@pytest.mark.parametrize(("parts", "expected"), [
+    ([(-20, 20), (-30, 20)], 10),
+    ([(-20, 20), (-15, 20)], 5),
+    ([(-40, 20), (-20, 20)], 20),
+    ([(-50, 20), (-35, 20), (-20, 20), (-35, 20), (-50, 20)], 15),
+])  # fmt: skip
 def test_range_of_tech_3342(parts: list[tuple[float, float]], expected: float) -> None:
     assert measure(blocks(steps(*parts)), "stereo", 48000).range == pytest.approx(expected, abs=1)
 
 
 @pytest.mark.parametrize(
     ("divisor", "degrees", "peak_db", "expected"),
-    [
-        (4, 0, -6.0206, -6),
-        (4, 45, -6.0206, -6),
-        (6, 60, -6.0206, -6),
-        (8, 67.5, -6.0206, -6),
-        (4, 45, 2.98, 3),
-    ],
-)
+    [(4, 0, -6.0206, -6), (4, 45, -6.0206, -6), (6, 60, -6.0206, -6), (8, 67.5, -6.0206, -6), (4, 45, 2.98, 3)],
+)  # fmt: skip
 def test_true_peak_of_tech_3341(divisor: int, degrees: float, peak_db: float, expected: float) -> None:
     tone = sine(48000 / divisor, peak_db, 2, phase=np.radians(degrees))
     ramp = np.clip(np.minimum(np.arange(len(tone)), np.arange(len(tone))[::-1]) / 2400, 0, 1)

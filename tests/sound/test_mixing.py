@@ -30,14 +30,11 @@ def mixed_film(
     path: Path, spec: SoundFilm, settings: MixSettings = USUAL, **more: Any
 ) -> tuple[Mix, Samples]:
     """The mix of a film, and the film's own sound on film time."""
+    own = np.zeros(0, np.float32)
     with open_film(spec.make(path)) as film:
-        own = (
-            whole(sound_blocks(film, rate=mixing.RATE, layout="native"))
-            if spec.wave is not None
-            else np.zeros(0)
-        )
-    film = open_film(path)
-    return prepare_mix(film, LINES, SPEECH, settings, **more), own
+        if spec.wave is not None:
+            own = whole(sound_blocks(film, rate=mixing.RATE, layout="native"))
+    return prepare_mix(open_film(path), LINES, SPEECH, settings, **more), own
 
 
 FILMS: dict[str, tuple[str, Callable[[], SoundFilm]]] = {

@@ -16,19 +16,8 @@ from shotad.sound.true_peak import ATTACK, RELEASE, Limiter, limited
 from tests.sound.tones import Samples, blocks, line, noise, whole
 
 LAYOUTS = (
-    "mono",
-    "stereo",
-    "2.1",
-    "3.0",
-    "quad",
-    "4.0",
-    "5.0",
-    "5.1",
-    "5.1(side)",
-    "6.1",
-    "7.1",
-    "7.1(wide)",
-)
+    "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0", "5.1", "5.1(side)", "6.1", "7.1", "7.1(wide)",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -49,13 +38,12 @@ def test_where_the_voice_is_heard() -> None:
     assert np.flatnonzero(voice_gains(channel_names("quad"), "auto")).tolist() == [0, 1]
 
 
-def test_names_of_layouts() -> None:
-    assert layout_name("5.1(side)", 6) == "5.1(side)"
-    assert layout_name("6 channels", 6) == "5.1"
-    assert layout_name("stereo", 6) == "5.1"
-    assert layout_name("unknown", 2) == "stereo"
-    assert layout_name("binaural", 2) == "stereo"
-    assert layout_name("16 channels", 16) is None
+@pytest.mark.parametrize(("name", "channels", "layout"), [
+    ("5.1(side)", 6, "5.1(side)"), ("6 channels", 6, "5.1"), ("stereo", 6, "5.1"), ("unknown", 2, "stereo"),
+    ("binaural", 2, "stereo"), ("16 channels", 16, None),
+])  # fmt: skip
+def test_names_of_layouts(name: str, channels: int, layout: str | None) -> None:
+    assert layout_name(name, channels) == layout
 
 
 def test_takes_come_up_and_go_within_milliseconds() -> None:

@@ -146,9 +146,7 @@ def subtitled(codec: str) -> Path:
 
 @pytest.mark.parametrize("codec", PICTURES)
 @pytest.mark.parametrize("ending", [".mp4", ".mkv", ".ts", ".m2ts", ".mov"])
-def test_subtitles_in_pictures_are_copied_or_left_out_with_a_word(
-    codec: str, ending: str, tmp_path: Path
-) -> None:
+def test_subtitles_in_pictures_are_copied_or_left_out_with_a_word(codec, ending, tmp_path):
     source, target = subtitled(codec), tmp_path / f"described{ending}"
     made = written(source, target)
     tracks = [track for track in describe_tracks(target) if track.kind == "subtitle"]
@@ -177,9 +175,7 @@ def test_subtitles_in_pictures_are_copied_or_left_out_with_a_word(
 
 
 @pytest.mark.parametrize("ending", [".mp4", ".mkv", ".ts", ".mov"])
-def test_titles_in_letters_of_an_old_code_page_are_read_and_copied_legibly(
-    ending: str, tmp_path: Path
-) -> None:
+def test_titles_in_letters_of_an_old_code_page_are_read_and_copied_legibly(ending, tmp_path):
     made = make_film(FilmSpec(suffix=".mkv", sounds=(SoundSpec(title="Cafe noir", language="fre"),)))
     source, target = tmp_path / "film.mkv", tmp_path / f"described{ending}"
     source.write_bytes(made.path.read_bytes().replace(b"Cafe noir", b"Caf\xe9 noir"))

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import ContainerSettings
 from shotad.film import open_film
-from shotad.sound.ad_tracks import AdSound, AdText, Written
+from shotad.sound.ad_tracks import AdText, Written
 from shotad.sound.check_film import Expected, check_film
 from shotad.sound.mux_film import write_film
 from shotad.sound.tracks import MADE_HERE
@@ -21,19 +21,14 @@ from tests.sound.muxmedia import CUES, METADATA, ad_sound, describe_tracks, film
 ENDINGS = (".mp4", ".mkv", ".mov", ".webm")
 
 
-def written(source: Path, target: Path, language: str = "en", text: bool = True, **settings: Any) -> Written:
+def written(source: Path, target: Path, language: str = "en", **settings: Any) -> Written:
     """Written and checked."""
     with open_film(source) as film:
-        plain = ad_sound(film)
         made = write_film(
-            film,
-            target,
-            sound=AdSound(plain.blocks, plain.layout, plain.rate, language, "Audio Description"),
-            text=AdText(CUES, language, "Descriptions") if text else None,
-            settings=ContainerSettings(**settings),
-            metadata=METADATA,
-        )
-        cues = CUES if text else None
+            film, target, sound=ad_sound(film, language=language), text=AdText(CUES, language, "Descriptions"),
+            settings=ContainerSettings(**settings), metadata=METADATA,
+        )  # fmt: skip
+        cues = CUES
         wanted = Expected(made, language, "Audio Description", cues=cues, text_title="Descriptions")
         assert check_film(target, film, wanted) == ()
     return made
@@ -64,6 +59,10 @@ def broadcast() -> Path:
 
 def titles(path: Path) -> list[tuple[str, str, str]]:
     return [(t.kind, t.language, t.title) for t in describe_tracks(path) if t.kind != "video"]
+
+
+def sounds(path: Path) -> list[str]:
+    return [title for kind, _, title in titles(path) if kind == "audio"]
 
 
 def remarks(path: Path) -> list[str | None]:
@@ -109,20 +108,13 @@ def test_what_people_made_stays_unless_it_is_wished(tmp_path: Path) -> None:
         assert made.replaced == ()
         assert "audio track 2 (eng, Narrated, aac)" in made.warnings[0]
         assert "container.existing: replace" in made.warnings[0]
-        assert [title for kind, _, title in titles(target) if kind == "audio"] == [
-            "",
-            "Narrated",
-            "Audio Description",
-        ]
+        assert sounds(target) == ["", "Narrated", "Audio Description"]
     assert written(broadcast(), target, existing="replace").replaced == (2,)
-    assert [title for kind, _, title in titles(target) if kind == "audio"] == ["", "Audio Description"]
+    assert sounds(target) == ["", "Audio Description"]
 
 
 def test_the_only_sound_of_a_film_is_never_left_out(tmp_path: Path) -> None:
     spec = FilmSpec(suffix=".mkv", sounds=(SoundSpec(language="eng", title="Audio description"),))
     made = written(make_film(spec).path, tmp_path / "described.mkv", existing="replace")
     assert made.replaced == ()
-    assert [title for kind, _, title in titles(tmp_path / "described.mkv") if kind == "audio"] == [
-        "Audio description",
-        "Audio Description",
-    ]
+    assert sounds(tmp_path / "described.mkv") == ["Audio description", "Audio Description"]

@@ -41,9 +41,7 @@ def at_rate(samples: Samples, rate: int, wanted: int) -> Samples:
 @pytest.mark.parametrize(
     ("layout", "channels", "rate"), [("mono", 1, 44100), ("stereo", 2, 48000), ("5.1(side)", 6, 48000), ("7.1", 8, 48000)]
 )  # fmt: skip
-def test_lossless_files_hold_every_sample(
-    ending: str, layout: str, channels: int, rate: int, tmp_path: Path
-) -> None:
+def test_lossless_files_hold_every_sample(ending, layout, channels, rate, tmp_path):
     sound = bursts(channels, rate)
     path = write_sound(tmp_path / f"a{ending}", blocks(sound, rate), layout=layout, rate=rate)
     found, found_rate = decoded(path)
@@ -56,9 +54,7 @@ def test_lossless_files_hold_every_sample(
 @pytest.mark.parametrize(
     ("layout", "channels", "rate"), [("mono", 1, 48000), ("stereo", 2, 44100), ("5.1", 6, 48000)]
 )
-def test_decoded_sound_begins_where_it_began(
-    ending: str, layout: str, channels: int, rate: int, tmp_path: Path
-) -> None:
+def test_decoded_sound_begins_where_it_began(ending, layout, channels, rate, tmp_path):
     sound = bursts(channels, rate)
     path = write_sound(tmp_path / f"a{ending}", blocks(sound, rate), layout=layout, rate=rate)
     found, found_rate = decoded(path)

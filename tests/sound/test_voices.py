@@ -1,4 +1,4 @@
-"""Voices: their table, the fake and the built-in one, and the takes that they speak."""
+"""Voices: their table, the fake and the built-in one, the takes that they speak, and takes stretched in time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import subprocess
 import sys
 import types
 from importlib import metadata
-from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import VoiceInfo, hibari, kind_class, make_voice, voices
+from shotad.film import Samples
+from shotad.sound import Take, VoiceInfo, hibari, kind_class, make_voice, voices
 from shotad.sound.hibari import HibariVoice, installed_version
-from shotad.sound.takes import cleaned, decoded
+from shotad.sound.takes import cleaned, decoded, stretched, to_length
 from shotad.sound.voice_engines import EVERYTHING, Reading
 from tests.speech_server import tone, wav
 
@@ -75,16 +76,14 @@ def test_an_offset_is_taken_away_and_the_peak_stays_below_full_scale() -> None:
     assert float(np.abs(cleaned(tone(0.5), RATE, "x")).max()) == pytest.approx(0.5, abs=0.01)
 
 
-@pytest.mark.parametrize("sound", [np.zeros(0), silence(1.0), np.full(100, np.nan), np.full(RATE, 0.3)])
-def test_sound_without_a_sound_is_a_clear_error(sound: np.ndarray) -> None:
-    with pytest.raises(VoiceError, match="The voice x gave"):
-        cleaned(sound, RATE, "x")
+NO_SOUND = [np.zeros(0), silence(1.0), np.full(100, np.nan), np.full(RATE, 0.3)]
+NO_FILE = [b"", b"RIFF", b"hello", wav(tone(0.0))]
 
 
-@pytest.mark.parametrize("data", [b"", b"RIFF", b"hello", wav(tone(0.0))])
-def test_files_that_are_none_are_clear_errors(data: bytes) -> None:
+@pytest.mark.parametrize("given", [*NO_SOUND, *NO_FILE])
+def test_sound_without_a_sound_and_files_that_are_none_are_clear_errors(given: np.ndarray | bytes) -> None:
     with pytest.raises(VoiceError, match="The voice x gave"):
-        decoded(data, "x")
+        decoded(given, "x") if isinstance(given, bytes) else cleaned(given, RATE, "x")
 
 
 needs_it = pytest.mark.skipif(
@@ -106,16 +105,14 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("name", ["hibari:emma", "hibari:bella", "hibari:../x"])
-def test_other_voices_which_it_would_fetch_are_refused_before_it_is_loaded(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_voices_which_it_would_fetch_are_refused_before_it_is_loaded(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "hibari", None)
     with pytest.raises(VoiceError, match="no hibari voice called") as error:
         make_voice(VoiceSettings(name=name), "en")
     assert "would be fetched" in error.value.hint
 
 
-def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_package_the_extra_is_named_and_another_version_refused(monkeypatch):
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
@@ -125,9 +122,6 @@ def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     assert "shotad[voice]" in error.value.hint
     info = next(info for info in voices("en") if info.kind == "hibari")
     assert not info.installed
-
-
-def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     there = types.SimpleNamespace(origin="/x/__init__.py")
     monkeypatch.setattr(metadata, "version", lambda name: "9.9")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: there)
@@ -137,9 +131,7 @@ def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_it
 @pytest.mark.usefixtures("offline")
-def test_it_speaks_without_a_network_the_same_way_every_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_speaks_without_a_network_the_same_way_every_time(tmp_path, monkeypatch):
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
     hibari._loaded.cache_clear()
     voice = make_voice(VoiceSettings(name="hibari"), "en-GB")
@@ -159,3 +151,74 @@ def test_its_own_speed_is_used_and_brackets_in_a_line_are_no_orders_to_it() -> N
     assert slow.seconds / fast.seconds == pytest.approx(1.12, abs=0.06)
     assert voice.speak(TEXT, 5.0).speed == pytest.approx(2.0 / 0.81)
     assert voice.speak("[Anna](/zzz/) runs.").seconds > voice.speak("Anna runs.").seconds
+
+
+SLOW_RATE = 16000
+
+
+def vowel(seconds: float, pitch: float = 120.0, glide: float = 0.1) -> Samples:
+    """Something like a vowel that glides and swells."""
+    t = np.arange(int(seconds * SLOW_RATE)) / SLOW_RATE
+    phase = 2 * np.pi * np.cumsum(pitch * (1 + glide * np.sin(2 * np.pi * 1.5 * t))) / SLOW_RATE
+    tone = sum(np.sin(k * phase) / k for k in range(1, 12))
+    swell = 0.5 - 0.5 * np.cos(2 * np.pi * 3 * t)
+    return (0.2 * tone * swell).astype(np.float32)
+
+
+def stretch(samples: Samples, rate: int, factor: float) -> Samples:
+    return stretched(samples, rate, max(1, round(samples.size / factor)))
+
+
+def pitches(samples: Samples) -> float:
+    """Median pitch in Hz, by autocorrelation."""
+    size, found = SLOW_RATE // 20, []
+    for at in range(0, samples.size - 2 * size, size // 2):
+        piece = samples[at : at + 2 * size].astype(np.float64)
+        if np.mean(piece**2) < 1e-3:
+            continue
+        spectrum = np.abs(np.fft.rfft(piece * np.hanning(2 * size), 4 * size)) ** 2
+        likeness = np.fft.irfft(spectrum)[:size]
+        low, high = SLOW_RATE // 300, SLOW_RATE // 60
+        found.append(SLOW_RATE / (low + int(np.argmax(likeness[low:high]))))
+    return float(np.median(found))
+
+
+@given(st.integers(1, 6000), st.floats(0.7, 1.5), st.sampled_from([8000, 16000, 22050, 24000, 48000]))
+@settings(max_examples=60, deadline=None)
+def test_the_length_is_exact(number: int, factor: float, rate: int) -> None:
+    samples = np.random.default_rng(number).uniform(-0.5, 0.5, number).astype(np.float32)
+    before = samples.copy()
+    made = stretch(samples, rate, factor)
+    assert abs(made.size - number / factor) <= max(1, rate // 1000)
+    assert made.dtype == np.float32
+    assert np.all(np.isfinite(made))
+    assert np.abs(made).max() <= np.abs(samples).max() * 1.001
+    assert np.array_equal(samples, before)
+    assert np.array_equal(made, stretch(samples, rate, factor))
+
+
+@pytest.mark.parametrize("factor", [1.05, 1.15, 1.3, 0.9])
+@pytest.mark.parametrize("pitch", [90.0, 120.0, 210.0])
+def test_the_pitch_stays(factor: float, pitch: float) -> None:
+    samples = vowel(2.0, pitch, glide=0.0)
+    assert pitches(stretch(samples, SLOW_RATE, factor)) == pytest.approx(pitches(samples), rel=0.01)
+
+
+@pytest.mark.parametrize("factor", [1.03, 1.15, 1.4])
+def test_the_ends_are_those_of_the_original_and_nothing_clicks(factor: float) -> None:
+    samples = vowel(2.0)
+    made = stretch(samples, SLOW_RATE, factor)
+    assert made[:20] == pytest.approx(samples[:20], abs=1e-3)
+    assert made[-20:] == pytest.approx(samples[-20:], abs=1e-3)
+    assert np.abs(np.diff(made)).max() <= np.abs(np.diff(samples)).max() * 1.1
+
+
+def test_a_take_of_a_length_is_never_longer() -> None:
+    take = Take(vowel(1.0), SLOW_RATE, "fake:one", "He walks.", 1.0)
+    made = to_length(take, 0.9)
+    assert made.samples.size == 14400
+    assert made.speed == pytest.approx(1.0 / 0.9, rel=1e-3)
+    assert to_length(take, 0.90009).seconds <= 0.90009
+    assert to_length(take, take.seconds) is take
+    with pytest.raises(ValueError, match="one sample"):
+        to_length(take, 0.0)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import av
 import numpy as np
 import pytest
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound import make_voice, notice
 from shotad.sound.voice_server import EndpointVoice
-from tests.bad_server import BadServer, endless
+from tests.bad_server import Act, BadServer, endless
 from tests.endpoint import StoppedTime
-from tests.speech_server import Act, SpeechServer, refusal, sound, tone
+from tests.speech_server import refusal, sound, tone
 
 pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
 
@@ -27,33 +25,20 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def voice_at(server: SpeechServer, time: StoppedTime | None = None, **settings: Any) -> EndpointVoice:
+def voice_at(server: BadServer, time: StoppedTime | None = None, **settings: Any) -> EndpointVoice:
     time = time or StoppedTime()
     made = VoiceSettings(base_url=server.url, **settings)
     return EndpointVoice(made, "nova", sleep=time.sleep, clock=time.clock)
 
 
-def encoded(form: str, codec: str, rate: int = 24000) -> bytes:
-    out = io.BytesIO()
-    with av.open(out, "w", format=form) as container:
-        stream = container.add_stream(codec, rate=rate, layout="mono")
-        frame = av.AudioFrame.from_ndarray(
-            np.round(tone(0.5, rate) * 32767).astype(np.int16)[None], "s16", "mono"
-        )
-        frame.sample_rate = rate
-        for packet in [*stream.encode(frame), *stream.encode(None)]:
-            container.mux(packet)
-    return out.getvalue()
-
-
 def test_what_is_asked_is_what_the_protocol_says_and_no_more() -> None:
-    with SpeechServer([sound(tone(0.5))]) as server:
+    with BadServer([sound(tone(0.5))]) as server:
         take = voice_at(server).speak("Anna runs.")
-    assert server.paths == ["/v1/audio/speech"]
-    assert server.asked == [
-        {"model": "gpt-4o-mini-tts", "voice": "nova", "input": "Anna runs.", "response_format": "wav"}
-    ]
-    assert server.keys == [f"Bearer {KEY}"]
+    assert [seen.path for seen in server.requests] == ["/v1/audio/speech"]
+    assert server.requests[0].body == {
+        "model": "gpt-4o-mini-tts", "voice": "nova", "input": "Anna runs.", "response_format": "wav",
+    }  # fmt: skip
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert (take.rate, take.voice, take.text, take.speed) == (24000, "openai:nova", "Anna runs.", 1.0)
     assert take.seconds == pytest.approx(0.5, abs=0.02)
 
@@ -64,17 +49,17 @@ def test_a_server_without_speed_or_instructions_is_asked_without_from_then_on() 
         Act(422, b'{"detail": [{"loc": ["body", "instructions"], "msg": "Extra inputs"}]}'),
         sound(tone(0.5)),
     ]
-    with SpeechServer(acts) as server:
+    with BadServer(acts) as server:
         voice = voice_at(server, instructions="Calm.")
         first, second = voice.speak("Anna runs.", 1.1), voice.speak("Bo sits.", 1.2)
-    assert ["speed" in body for body in server.asked] == [True, False, False, False]
-    assert ["instructions" in body for body in server.asked] == [True, True, False, False]
+    assert ["speed" in seen.body for seen in server.requests] == [True, False, False, False]
+    assert ["instructions" in seen.body for seen in server.requests] == [True, True, False, False]
     assert (first.speed, second.speed) == (1.0, 1.0)
 
 
 def test_bare_samples_are_read_at_the_rate_that_is_told() -> None:
     data = np.round(tone(0.5, 16000) * 32767).astype("<i2").tobytes()
-    with SpeechServer([Act(200, data, {"Content-Type": "audio/pcm;rate=16000"})]) as server:
+    with BadServer([Act(200, data, kind="audio/pcm;rate=16000")]) as server:
         take = voice_at(server).speak("Anna runs.")
     assert (take.rate, round(take.seconds, 1)) == (16000, 0.5)
 
@@ -82,40 +67,34 @@ def test_bare_samples_are_read_at_the_rate_that_is_told() -> None:
 def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
     time = StoppedTime()
     acts = [refusal(429, "Slow down.", **{"Retry-After": "7"}), refusal(503, "Busy."), sound(tone(0.5))]
-    with SpeechServer(acts) as server:
+    with BadServer(acts) as server:
         voice_at(server, time).speak("Anna runs.")
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
     assert time.slept[0] == 7.0
     assert 0.5 <= time.slept[1] <= 2.0
 
 
-@pytest.mark.parametrize(
-    ("act", "words"),
-    [
-        (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
-        (refusal(404, "The model does not exist."), "may not have the model"),
-        (refusal(402, "Billing."), "nothing left"),
-        (refusal(400, "Unknown voice nova."), "may not know the voice"),
-    ],
-)
+@pytest.mark.parametrize(("act", "words"), [
+    (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
+    (refusal(404, "The model does not exist."), "may not have the model"),
+    (refusal(402, "Billing."), "nothing left"),
+    (refusal(400, "Unknown voice nova."), "may not know the voice"),
+])  # fmt: skip
 def test_what_will_not_pass_is_said_at_once_without_the_key(act: Act, words: str) -> None:
-    with SpeechServer([act]) as server, pytest.raises(VoiceError) as error:
+    with BadServer([act]) as server, pytest.raises(VoiceError) as error:
         voice_at(server).speak("Anna runs.")
     assert words in error.value.hint
     assert KEY not in str(error.value)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        Act(200, b"<html>hello</html>", {"Content-Type": "text/html"}),
-        Act(200, b'{"error": {"message": "no such voice"}}', {"Content-Type": "application/json"}),
-        Act(200, b'{"audio": "none"}', {"Content-Type": "application/json"}),
-    ],
-)
+@pytest.mark.parametrize("act", [
+    Act(200, b"<html>hello</html>", kind="text/html"),
+    Act(200, b'{"error": {"message": "no such voice"}}'),
+    Act(200, b'{"audio": "none"}'),
+])  # fmt: skip
 def test_an_answer_without_sound_is_a_clear_error(act: Act) -> None:
-    with SpeechServer([act]) as server, pytest.raises(VoiceError):
+    with BadServer([act]) as server, pytest.raises(VoiceError):
         voice_at(server).speak("Anna runs.")
 
 
@@ -130,9 +109,7 @@ def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None
         assert server.sent < 48 * len(server.requests) << 20
 
 
-def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(monkeypatch):
     with pytest.raises(VoiceError) as error:
         make_voice(VoiceSettings(name="openai", base_url="ftp://x"), "en")
     assert "voice.base_url" in error.value.hint
@@ -152,9 +129,8 @@ def test_what_leaves_the_machine_is_told_before() -> None:
 
 def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:
     def identity(**settings: Any) -> str:
-        return EndpointVoice(
-            VoiceSettings(**{"base_url": "http://user:secret12@localhost:9/v1", **settings})
-        ).identity
+        made = VoiceSettings(base_url="http://user:secret12@localhost:9/v1", **settings)
+        return EndpointVoice(made).identity
 
     assert len({identity(), identity(model="kokoro"), identity(instructions="Calm.")}) == 3
     assert "secret12" not in identity()

@@ -105,10 +105,8 @@ def test_espeak_speaks_what_it_is_given_at_the_pace_that_is_asked(bin_folder: Pa
     program(bin_folder, "espeak-ng", _ESPEAK)
     voice = make_voice(VoiceSettings(name="espeak-ng:de"), "de")
     take = voice.speak("-v ist kein Schalter", 1.2)
-    assert asked(bin_folder) == [
-        ["-v", "de", "-s", "179", "-b", "1", "-z", "--stdin", "--stdout"],
-        "-v ist kein Schalter",
-    ]
+    words = ["-v", "de", "-s", "179", "-b", "1", "-z", "--stdin", "--stdout"]
+    assert asked(bin_folder) == [words, "-v ist kein Schalter"]
     assert (take.rate, take.voice, take.speed) == (22050, "espeak-ng:de", 179 / 149)
     assert take.seconds == pytest.approx(0.05 * 20 * 175 / 179, abs=0.01)
     assert voice.identity == "espeak-ng:de 1.52.0 149"
@@ -143,16 +141,13 @@ def test_programs_that_are_missing_are_listed_with_how_to_get_them(bin_folder: P
     assert "Install espeak-ng" in error.hint
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("import sys; print('no such voice', file=sys.stderr); sys.exit(2)", "no such voice (exit code 2)"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
-        ("", "gave no sound"),
-        ("import sys; sys.stdout.write('RIFFnonsense')", "cannot be read"),
-        ("import sys; sys.exit(1)", "it says nothing"),
-    ],
-)
+@pytest.mark.parametrize(("code", "words"), [
+    ("import sys; print('no such voice', file=sys.stderr); sys.exit(2)", "no such voice (exit code 2)"),
+    ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
+    ("", "gave no sound"),
+    ("import sys; sys.stdout.write('RIFFnonsense')", "cannot be read"),
+    ("import sys; sys.exit(1)", "it says nothing"),
+])  # fmt: skip
 def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, code: str, words: str) -> None:
     path = program(bin_folder, "espeak-ng", code)
     with pytest.raises(VoiceError, match="espeak-ng") as error:
@@ -160,10 +155,14 @@ def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, code: str, word
     assert words in error.value.what
 
 
-def test_a_program_that_hangs_is_stopped(bin_folder: Path) -> None:
+def test_a_program_that_hangs_or_speaks_too_few_lines_is_a_clear_error(bin_folder, tmp_path):
     path = program(bin_folder, "espeak-ng", "import time; time.sleep(60)")
     with pytest.raises(VoiceError, match="took more than 0 s"):
         run([str(path)], "", voice="espeak-ng:de", timeout=0.3)
+    program(bin_folder, "piper", "import sys; sys.stdin.read()")
+    piper_voice(tmp_path / "piper", "en_US-joe-medium", "en_US")
+    with pytest.raises(VoiceError, match="piper spoke 0 of 2 lines"):
+        Piper.named("", "en", VoiceSettings()).speak_all(["One.", "Two."])
 
 
 def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, tmp_path: Path) -> None:
@@ -178,14 +177,11 @@ def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, t
     assert [take.text for take in takes] == [TEXT, "Two\nlines.", "And a third."]
     lengths = [len(TEXT), 10, 12]
     assert [take.seconds for take in takes] == pytest.approx([0.05 * n * 1.04 for n in lengths], abs=0.01)
-    assert {(take.rate, take.voice, take.speed) for take in takes} == {
-        (16000, "piper:en_US-joe-medium", 1.25)
-    }
+    spoken = {(take.rate, take.voice, take.speed) for take in takes}
+    assert spoken == {(16000, "piper:en_US-joe-medium", 1.25)}
 
 
-def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(
-    bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(bin_folder, tmp_path, monkeypatch):
     program(bin_folder, "piper", _PIPER)
     piper_voice(tmp_path / "piper-voices" / "de", "de_DE-thorsten-low", "de_DE")
     own = piper_voice(tmp_path / "mine", "fr_FR-siwis-medium", "fr_FR", speakers=3)
@@ -198,13 +194,6 @@ def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(
     assert "no piper voice" in error_of("piper:/nowhere/x.onnx", "fr").what
     assert error_of("piper:de_DE-torsten-low", "de").hint.startswith("Did you mean de_DE-thorsten-low?")
     assert "no piper voice for 'es'" in error_of("piper", "es").what
-
-
-def test_piper_that_speaks_too_few_lines_is_a_clear_error(bin_folder: Path, tmp_path: Path) -> None:
-    program(bin_folder, "piper", "import sys; sys.stdin.read()")
-    piper_voice(tmp_path / "piper", "en_US-joe-medium", "en_US")
-    with pytest.raises(VoiceError, match="piper spoke 0 of 2 lines"):
-        Piper.named("", "en", VoiceSettings()).speak_all(["One.", "Two."])
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed here")

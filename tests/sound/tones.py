@@ -100,13 +100,9 @@ class SoundFilm:
             pictures = container.add_stream("libx264", rate=10)
             pictures.width, pictures.height, pictures.pix_fmt = 64, 36, "yuv420p"
             pictures.codec_context.time_base = Fraction(1, 1000)
-            sound = (
-                container.add_stream(self.codec, rate=self.rate, layout=self.layout)
-                if self.wave is not None
-                else None
-            )
             packets = list(self._pictures(pictures))
-            packets += self._sounds(sound) if sound is not None else []
+            if self.wave is not None:
+                packets += self._sounds(container.add_stream(self.codec, rate=self.rate, layout=self.layout))
             for packet in sorted(packets, key=lambda p: float(p.dts * p.time_base)):
                 container.mux(packet)
         return path

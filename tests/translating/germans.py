@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from shotad.core import Interval, Request, Slot
 from shotad.engines.fake import FakeEngine
@@ -34,12 +36,9 @@ def track_of(lines: Sequence[str] = LINES, language: str = "en") -> Track:
 def _cue(number: int, text: str, language: str) -> Cue:
     start = 10.0 * number
     return Cue(
-        id=f"s{number * 10000:08d}",
-        slot_id=f"s{number * 10000:08d}",
-        interval=Interval(start, start + 0.375 * len(text.split())),
-        text=text,
-        language=language,
-    )
+        id=f"s{number * 10000:08d}", slot_id=f"s{number * 10000:08d}",
+        interval=Interval(start, start + 0.375 * len(text.split())), text=text, language=language,
+    )  # fmt: skip
 
 
 def slots_of(track: Track, seconds: float = 5.0) -> tuple[Slot, ...]:
@@ -59,6 +58,12 @@ def asked(request: Request) -> dict[str, str]:
 def german(request: Request) -> str:
     """Translates what it knows."""
     return json.dumps({name: GERMAN[line] for name, line in asked(request).items()}, ensure_ascii=False)
+
+
+def with_first(**changes: Any) -> Track:
+    """The track with its first line changed."""
+    first, *rest = track_of().cues
+    return replace(track_of(), cues=(replace(first, **changes), *rest))
 
 
 class Translator(FakeEngine):

@@ -17,20 +17,17 @@ DOOR, SIGN = "Sie öffnet die Tür.", "Auf dem Schild steht „Ausgang“."
 BOTH = dict(zip(IDS, (DOOR, SIGN), strict=True))
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        json.dumps(BOTH),
-        json.dumps(BOTH, ensure_ascii=False, indent=2),
-        f"Here are the translations:\n```json\n{json.dumps(BOTH)}\n```\nLet me know!",
-        f"<think>The door, {{}} hm.</think>{json.dumps(BOTH)}",
-        json.dumps([{"id": name, "translation": text} for name, text in BOTH.items()]),
-        "\n".join(json.dumps({"id": name, "line": text}) for name, text in BOTH.items()),
-        json.dumps(BOTH)[:-1],
-        json.dumps({**BOTH, "s00030000": "Mehr."}),
-        f'{IDS[0]}: "{DOOR}"\n{IDS[1]}: "{SIGN}"',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("answer", [
+    json.dumps(BOTH),
+    json.dumps(BOTH, ensure_ascii=False, indent=2),
+    f"Here are the translations:\n```json\n{json.dumps(BOTH)}\n```\nLet me know!",
+    f"<think>The door, {{}} hm.</think>{json.dumps(BOTH)}",
+    json.dumps([{"id": name, "translation": text} for name, text in BOTH.items()]),
+    "\n".join(json.dumps({"id": name, "line": text}) for name, text in BOTH.items()),
+    json.dumps(BOTH)[:-1],
+    json.dumps({**BOTH, "s00030000": "Mehr."}),
+    f'{IDS[0]}: "{DOOR}"\n{IDS[1]}: "{SIGN}"',
+])  # fmt: skip
 def test_translations_are_read(answer: str) -> None:
     assert read_answer(answer, IDS) == BOTH
 
@@ -63,29 +60,26 @@ def kinds(said: str, of: SourceLine, target: str = "de", **more: str) -> list[st
     return [fault.kind for fault in faults_of(said, of, task)]
 
 
-@pytest.mark.parametrize(
-    ("said", "of", "target", "found"),
-    [
-        (DOOR, line("She opens the door."), "de", []),
-        ("She opens the door.", line("She opens the door."), "de", ["language"]),
-        ("Elle ouvre la porte et sort de la maison.", line("She opens it."), "de", ["language"]),
-        ("Kim Lee, Max Roe.", line("Kim Lee, Max Roe."), "de", ["copied"]),
-        ("Kim Lee.", line("Kim Lee."), "de", []),
-        ("Annas Hund bellt.", line("Ann's dog barks.", 20, "Ann"), "de", []),
-        ("Anna otwiera drzwi i patrzy.", line("Anna opens.", 20, "Anna"), "pl", []),
-        ("Widzi Annę i patrzy.", line("She sees Anna.", 20, "Anna"), "pl", []),
-        ("Анна открывает дверь.", line("Anna opens the door.", 20, "Anna"), "ru", []),
-        ("Schneewittchen schläft.", line("Snow sleeps.", 20, "Snow"), "de", ["name"]),
-        ("安娜打开门。", line("Anna opens the door.", 20, "Anna"), "zh-Hans", []),
-        ("アンナがドアを開ける。", line("Anna opens the door.", 20, "Anna"), "ja", []),
-        ("안나가 문을 연다.", line("Anna opens the door.", 20, "Anna"), "ko", []),
-        ("安娜打开门。", line("Anna opens the door.", 20, "Anna"), "ja", []),
-        (DOOR, line("She opens the door.", 2), "de", ["length"]),
-        ("- Sie öffnet", line("She opens."), "de", ["markup"]),
-        ("Auf dem Schild: Ausgang.", line('A sign: "Exit".'), "de", ["quote"]),
-        ("На табличке «Выход».", line('A sign: "Exit".'), "ru", []),
-    ],
-)
+@pytest.mark.parametrize(("said", "of", "target", "found"), [
+    (DOOR, line("She opens the door."), "de", []),
+    ("She opens the door.", line("She opens the door."), "de", ["language"]),
+    ("Elle ouvre la porte et sort de la maison.", line("She opens it."), "de", ["language"]),
+    ("Kim Lee, Max Roe.", line("Kim Lee, Max Roe."), "de", ["copied"]),
+    ("Kim Lee.", line("Kim Lee."), "de", []),
+    ("Annas Hund bellt.", line("Ann's dog barks.", 20, "Ann"), "de", []),
+    ("Anna otwiera drzwi i patrzy.", line("Anna opens.", 20, "Anna"), "pl", []),
+    ("Widzi Annę i patrzy.", line("She sees Anna.", 20, "Anna"), "pl", []),
+    ("Анна открывает дверь.", line("Anna opens the door.", 20, "Anna"), "ru", []),
+    ("Schneewittchen schläft.", line("Snow sleeps.", 20, "Snow"), "de", ["name"]),
+    ("安娜打开门。", line("Anna opens the door.", 20, "Anna"), "zh-Hans", []),
+    ("アンナがドアを開ける。", line("Anna opens the door.", 20, "Anna"), "ja", []),
+    ("안나가 문을 연다.", line("Anna opens the door.", 20, "Anna"), "ko", []),
+    ("安娜打开门。", line("Anna opens the door.", 20, "Anna"), "ja", []),
+    (DOOR, line("She opens the door.", 2), "de", ["length"]),
+    ("- Sie öffnet", line("She opens."), "de", ["markup"]),
+    ("Auf dem Schild: Ausgang.", line('A sign: "Exit".'), "de", ["quote"]),
+    ("На табличке «Выход».", line('A sign: "Exit".'), "ru", []),
+])  # fmt: skip
 def test_faults_are_found(said: str, of: SourceLine, target: str, found: list[str]) -> None:
     assert kinds(said, of, target) == found
 

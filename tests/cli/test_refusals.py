@@ -1,0 +1,396 @@
+"""What each command refuses: in one message that says what to do, with its exit code, and nothing is written. So are
+addresses where a path is wanted, and names that are no UTF-8."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.main import cli
+from tests.cli.program import FAKE, Shotad
+from tests.evaluation.predicting.minidataset import make_cmd
+from tests.evaluation.stage.stagefilm import write_film
+from tests.evaluation.story.storyfilms import READER, make_table, write_questions
+from tests.media import FilmSpec, SoundSpec, make_film
+from tests.scale_pictures import make_scale_pictures
+
+CAST = """\
+people:
+  - {id: person-01, name: Ann Lee, speak: Ann, pronoun: she, photos: person-01}
+  - {id: person-02, name: , photos: person-02}
+  - {id: person-03, nameless: true}
+"""
+FILES = {
+    "my.cast/cast.yaml": CAST,
+    "my.cast/person-01/1.jpg": "a photo",
+    "my.cast/person-02/1.jpg": "a photo",
+    "empty/.keep": "",
+    "empty.csv": "start,end\n",
+    "late.csv": "start,end\n90,91\n",
+    "mixed.csv": "start,end\n0,2\n1,3\n",
+    "wrong.yaml": "lookin: {least: 1}\n",
+    "empty.mp4": "",
+    "text.mp4": "This is not a film.\n" * 50,
+    "list.mp4": "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nhttp://127.0.0.1:9/a.ts\n",
+    "human.csv": "id,film,start,end,text\na,f1,0,2,Ann opens the door.\nb,f1,10,12,Ben runs to the car.\n",
+    "mine.csv": "id,text\n1,He runs.\n",
+    "preds.jsonl": '{"id": "a", "text": "Ann opens a door."}\n{"id": "b", "text": "Ben runs."}\n',
+    "empty.jsonl": "",
+    "broken.jsonl": '{"id": "a", "text": \n',
+    "binary.jsonl": "\0\1\2binary",
+    "strange.jsonl": '{"id": "x1", "text": "Another film."}\n',
+    "words.jsonl": '{"id": "a", "words": "Ann."}\n',
+    "done.json": '{"films": []}',
+    "steps.jsonl": '{"id": "tea", "system": "ann", "goal": "Make tea", "steps": ["Boil water."]}\n',
+    "a.vtt": "WEBVTT\n\n00:01.000 --> 00:04.000\nAnn opens the door.\n",
+    "none.ids": "",
+    "far.ids": "0\n999\n",
+    "labels/film.json": json.dumps({"clip": "film.mp4", "shots": [[0, 0.4], [0.4, 0.8]], "clusters": [[0, 1]]}),
+}  # fmt: skip
+"""By name, what lies in the folder in which all is asked."""
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a film that was described and one that was not, and with what else commands take."""
+    place = tmp_path_factory.mktemp("refused")
+    for name, text in FILES.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text, encoding="utf-8")
+    (place / "noise.mkv").write_bytes(bytes(range(256)) * 40)
+    film = make_film(FilmSpec(frames=300, cuts=(100, 200), sounds=(SoundSpec(duration=12.0),))).path
+    for name in ("film.mp4", "fresh.mp4"):
+        shutil.copy(film, place / name)
+    shutil.copy(make_film(FilmSpec(frames=20, cuts=(10,))).path, place / "labels" / "film.mp4")
+    words = ["describe", place / "film.mp4", *FAKE, "--no-sheet", "--quiet"]
+    cli.main([str(word) for word in words], standalone_mode=False)
+    make_table(place, {"Anna": ("letter",)})
+    write_questions(place / "q.jsonl", "Anna")
+    make_cmd(place / "cmd")
+    write_film(place / "stage")
+    make_scale_pictures(place / "pictures", 10, size=(56, 42))
+    return place
+
+
+def left(place: Path) -> dict[str, tuple[int, int]]:
+    """Every file with its size and when it was written; what stops two programs at once holds nothing."""
+    files = (path for path in place.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in files}
+
+
+@pytest.fixture
+def place(everything: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """That folder, in which commands run, and no terminal."""
+
+    def served(*_: object, **__: object) -> None:
+        raise AssertionError("the page is served")
+
+    monkeypatch.setattr("shotad.review.serve", served)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.chdir(everything)
+    before = left(everything)
+    yield everything
+    assert left(everything) == before
+
+
+REFUSED = {
+    "describe": [
+        ("none.mp4", 1, "none.mp4"),
+        ("empty.mp4 {fake}", 1, "empty.mp4"),
+        ("text.mp4 {fake}", 1, "text.mp4"),
+        ("list.mp4 {fake}", 1, "list.mp4"),
+        ("noise.mkv {fake}", 1, "noise.mkv"),
+        ("empty", 1, "shotad batch empty"),
+        ("fresh.mp4 --note none.txt", 1, "none.txt"),
+        ("fresh.mp4 --config none.yaml", 1, "none.yaml"),
+        ("fresh.mp4 --config nonsense", 2, "nonsense"),
+        ("fresh.mp4 --engine nonsense", 2, "nonsense"),
+        ("fresh.mp4 --engine fak", 2, "Did you mean fake?"),
+        ("fresh.mp4 --voice nonsense", 2, "nonsense"),
+        ("fresh.mp4 {fake} --set slots.minimun=3", 2, "Did you mean slots.minimum?"),
+        ("fresh.mp4 {fake} --from 1:75", 2, "no time"),
+        ("fresh.mp4 {fake} --from 9 --to 8", 2, "--to 8"),
+        ("fresh.mp4 --out {new} --engine fake --audio-track 4", 1, "audio track 4"),
+        ("fresh.mp4 --out {new} {fake} --subtitles none.srt", 1, "none.srt"),
+        ("fresh.mp4 --out {new} {fake} --slots none.csv", 1, "none.csv"),
+        ("fresh.mp4 --out {new} {fake} --shots none.csv", 1, "none.csv"),
+        ("fresh.mp4 --out {new} {fake} --shots empty.csv", 1, "empty.csv holds no shots."),
+        ("fresh.mp4 --out {new} {fake} --shots late.csv", 1, "late.csv holds no shot inside the film"),
+        ("fresh.mp4 --out {new} {fake} --shots mixed.csv", 1, "[0.000, 2.000) and [1.000, 3.000) overlap or are out of order."),
+        ("fresh.mp4 {fake} --no-such-flag", 2, "no-such-flag"),
+    ],
+    "shots": [("empty", 1, "shotad batch empty")],
+    "redo": [
+        ("none.mp4 1", 1, "none.mp4"),
+        ("film.mp4 s12345678", 2, "The nearest is s0"),
+        ("film.mp4 99", 2, "lines are heard"),
+        ("film.mp4 nonsense", 2, "neither an id nor a time"),
+        ("film.mp4 1 --engine fakee", 2, "Did you mean fake?"),
+        ("film.mp4 1 --set slots.minimum=3", 2, "whole film"),
+        ("film.mp4 1 --set stage2.candidats=3", 2, "stage2.candidates"),
+        ("film.mp4 1 --film none.mp4", 1, "none.mp4"),
+        ("film.mp4", 2, "SLOT"),
+    ],
+    "render": [
+        ("none.mp4", 1, "none.mp4"),
+        ("film.mp4 --voice nonsense", 2, "nonsense"),
+        ("film.mp4 --voice fake --make song", 2, "nothing that can be made"),
+        ("film.mp4 --voice fake --make ad --make mix --out x.wav", 2, "one file, but 2"),
+        ("film.mp4 --voice fake --track none.json", 1, "none.json cannot be read"),
+        ("film.mp4 --voice fake --film none.mp4", 1, "There is no film none.mp4"),
+        ("film.mp4 --voice fake --ask", 1, "reads no prompts"),
+        ("film.mp4 --voice fake --set slots.minimum=3", 2, "slots says nothing of how a track is spoken"),
+        ("film.mp4 --set mix.ducks=3", 2, "Did you mean mix.duck"),
+    ],
+    "review": [
+        ("none.mp4", 1, "none.mp4"),
+        ("film.shotad --film nowhere.mp4", 1, "There is no film nowhere.mp4"),
+        ("film.shotad --port 0", 2, "--port"),
+        ("film.shotad --port 70000", 2, "--port"),
+        ("film.shotad --no-open --quiet", 2, "you would not see the address"),
+        ("film.shotad --json --plain", 2, "exclude each other"),
+    ],
+    "sheet": [
+        ("none.mp4", 1, "none.mp4"),
+        ("fresh.mp4 --film x.mp4", 2, "--film has no meaning"),
+        ("fresh.mp4 --film x.mp4 --out y", 2, "--film has no meaning"),
+        ("film.shotad --out x", 2, "--out has no meaning"),
+        ("fresh.mp4 --set threads.features=gird", 2, "grid"),
+    ],
+    "export": [
+        ("none.mp4", 1, "none.mp4"),
+        ("film.mp4 --format srt --out /proc/x", 1, "/proc/x"),
+        ("film.mp4 --format nonsense", 2, "nonsense"),
+    ],
+    "import": [("film.mp4 film.mp4 --format nonsense", 2, "nonsense")],
+    "lint": [
+        ("none.mp4", 1, "none.mp4"),
+        ("film.shotad --only L99", 2, "There is no rule 'L99'"),
+        ("", 2, "There is nothing to check"),
+        ("film.shotad --ignore L4:", 2, "names no rule"),
+    ],
+    "train": [
+        *((f"scale --data pictures --backbone labels --out {{new}} {words}", 2, told) for words, told in (
+            ("--set optim.rate=1", "There is no setting optim.rate. Did you mean optim.lr?"),
+            ("--set epochs=0", "epochs = 0 cannot be used"),
+            ("--config nothing", "There is no config 'nothing'"),
+            ("--backbone nothing", "net.backbone = 'nothing' is neither a name nor a folder"),
+            ("--set compute.device=gpu", "compute.device = 'gpu' is no device"),
+        )),
+    ],
+    "models": [("pull nonsense", 2, "nonsense")],
+    "screenplay": [("none.mp4", 1, "Run shotad describe first")],
+    "translate": [
+        ("none.mp4 --to de", 1, "none.mp4"),
+        ("film.shotad --engine openai --to german", 2, "Did you mean de (German)?"),
+        ("film.shotad --engine openai --to en", 2, "already"),
+        ("film.shotad --to de --engine embedded", 1, "narrator reads no prompts and cannot translate"),
+        ("film.shotad --to de --engine openai --set translate.quotes=never", 2, "translate.quotes = 'never'"),
+        ("film.shotad --to de --engine fake", 1, "cannot translate"),
+        ("film.shotad --to de --engine opennai", 2, "Did you mean openai"),
+        ("film.shotad --to de --engine openai --set slots.minimum=3", 2, "slots"),
+    ],
+    "voices": [
+        ("--voice faek", 2, "Did you mean fake?"),
+        ("--voice hibari:emma", 2, "emma"),
+        ("--say Hi --voice nope", 2, "no voice or kind of voices called 'nope'"),
+        ("--say Hi --voice hibari --language de", 1, "speaks English, not 'de'"),
+        ("--say … --voice fake", 2, "no word"),
+        ("--say Hi --voice fake --out x.mp3", 2, "no .wav and no .flac"),
+        ("--out x.wav", 2, "nothing to speak"),
+        ("--say Hi --voice fake --speed 9", 2, "voice.speed"),
+        ("--say Hi --voice fake --lexicon none.txt", 1, "none.txt"),
+        ("--say Hi --voice piper:/nowhere/x.onnx", 1, "piper"),
+    ],
+    "cast": [
+        ("name my.cast 2 Ann", 1, "shotad cast merge"),
+        ("name my.cast 2 Bo --alias 'ANN LEE'", 1, "person-01 is called 'Ann Lee' already"),
+        ("name my.cast 4 Bo", 1, "nobody called '4'. There are: person-01, person-02, person-03."),
+        ("name my.cast preson-02 Bo", 1, "Did you mean person-02?"),
+        ("name my.cast 2", 2, "nothing to say of person-02"),
+        ("name my.cast 2 Bo --nameless", 2, "exclude each other"),
+        ("name my.cast 2 Bo --pronoun xe", 2, "'xe' is not one of"),
+        ("name my.cast 2 Bo --say-as 50%", 1, "'50%' cannot be said"),
+        ("name my.cast 2 Bo --reveal-at soon", 2, "--reveal-at 'soon' is no time. Write 00:12:30"),
+        ("merge my.cast 1 ann", 1, "itself"),
+        ("merge my.cast", 2, "There is nobody to merge."),
+        ("merge my.cast 1", 2, "There is nobody to merge."),
+        ("merge my.cast 1 2 --undo", 2, "There is nobody to merge."),
+        ("merge my.cast --undo", 1, "merge"),
+        ("forget my.cast 1", 2, "Nothing was deleted: there is no terminal to ask on. Add --yes."),
+        ("forget my.cast", 2, "Give an id or a name, or --all for everybody."),
+        ("forget my.cast 1 --all --yes", 2, "Give an id or a name, or --all for everybody."),
+        ("forget my.cast x --yes", 1, "nobody called 'x'"),
+        ("forget my.cast 1 --yes --film-folder gone.shotad", 2, "gone.shotad is no work folder"),
+        *((f"{words}", 1, "There is no cast gone.") for words in
+          ("show gone", "name gone 1 x", "merge gone 1 2", "forget gone 1")),
+    ],
+    "batch": [
+        ("", 2, "No films are named"),
+        ("nothing.mp4", 1, "nothing.mp4"),
+        ("empty", 1, "There are no films in empty"),
+        ("--ray empty", 2, "--ray"),
+        ("film.mp4 --jobs many", 2, "--jobs many"),
+        ("film.mp4 --jobs 0", 2, "--jobs 0"),
+        ("film.mp4 --memory much", 2, "no size"),
+        ("film.mp4 --min-free -1GB", 2, "--min-free: '-1GB' is no size"),
+        ("film.mp4 --memory 0", 2, "--memory 0"),
+        ("film.mp4 --out film.mp4", 1, "film.mp4 is a file"),
+        ("film.mp4 --out film.mp4/below", 1, "film.mp4 is a file"),
+        ("film.mp4 --engine fak", 2, "fake"),
+        ("film.mp4 --engine nonsense", 2, "nonsense"),
+        ("film.mp4 --only-failed", 2, "shotad-batch.json"),
+        ("film.mp4 --watch --only-failed --report done.json", 2, "--watch"),
+        ("film.mp4 --cast none.cast", 1, "none.cast"),
+        ("film.mp4 --cast nobody", 1, "--cast"),
+        ("film.mp4 --frame-rate x", 2, "frame rate"),
+        ("film.mp4 --from 5 --to 4", 2, "after the start"),
+        ("film.mp4 --set slots.minimun=3", 2, "slots.minimum"),
+        ("film.mp4 --make film:xyz", 2, "xyz"),
+        *((f"film.mp4 {words} {{fake}}", 1 if "gone" in words else 2, told) for words, told in (
+            ("--ray --jobs 2", "--jobs holds for one machine"),
+            ("--ray --jobs auto", "--jobs holds for one machine"),
+            ("--ray --retries 1", "--retries"),
+            ("--ray --min-free 2GB", "--min-free"),
+            ("--ray --memory 4GB", "--memory"),
+            ("--ray --watch", "--watch"),
+            ("--ray --profile", "--profile"),
+            ("--ray-config run.yaml", "--ray-config is for runs on a cluster"),
+            ("--ray --ray-config wrong.yaml", "looking.least"),
+            ("--ray --ray-config gone.yaml", "gone.yaml"),
+        )),
+    ],
+    "predict": [
+        ("none.yaml --root cmd --out x", 1, "none.yaml"),
+        ("nonsense --root cmd --out x", 2, "nonsense"),
+        ("cmd-ad --root cmd --out x {fake} --shard 3/2", 2, "no shard"),
+        ("cmd-ad --root cmd --out x {fake} --films tt9", 2, "tt9"),
+        ("cmd-ad --root cmd --out x {fake} --config tv-ad", 2, "different datasets"),
+        ("cmd-ad --root cmd --out x {fake} --cast-photos x", 2, "--cast-photos needs --cast-bank"),
+        ("cmd-ad --root cmd --out x {fake} --engine fakee", 2, "fakee"),
+        ("cmd-ad --root cmd --out x {fake} --ids none.ids", 2, "is empty"),
+        ("cmd-ad --root cmd --out x {fake} --ids far.ids", 2, "999"),
+        ("cmd-ad --root cmd --out x {fake} --ids gone.ids", 1, "cannot be read"),
+        ("mine.csv --root . --out x {fake}", 2,
+         "mine.csv is a plain file of human ADs, which does not say where videos are."),
+    ],
+    "evaluate": [
+        ("steps steps.jsonl", 2, "No judge is named. Add --judge openai:gpt-4o"),
+        ("steps steps.jsonl --judge fake --planted rule", 2, "'rule'"),
+        ("steps none.jsonl --judge fake", 1, "none.jsonl cannot be read"),
+        ("stage stage --engine fake", 2, "--task is missing"),
+        ("stage stage --task questions", 2, "--engine is missing"),
+        ("stage stage --task questions --engine nobody", 2, "nobody"),
+        ("stage empty --check", 1, "There is no film of STAGE"),
+        ("cml labels", 2, "No engine is named"),
+        ("cml --judge fake", 2, "No screenplay is named"),
+        ("inter-rater a.vtt a.vtt --tiou high", 2, "high"),
+        ("inter-rater a.vtt a.vtt --tiou ''", 2, "holds no numbers"),
+        ("inter-rater a.vtt a.vtt --tiou 1.5", 1, "1.5 is no tIoU"),
+        ("inter-rater a.vtt a.vtt a.vtt", 2, "3 files were given"),
+        ("compare labels labels", 1, "holds no report.json"),
+        ("compare labels labels", 1, "shotad evaluate ad has written"),
+        ("threads labels --features grid --table --frames mid", 2, "--table"),
+        ("threads labels --features grid --threshold 2", 2, "threads.threshold"),
+        ("threads labels --features grid --frames both", 2, "both"),
+        ("threads labels --features none", 2, "none"),
+        ("story films.csv --engine {reader}", 2, "There are no questions. Name a file by --questions"),
+        ("story films.csv --engine {reader} --questions q.jsonl --conditions ad,best", 2,
+         "There is no condition 'best'"),
+        ("story films.csv --engine {reader} --questions q.jsonl --human Anna.human.vtt", 2,
+         "--human has no meaning with a table"),
+        ("story films.csv --engine {reader} --questions none.csv", 1, "none.csv cannot be read"),
+        ("story films.csv --engine nobody --questions q.jsonl", 2, "nobody"),
+        *((f"ad human.csv --predictions preds.jsonl --plain {words}", code, told) for words, code, told in (
+            ("--metrics cidr", 2, "Did you mean cider?"),
+            ("--metrics ,", 1, "No metric is named"),
+            ("--metrics cider,critic", 1, "critic cannot be measured: No cast lists"),
+            ("--metrics llm-ad-eval", 1, "No judge is named"),
+            ("--metrics cider --shard 3/2", 2, "no shard"),
+            ("--metrics cider --set measures.recal.k=2", 2, "Did you mean measures.recall.k?"),
+            ("--metrics cider --compare nothing", 1, "nothing holds no report.json"),
+            ("--metrics cider --out human.csv", 1, "No report can be written into human.csv"),
+            ("--metrics cider --out human.csv/deep", 1, "No report can be written into"),
+            ("--metrics cider --text-column words", 1, "no column 'words'"),
+            ("--metrics cider,llm-ad-eval --judge nonsense", 2, "no engine called 'nonsense'"),
+        )),
+        *((f"ad human.csv --metrics cider --predictions {name}.jsonl", 1, told) for name, told in (
+            ("none", "cannot be read"),
+            ("empty", "is empty"),
+            ("broken", "line 1, is no JSON"),
+            ("binary", "is no text"),
+            ("strange", "Nothing in strange.jsonl belongs to human"),
+            ("words", "Name the right one by --text-column"),
+        )),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "needle"),
+    [(f"{name} {words}".strip(), code, told) for name, rows in REFUSED.items() for words, code, told in rows],
+)
+@pytest.mark.usefixtures("place")
+def test_what_cannot_be_meant_is_refused(shotad, tmp_path, line, code, needle):
+    said = shotad(*shlex.split(line.format(fake=shlex.join(FAKE), reader=READER, new=tmp_path / "new")))
+    assert (said.code, said.out) == (code, ""), said.err
+    assert needle in said.err
+    assert said.err.count("Error: ") == 1
+    assert not {"Traceback", "CIDEr"} & set(re.findall(r"\w+", said.err)), "nothing breaks, nothing is scored"
+
+
+FOLDER = "s3://me:hidden@described/x.shotad"
+
+
+@pytest.mark.parametrize("words", [
+    ("describe", FOLDER),
+    ("describe", "film.mp4", "--out", FOLDER, *FAKE),
+    ("render", FOLDER),
+    ("review", FOLDER),
+    ("export", FOLDER),
+    ("export", "x.shotad", "--out", FOLDER),
+    ("import", "x.shotad", FOLDER),
+    ("lint", FOLDER),
+    ("sheet", FOLDER),
+    ("translate", FOLDER, "--to", "de"),
+    ("cast", "show", FOLDER),
+    ("batch", "film.mp4", "--report", FOLDER),
+])  # fmt: skip
+def test_an_address_where_a_path_is_wanted_is_refused_with_a_way_out(shotad, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "film.mp4").write_bytes(b"film")
+    said = shotad(*words)
+    assert said.code == 2, said
+    assert "s3://described/x.shotad is an address, and a path of this machine is wanted." in said.err
+    assert "shotad batch" in said.err
+    assert "hidden" not in said.err + said.out
+    assert os.listdir(tmp_path) == ["film.mp4"], "no folder of that name is made"
+
+
+LATIN = os.fsdecode(b"caf\xe9.mp4")
+PLAIN = "film.mp4"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names must be UTF-8 there")
+@pytest.mark.parametrize("words", [(LATIN,), (PLAIN, "--out", os.fsdecode(b"out-\xe9"))])
+def test_a_single_film_is_refused_for_such_a_name_before_anything_is_written(
+    words: tuple[str, ...], shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(make_film(FilmSpec(frames=30)).path, tmp_path / PLAIN)
+    shutil.copy(tmp_path / PLAIN, tmp_path / LATIN)
+    monkeypatch.chdir(tmp_path)
+    found = shotad("describe", *words, *FAKE)
+    assert found.code == 1
+    assert "\\xe9" in found.err
+    assert "is not in UTF-8" in found.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([LATIN, PLAIN])
