@@ -123,7 +123,7 @@ class FakeEyes:
         return [[palm(look.seconds)] if self.hand else [] for look in looks]
 
     def expressions(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Expression]:
-        return [Expression(g.seconds, 0.4, self.smile, 0.1, 0.05, 0.0, 0.0) for g in track.seen]
+        return [Expression(g.seconds, 0.4, self.smile, 0.2, 0.1, 0.0, 0.0) for g in track.seen]
 
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
         half = len(track.seen) // 2
