@@ -73,7 +73,7 @@ def score_of(found: dict[str, Any], system: str, by: str = "agents") -> dict[str
 # Agents and criteria
 
 
-def test_each_agent_answers_its_own_criteria_and_a_score_is_the_share_that_holds() -> None:
+def test_each_agent_answers_its_own_criteria_and_the_critic_alone_sees_the_good_answer() -> None:
     Careful.asked.clear()
     found = judged()
     assert [verdict["score"] for verdict in found["verdicts"]["agents"]] == [
@@ -95,11 +95,7 @@ def test_each_agent_answers_its_own_criteria_and_a_score_is_the_share_that_holds
         + [("reason", "goal", "order")] * 2
         + [("reason", "executable")] * 4
     )
-
-
-def test_the_good_answer_is_learned_from_all_scripts_and_shown_to_the_critic_alone() -> None:
-    Careful.asked.clear()
-    found = judged()
+    # The good answer is learned from all scripts.
     assert found["good_answers"] == {"tea": TEA, "bulb": BULB}
     written = Careful.asked[0].messages[1].text
     assert all(json.dumps(step) in written for script in SCRIPTS[:2] for step in script.steps)
@@ -130,11 +126,8 @@ def test_what_a_judge_does_not_answer_counts_as_0_and_is_told() -> None:
     found = judged((tea("ann", *TEA),), "Mute")
     (verdict,) = found["verdicts"]["agents"]
     assert verdict["score"] == pytest.approx(4 / 7)
-    assert [name for name, holds in verdict["criteria"].items() if holds is None] == [
-        "constraint",
-        "goal",
-        "order",
-    ]
+    unread = [name for name, holds in verdict["criteria"].items() if holds is None]
+    assert unread == ["constraint", "goal", "order"]
     assert list(verdict["unread"]) == ["executor"]
     assert sum("order" in keys_of(request) for request in Mute.asked) == 2, "asked a second time"
 
@@ -171,9 +164,8 @@ def test_a_judge_who_looks_sees_each_fault_where_it_was_planted() -> None:
     found = faults(judged(many, planted="rules"))
     for fault in ("missing", "redundant", "duplicate", "order"):
         one = found[fault]
-        assert (one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]) == (7, 7, 0, 7, 0), (
-            fault
-        )
+        counts = one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]
+        assert counts == (7, 7, 0, 7, 0), fault
         assert (one["p"], one["sees"]) == (1 / 128, True)
     # The goal is reached when the last step is done: half a script never has it.
     assert (found["goal"]["accuracy"], found["goal"]["flagged"]["no-missing"]) == (1.0, 7)
@@ -206,21 +198,19 @@ def test_a_fault_that_a_judge_says_nothing_about_is_not_seen() -> None:
     assert (found["missing"]["seen"], found["missing"]["unread"]) == (2, 0)
 
 
-def planted_steps(seed: int = 42) -> dict[str, list[tuple[str, ...]]]:
+def planted_steps(seed: int) -> list[tuple[str, ...]]:
     """What the critic is shown of Ann's tea, in the order of the faults."""
     Careful.asked.clear()
     context = MetricContext(load_config(None, (f"seed={seed}",)), Store())
     evaluate_steps((tea("ann", *TEA), bulb("ann", *BULB)), f"{HERE}:Careful", context, planted="rules")
-    critic = [
-        r for r in Careful.asked if "missing" in keys_of(r) and quoted_after("The task", r.messages[1].text)
-    ]
-    shown = [judged_steps(r) for r in critic if "Make tea" in r.messages[1].text]
-    return {"shown": shown[1:]}
+    texts = [(r, r.messages[1].text) for r in Careful.asked if "missing" in keys_of(r)]
+    shown = [judged_steps(r) for r, text in texts if quoted_after("The task", text) and "Make tea" in text]
+    return shown[1:]
 
 
 def test_a_rule_plants_one_fault_and_nothing_else() -> None:
     for seed in range(25):
-        missing, redundant, duplicate, goal, order = planted_steps(seed)["shown"]
+        missing, redundant, duplicate, goal, order = planted_steps(seed)
         assert len(missing) == 4
         assert [step for step in TEA if step in missing] == list(missing)
         assert len(redundant) == 6
@@ -233,9 +223,7 @@ def test_a_rule_plants_one_fault_and_nothing_else() -> None:
         assert goal == TEA[:2]
         assert sorted(order) == sorted(TEA)
         assert sum(a != b for a, b in zip(order, TEA, strict=True)) == 2
-
-
-def test_the_seed_decides_what_is_planted() -> None:
+    # The seed decides what is planted.
     assert planted_steps(1) == planted_steps(1)
     assert planted_steps(1) != planted_steps(2)
 
@@ -249,16 +237,13 @@ def test_an_engine_plants_what_rules_cannot() -> None:
     assert found["identity"]["writer"]["model"] == "c1"
 
 
-def test_an_engine_that_plants_nothing_is_not_believed() -> None:
+def test_an_engine_that_plants_nothing_or_takes_out_half_of_the_steps_is_not_believed() -> None:
     found = faults(judged(planted=f"{HERE}:Lazy"))
     for fault in ("missing", "redundant", "goal"):
         assert found[fault]["planted"] == 0
         assert found[fault]["accuracy"] is None
         ((reason, count),) = found[fault]["not_planted"].items()
         assert (count, "has no fault" in reason) == (4, True)
-
-
-def test_an_engine_that_takes_out_half_of_the_steps_is_not_believed() -> None:
     found = faults(judged(planted=f"{HERE}:Cuts"))["missing"]
     ((reason, count),) = found["not_planted"].items()
     assert (found["planted"], count, "without one or two" in reason) == (0, 4, True)
@@ -286,12 +271,8 @@ def test_mean_squared_error_and_consistency_by_hand(tmp_path: Path) -> None:
     found = judged(labels=read_labels(path), baseline=True)
     figures = found["people"]["agents"]
     assert found["people"]["single"] == figures
-    assert figures["no-missing"] == {
-        "cells": 3,
-        "mse": pytest.approx(1 / 3),
-        "decided": 3,
-        "consistency": pytest.approx(2 / 3),
-    }
+    thirds = {"mse": pytest.approx(1 / 3), "consistency": pytest.approx(2 / 3)}
+    assert figures["no-missing"] == {"cells": 3, "decided": 3, **thirds}
     assert figures["constraint"] == {"cells": 2, "mse": 0.5, "decided": 2, "consistency": 0.5}
     # P and Q do not agree on the goal of Ann's tea: half is 0.5 away from 1, and nobody's majority.
     assert figures["goal"] == {"cells": 3, "mse": pytest.approx(0.25 / 3), "decided": 2, "consistency": 1.0}
@@ -303,13 +284,11 @@ def test_mean_squared_error_and_consistency_by_hand(tmp_path: Path) -> None:
     assert found["not_here"] == ["cake (ann)"]
 
 
-def test_with_one_annotator_the_error_is_one_minus_the_consistency(tmp_path: Path) -> None:
+def test_with_one_annotator_the_error_is_the_other_side_of_consistency(tmp_path: Path) -> None:
     path = labels(tmp_path, "id,system,no-missing,goal", "tea,bob,1,1", "bulb,bob,0,1", "tea,ann,1,1")
     one = judged(labels=read_labels(path))["people"]["agents"]["all"]
     assert (one["mse"], one["consistency"]) == (0.5, 0.5)
-
-
-def test_what_was_not_answered_is_as_wrong_as_can_be(tmp_path: Path) -> None:
+    # What was not answered is as wrong as can be.
     path = labels(tmp_path, "id,no-missing,goal", "tea,1,0")
     figures = judged((tea("ann", *TEA),), "Mute", labels=read_labels(path))["people"]["agents"]
     assert (figures["goal"]["mse"], figures["goal"]["consistency"]) == (1.0, 0.0)
@@ -344,17 +323,10 @@ def test_labels_that_cannot_be_meant(tmp_path: Path, lines: tuple[str, ...], sai
 
 def test_how_to_scripts_from_csv_and_json(tmp_path: Path) -> None:
     table, records = tmp_path / "a.csv", tmp_path / "b.json"
-    table.write_text(
-        'id,goal,constraint,steps\nt,Make tea,no milk,"1. Boil.\nStep 2: Pour.\n"\n', encoding="utf-8"
-    )
-    record = {
-        "id": "t",
-        "goal": "Make tea",
-        "constraint": "no milk",
-        "system": "Bo",
-        "steps": ["Boil.", "3 cups."],
-    }
-    records.write_text(json.dumps([record, {"goal": "Sleep", "steps": []}]), encoding="utf-8")
+    table.write_text('id,goal,constraint,steps\nt,Make tea,no milk,"1. Boil.\nStep 2: Pour.\n"\n')
+    task = {"id": "t", "goal": "Make tea", "constraint": "no milk"}
+    record = {**task, "system": "Bo", "steps": ["Boil.", "3 cups."]}
+    records.write_text(json.dumps([record, {"goal": "Sleep", "steps": []}]))
     assert read_steps([table, records]) == (
         StepScript("t", "a", "Make tea", "no milk", ("Boil.", "Pour.")),
         StepScript("t", "Bo", "Make tea", "no milk", ("Boil.", "3 cups.")),
@@ -399,16 +371,10 @@ def test_a_work_folder_and_all_scripts_of_a_track_say_the_same(tmp_path: Path) -
     track = Track(FilmId("f.mp4", "x" * 32, 300.0), "en", (), "0.1.0", ()).with_cues(cues)
     folder = tmp_path / "f.mp4.shotad"
     folder.mkdir()
-    paths = [folder]
-    for name, file in (
-        ("json", "f.mp4.shotad/track.json"),
-        ("csv", "a.csv"),
-        ("dapt", "b.dapt"),
-        ("srt", "c.srt"),
-    ):
+    kinds = {"json": "f.mp4.shotad/track.json", "csv": "a.csv", "dapt": "b.dapt", "srt": "c.srt"}
+    for name, file in kinds.items():
         (tmp_path / file).write_bytes(script_format(name).encode(track))
-        paths.append(tmp_path / file)
-    for path in paths:
+    for path in (folder, *(tmp_path / file for file in kinds.values())):
         found = [(one.id, one.steps) for one in read_steps([path])]
         assert found == [("minute 0", ("Ada opens the door.",)), ("minute 2", ("She looks in.",))], path
     assert {one.system for one in read_steps([folder])} == {"f.mp4"}
@@ -421,12 +387,13 @@ def test_predictions_are_scripts_of_twelve_lines_beside_the_human_ones(tmp_path:
             "id": str(n),
             "film": "f",
             "start": float(20 - n),
-            "text_gen": None if n == 3 else f"Line {n}.",
+            "text_gen": f"Line {n}.",
             "text_gt": f"Human {n}.",
         }
         for n in range(1, 15)
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    rows[2]["text_gen"] = None
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     scripts = read_steps([path])
     assert [(one.id, one.system, len(one.steps)) for one in scripts] == [
         ("f, 14 to 3", "mine", 11), ("f, 14 to 3", "human", 12), ("f, 2 to 1", "mine", 2), ("f, 2 to 1", "human", 2),
