@@ -82,14 +82,9 @@ def _grammar(made: Made, clips: list[list[tuple[int, str]]]) -> dict[str, Any]:
         "scale_method": "by-face/1",
         "shots": [
             {
-                "index": i,
-                "first": i * made.length,
-                "quarter": (i + 0.25) * made.length,
-                "middle": (i + 0.5) * made.length,
-                "three_quarters": (i + 0.75) * made.length,
-                "last": (i + 1) * made.length - 0.04,
-                "scale": SCALES[i % len(SCALES)],
-                "probabilities": None,
+                "index": i, "first": i * made.length, "quarter": (i + 0.25) * made.length,
+                "middle": (i + 0.5) * made.length, "three_quarters": (i + 0.75) * made.length,
+                "last": (i + 1) * made.length - 0.04, "scale": SCALES[i % len(SCALES)], "probabilities": None,
                 "thread": made.letters(i),
             }
             for i in known
@@ -98,7 +93,7 @@ def _grammar(made: Made, clips: list[list[tuple[int, str]]]) -> dict[str, Any]:
             [a, b, 0.512 if made.letters(a) and made.letters(a) == made.letters(b) else 0.125]
             for a, b in pairs
         ],
-    }
+    }  # fmt: skip
 
 
 def _look(made: Made, slot: dict[str, Any], clip: list[tuple[int, str]]) -> dict[str, Any]:

@@ -21,15 +21,9 @@ pytestmark = pytest.mark.slow
 Call = Callable[..., Said]
 
 SETTINGS = (
-    "engine=openai",
-    "openai.model=tiny",
-    "openai.in_flight=2",
-    "openai.retries=2",
-    "openai.longest_pause=0.05",
-    "openai.timeout=5",
-    "stage1.attempts=2",
-    "stage2.attempts=2",
-)
+    "engine=openai", "openai.model=tiny", "openai.in_flight=2", "openai.retries=2",
+    "openai.longest_pause=0.05", "openai.timeout=5", "stage1.attempts=2", "stage2.attempts=2",
+)  # fmt: skip
 
 DESCRIBED = (
     "Description:\n1. Main characters: A woman in a red coat.\n2. Actions: She opens the door and walks out.\n"
@@ -145,11 +139,9 @@ def test_a_server_that_echoes_writes_no_line(call: Call, tmp_path: Path, stage: 
 
 
 NO_LINES = {
-    "": answer(""),
-    "half": answer('{"summarized_AD": '),
-    "a number": answer('{"summarized_AD": 7}'),
+    "": answer(""), "half": answer('{"summarized_AD": '), "a number": answer('{"summarized_AD": 7}'),
     "refused": answer(None, message={"refusal": "I cannot describe violence."}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", NO_LINES)

@@ -152,11 +152,9 @@ def begun(cue: Cue, words: str) -> float:
 
 
 REAL = {
-    "sintel-trailer.mp4": [(12.0, 15.0), (18.5, 20.5), (36.5, 39.0), (41.5, 44.0)],
-    "sintel-excerpt.mp4": [],
-    "tears-of-steel-battle.webm": [],
-    "rabbit/video.mp4": [],
-}
+    "sintel-trailer.mp4": [(12.0, 15.0), (18.5, 20.5), (36.5, 39.0), (41.5, 44.0)], "sintel-excerpt.mp4": [],
+    "tears-of-steel-battle.webm": [], "rabbit/video.mp4": [],
+}  # fmt: skip
 """Real clips, and when people speak in them by their captions and by ear."""
 
 

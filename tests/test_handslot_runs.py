@@ -132,12 +132,10 @@ def test_slots_by_hand_are_told_and_kept_in_a_file_that_people_can_read(place):
 @pytest.mark.parametrize(
     "text",
     [
-        "{",
-        "[]",
-        '{"schema_version": 2, "added": [], "removed": []}',
+        "{", "[]", '{"schema_version": 2, "added": [], "removed": []}',
         '{"schema_version": 1, "added": [[3, 2]]}',
     ],
-)
+)  # fmt: skip
 def test_a_damaged_file_is_refused_for_it_holds_a_persons_work(place, given, text):
     (place / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(WorkFolderError, match=r"slots\.hand\.json"):

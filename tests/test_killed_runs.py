@@ -19,14 +19,9 @@ pytestmark = pytest.mark.slow
 SLOTS = 3
 """Of which the first is answered and the second under way when the run is interrupted."""
 SETTINGS = (
-    "stage1.engine=fake",
-    "stage2.engine=openai",
-    "stage2.attempts=1",
-    "prompt.example_count=0",
-    "openai.in_flight=1",
-    "openai.retries=1",
-    "openai.longest_pause=0.5",
-)
+    "stage1.engine=fake", "stage2.engine=openai", "stage2.attempts=1", "prompt.example_count=0",
+    "openai.in_flight=1", "openai.retries=1", "openai.longest_pause=0.5",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("in_flight", [1, 2])

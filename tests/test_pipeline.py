@@ -45,14 +45,9 @@ def test_a_run_writes_the_track_its_scripts_and_the_records(tmp_path: Path) -> N
     names = {p.name for p in (tmp_path / "w").iterdir()}
     stem = film_path().stem
     assert {
-        "shots.json",
-        "speech.json",
-        "slots.json",
-        "stage1.jsonl",
-        "stage2.jsonl",
-        "track.json",
+        "shots.json", "speech.json", "slots.json", "stage1.jsonl", "stage2.jsonl", "track.json",
         "overview.html",
-    } <= names
+    } <= names  # fmt: skip
     assert {f"{stem}.ad.vtt", f"{stem}.ad.srt", f"{stem}.ad.dapt.xml", f"{stem}.ad.csv"} <= names
     shots = json.loads((tmp_path / "w" / "shots.json").read_text())["shots"]
     assert {0, 100, 330} <= {row["frame"] for row in shots}

@@ -24,13 +24,9 @@ from tests.rendering.described import film_with
 
 ROOT = Path(__file__).resolve().parents[1]
 FAST = {
-    "engine": "fake",
-    "slots.find_credits": False,
-    "speech": {"source": "none"},
-    "scale.method": "none",
-    "threads.features": "grid",
-    "frames": {"min_pixels": 12544, "max_pixels": 25088},
-}
+    "engine": "fake", "slots.find_credits": False, "speech": {"source": "none"}, "scale.method": "none",
+    "threads.features": "grid", "frames": {"min_pixels": 12544, "max_pixels": 25088},
+}  # fmt: skip
 """Settings by which a film is described at once and without weights."""
 
 HUMAN = (
@@ -96,8 +92,6 @@ def described(**more: Any) -> shotad.Track:
 
 
 # --- the package
-
-
 def test_its_public_names() -> None:
     assert set(dir(shotad)) == set(shotad.__all__)
     for name in shotad.__all__:
@@ -127,8 +121,6 @@ def test_each_function_is_called_twice_after_all_rooms_were_imported(here: Path)
 
 
 # --- describe
-
-
 def test_it_writes_what_the_command_writes(here: Path) -> None:
     from shotad.cli.main import cli
 
@@ -192,8 +184,6 @@ def test_slots_that_failed_are_told(here: Path) -> None:
 
 
 # --- save
-
-
 @pytest.mark.parametrize(
     ("name", "begins"),
     [
@@ -224,8 +214,6 @@ def test_a_track_is_saved_by_the_ending_of_the_name(
 
 
 # --- render
-
-
 def test_render_uses_the_work_folder_and_speaks_only_what_changed(here: Path) -> None:
     track = described()
     first = shotad.render("movie.mp4", track, "a.mp4", voice="fake")
@@ -248,8 +236,6 @@ def test_render_of_a_film_that_was_not_described_finds_speech_itself(here: Path)
 
 
 # --- shots, threads, scales
-
-
 def test_threads_take_every_shot_and_shots_of_ones_own(here: Path) -> None:
     low = {**FAST, "threads.threshold": -1.0}
     assert shotad.find_threads("movie.mp4", settings=low) == ((0, 1, 2, 3, 4, 5, 6, 7),)
@@ -282,8 +268,6 @@ def test_scales_are_by_shot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- evaluate
-
-
 def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> None:
     files = set(here.iterdir())
     report = shotad.evaluate("predictions.jsonl", "human.csv", metrics=["BLEU-1", "cider"], system="ours")
@@ -299,8 +283,6 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
 
 
 # --- errors, progress, the process
-
-
 @pytest.mark.parametrize(
     ("call", "what", "do"),
     [
@@ -355,8 +337,6 @@ def test_it_runs_in_any_thread_and_takes_no_signals(here: Path) -> None:
 
 
 # --- the page
-
-
 def blocks(page: str) -> Iterator[str]:
     for found in re.finditer(
         r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL

@@ -19,13 +19,9 @@ pytestmark = pytest.mark.slow
 
 SPEC = FilmSpec(frames=1000, gop=50, cuts=tuple(range(90, 990, 90)))
 QUICK = (
-    "engine=fake",
-    "speech.source=auto",
-    "slots.find_credits=false",
-    "scale.method=none",
-    "frames.min_pixels=12544",
-    "frames.max_pixels=25088",
-)
+    "engine=fake", "speech.source=auto", "slots.find_credits=false", "scale.method=none",
+    "frames.min_pixels=12544", "frames.max_pixels=25088",
+)  # fmt: skip
 SLACK = 60
 """Frames that decoders may decode more than once: where parts of the pass for the shots join, and behind
 the last moment that is wanted."""

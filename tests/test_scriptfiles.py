@@ -104,10 +104,8 @@ def test_importing_another_script_loses_none(place: Path) -> None:
     replace_in(other, "The lamp goes out.", "The lamp dies.")
     import_into(place, other, None)
     assert [cue.text for cue in load_track(place / TRACK).cues] == [
-        "A grey cat sleeps.",
-        "She opens the door.",
-        "The lamp dies.",
-    ]
+        "A grey cat sleeps.", "She opens the door.", "The lamp dies.",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", ["[]", '{"scripts": 3}', "{"])

@@ -109,10 +109,8 @@ def test_both_stages_through_the_server(server: ChatServer, tmp_path: Path) -> N
     assert lost(report) == []
     for record in (*seen.values(), *written.values()):
         assert record["maker"] == {
-            "engine": "openai",
-            "model": server.model,
-            "revision": record["maker"]["revision"],
-        }
+            "engine": "openai", "model": server.model, "revision": record["maker"]["revision"],
+        }  # fmt: skip
         for one in record["tries"]:
             assert one["usage"]["tokens_in"] > 20
             assert 0 < one["usage"]["tokens_out"] <= 32
@@ -152,13 +150,9 @@ def test_the_estimate_of_known_prompts_sends_nothing_and_is_near_what_the_server
 SLOTS = 3
 """Of which the first is answered and the second under way when the server dies."""
 GREEDY = (
-    *WRITES,
-    *SHORT,
-    "stage2.sampling.temperature=0",
-    "openai.in_flight=1",
-    "openai.retries=1",
+    *WRITES, *SHORT, "stage2.sampling.temperature=0", "openai.in_flight=1", "openai.retries=1",
     "openai.longest_pause=0.5",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -54,14 +54,10 @@ def test_units_are_found_again() -> None:
     for film, length, slots, pixels in (("a", 60.0, 4, 1.0), ("b", 90.0, 9, 5.0), ("c", 200.0, 16, 3.0)):
         ground = UNITS.second * length + UNITS.pixels * pixels
         more = {
-            "prepare": 0.0,
-            "credits": UNITS.credits * 20,
-            "slots": UNITS.slot * slots,
-            "grammar": (UNITS.slot + UNITS.grammar) * slots,
-            "sheet": (UNITS.slot + UNITS.sheet) * slots,
-            "embedded": (UNITS.slot + UNITS.embedded) * slots,
-            "server": UNITS.slot * slots,
-        }
+            "prepare": 0.0, "credits": UNITS.credits * 20, "slots": UNITS.slot * slots,
+            "grammar": (UNITS.slot + UNITS.grammar) * slots, "sheet": (UNITS.slot + UNITS.sheet) * slots,
+            "embedded": (UNITS.slot + UNITS.embedded) * slots, "server": UNITS.slot * slots,
+        }  # fmt: skip
         runs += [run(film, way, ground + cpu, length, slots, pixels) for way, cpu in more.items()]
         assert {*WAYS, "server"} == more.keys()
     found = units_of(Films(tuple(runs)))

@@ -40,19 +40,15 @@ def test_words_are_found_in_order_and_others_are_not() -> None:
 
 def test_joined_and_parted_words_count_where_their_letters_agree() -> None:
     assert side_by_side(["the", "door", "way"], ["the", "doorway"]) == [
-        Match(0, 0, 0),
-        Match(1, 1, 1),
-        Match(2, 1, 1),
-    ]
+        Match(0, 0, 0), Match(1, 1, 1), Match(2, 1, 1),
+    ]  # fmt: skip
     assert side_by_side(["the", "doorway"], ["the", "door", "way"]) == [Match(0, 0, 0), Match(1, 1, 2)]
 
 
 def test_only_names_may_sound_alike() -> None:
     assert matches("Proog pulls Emo", "prug pulls emmo", ("Proog", "Emo")) == [
-        (0, True),
-        (1, False),
-        (2, True),
-    ]
+        (0, True), (1, False), (2, True),
+    ]  # fmt: skip
     assert matches("Proog pulls Emo", "prug pulls emmo") == [(1, False)]
     assert matches("Proog pulls", "gold pulls", ("Proog",)) == [(1, False)]
 

@@ -55,8 +55,6 @@ def growth(*by_length: tuple[float, ...], peaks: tuple[float, ...] = (100, 101, 
 
 
 # Figures
-
-
 def test_ratios_are_those_within_a_turn() -> None:
     found = figures.ratio(*contest().entrants[:2], "wall")
     # The medians' ratio would be 1.3; the machine was twice as slow in the second turn, for both.
@@ -76,8 +74,6 @@ def test_the_exponent_is_found_behind_a_fixed_cost(exponent: float, fixed: float
 
 
 # Turns
-
-
 def test_all_take_turns_side_by_side_and_in_changing_order() -> None:
     seen = list(running.schedule([(3, None), (2, 1)], 3))
     assert len(seen) == len(set(seen)) == 3 * 3 + 2
@@ -129,8 +125,6 @@ def test_a_measurement_is_a_process_of_its_own(work: str, tmp_path: Path) -> Non
 
 
 # The page
-
-
 def outdated(page: Path) -> list[str]:
     """The files whose block in a page is not what they say."""
     return [
@@ -147,8 +141,6 @@ def test_the_page_of_benchmarks_shows_what_was_measured() -> None:
 
 
 # Plans
-
-
 @pytest.mark.slow
 def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The work that the table measures as reading gives the slots that `shotad slots` plans."""

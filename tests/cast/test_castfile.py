@@ -138,8 +138,6 @@ def test_times_are_read_as_they_are_written(folder: Path, text: str, seconds: fl
 
 
 # Changes
-
-
 @pytest.mark.parametrize(
     ("written", "film"),
     [("S01.E02", "S01.E02.mp4"), ("S01.E02.mp4", "S01.E02.mp4"), ("S01.E02", "S01.E02"), ("a.flv", "a.flv"),

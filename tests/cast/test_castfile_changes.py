@@ -43,16 +43,14 @@ def difference(before: str, after: str) -> tuple[list[str], list[str]]:
         ),
         ("anna", {"aliases": ("Doctor Lee", "Annie", "007")}, [], ["      - '007'"]),
         (
-            "person-03",
-            {"spoken": "Z", "reveals": (Reveal(2.5),)},
-            [],
+            "person-03", {"spoken": "Z", "reveals": (Reveal(2.5),)}, [],
             ["    speak: Z", "    reveal_at: 00:00:02.500"],
         ),
         ("person-03", {"comment": "5 shots"}, ["  #: 3 shots"], ["  #: 5 shots"]),
         ("no", {"nameless": False}, ["    nameless: yes"], ["    id: 'no'", "    nameless:"]),
         ("person-03", {"descriptor": ""}, [], []),
     ],
-)
+)  # fmt: skip
 def test_a_change_touches_no_other_line(
     folder: Path, person: str, values: dict[str, object], gone: list[str], came: list[str]
 ) -> None:
@@ -122,11 +120,8 @@ def test_a_folder_of_photos_is_taken_over(folder: Path) -> None:
     picture(folder / "person-07" / "1.jpg")
     file = CastFile.open(folder)
     assert [(m.id, m.name) for m in file.members] == [
-        ("anna", "anna"),
-        ("extra", "extra"),
-        ("person-07", ""),
-        ("thom", "thom"),
-    ]
+        ("anna", "anna"), ("extra", "extra"), ("person-07", ""), ("thom", "thom"),
+    ]  # fmt: skip
     file.save()
     assert file.photo_specs("anna") == ("anna",)
     assert read_cast(folder / "cast.yaml").members == file.members

@@ -15,10 +15,8 @@ from tests.painted_faces import Image
 def test_a_film_becomes_a_cast_folder(room: Room, faces: VariedFaces) -> None:
     found = room.run()
     assert [(one.id, one.way, one.name, room.who(one.id)) for one in found.people] == [
-        ("person-01", "new", "", "ann"),
-        ("person-02", "new", "", "bo"),
-        ("person-03", "new", "", "cy"),
-    ]
+        ("person-01", "new", "", "ann"), ("person-02", "new", "", "bo"), ("person-03", "new", "", "cy"),
+    ]  # fmt: skip
     ann, bo, cy = (one.found for one in found.people)
     assert (ann.shots, bo.shots, cy.shots) == (2, 2, 1)
     assert ann.seconds == pytest.approx(4.0, abs=0.7)

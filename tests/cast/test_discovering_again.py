@@ -105,10 +105,8 @@ def test_other_borders_part_people_and_the_greater_part_keeps_the_id(
     monkeypatch.setattr(VariedFaces, "join", 0.8)
     apart = room.run("ep1", WHOLE)
     assert [(one.id, one.way, one.found.shots) for one in apart.people] == [
-        ("person-01", "renew", 2),
-        ("person-02", "renew", 2),
-        ("person-03", "new", 1),
-    ]
+        ("person-01", "renew", 2), ("person-02", "renew", 2), ("person-03", "new", 1),
+    ]  # fmt: skip
     assert (room.who("person-01"), room.who("person-03")) == ("ann", "cy")
     monkeypatch.setattr(VariedFaces, "join", 0.5)
     again = room.run("ep1", WHOLE)

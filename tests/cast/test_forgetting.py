@@ -72,13 +72,10 @@ def run(tmp_path: Path) -> Path:
     photos = {"pa": embedding(LIKE_ANN), "pb": embedding(LIKE_BO), "px": {"trouble": "no face"}}
     (place / "cast-faces.json").write_text(json.dumps({"key": "k", "photos": photos}))
     tracks = [
-        {"shot": 0, "person": "ann", "named": "ann"},
-        {"shot": 1, "person": "bo", "named": "bo"},
-        {"shot": 2, "person": "bo", "named": "bo"},
-        {"shot": 2, "person": "ann", "named": None},
-        {"shot": 4, "person": None, "named": None},
-        {"shot": 5, "person": "ann", "named": None},
-    ]
+        {"shot": 0, "person": "ann", "named": "ann"}, {"shot": 1, "person": "bo", "named": "bo"},
+        {"shot": 2, "person": "bo", "named": "bo"}, {"shot": 2, "person": "ann", "named": None},
+        {"shot": 4, "person": None, "named": None}, {"shot": 5, "person": "ann", "named": None},
+    ]  # fmt: skip
     cast = [{"id": "ann", "name": "Ann", "shots": [0]}, {"id": "bo", "name": "Bo", "shots": [1, 2]}]
     tracks = [{**row, "first": row["shot"], "last": row["shot"], "looks": 1} for row in tracks]
     (place / "characters.json").write_text(json.dumps({"cast": cast, "tracks": tracks}))

@@ -81,12 +81,10 @@ def test_looks_from_the_film_help_but_the_photos_stay_decisive() -> None:
 def test_the_first_of_the_cast_that_have_a_usable_photo(studio: Studio) -> None:
     cast = Cast(
         (
-            studio.member("Faceless", BLACK),
-            studio.member("extra", GREEN, nameless=True),
-            studio.member("Anna", RED),
-            studio.member("Ben", BLUE),
+            studio.member("Faceless", BLACK), studio.member("extra", GREEN, nameless=True),
+            studio.member("Anna", RED), studio.member("Ben", BLUE),
         )
-    )
+    )  # fmt: skip
     gallery = read_gallery(cast, Models(), ruled(CastSettings(), first=1)).gallery
     assert list(gallery.photos) == ["extra", "anna"]
 

@@ -46,13 +46,11 @@ def track(
 
 GALLERY = Gallery(
     {
-        "anna": axis(ANNA)[None],
-        "ben": axis(BEN)[None],
-        "celia": axis(CELIA)[None],
+        "anna": axis(ANNA)[None], "ben": axis(BEN)[None], "celia": axis(CELIA)[None],
         "extra": axis(EXTRA)[None],
     },
     nameless=frozenset({"extra"}),
-)
+)  # fmt: skip
 NAMES = {"anna": "Anna", "ben": "Ben", "celia": "Celia"}
 PLAIN = ruled(CastSettings(), from_film=False)
 

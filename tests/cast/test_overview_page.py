@@ -90,10 +90,8 @@ def test_everybody_is_told_with_what_was_seen_of_them(page: Page) -> None:
 def test_pictures_are_told_and_found_from_where_the_page_is(page: Page, folder: Path) -> None:
     pictures = page.all("img")
     assert [image["alt"] for image in pictures][:3] == [
-        'Ann "<b>" O\'Hara, picture 1 of 2',
-        'Ann "<b>" O\'Hara, picture 2 of 2',
-        "person-02, picture 1 of 1",
-    ]
+        'Ann "<b>" O\'Hara, picture 1 of 2', 'Ann "<b>" O\'Hara, picture 2 of 2', "person-02, picture 1 of 1",
+    ]  # fmt: skip
     for image in pictures:
         address = image["src"]
         assert address is not None

@@ -36,12 +36,7 @@ def people(cast: Cast, folder: Path) -> dict[str, list[str]]:
         ),
         (
             [
-                "Thom/b.jpg",
-                "Thom/a2.jpg",
-                "Thom/a10.jpg",
-                "Thom/deep/x.jpg",
-                "thom-2.jpg",
-                "Thom/.x.jpg",
+                "Thom/b.jpg", "Thom/a2.jpg", "Thom/a10.jpg", "Thom/deep/x.jpg", "thom-2.jpg", "Thom/.x.jpg",
                 "Thom/n.txt",
             ],
             {"Thom": ["Thom/a2.jpg", "Thom/a10.jpg", "Thom/b.jpg", "Thom/deep/x.jpg", "thom-2.jpg"]},
@@ -52,7 +47,7 @@ def people(cast: Cast, folder: Path) -> dict[str, list[str]]:
         ),
         (["person-01/1.jpg", "Person X.jpg"], {"Person X": ["Person X.jpg"], "": ["person-01/1.jpg"]}),
     ],
-)
+)  # fmt: skip
 def test_a_folder_of_photos_is_a_cast(tmp_path: Path, files: list[str], found: dict[str, list[str]]) -> None:
     cast = load_cast(put(tmp_path, *files))
     assert {name: sorted(photos) for name, photos in people(cast, tmp_path).items()} == {

@@ -164,10 +164,8 @@ def test_a_film_that_is_held_and_a_place_that_takes_nothing_are_told(tmp_path: P
     assert code == 1
     rows = found(out)
     assert {name: row["state"] for name, row in rows.items()} == {
-        "free.mp4": "skipped",
-        "held.mp4": "in_use",
-        "barred.mp4": "failed",
-    }
+        "free.mp4": "skipped", "held.mp4": "in_use", "barred.mp4": "failed",
+    }  # fmt: skip
     assert "in use by another shotad" in rows["held.mp4"]["error"][0]
     assert "barred.shotad" in rows["barred.mp4"]["error"][0]
     assert err == ""

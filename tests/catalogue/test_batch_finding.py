@@ -81,12 +81,9 @@ def test_lists_hold_comments_and_paths_beside_the_list(
     monkeypatch.chdir(tmp_path / "here")
     text = "# films\n\n  a.mp4  \nb.mp4\n/abs/c.mp4\ns3://bucket/d.mp4\nnowhere.mp4\n"
     assert read_list(str(tmp_path / "films" / "list.txt"), text) == [
-        str(tmp_path / "films" / "a.mp4"),
-        "b.mp4",
-        "/abs/c.mp4",
-        "s3://bucket/d.mp4",
+        str(tmp_path / "films" / "a.mp4"), "b.mp4", "/abs/c.mp4", "s3://bucket/d.mp4",
         str(tmp_path / "films" / "nowhere.mp4"),
-    ]
+    ]  # fmt: skip
     assert read_list("-", "a.mp4\n") == ["a.mp4"]
     assert read_list("s3://bucket/x/list.txt", "a.mp4\n") == ["s3://bucket/x/a.mp4"]
 
@@ -99,17 +96,11 @@ def test_films_of_one_name_get_folders_apart(tmp_path: Path) -> None:
     films = touched(tmp_path, "a/movie.mp4", "a/movie.mkv", "b/movie.mp4", "b/other.mp4")
     beside = Folders().of(films)
     assert [os.path.relpath(one, tmp_path) for one in beside] == [
-        "a/movie.shotad",
-        "a/movie.mkv.shotad",
-        "b/movie.shotad",
-        "b/other.shotad",
-    ]
+        "a/movie.shotad", "a/movie.mkv.shotad", "b/movie.shotad", "b/other.shotad",
+    ]  # fmt: skip
     assert own(Folders(str(tmp_path / "out")).of(films)) == [
-        "movie.shotad",
-        "movie.mkv.shotad",
-        "b-movie.shotad",
-        "other.shotad",
-    ]
+        "movie.shotad", "movie.mkv.shotad", "b-movie.shotad", "other.shotad",
+    ]  # fmt: skip
 
 
 def taken(folder: Path, film: str) -> None:
@@ -182,10 +173,8 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
     assert two.job.config.prompt.note == ""
     assert one.job.subtitles == films[0].replace(".mp4", ".srt")
     assert [film.job.cast for film in (one, two, three)] == [
-        str(tmp_path / "a" / "one.cast.yaml"),
-        str(tmp_path / "a" / "cast"),
-        "/all/cast",
-    ]
+        str(tmp_path / "a" / "one.cast.yaml"), str(tmp_path / "a" / "cast"), "/all/cast",
+    ]  # fmt: skip
     assert one.uses == ("shotad.yaml", "one.yaml", "one.srt", "one.cast.yaml", "one.note.txt")
     assert two.uses == ("shotad.yaml", "cast")
     assert three.uses == ()

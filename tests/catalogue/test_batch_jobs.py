@@ -52,8 +52,6 @@ def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
 
 
 # Done before
-
-
 @pytest.fixture
 def marked(tmp_path: Path) -> FilmJob:
     """A film that is marked as done, without having been described."""
@@ -74,14 +72,10 @@ def test_what_changes_a_run_makes_a_film_undone(marked: FilmJob, tmp_path: Path)
     assert found.files == ("track.json", "movie.ad.vtt")
     (tmp_path / "movie.srt").write_text("")
     others = (
-        replace(marked, config=load_config(None, ["seed=7"])),
-        replace(marked, makes=("film",)),
-        replace(marked, end=5.0),
-        replace(marked, subtitles=str(tmp_path / "movie.srt")),
-        replace(marked, sheet=False),
-        replace(marked, force=True),
-        replace(marked, discard_edits=True),
-    )
+        replace(marked, config=load_config(None, ["seed=7"])), replace(marked, makes=("film",)),
+        replace(marked, end=5.0), replace(marked, subtitles=str(tmp_path / "movie.srt")),
+        replace(marked, sheet=False), replace(marked, force=True), replace(marked, discard_edits=True),
+    )  # fmt: skip
     assert [done_before(other) for other in others] == [None] * len(others)
     assert run_key(replace(marked, timed=True, scratch="/x")) == run_key(marked)
     os.utime(marked.film, ns=(1, 1))
@@ -101,8 +95,6 @@ def test_a_damaged_mark_is_none(marked: FilmJob, text: str) -> None:
 
 
 # What fails
-
-
 def test_a_failure_says_whether_another_try_may_go_better(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "broken.mp4").write_bytes(b"\0\1\2" * 1000)
@@ -148,8 +140,6 @@ def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
 
 
 # Described
-
-
 def files(folder: Path) -> dict[str, bytes]:
     """All files that hold no times of day, by name."""
     apart = ("log.txt", ".lock", ".track.lock")

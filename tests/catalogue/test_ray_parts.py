@@ -60,8 +60,6 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
 
 
 # The register
-
-
 def arrive(register: Register, *names: str, wanted: int | None = None) -> list[bool]:
     found = [register.arrive(0, name, None, {}) for name in names]
     return found if wanted is None else [*found, register.arrive(0, "end", wanted, {})]
@@ -91,8 +89,6 @@ def test_a_run_ends_when_the_engine_fails_for_one_film_after_another() -> None:
 
 
 # Parts
-
-
 def stored(place: Path) -> str:
     pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
     return f"memory://{place.name}/film.shotad"
@@ -149,8 +145,6 @@ def test_a_slot_that_failed_on_this_run_fails_in_the_same_words_and_asks_nobody(
 
 
 # Several servers
-
-
 class Server(FakeEngine):
     """Takes two calls at once; ``broken`` fails as a whole."""
 
@@ -282,8 +276,6 @@ def test_a_model_server_that_does_not_come_up_says_why(tmp_path: Path) -> None:
 
 
 # Settings, and what is missing
-
-
 @pytest.mark.parametrize(
     "path", sorted((data_root() / "configs/ray").glob("run-*.yaml")), ids=lambda p: p.stem
 )

@@ -38,13 +38,9 @@ SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
 SLOTS = ("s00000200", "s00010240", "s00015360")
 ENGINE = "tests.ray_engine:Watched"
 SETTINGS = (
-    "engine=fake",
-    "speech.source=none",
-    "slots.find_credits=false",
-    "scale.method=none",
-    "frames.min_pixels=12544",
-    "frames.max_pixels=25088",
-)
+    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "frames.min_pixels=12544", "frames.max_pixels=25088",
+)  # fmt: skip
 CREWS = RaySettings(
     preparing=WorkerSettings(least=1, most=1),
     looking=WorkerSettings(least=2, most=2),

@@ -32,19 +32,10 @@ from shotad.batch.table import as_json
 from shotad.core import FilmError, StorageError
 
 TREE = (
-    "b.mp4",
-    "a film ü.MKV",
-    "notes.txt",
-    ".hidden.mp4",
-    "sub/c.webm",
-    "sub/deep/d.ts",
-    "sub/b.shotad/b.described.mp4",
-    "out/named/settings.json",
-    "out/named/b.described.mp4",
-    "out/named/voice/more.mp4",
-    ".cache/e.mp4",
-    "q[1]?.mp4",
-)
+    "b.mp4", "a film ü.MKV", "notes.txt", ".hidden.mp4", "sub/c.webm", "sub/deep/d.ts",
+    "sub/b.shotad/b.described.mp4", "out/named/settings.json", "out/named/b.described.mp4",
+    "out/named/voice/more.mp4", ".cache/e.mp4", "q[1]?.mp4",
+)  # fmt: skip
 FILMS = ["a film ü.MKV", "b.mp4", "q[1]?.mp4", "sub/c.webm", "sub/deep/d.ts"]
 
 

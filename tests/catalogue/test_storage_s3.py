@@ -44,13 +44,10 @@ needed("s3fs", "moto")
 pytestmark = pytest.mark.slow
 
 KEYS = {
-    "AWS_ACCESS_KEY_ID": "key",
-    "AWS_SECRET_ACCESS_KEY": "hidden-secret",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_CONFIG_FILE": os.devnull,
-    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "hidden-secret", "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     "AWS_EC2_METADATA_DISABLED": "true",
-}
+}  # fmt: skip
 
 
 class Server:
@@ -460,14 +457,8 @@ def batch(scratch: Path) -> tuple[int, dict[str, str], str]:
     """The exit code of a run, what became of each film, and all that was said."""
     command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "batch", "s3://films/in"]
     command += [
-        "--out",
-        "s3://described/ad",
-        "--scratch",
-        str(scratch / "scratch"),
-        "--jobs",
-        "1",
-        "--no-sheet",
-    ]
+        "--out", "s3://described/ad", "--scratch", str(scratch / "scratch"), "--jobs", "1", "--no-sheet",
+    ]  # fmt: skip
     command += ["--min-free", "off", "--report", str(scratch / "report.json")]
     command += [word for setting in SETTINGS for word in ("--set", setting)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch, timeout=300)

@@ -19,12 +19,8 @@ from tests.language_models import TEXT_END, TURN_END, load, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 TEXTS = [
-    "The rain",
-    "A woman in a red coat crosses the square",
-    "He",
-    "They run up the stairs while",
-    "looks",
-]
+    "The rain", "A woman in a red coat crosses the square", "He", "They run up the stairs while", "looks",
+]  # fmt: skip
 SAYS = "He opens the door."
 
 

@@ -31,8 +31,6 @@ def test_words_of_all_scripts_and_frames_arrive_and_come_back() -> None:
 
 
 # Secrets
-
-
 def test_what_a_url_holds_besides_goes_to_the_server_and_nowhere_else(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -95,8 +93,6 @@ def test_frames_are_not_sent_on_to_where_a_server_points() -> None:
 
 
 # Before the first call
-
-
 def test_getting_ready_contacts_nothing_and_openai_alone_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     with BadServer() as server:
         engine_for(server.url).get_ready(NoProgress())
@@ -130,8 +126,6 @@ def test_a_missing_client_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 # What came back
-
-
 @pytest.mark.parametrize(
     ("act", "reply"),
     [

@@ -34,8 +34,6 @@ from tests.vision_models import (
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
-
-
 HAS_TORCHVISION = importlib.util.find_spec("torchvision") is not None
 SMALL = FrameSettings(min_pixels=784, max_pixels=20000)
 

@@ -294,20 +294,13 @@ class OtherJudge(WordJudge):
 
 
 SETTINGS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "rules": ("code", (*ACTION, "recall", "llm-ad-eval")),
-    "missing": ("skip", ()),
-    "embedding.model": ("org/other", VECTORS),
-    "embedding.instruction": ("code", ACTION),
-    "parser.model": ("other", PARSED),
-    "critic.resolver": (f"{HERE}:Nobody", ("critic",)),
-    "critic.model": ("other", ()),
-    "critic.rules": ("all", ("critic",)),
-    "recall.k": (2, ("recall",)),
-    "recall.neighbours": (3, ("recall",)),
-    "recall.model": ("other", ("recall",)),
-    "judge.engines": ([f"{HERE}:OtherJudge"], ENGINE_METRICS),
-    "report.unit": ("ad", ()),
-}
+    "rules": ("code", (*ACTION, "recall", "llm-ad-eval")), "missing": ("skip", ()),
+    "embedding.model": ("org/other", VECTORS), "embedding.instruction": ("code", ACTION),
+    "parser.model": ("other", PARSED), "critic.resolver": (f"{HERE}:Nobody", ("critic",)),
+    "critic.model": ("other", ()), "critic.rules": ("all", ("critic",)), "recall.k": (2, ("recall",)),
+    "recall.neighbours": (3, ("recall",)), "recall.model": ("other", ("recall",)),
+    "judge.engines": ([f"{HERE}:OtherJudge"], ENGINE_METRICS), "report.unit": ("ad", ()),
+}  # fmt: skip
 """Each setting with another value, and the metrics whose rows are others then. ``critic.model`` belongs to coreference libraries; ``critic.rules`` has a third value, tested
 below."""
 
@@ -401,25 +394,16 @@ def test_what_else_changes_rows(
 
 # --- odd texts
 ODD = {
-    "empty": "",
-    "blank": " \t ",
-    "signs": "?! … — “”",
-    "a thousand words": "He walks and " * 334,
-    "a sentence without end": "who sees the man " * 250,
-    "one long word": "a" * 5000,
-    "one word again and again": "runs " * 1050,
-    "emoji": "👩‍👩‍👧 😀 Ann smiles 🏃🏽‍♀️.",
-    "lines": "Ann opens\nthe door.\r\n\r\nShe\u2028smiles.\x85",
-    "nul": "Ann\0 opens \x00\x07the door.",
-    "bars": "Ann ||| opens ||| the door.",
-    "right to left": "\u202eהיא פותחת את הדלת\u202c",
-    "combining": "Z\u0351\u036ba\u0300l\u0336\u0321go",
-    "zero width": "\u200b\ufeff\u200d",
+    "empty": "", "blank": " \t ", "signs": "?! … — “”", "a thousand words": "He walks and " * 334,
+    "a sentence without end": "who sees the man " * 250, "one long word": "a" * 5000,
+    "one word again and again": "runs " * 1050, "emoji": "👩‍👩‍👧 😀 Ann smiles 🏃🏽‍♀️.",
+    "lines": "Ann opens\nthe door.\r\n\r\nShe\u2028smiles.\x85", "nul": "Ann\0 opens \x00\x07the door.",
+    "bars": "Ann ||| opens ||| the door.", "right to left": "\u202eהיא פותחת את הדלת\u202c",
+    "combining": "Z\u0351\u036ba\u0300l\u0336\u0321go", "zero width": "\u200b\ufeff\u200d",
     "markup": "<b>Ann</b> &amp; {{name}} $name %s {0} \\n [1] 1. Main characters:",
-    "json": '{"summarized_AD": "Ann opens the door."}',
-    "numbers": "3.14 1/2 1,000 -5 ½",
+    "json": '{"summarized_AD": "Ann opens the door."}', "numbers": "3.14 1/2 1,000 -5 ½",
     "steps": "1. 2. 3. 4. Actions:",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ODD)
@@ -457,7 +441,6 @@ RIGHT = (
     "Margot Smith throws him a red ball.",
 )
 
-
 WRONG = (
     "A giant fat dog sleeps in a basket in the kitchen.",
     "He stretches, yawns and starts singing in the bath.",
@@ -485,8 +468,6 @@ def test_a_better_text_scores_better(name: str, make_bench: MakeBench) -> None:
 
 
 # --- twins
-
-
 def test_equal_ids_are_refused() -> None:
     items = human().items
     with pytest.raises(ValueError, match="2 items of the corpus have the id 'alpha-0'"):

@@ -30,11 +30,9 @@ from tests.evaluation.action.parsed import WordVectors
 from tests.evaluation.measuring import Lengths, corpus_of
 
 PAIRS = [
-    ("Ann opens the door.", "Ann opens a door."),
-    ("Ben runs to the car.", None),
-    ("She looks at him.", "He looks."),
-    ("They drive off.", ""),
-]
+    ("Ann opens the door.", "Ann opens a door."), ("Ben runs to the car.", None),
+    ("She looks at him.", "He looks."), ("They drive off.", ""),
+]  # fmt: skip
 
 
 class _Here(Lengths):

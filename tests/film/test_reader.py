@@ -67,11 +67,8 @@ MEDIA = {
 }
 
 SHOWN = {
-    "wide pixels": (192, 144),
-    "narrow pixels": (160, 120),
-    "turned 90": (108, 192),
-    "turned 270": (108, 192),
-}
+    "wide pixels": (192, 144), "narrow pixels": (160, 120), "turned 90": (108, 192), "turned 270": (108, 192),
+}  # fmt: skip
 
 NO_DECORD = "decord is not installed (extra shotad[decord])"
 
@@ -249,8 +246,6 @@ def test_hdr_is_brought_to_sdr(transfer: int) -> None:
 
 
 # Bad input
-
-
 def _refused(path: Path, *words: str) -> FilmError:
     with pytest.raises(FilmError) as caught:
         open_film(path)
@@ -352,8 +347,6 @@ def test_a_film_with_a_hole_goes_on_after_it(suffix: str, codec: str, tmp_path: 
 
 
 # A film may not reach out
-
-
 class _Ear(socketserver.BaseRequestHandler):
     heard: list[bytes] = []  # noqa: RUF012 - one server a test
 

@@ -26,8 +26,6 @@ from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
-
-
 CPU = ComputeSettings(device="cpu", precision="float32")
 
 

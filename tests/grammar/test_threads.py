@@ -88,8 +88,6 @@ def match_scores(earlier: Any, later: Any, matching: Matching) -> Floats:
 
 
 # The score
-
-
 @BOTH_KINDS
 @pytest.mark.parametrize("both_ways", [False, True])
 @pytest.mark.parametrize("radius", range(5))
@@ -126,8 +124,6 @@ def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temper
 
 
 # Matches that agree
-
-
 def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
     """The score by `Matching.agreeing`, patch by patch, in float64."""
     mask, columns = inside(matching.grid, matching.radius), matching.grid[1]
@@ -182,8 +178,6 @@ def test_patches_that_all_match_but_each_elsewhere_score_low() -> None:
 
 
 # All pairs of shots
-
-
 def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> Kinds:
     rng = np.random.default_rng(seed)
 
@@ -252,8 +246,6 @@ def test_only_the_frames_that_a_choice_needs(frames: FrameChoice, needed: tuple[
 
 
 # Threads
-
-
 @st.composite
 def score_matrices(draw: st.DrawFn) -> Floats:
     n = draw(st.integers(1, 9))

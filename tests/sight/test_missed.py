@@ -12,10 +12,8 @@ from shotad.core import Box, Named, PeopleFact, Sighting
 from shotad.sight import with_missed
 
 THOM, BARLEY, CELIA = (
-    Named("thom", "Thom", "he"),
-    Named("barley", "Barley", "he"),
-    Named("celia", "Celia", "she"),
-)
+    Named("thom", "Thom", "he"), Named("barley", "Barley", "he"), Named("celia", "Celia", "she"),
+)  # fmt: skip
 CAST = {named.id: named for named in (THOM, BARLEY, CELIA)}
 LEFT, MIDDLE, RIGHT = (Box(x, 0.2, x + 0.1, 0.4) for x in (0.1, 0.45, 0.8))
 
@@ -27,13 +25,8 @@ def faces(name: str, box: Box, *frames: int) -> list[Sighting]:
 def fact(*names: Named, count: int = 0, first: float = 0.0, last: float = 1.0, **more: Any) -> PeopleFact:
     basics: dict[str, Any] = {"shot": 2, "first": first, "last": last, "count": count or len(names) or 1}
     basics |= {
-        "place": "centre",
-        "size": 0.9,
-        "face": True,
-        "movement": None,
-        "enters": False,
-        "leaves": False,
-    }
+        "place": "centre", "size": 0.9, "face": True, "movement": None, "enters": False, "leaves": False,
+    }  # fmt: skip
     return PeopleFact(**(basics | {"sure": 0.95, "names": names} | more))
 
 

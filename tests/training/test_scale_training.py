@@ -68,19 +68,10 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 SMALL = (
-    "net.tuned_blocks=1",
-    "net.long_side=56",
-    "net.short_side=42",
-    "data.workers=0",
-    "epochs=3",
-    "batch=8",
-    "net.drop_path=0.2",
-    "log_every=2",
-    "tensorboard=false",
-    "optim.lr=1e-3",
-    "compute.device=cpu",
+    "net.tuned_blocks=1", "net.long_side=56", "net.short_side=42", "data.workers=0", "epochs=3", "batch=8",
+    "net.drop_path=0.2", "log_every=2", "tensorboard=false", "optim.lr=1e-3", "compute.device=cpu",
     "compute.precision=float32",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -154,8 +145,6 @@ def crash() -> None:
 
 
 # The parts
-
-
 def test_the_order_of_an_epoch_depends_on_seed_epoch_and_key_alone() -> None:
     keys = [f"k{n}" for n in range(50)]
     order = epoch_order(keys, 1, 0)
@@ -212,18 +201,11 @@ def test_scores_by_hand() -> None:
 
 
 # Small trainings
-
-
 def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
     folder = run.root / "whole"
     assert {p.name for p in folder.iterdir()} - {".lock"} == {
-        "best.safetensors",
-        "last.safetensors",
-        "state.pt",
-        "metrics.csv",
-        "report.json",
-        "confusion.png",
-    }
+        "best.safetensors", "last.safetensors", "state.pt", "metrics.csv", "report.json", "confusion.png",
+    }  # fmt: skip
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert report["test"]["items"] == 10
     assert sum(map(sum, report["test"]["confusion"])) == 10
@@ -319,8 +301,6 @@ def test_it_ends_early_without_a_better_epoch(run: Run) -> None:
 
 
 # What is refused
-
-
 def test_a_begun_training_is_not_written_over(run: Run) -> None:
     with pytest.raises(UsageError, match="was begun before.*--resume"):
         run("whole")

@@ -120,17 +120,9 @@ def test_paper_leaves_out_all_headings_and_who_is_there() -> None:
 
 
 TEXTS = ["act", "near", "far", "against", "other"]
-
-
 VECTORS = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [-1, 0], [0, 1]], np.float32)
-
-
 TABLE = VectorTable(TEXTS, VECTORS)
-
-
 ACT = Phrase("act", "run")
-
-
 REAL = MetricContext(Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}}), Store())
 
 

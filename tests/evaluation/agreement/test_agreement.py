@@ -30,10 +30,8 @@ def test_annotators_are_averaged_and_their_own_scores_are_kept(tmp_path: Path, m
     found = read(tmp_path, text, encoding="utf-8-sig")
     assert found.scores == {"1": 2.0, "2": 0.5}
     assert found.by_annotator == {
-        "ann": {"1": 3.0, "2": 0.0},
-        "ben": {"1": 2.0},
-        "cleo": {"1": 1.0, "2": 1.0},
-    }
+        "ann": {"1": 3.0, "2": 0.0}, "ben": {"1": 2.0}, "cleo": {"1": 1.0, "2": 1.0},
+    }  # fmt: skip
 
 
 def test_actions_of_an_ad_are_averaged_after_the_annotators(tmp_path: Path) -> None:

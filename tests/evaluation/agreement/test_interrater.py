@@ -41,11 +41,8 @@ def bench() -> MetricContext:
 
 
 SAID = (
-    "Ann opens the door slowly.",
-    "She runs to the car.",
-    "Ben waits at the window.",
-    "They drive away fast.",
-)
+    "Ann opens the door slowly.", "She runs to the car.", "Ben waits at the window.", "They drive away fast.",
+)  # fmt: skip
 
 
 def versions() -> tuple[Version, Version]:
@@ -60,11 +57,8 @@ def versions() -> tuple[Version, Version]:
 def test_both_directions_at_each_threshold() -> None:
     found = inter_rater(*versions(), [0.8, 0.5], bench(), ["cider", "rouge-l"])
     assert [(one.tiou, one.reference, one.pairs) for one in found.directions] == [
-        (0.5, "first", 4),
-        (0.5, "second", 4),
-        (0.8, "first", 3),
-        (0.8, "second", 3),
-    ]
+        (0.5, "first", 4), (0.5, "second", 4), (0.8, "first", 3), (0.8, "second", 3),
+    ]  # fmt: skip
     rouge = [one.results[1] for one in found.directions]
     assert rouge[2].value is not None
     assert rouge[0].value is not None

@@ -58,8 +58,6 @@ def test_rouge_takes_the_best_precision_and_the_best_recall() -> None:
 
 
 # --- as metrics
-
-
 def test_few_items_are_remarked_on_and_one_alone_scores_nothing() -> None:
     alone = scored("cider", human(HUMAN[0]))
     assert alone.value == 0
@@ -89,13 +87,9 @@ def test_the_example_with_two_references_has_its_known_scores() -> None:
         tuple(Item(str(k), "f", Interval(k, k + 1), (a, b), line) for k, (line, a, b) in enumerate(lines))
     )
     wanted = {
-        "bleu-1": 0.550000,
-        "bleu-2": 0.428174,
-        "bleu-3": 0.284043,
-        "bleu-4": 0.201143,
-        "rouge-l": 0.522104,
+        "bleu-1": 0.550000, "bleu-2": 0.428174, "bleu-3": 0.284043, "bleu-4": 0.201143, "rouge-l": 0.522104,
         "cider": 1.242192,
-    }
+    }  # fmt: skip
     for name, value in wanted.items():
         assert scored(name, corpus).value == pytest.approx(100 * value, abs=5e-5), name
 

@@ -93,11 +93,9 @@ def test_spice_on_a_java_without_scripts_says_so(
 # --- SPICE
 def test_spices_answers_become_rows(coco: Path) -> None:
     pairs = [
-        ("A man walks.", "A man walks."),
-        ("A man walks.", "A man runs."),
-        ("He sits.", None),
+        ("A man walks.", "A man walks."), ("A man walks.", "A man runs."), ("He sits.", None),
         ("He sits.", "..."),
-    ]
+    ]  # fmt: skip
     at = bench()
     result = score(make_metric("spice", at), corpus_of(pairs), at)
     assert [row.value for row in result.rows] == pytest.approx([100.0, 100 * 2 / 3, 0.0, 0.0])

@@ -47,17 +47,12 @@ SCRIPT = """<script>
 </scene>
 </script>"""
 
-
 PUBLISHED = {
-    "dc1_adjacent_similarity": 0.4150812,
-    "dc2_qa_relevance": 0.3380430,
-    "dc3_topic_concentration": 0.6877354,
-    "cc1_emotional_stability": 0.75,
-    "cc2_linguistic_consistency": 0.7287121,
-    "cc3_action_intention_alignment": 0.5830660,
-    "pr1_scene_similarity": 0.4057396,
+    "dc1_adjacent_similarity": 0.4150812, "dc2_qa_relevance": 0.3380430, "dc3_topic_concentration": 0.6877354,
+    "cc1_emotional_stability": 0.75, "cc2_linguistic_consistency": 0.7287121,
+    "cc3_action_intention_alignment": 0.5830660, "pr1_scene_similarity": 0.4057396,
     "pr2_event_coherence": 0.2463183,
-}
+}  # fmt: skip
 """What the published code (364c744) gives for this script, told the same features and the same vectors."""
 
 
@@ -96,11 +91,9 @@ class ScriptReader(ScriptedEngine):
     def _turn(self, request: Request) -> dict[str, Any]:
         (line,) = quotes(request, "Line")
         return {
-            "keywords": keywords(line),
-            "question": ("yes" if line.rstrip().endswith("?") else "no"),
-            "emotion": emotion(line),
-            "intention": ("yes" if line.startswith("I will") else "no"),
-        }
+            "keywords": keywords(line), "question": ("yes" if line.rstrip().endswith("?") else "no"),
+            "emotion": emotion(line), "intention": ("yes" if line.startswith("I will") else "no"),
+        }  # fmt: skip
 
     def _list(self, request: Request) -> dict[str, Any]:
         assert request.schema is not None

@@ -43,14 +43,11 @@ def test_what_models_do_to_tags() -> None:
     assert scene == Scene(
         "INT. BARN",
         (
-            Element("action", "A lamp & a cow."),
-            Element("dialogue", "So.", "IDA"),
-            Element("dialogue", "Well.", "IDA", "beat, laughs"),
-            Element("action", "(sighs)"),
-            Element("action", "He leaves."),
-            Element("action", "Dark."),
+            Element("action", "A lamp & a cow."), Element("dialogue", "So.", "IDA"),
+            Element("dialogue", "Well.", "IDA", "beat, laughs"), Element("action", "(sighs)"),
+            Element("action", "He leaves."), Element("action", "Dark."),
         ),
-    )
+    )  # fmt: skip
 
 
 def test_tags_without_scenes_are_one_scene() -> None:

@@ -67,13 +67,10 @@ def test_the_codes_metrics_are_those_of_the_published_code() -> None:
 def test_the_papers_metrics_are_its_equations() -> None:
     found = values(scored(SCRIPT))
     spoken = [
-        "Who let the boat go out tonight?",
-        "I let the boat go, and I hate it.",
-        "I will ring the harbour bell.",
-        "Will the bell bring the boat home?",
-        "Bells love the fog, the fog loves nobody.",
-        "I will tie the boat to the wall.",
-    ]
+        "Who let the boat go out tonight?", "I let the boat go, and I hate it.",
+        "I will ring the harbour bell.", "Will the bell bring the boat home?",
+        "Bells love the fog, the fog loves nobody.", "I will tie the boat to the wall.",
+    ]  # fmt: skip
     neighbours = [cosine(*pair) for pair in pairwise(spoken)]
     assert found["dc1"] == pytest.approx(np.mean(neighbours), abs=1e-6)
     assert found["cc1"] == 0.75, "MARA: 0, 0, 1; TOM: -1, 0, 0"
@@ -155,11 +152,8 @@ def test_the_record_has_what_the_figures_come_from() -> None:
     (script,) = record["scripts"]
     assert script["n"] == {"scenes": 3, "turns": 6, "actions": 5, "characters": 2}
     assert script["features"]["turns"][1] == {
-        "keywords": ["boat", "hate"],
-        "question": False,
-        "emotion": -1,
-        "intention": False,
-    }
+        "keywords": ["boat", "hate"], "question": False, "emotion": -1, "intention": False,
+    }  # fmt: skip
     assert script["features"]["lists"]["events"][1] == "The boat drifts to the harbour wall."
     assert record["sources"][0]["means"]["cc1"] == 0.75
 
@@ -176,11 +170,9 @@ def test_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "people.jsonl").write_text(lines + "\n", encoding="utf-8")
     found = {(one.source, one.id, bool(one.text)) for one in read_scripts([tmp_path])}
     assert found == {
-        ("o3-mini", "tt9", True),
-        ("o3-mini", "tt8", False),
-        (tmp_path.name, "one", True),
+        ("o3-mini", "tt9", True), ("o3-mini", "tt8", False), (tmp_path.name, "one", True),
         ("people", "tt9", True),
-    }
+    }  # fmt: skip
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(EvaluationError, match=r"bad\.txt cannot be read"):
         read_scripts([tmp_path / "bad.txt"])

@@ -10,30 +10,13 @@ from shotad.script.cast_members import member
 
 THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")
 
-
 FILM = (
-    "Will Brennan",
-    "Rose Dawson",
-    "Doc Erwin Riedenschneider",
-    "Dix Handley",
-    "Dr. Emmett Brown",
-    "Mark 'Rat' Ratner",
-    "Anne-Marie McCoy",
-    "Jerry O'Neill",
-    "T.J. McCabe",
-    "Zoë Ortiz",
-    "Douglas Quaid / Hauser",
-    "Harold Dobbs - Hal",
-    "Ben Newman at 7 Years Old",
-    "Otis the Cow",
-    "Captain Georg von Trapp",
-    "Bus Driver",
-    "First Detective",
-    "CIA Man",
-    "The Sundance Kid",
-    "Fox",
+    "Will Brennan", "Rose Dawson", "Doc Erwin Riedenschneider", "Dix Handley", "Dr. Emmett Brown",
+    "Mark 'Rat' Ratner", "Anne-Marie McCoy", "Jerry O'Neill", "T.J. McCabe", "Zoë Ortiz",
+    "Douglas Quaid / Hauser", "Harold Dobbs - Hal", "Ben Newman at 7 Years Old", "Otis the Cow",
+    "Captain Georg von Trapp", "Bus Driver", "First Detective", "CIA Man", "The Sundance Kid", "Fox",
     "Mr. Humberfloob / Voice of the Fish",
-)
+)  # fmt: skip
 
 
 def meant(*sentences: str, cast: tuple[str, ...] = FILM) -> list[list[str]]:
@@ -157,8 +140,6 @@ def test_titles_and_roles_say_who_is_she(entry: str, pronoun: str) -> None:
 
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Quarrel", "Max")
-
-
 T, M, H, S, C, X = "Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Max"
 
 

@@ -26,21 +26,14 @@ from tests.evaluation.judges.judging import (
 )
 
 LINES = (
-    "A giant fat rabbit climbs out of a hole in the ground.",
-    "He stretches, yawns, and then starts walking.",
-    "Then he stops to scratch his bottom.",
-    "Hanna leaps up from the table.",
-    "The kettle boils over.",
-)
-
+    "A giant fat rabbit climbs out of a hole in the ground.", "He stretches, yawns, and then starts walking.",
+    "Then he stops to scratch his bottom.", "Hanna leaps up from the table.", "The kettle boils over.",
+)  # fmt: skip
 
 ACTIONS = (
-    ("A rabbit climbs out of a hole.",),
-    ("He stretches.", "He yawns.", "He starts walking."),
-    ("He stops.", "He scratches his bottom."),
-    ("She leaps up from the table.",),
-    ("The kettle boils over.",),
-)
+    ("A rabbit climbs out of a hole.",), ("He stretches.", "He yawns.", "He starts walking."),
+    ("He stops.", "He scratches his bottom."), ("She leaps up from the table.",), ("The kettle boils over.",),
+)  # fmt: skip
 
 
 def items(predictions: tuple[str | None, ...] = LINES) -> list[Item]:
@@ -136,12 +129,9 @@ def test_texts_cannot_give_orders() -> None:
 
 
 STORY = (
-    "Ada hides the letter under the floor.",
-    "The guard kicks the door open.",
-    "He searches the room.",
-    "He finds nothing and leaves.",
-    "Ada burns the letter.",
-)
+    "Ada hides the letter under the floor.", "The guard kicks the door open.", "He searches the room.",
+    "He finds nothing and leaves.", "Ada burns the letter.",
+)  # fmt: skip
 
 
 def film(name: str, human: tuple[str, ...], told: tuple[str | None, ...]) -> list[Item]:
@@ -215,7 +205,6 @@ def test_what_the_judge_is_shown(judge) -> None:  # type: ignore[no-untyped-def]
 
 
 ODD = 'He says "$5 {now}\\" \n\n— and… 100 % ☃'
-
 
 QUESTIONS: dict[str, Callable[[], Question[Any]]] = {
     "ad": lambda: prompts.ad_question(ODD, ODD, 1),

@@ -89,14 +89,10 @@ def test_whose_numbers_may_stand_beside_the_papers(metric: str, judge: str, may:
 @pytest.mark.parametrize(
     "answer",
     [
-        '{"score": 3}',
-        '  {"score": 3}\n',
-        '{\n  "score": 3\n}',
-        '```json\n{"score": 3}\n```',
-        '```\n{"score": 3}```',
-        '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
+        '{"score": 3}', '  {"score": 3}\n', '{\n  "score": 3\n}', '```json\n{"score": 3}\n```',
+        '```\n{"score": 3}```', '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
     ],
-)
+)  # fmt: skip
 def test_what_is_read(answer: str) -> None:
     assert record_in(answer, ["score"]) == {"score": 3}
 

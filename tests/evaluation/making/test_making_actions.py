@@ -27,13 +27,9 @@ from tests.evaluation.datasets.datasetfiles import cmd_ad
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
 
 TEXTS = (
-    "Ada opens the door and sees Bo.",
-    "The guard sits.",
-    "",
-    "Ada opens the door and sees Bo.",
+    "Ada opens the door and sees Bo.", "The guard sits.", "", "Ada opens the door and sees Bo.",
     "Rain falls.",
-)
-
+)  # fmt: skip
 
 ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
 

@@ -39,7 +39,6 @@ reaches beyond the video and one that lies beyond it; a clip without a video and
 SHOTS = {"2001/one": [(0.01, 2.39), (2.41, 5.19), (5.21, 7.99), (8.01, 11.99)], "2002/two": []}
 """Published lists, ending 10 ms early as those do; an empty one is a clip without cuts."""
 
-
 INSIDE = 8
 """ADs that can be described; the others are beyond their video, or have none."""
 

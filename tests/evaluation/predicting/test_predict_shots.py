@@ -42,11 +42,7 @@ def test_a_video_that_begins_later_has_its_own_seconds() -> None:
 
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-
-
 LABELS = {Role.PAST: "l", Role.CURRENT: "m", Role.FUTURE: "r"}
-
-
 Pieces = dict[str, list[tuple[str, float, float]]]
 """By the AD's number: past, current or future, start and end as published."""
 

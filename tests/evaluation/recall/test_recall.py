@@ -16,28 +16,14 @@ from shotad.script import EncoderPlace, TokenEncoder, locate
 from tests.evaluation.measuring import corpus_of
 
 PREDICTIONS = [
-    "Ann opens a door.",
-    "Bob sits",
-    "A man walks up the stairs slowly.",
-    "She waits",
-    "the door",
-    "Bob sits",
-    "",
-    "Ann opens a door.",
-]
-
+    "Ann opens a door.", "Bob sits", "A man walks up the stairs slowly.", "She waits", "the door", "Bob sits",
+    "", "Ann opens a door.",
+]  # fmt: skip
 
 REFERENCES = [
-    "Ann opens a door.",
-    "Ann opens a door",
-    "The man walks up, Bob waits.",
-    "He sits.",
-    "Bob walks slowly up the stairs",
-    "A quick man",
-    "Bob sits.",
-    "  Bob sits. ",
-]
-
+    "Ann opens a door.", "Ann opens a door", "The man walks up, Bob waits.", "He sits.",
+    "Bob walks slowly up the stairs", "A quick man", "Bob sits.", "  Bob sits. ",
+]  # fmt: skip
 
 THEIRS = {
     ("bert", 1): [1.0, 0.843548, 0.964191, 0.882976, 0.867737, 0.935827, 0.0, 0.925864],

@@ -24,8 +24,6 @@ from shotad.evaluation.report.inputs import Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
-
-
 B = Predictions("b.jsonl", "1" * 64, "System B")
 
 

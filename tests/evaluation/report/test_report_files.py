@@ -37,11 +37,8 @@ def test_two_runs_that_took_different_times_write_the_same_but_for_the_times(tmp
     differing = [n for n in FILES if (tmp_path / "a" / n).read_bytes() != (tmp_path / "b" / n).read_bytes()]
     assert differing == ["speed.json"]
     assert json.loads((tmp_path / "b" / "speed.json").read_text())["metrics"][0] == {
-        "name": "cider",
-        "seconds": 99.5,
-        "rows": 60,
-        "fresh": 60,
-    }
+        "name": "cider", "seconds": 99.5, "rows": 60, "fresh": 60,
+    }  # fmt: skip
 
 
 def test_the_record_says_what_it_was_made_of(folder: Path) -> None:

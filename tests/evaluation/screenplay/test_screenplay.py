@@ -135,12 +135,9 @@ STAGE = [
         "Screen verifies this. Saavik makes an agonized choice.\nSAAVIK\nDamn.",
     },
     {
-        "_id": 2,
-        "title": "2、教室 内 日",
-        "subtitle": "次日",
-        "content": "教室里哄乱一片。\n老师画外音：起立。\n三角裤: 敬礼。",
+        "_id": 2, "title": "2、教室 内 日", "subtitle": "次日", "content": "教室里哄乱一片。\n老师画外音：起立。\n三角裤: 敬礼。",
     },
-]
+]  # fmt: skip
 
 
 def test_script_json_of_stage(tmp_path: Path) -> None:

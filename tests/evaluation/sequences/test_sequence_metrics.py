@@ -77,8 +77,6 @@ def test_names_along_lines(lines: tuple[str | None, ...], expected: list[list[tu
 
 
 NAMES = ("repetition", "repetition-meaning", "names-kept")
-
-
 CAST = {"film": ("Tony Wendice", "Margot Smith")}
 
 

@@ -60,13 +60,10 @@ def test_timelines_and_arcs(tmp_path: Path) -> None:
     # arcs the key's is found, but ends otherwise.
     assert figures(run) == pytest.approx(
         {
-            "gold-fact recall": 25,
-            "predicted-fact precision": 50,
-            "transition coherence": 0,
-            "arc narrative aspect": 50,
-            "arc progression": 0,
+            "gold-fact recall": 25, "predicted-fact precision": 50, "transition coherence": 0,
+            "arc narrative aspect": 50, "arc progression": 0,
         }
-    )
+    )  # fmt: skip
     ann, bob = run.items
     assert [one["scene"] for one in ann["timeline"]["nodes"]] == ["1", "2"]  # in the script's order
     assert ann["matched"] == {"a1": "1", "a2": "1"}

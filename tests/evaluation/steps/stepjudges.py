@@ -14,12 +14,9 @@ HERE = "tests.evaluation.steps.stepjudges"
 GOOD = {
     "Make tea": ("Fill the kettle.", "Boil the water.", "Pour it on the leaves.", "Wait.", "Serve it."),
     "Change a bulb": (
-        "Switch off the lamp.",
-        "Turn the old bulb out.",
-        "Turn the new one in.",
-        "Switch it on.",
+        "Switch off the lamp.", "Turn the old bulb out.", "Turn the new one in.", "Switch it on.",
     ),
-}
+}  # fmt: skip
 """The one good way to each goal that these judges know. For any other the first list they are shown is good."""
 
 

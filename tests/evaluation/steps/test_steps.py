@@ -35,11 +35,9 @@ def bulb(system: str, *steps: str) -> StepScript:
 
 
 SCRIPTS = (
-    tea("ann", *TEA),
-    tea("bob", TEA[1], TEA[0], TEA[3], "Add milk from the moon."),
-    bulb("ann", *BULB),
+    tea("ann", *TEA), tea("bob", TEA[1], TEA[0], TEA[3], "Add milk from the moon."), bulb("ann", *BULB),
     bulb("bob", *BULB[:3], BULB[0]),
-)
+)  # fmt: skip
 """Ann's are right. Bob's tea lacks a step, has one that does not belong, breaks the condition, is out of order,
 is not served and needs the moon; his bulb is never switched on, and one step stands twice."""
 
@@ -71,8 +69,6 @@ def score_of(found: dict[str, Any], system: str, by: str = "agents") -> dict[str
 
 
 # Agents and criteria
-
-
 def test_each_agent_answers_its_own_criteria_and_the_critic_alone_sees_the_good_answer() -> None:
     Careful.asked.clear()
     found = judged()
@@ -153,8 +149,6 @@ def test_a_run_that_was_stopped_goes_on_without_asking_again(tmp_path: Path) -> 
 
 
 # Planted faults
-
-
 def faults(found: dict[str, Any], by: str = "agents") -> dict[str, dict[str, Any]]:
     return {one["fault"]: one for one in found["faults"][by]}
 
@@ -250,8 +244,6 @@ def test_an_engine_that_plants_nothing_or_takes_out_half_of_the_steps_is_not_bel
 
 
 # People
-
-
 def labels(folder: Path, *lines: str) -> Path:
     path = folder / "people.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -319,8 +311,6 @@ def test_labels_that_cannot_be_meant(tmp_path: Path, lines: tuple[str, ...], sai
 
 
 # Files
-
-
 def test_how_to_scripts_from_csv_and_json(tmp_path: Path) -> None:
     table, records = tmp_path / "a.csv", tmp_path / "b.json"
     table.write_text('id,goal,constraint,steps\nt,Make tea,no milk,"1. Boil.\nStep 2: Pour.\n"\n')
@@ -384,14 +374,11 @@ def test_predictions_are_scripts_of_twelve_lines_beside_the_human_ones(tmp_path:
     path = tmp_path / "mine.jsonl"
     rows = [
         {
-            "id": str(n),
-            "film": "f",
-            "start": float(20 - n),
-            "text_gen": f"Line {n}.",
+            "id": str(n), "film": "f", "start": float(20 - n), "text_gen": f"Line {n}.",
             "text_gt": f"Human {n}.",
         }
         for n in range(1, 15)
-    ]
+    ]  # fmt: skip
     rows[2]["text_gen"] = None
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     scripts = read_steps([path])
@@ -441,8 +428,6 @@ def test_a_label_stands_once_with_its_system_or_without(tmp_path: Path) -> None:
 
 
 # Prompts
-
-
 def test_the_readme_of_the_prompts_names_them_all() -> None:
     prompts = Path(__file__).resolve().parents[3] / "prompts"
     said = (prompts / "README.md").read_text(encoding="utf-8").partition("## Lists of steps")[2]

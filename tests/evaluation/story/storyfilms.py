@@ -51,11 +51,9 @@ def questions(film: str, *, open_ones: bool = False) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for n, fact in enumerate(FACTS, 1):
         row = {
-            "film": film,
-            "id": fact,
-            "question": f"Where does {film} find the {fact}?",
+            "film": film, "id": fact, "question": f"Where does {film} find the {fact}?",
             "answer": f"place {n}",
-        }
+        }  # fmt: skip
         rows.append(row if open_ones else {**row, "options": options_of(n)})
     return rows
 
@@ -162,11 +160,9 @@ class Maker(Reader):
         fact = re.findall(r"the (\w+) in", line)[0]
         film = line[1:].split()[0]
         row = {
-            "question": f"Where does {film} find the {fact}?",
-            "answer": re.findall(r"place \d", line)[0],
-            "wrong": ["place 7", "place 8", "place 9"],
-            "line": number,
-        }
+            "question": f"Where does {film} find the {fact}?", "answer": re.findall(r"place \d", line)[0],
+            "wrong": ["place 7", "place 8", "place 9"], "line": number,
+        }  # fmt: skip
         return {"questions": [row]}
 
 

@@ -66,13 +66,8 @@ def test_gains_are_those_of_what_each_description_tells(tmp_path: Path, open_one
     average = {name: story.accuracy(name).value for name in story.answers}
     # Of 12 questions: the dialogue tells key of both films; the ADs 3 and 1 more; the human AD all.
     told = {
-        "nothing": 0,
-        "dialogue": 200 / 12,
-        "ad": 600 / 12,
-        "other": 200 / 12,
-        "shuffled": 100,
-        "human": 100,
-    }
+        "nothing": 0, "dialogue": 200 / 12, "ad": 600 / 12, "other": 200 / 12, "shuffled": 100, "human": 100,
+    }  # fmt: skip
     assert average == pytest.approx(told)
     gains = {name: story.gain(name) for name in ("ad", "other", "human")}
     gained = {name: gain.value for name, gain in gains.items()}
@@ -263,13 +258,8 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
     )
     questions = read_questions([tmp_path / "q.csv"])
     told = (
-        "Where does Anna find the key?",
-        "place 1",
-        (),
-        None,
-        "She finds it, [scene 1]",
-        "Scene Grounding",
-    )
+        "Where does Anna find the key?", "place 1", (), None, "She finds it, [scene 1]", "Scene Grounding",
+    )  # fmt: skip
     assert questions[0] == StoryQuestion("en04", "1", *told)
     film = read_film("en04", script=tmp_path / "script.json")
     story = evaluate_story([film], questions, READER, context(), tries=5)

@@ -22,8 +22,6 @@ from shotad.grammar import Features, threads_of
 from tests.media import FilmSpec, make_film, read_number
 
 SIDE, MID, ALL, WHOLE = TABLE
-
-
 GRID = (4, 4)
 
 
