@@ -35,19 +35,15 @@ def kept(place: Path, run: ReportInput) -> Report:
 @pytest.fixture
 def one(tmp_path: Path) -> Report:
     corpus = made_corpus(60)
-    return kept(
-        tmp_path / "one", made_run(corpus, (made_result(corpus), made_result(corpus, "repetition", seed=1)))
-    )
+    results = (made_result(corpus), made_result(corpus, "repetition", seed=1))
+    return kept(tmp_path / "one", made_run(corpus, results))
 
 
-def held(tmp_path: Path, one: Report, shift: float = 3.0, **more: object) -> Comparison:
+def held(tmp_path: Path, one: Report, **more: object) -> Comparison:
     corpus = made_corpus(60)
-    results = (
-        made_result(corpus, shift=shift, **more),
-        made_result(corpus, "repetition", seed=1, shift=shift),
-    )  # type: ignore[arg-type]
-    two = kept(tmp_path / "two", made_run(corpus, results, predictions=B))
-    return compare(one, two, SETTINGS)
+    repeats = made_result(corpus, "repetition", seed=1, shift=3.0)
+    results = made_result(corpus, shift=3.0, **more), repeats  # type: ignore[arg-type]
+    return compare(one, kept(tmp_path / "two", made_run(corpus, results, predictions=B)), SETTINGS)
 
 
 def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
@@ -98,9 +94,8 @@ def test_shards_make_the_report_of_the_whole_to_the_byte(tmp_path: Path, order: 
     items = tuple(replace(i, prediction=None) if i.id in ("7", "50") else i for i in made_corpus(60).items)
     run = made_run(Corpus(items, dataset="cmd-ad"), extra=3, doubled=1)
     kept(tmp_path / "whole", run)
-    parts = [
-        kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 10), (10, 11), (11, 60)])
-    ]
+    ends = ((0, 10), (10, 11), (11, 60))
+    parts = [kept(tmp_path / f"{k}", shard(run, *each)) for k, each in enumerate(ends)]
     kept(tmp_path / "merged", merge([parts[k] for k in order]))
     for name in FILES:
         assert (tmp_path / "merged" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
@@ -161,9 +156,10 @@ def test_numbers_by_another_truth_are_not_compared(
         other = Corpus(items, change["casts"], "cmd-ad")
     else:
         other = replace(corpus, items=(*items[:-1], replace(items[-1], **change)))
-    reports = []
-    for name, one in (("a", corpus), ("b", other)):
-        reports.append(kept(tmp_path / name, made_run(one, (made_result(one, metric), made_result(one)))))
+    reports = [
+        kept(tmp_path / name, made_run(each, (made_result(each, metric), made_result(each))))
+        for name, each in (("a", corpus), ("b", other))
+    ]
     found = compare(*reports, ReportSettings())
     assert [why for _, why in found.not_compared] == [reason]
     assert [one.name for one in found.metrics] == ["cider"]

@@ -39,12 +39,11 @@ def test_a_file_for_one_clip(tmp_path: Path) -> None:
     assert clip.clusters == ((0, 2),)
     assert clip.frame_rate is None
 
-
-def test_files_of_many_clips_in_order_of_names(tmp_path: Path) -> None:
+    # Files of many clips come in the order of names.
     write(tmp_path / "b.json", GOOD)
     write(tmp_path / "a" / "z.json", [GOOD, {**GOOD, "frame_rate": "24000/1001", "note": "kept"}])
     clips = read_thread_labels(tmp_path).clips
-    assert [clip.name for clip in clips] == ["a/z.json[0]", "a/z.json[1]", "b.json"]
+    assert [clip.name for clip in clips] == ["a/z.json[0]", "a/z.json[1]", "b.json", "series/a.json"]
     assert clips[1].frame_rate == Fraction(24000, 1001)
 
 
@@ -143,8 +142,8 @@ def films(tmp_path: Path) -> Path:
     return folder
 
 
-def convert(tool: ModuleType, films: Path, text: str, *words: str, name: str = "threads.csv") -> int:
-    source = films.parent / name
+def convert(tool: ModuleType, films: Path, text: str, *words: str) -> int:
+    source = films.parent / "threads.csv"
     source.write_text(text, encoding="utf-8")
     code: int = tool.main([str(source), "--films", str(films), "--out", str(films.parent / "out"), *words])
     return code
