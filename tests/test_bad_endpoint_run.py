@@ -145,9 +145,7 @@ NO_LINES = {
 
 
 @pytest.mark.parametrize("bad", NO_LINES)
-def test_answers_that_are_none_become_failed_lines_with_a_reason(
-    call: Call, tmp_path: Path, bad: str
-) -> None:
+def test_answers_that_are_none_are_failed_lines_with_a_reason(call: Call, tmp_path: Path, bad: str) -> None:
     with BadServer(lambda seen: well(seen) if is_stage1(seen) else NO_LINES[bad]) as server:
         report = checked(call, run_at(server, tmp_path / "w"))
     assert states(report) == {"failed": len(SLOTS)}
@@ -161,9 +159,7 @@ def test_answers_that_are_none_become_failed_lines_with_a_reason(
 
 
 @pytest.mark.parametrize("number", [1, 4], ids=["one slot", "every slot"])
-def test_a_server_that_talks_nonsense_fails_a_slot_or_stops_the_run(
-    call: Call, tmp_path: Path, number: int
-) -> None:
+def test_a_server_of_nonsense_fails_a_slot_or_stops_the_run(call: Call, tmp_path: Path, number: int) -> None:
     """Nonsense about one slot is that slot's failure; nonsense always is a server that is not well."""
     with BadServer(ForClips(html(), number)) as server:
         run = run_at(server, tmp_path / "w")
@@ -215,9 +211,7 @@ STOPS = {
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_what_makes_all_calls_useless_stops_the_run_which_goes_on_later(
-    call: Call, tmp_path: Path, name: str
-) -> None:
+def test_what_makes_all_calls_useless_stops_the_run_for_now(call: Call, tmp_path: Path, name: str) -> None:
     first = 6  # Stage I has seen all four slots, and the first line is written
     one = ("openai.in_flight=1",)
     with BadServer(lambda seen: well(seen) if seen.number < first - 1 else STOPS[name](seen)) as server:

@@ -120,7 +120,7 @@ def test_what_a_person_may_have_edited_is_refused_with_the_place_and_kept(
     ("key", "value"),
     [("error", []), ("raw", None), ("prompt", "x"), ("maker", 3), ("notes", []), ("slot", float("nan"))],
 )
-def test_damaged_lines_of_records_are_left_out_and_made_again(
+def test_damaged_lines_of_records_are_redone(
     shotad: Shotad, place: Path, name: str, key: str, value: object
 ) -> None:
     file = place / f"{name}.jsonl"
@@ -149,7 +149,7 @@ def test_records_of_other_commands_are_held_to_their_shape(tmp_path: Path, file:
         read_record(tmp_path / file)
 
 
-def test_a_fault_of_its_own_is_told_in_one_paragraph(
+def test_own_faults_are_one_paragraph(
     shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(*_: object, **__: object) -> None:

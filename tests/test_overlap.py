@@ -192,9 +192,7 @@ def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
     assert tree(tmp_path / "w") == whole()
 
 
-def test_a_disk_that_is_full_stops_all_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_stops_all_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from shotad.core import RecordLog, WorkFolderError
 
     add, count = RecordLog.add, 0
@@ -235,7 +233,7 @@ def killed(film: Path, out: Path, sends_to: str, which: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["eyes", "pen"])
 @pytest.mark.parametrize("sends_to", ["somewhere", ""], ids=["at once", "in turn"])
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, sends_to: str, which: str) -> None:
+def test_discovery_goes_on_after_kills(tmp_path: Path, sends_to: str, which: str) -> None:
     process = multiprocessing.get_context("spawn").Process(
         target=killed, args=(make_film(SPEC).path, tmp_path / "w", sends_to, which)
     )
@@ -293,9 +291,7 @@ def _frames(thread: threading.Thread) -> list[tuple[str, str]]:
     return [(Path(f.filename).name, f.name) for f in stack if Path(f.filename).is_relative_to(ROOT)]
 
 
-def test_few_frames_lead_from_the_command_to_the_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_frames_lead_from_command_to_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[list[tuple[str, str]]] = []
     generate = FakeEngine.generate
 

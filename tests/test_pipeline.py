@@ -109,9 +109,7 @@ def test_a_film_that_was_copied_and_renamed_keeps_its_records(w: Path, tmp_path:
         ("stage2.history=3", (False, False)),
     ],
 )
-def test_a_change_redoes_what_depends_on_it_and_nothing_else(
-    w: Path, change: str, redone: tuple[bool, bool]
-) -> None:
+def test_a_change_redoes_what_depends_on_it_alone(w: Path, change: str, redone: tuple[bool, bool]) -> None:
     _, looks, writes = run(w, change)
     assert (looks.calls > 0, writes.calls > 0) == redone
 

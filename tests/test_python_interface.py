@@ -201,9 +201,7 @@ def test_slots_that_failed_are_told(here: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("here")
-def test_a_track_is_saved_by_the_ending_of_the_name(
-    track: shotad.Track, name: str, begins: bytes | None
-) -> None:
+def test_a_track_is_saved_by_its_names_ending(track: shotad.Track, name: str, begins: bytes | None) -> None:
     if begins is None:
         with pytest.raises(shotad.ShotadError, match=r"No format .* ends in .*\.vtt, \.srt"):
             track.save(name)
@@ -305,18 +303,14 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
         (lambda: shotad.evaluate("none.jsonl", "human.csv"), "none.jsonl", ""),
     ],
 )
-def test_errors_say_what_happened_with_which_value_and_what_to_do(
-    here: Path, call: Callable[[], object], what: str, do: str
-) -> None:
+def test_errors_say_what_and_what_to_do(here: Path, call: Callable[[], object], what: str, do: str) -> None:
     with pytest.raises(shotad.ShotadError) as caught:
         call()
     assert re.search(what, caught.value.what)
     assert re.search(do, caught.value.hint)
 
 
-def test_nothing_is_printed_unless_progress_is_asked_for(
-    here: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_printed_unless_progress_is_wanted(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     shotad.detect_shots("movie.mp4")
     assert capfd.readouterr() == ("", "")
     described(progress=True)

@@ -70,9 +70,7 @@ def test_its_shots_are_found(truths: dict[str, Any], path: str) -> None:
     assert starts == pytest.approx([cut / truths["frame_rate"] for cut in found.cuts], abs=1e-4)
 
 
-def test_something_is_heard_where_somebody_speaks(
-    truths: dict[str, Any], sound: npt.NDArray[np.float32]
-) -> None:
+def test_sound_is_heard_where_somebody_speaks(truths: dict[str, Any], sound: npt.NDArray[np.float32]) -> None:
     for line in truths["speech"]:
         assert loudness(sound, *line["seconds"]) > -25
     first, second = truths["speech"][:2]

@@ -128,7 +128,7 @@ def test_both_stages_through_the_server(server: ChatServer, tmp_path: Path) -> N
     assert run.holds(server.model), "a search that finds nothing at all proves nothing"
 
 
-def test_the_estimate_of_known_prompts_sends_nothing_and_is_near_what_the_server_counts(
+def test_the_estimate_of_known_prompts_is_near_what_the_server_counts(
     server: ChatServer, tmp_path: Path
 ) -> None:
     """Stage I is done, so that nothing is assumed; the tokenizer is that of a real model."""
@@ -176,9 +176,7 @@ def _in_the_middle(run: Run, server: ChatServer) -> subprocess.Popen[str]:
     return process
 
 
-def test_the_server_is_killed_in_the_middle(
-    server: ChatServer, undisturbed: tuple[dict[str, Any], str], tmp_path: Path
-) -> None:
+def test_server_killed(server: ChatServer, undisturbed: tuple[dict[str, Any], str], tmp_path: Path) -> None:
     run = Run(tmp_path / "w", (*GREEDY, *server.settings), slots=SLOTS)
     process = _in_the_middle(run, server)
     server.kill()

@@ -192,9 +192,7 @@ def test_a_damaged_part_is_fetched_again(place: Path) -> None:
     assert (folder / PARTS[1]).read_text() == PARTS[1]
 
 
-def test_a_server_that_sends_without_end_or_at_a_snails_pace_is_given_up(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_endless_or_slow_server_is_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with BadServer(models=("x" * (4 << 20),)) as server:
         write_manifest(place, a=entry(CONTENT, "a.onnx", f'kind: url, url: "{server.url}/models"'))
         with pytest.raises(WeightsError, match=f"more than the {len(CONTENT)} bytes"):
@@ -218,9 +216,7 @@ def test_a_zip_without_the_member_gives_way_to_the_next_source(place: Path, serv
         room.weights_file("a")
 
 
-def test_a_file_of_another_program_is_copied_and_checked(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_programs_file_is_copied_and_checked(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(place))
     monkeypatch.setenv("USERPROFILE", str(place))
     write_manifest(place, a=entry(CONTENT, "a.onnx", "kind: file, path: ~/theirs/a.onnx"))

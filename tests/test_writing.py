@@ -89,9 +89,7 @@ def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -
     )
 
 
-def test_lines_are_looked_for_before_too_many_would_be_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.slot_writer.UNLOOKED", 2)
 
     class Dies(Talker):

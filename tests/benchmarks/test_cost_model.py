@@ -70,9 +70,7 @@ def said(file: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     cost_model.main()
 
 
-def test_the_page_of_planning_shows_what_was_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_planning_shows_what_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = Path(__file__).resolve().parents[2]
     page = tmp_path / "planning.md"
     page.write_text((root / "docs" / "planning.md").read_text(encoding="utf-8"), encoding="utf-8")

@@ -96,9 +96,7 @@ def test_warnings_say_what_lets_a_cast_do_less(folder: Path) -> None:
         ("- name: A\n  speak: \x01\n", 2, ("'\\x01' cannot stand here",)),
     ],
 )
-def test_a_mistake_is_told_with_its_line(
-    folder: Path, text: str, line: int, needles: tuple[str, ...]
-) -> None:
+def test_a_fault_is_told_with_its_line(folder: Path, text: str, line: int, needles: tuple[str, ...]) -> None:
     with pytest.raises(CastError) as error:
         read(folder, text)
     assert str(error.value).startswith(f"{folder / 'cast.yaml'}, line {line}: ")

@@ -134,7 +134,7 @@ NAMES = st.text(
 
 @settings(max_examples=25)
 @given(NAMES, NAMES, st.sampled_from(["anna", "thom", "person-03", "no"]))
-def test_any_text_reads_back_as_it_was_written(
+def test_texts_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, other: str, person: str
 ) -> None:
     folder = tmp_path_factory.mktemp("cast")

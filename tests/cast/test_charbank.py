@@ -71,7 +71,7 @@ def test_people_are_called_by_their_roles(tmp_path: Path) -> None:
         ('{"a": [], "b": []}', ("characters of 2 films", "--cast-key: a, b.")),
     ],
 )
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, needles: tuple[str, ...]) -> None:
+def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, needles: tuple[str, ...]) -> None:
     with pytest.raises(CastError) as error:
         load_cast(bank(tmp_path, text=text))
     for needle in needles:

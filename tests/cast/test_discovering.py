@@ -39,7 +39,7 @@ def test_the_same_again_changes_nothing(room: Room) -> None:
     assert [(one.way, one.added, one.removed) for one in again.people] == [("renew", 0, 0)] * 3
 
 
-def test_a_killed_run_goes_on_where_it_was(
+def test_discovery_goes_on_after_kills(
     room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find, shown = VariedFaces.find, []

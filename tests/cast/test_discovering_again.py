@@ -42,9 +42,7 @@ def test_a_deleted_picture_does_not_come_back(room: Room) -> None:
     assert not gone.exists()
 
 
-def test_a_persons_own_picture_stays_and_ours_are_left_alone(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_persons_own_picture_stays_and_ours_are_left(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     room.begin()
     monkeypatch.setattr(filing, "PICTURES", 2)
     photo(room.cast / "person-02" / "portrait.png", "bo")
@@ -95,7 +93,7 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     assert room.files() == before
 
 
-def test_other_borders_part_people_and_the_greater_part_keeps_the_id(
+def test_other_borders_part_people_by_size(
     room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faces.kin = "cy"

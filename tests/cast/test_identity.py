@@ -75,7 +75,7 @@ def one(*looks: Embedding, height: float = 0.3, settings: CastSettings = PLAIN) 
         ({"extra": 0.6, "anna": 0.4}, "extra", None, "somebody without a name"),
     ],
 )
-def test_a_face_is_whose_it_is_like_beyond_doubt(
+def test_faces_of_one_person(
     likeness: dict[str, float], person: str | None, member: str | None, reason: str
 ) -> None:
     verdict = one(like(**likeness))  # type: ignore[arg-type]

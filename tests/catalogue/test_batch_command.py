@@ -52,9 +52,7 @@ def films(folder: Path, *names: str, spec: FilmSpec = SHORT) -> None:
 
 
 @pytest.mark.slow
-def test_twelve_films_with_two_broken_and_one_that_kills_its_worker_give_ten_tracks_and_two_errors(
-    tmp_path: Path,
-) -> None:
+def test_twelve_films_two_broken_one_killing_its_worker_give_ten_tracks_two_errors(tmp_path: Path) -> None:
     place = tmp_path / "films"
     films(place, *(f"good-{n}.mp4" for n in range(1, 10)))
     films(place, "killer.mp4", spec=LONGER)

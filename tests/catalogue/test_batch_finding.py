@@ -74,9 +74,7 @@ def test_a_folder_of_numbered_frames_is_a_film_where_a_rate_is_given(tmp_path: P
     assert film.place == str(tmp_path / "frames")
 
 
-def test_lists_hold_comments_and_paths_beside_the_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lists_hold_comments_and_paths_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     touched(tmp_path, "films/a.mp4", "here/b.mp4")
     monkeypatch.chdir(tmp_path / "here")
     text = "# films\n\n  a.mp4  \nb.mp4\n/abs/c.mp4\ns3://bucket/d.mp4\nnowhere.mp4\n"
@@ -355,9 +353,7 @@ def test_a_film_that_nobody_makes_room_for_is_refused() -> None:
         (100, 16, None, False, 1),
     ],
 )
-def test_as_many_at_once_as_the_machine_carries(
-    films: int, cores: int, memory: int | None, models: bool, count: int
-) -> None:
+def test_as_many_as_fit_at_once(films: int, cores: int, memory: int | None, models: bool, count: int) -> None:
     assert how_many(films, cores, memory, loads_models=models) == count
 
 

@@ -125,9 +125,7 @@ def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) ->
     assert not (tmp_path / "w").exists()
 
 
-def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unforeseen_error_is_a_logged_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def describe(*_: object, **__: object) -> None:
         raise RuntimeError("nobody has foreseen this")
 

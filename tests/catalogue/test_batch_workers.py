@@ -91,9 +91,7 @@ def test_a_fault_of_the_engine_ends_the_batch_before_all_films_fail_by_it(tmp_pa
     assert [row.state for row in rows] == ["failed"] * (SAME + 1) + ["not begun"] * 3
 
 
-def test_an_interruption_ends_workers_tidily_and_keeps_what_came(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_ends_workers_tidily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     board = quiet_board()
     run = batch(Terms(1), board)
 

@@ -79,7 +79,7 @@ class Cluster:
         ((__version__, ["/films/a.mp4"]), r"Node 10.0.0.2 does not see /films/a.mp4"),
     ],
 )
-def test_a_node_without_shotad_with_another_or_without_the_films_is_named(
+def test_a_node_of_another_shotad_or_without_films_is_named(
     answer: tuple[str, list[str]] | None, why: str
 ) -> None:
     pytest.importorskip("ray", reason='nodes are asked by Ray: pip install "shotad[ray]"')
@@ -136,9 +136,7 @@ def test_what_is_no_address_and_where_nobody_listens_is_said_at_once(
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_ray_keeps_no_figures_on_rows_and_says_nothing_of_lost_workers_among_results(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_ray_keeps_no_figures_on_rows_nor_speaks_of_lost_workers(capsys: pytest.CaptureFixture[str]) -> None:
     ray = pytest.importorskip("ray", reason='Ray is told: pip install "shotad[ray]"')
     pytest.importorskip("ray.data", reason='Ray Data is told: pip install "shotad[ray]"')
     from ray._private import worker

@@ -342,9 +342,7 @@ def test_a_folder_in_a_store_loses_the_same_as_its_copy(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_preparing_begins_anew_once_and_an_attempt_after_a_lost_one_keeps_what_was_told(
-    tmp_path: Path,
-) -> None:
+def test_preparing_begins_anew_once_and_one_after_a_lost_attempt_keeps_what_was_told(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
     film = str(make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path)
     job = FilmJob(film, str(tmp_path / "w"), config=load_config((), SETTINGS), force=True)

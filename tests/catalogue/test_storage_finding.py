@@ -72,9 +72,7 @@ class ParamValidationError(Exception):
         (ValueError("odd"), "memory://films/x cannot be used (odd). Check the address."),
     ],
 )
-def test_what_a_store_answers_is_told_in_words(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
-) -> None:
+def test_a_stores_answer_is_in_words(monkeypatch: pytest.MonkeyPatch, error: Exception, told: str) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise error
 
@@ -154,9 +152,7 @@ def test_what_is_not_there_is_refused(here: str, there: str) -> None:
         ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_refused_before_any_film(
-    monkeypatch: pytest.MonkeyPatch, place: str, said: str
-) -> None:
+def test_a_place_not_to_be_written_is_refused(monkeypatch: pytest.MonkeyPatch, place: str, said: str) -> None:
     monkeypatch.setattr("shotad.batch.store._AT_FIRST", 0.0)  # nobody answers for what is no address at all
     registry = importlib.import_module("fsspec.registry")
     for scheme, library in (("s3", "s3fs"), ("gs", "gcsfs"), ("az", "adlfs"), ("abfs", "adlfs")):

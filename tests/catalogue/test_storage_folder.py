@@ -175,9 +175,7 @@ THEIRS = [
 
 @pytest.mark.parametrize("name", THEIRS)
 @pytest.mark.parametrize("also_here", [False, True])
-def test_what_others_write_meanwhile_stays_and_the_run_is_refused(
-    bucket: Bucket, tmp_path: Path, name: str, also_here: bool
-) -> None:
+def test_what_others_write_stays_alone(bucket: Bucket, tmp_path: Path, name: str, also_here: bool) -> None:
     described(bucket, tmp_path, "One.", "Two.")
     for one in set(THEIRS) - {"new.json"} - set(bucket.names):
         bucket.put(one, "1\n")
@@ -294,9 +292,7 @@ def test_a_run_may_be_killed_before_any_request(
     assert ends >= 10, "records, scripts.json, four scripts, the track, the mark"
 
 
-def test_what_others_remove_stays_removed_and_what_this_run_removes_of_its_own_goes(
-    bucket: Bucket, tmp_path: Path
-) -> None:
+def test_what_others_remove_stays_removed_and_what_this_run_does(bucket: Bucket, tmp_path: Path) -> None:
     bucket.put("old.json", "1")
     bucket.put("note.txt", "a person's")
     side = mirror(tmp_path)
@@ -403,9 +399,7 @@ def wait_until(done: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_run_sends_as_it_goes_on_alone_and_leaves_nothing_on_the_scratch_disk(
-    bucket: Bucket, tmp_path: Path
-) -> None:
+def test_a_run_sends_as_it_goes_alone_and_leaves_nothing_on_scratch(bucket: Bucket, tmp_path: Path) -> None:
     with staged(FILM, PLACE, tmp_path, progress=NoProgress(), every=0.02) as here:
         assert here.film.read_bytes() == b"film" * 100
         assert (here.film.name, here.folder.name) == ("x.mp4", "x.shotad")
@@ -419,9 +413,7 @@ def test_a_run_sends_as_it_goes_on_alone_and_leaves_nothing_on_the_scratch_disk(
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_a_run_that_fails_sends_what_it_has_and_one_that_is_stopped_leaves_its_film(
-    bucket: Bucket, tmp_path: Path
-) -> None:
+def test_a_failed_run_sends_what_it_has_a_stopped_one_leaves_its_film(bucket: Bucket, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), staged(FILM, PLACE, tmp_path, progress=NoProgress()) as here:
         raise KeyboardInterrupt
     assert here.film.exists()
@@ -445,7 +437,7 @@ def test_who_lost_the_lease_sends_nothing_more(bucket: Bucket, tmp_path: Path) -
     assert (here.folder / "track.json").exists(), "what could not be sent is kept"
 
 
-def test_trouble_with_the_disk_is_told_and_the_sending_goes_on(
+def test_disk_trouble_is_told_and_not_fatal(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     side, said, full = mirror(tmp_path), [], [True]

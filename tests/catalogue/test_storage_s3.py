@@ -172,9 +172,7 @@ def test_a_write_under_a_condition_that_does_not_hold_is_refused_by_the_store(se
     assert age is None
 
 
-def test_a_store_that_pays_no_heed_to_conditions_is_found_out(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_knows_no_conditions_is_found(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "_SETTLED", 0.0)
     store = Store(FOLDER)
     put = Store._put
@@ -240,9 +238,7 @@ def test_what_was_rendered_keeps_its_time_by_which_it_is_known(server: Server, t
     assert server.get("x.shotad/x.mix.mp3") == b"sound"
 
 
-def test_a_large_file_goes_up_in_parts(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_file_goes_in_parts(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "x.described.mp4"
     file.write_bytes(os.urandom(11 << 20))
     store, place, counted = Store(FOLDER), f"{FOLDER}/x.described.mp4", [0.0]
@@ -350,9 +346,7 @@ def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
         ("s3://A_b c!/x.mp4", "Invalid bucket name"),
     ],
 )
-def test_what_is_not_there_is_told_by_what_is_missing(
-    server: Server, tmp_path: Path, place: str, said: str
-) -> None:
+def test_what_is_not_there_is_told_by_its_part(server: Server, tmp_path: Path, place: str, said: str) -> None:
     with pytest.raises(StorageError, match=said):
         list(films_in(place))
     with (
@@ -411,9 +405,7 @@ def web(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_web_server_without_ranges_gives_the_film_in_one_stream(
-    web: str, tmp_path: Path, parts: list[int]
-) -> None:
+def test_a_web_server_without_ranges_gives_one_stream(web: str, tmp_path: Path, parts: list[int]) -> None:
     place = f"{web}/a%20film.mp4"
     (found,) = films_in(place)
     assert found.size == len(FILM)
@@ -438,7 +430,7 @@ def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: 
     check_target("s3://described/x.shotad")
 
 
-def test_a_network_that_comes_back_in_time_is_only_waited_for(
+def test_a_network_that_returns_is_awaited(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(PLACE, patience=60.0)
@@ -468,9 +460,7 @@ def batch(scratch: Path) -> tuple[int, dict[str, str], str]:
     return done.returncode, {row["film"]: row["state"] for row in rows}, said
 
 
-def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_is_not_done_twice(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_done_once(server: Server, tmp_path: Path) -> None:
     film = make_film(FilmSpec(frames=120, cuts=(60,))).path
     name = f"in/a film ü{film.suffix}"
     server.client.delete_object(Bucket="films", Key="in/a film ü.mp4")

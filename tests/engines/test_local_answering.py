@@ -194,9 +194,7 @@ def test_a_gpu_that_is_gone_stops_the_run(random: Teller) -> None:
 @given(
     st.lists(st.integers(1, 500), max_size=40), st.integers(0, 100), st.integers(1, 3000), st.integers(1, 16)
 )
-def test_all_are_in_one_group_each_and_each_group_fits(
-    lengths: list[int], answer: int, tokens: int, most: int
-) -> None:
+def test_all_are_in_one_group_that_fits(lengths: list[int], answer: int, tokens: int, most: int) -> None:
     found = groups(lengths, answer, tokens, most)
     assert sorted(index for group in found for index in group) == list(range(len(lengths)))
     for group in found:

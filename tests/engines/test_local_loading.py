@@ -87,9 +87,7 @@ def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, model: Pat
         way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="8bit"))
 
 
-def test_memory_that_runs_out_while_loading_is_not_hidden(
-    monkeypatch: pytest.MonkeyPatch, model: Path
-) -> None:
+def test_memory_that_runs_out_at_loading_is_not_hidden(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:
     def full(way: local_loading.Way) -> object:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 

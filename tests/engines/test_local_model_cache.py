@@ -58,9 +58,7 @@ class Machine:
         (Machine(24, told=False, a=16, b=16), "ab", "abb"),  # memory runs out at loading
     ],
 )
-def test_models_stay_where_they_fit_and_give_way_where_they_do_not(
-    machine: Machine, taken: str, loads: str
-) -> None:
+def test_models_stay_where_they_fit_and_give_way_elsewhere(machine: Machine, taken: str, loads: str) -> None:
     assert [machine.take(label).label for label in taken] == list(taken)
     assert machine.loads == loads
 

@@ -103,9 +103,7 @@ def test_a_gguf_file_is_known_by_its_name_and_its_bytes(tmp_path: Path) -> None:
     assert names.resolve(str(changed)).revision != place.revision
 
 
-def test_a_name_of_the_manifest_is_fetched_only_when_it_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_of_the_manifest_is_fetched_at_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
     assert names.label_of("smollm2") == "smollm2"
     assert names.at_hand("smollm2") is None

@@ -31,9 +31,7 @@ def test_words_of_all_scripts_and_frames_arrive_and_come_back() -> None:
 
 
 # Secrets
-def test_what_a_url_holds_besides_goes_to_the_server_and_nowhere_else(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_what_else_a_url_holds_goes_to_the_server_and_nowhere_else(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with BadServer([status(500), status(400, "no: hushhush bWU6aHVzaGh1c2g= topsecret me")]) as server:
         engine = engine_for(server.url.replace("http://", "http://me:hushhush@") + "?token=topsecret")
@@ -74,9 +72,7 @@ def test_parts_of_a_key_and_keys_in_answers_are_not_passed_on(monkeypatch: pytes
     assert "[secret]" in (ask([Act(200, f"<p>{KEY}</p>", kind="text/html")], retries=0)[0].error or "")
 
 
-def test_no_proxy_of_the_environment_carries_frames_off_a_local_server(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_proxy_of_the_environment_takes_frames_off_a_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
     with BadServer([status(500)]) as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))

@@ -77,9 +77,7 @@ def test_pauses_grow_to_the_longest_and_belong_to_the_seed() -> None:
         ("9", "x", 9.0),
     ],
 )
-def test_the_pause_that_a_server_asks_for(
-    after: str | None, milliseconds: str | None, seconds: float | None
-) -> None:
+def test_pauses_servers_ask_for(after: str | None, milliseconds: str | None, seconds: float | None) -> None:
     headers = {"retry-after": after, "retry-after-ms": milliseconds}
     assert asked_pause({name: one for name, one in headers.items() if one is not None}, NOON) == seconds
 

@@ -101,9 +101,7 @@ def test_videos_are_given_as_by_the_published_processor(kind: str, tmp_path: Pat
     torch.testing.assert_close(theirs["pixel_values_videos"], ours["pixel_values_videos"], atol=2e-6, rtol=0)
 
 
-def test_smolvlm_is_given_the_same_words_as_by_its_own_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_smolvlm_has_the_words_of_its_own_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from transformers.models.smolvlm import processing_smolvlm
 
     words = words_of(split_folder(tmp_path, "smolvlm"))
@@ -127,9 +125,7 @@ def test_smolvlm_is_given_the_same_words_as_by_its_own_processor(
         torch.testing.assert_close(theirs[name], ours[name])
 
 
-def test_what_cannot_be_shown_is_refused_before_the_film_is_touched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_shown_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = llava_folder(tmp_path / "llava")
     (folder / "chat_template.jinja").write_text(PLAIN.replace("<image>", ""), encoding="utf-8")
     with pytest.raises(EngineError, match=r"llava cannot be asked about a clip: .* shows 0 of 2 frames"):

@@ -206,9 +206,7 @@ def test_a_changed_prediction_redoes_only_what_hears_it(name: str, place: int, m
 
 
 # --- what is kept
-def test_a_second_run_gives_the_same_bytes_and_counts_none(
-    name: str, make_bench: MakeBench, tmp_path: Path
-) -> None:
+def test_a_second_run_gives_equal_bytes_uncounted(name: str, make_bench: MakeBench, tmp_path: Path) -> None:
     file = tmp_path / "kept.sqlite"
     with Store(file) as store:
         first = scored(name, mixed(), make_bench(store))

@@ -380,9 +380,7 @@ PLAYLISTS = {
 
 @pytest.mark.parametrize("suffix", [".mp4", ".m3u8"])
 @pytest.mark.parametrize("kind", list(PLAYLISTS))
-def test_a_playlist_reaches_neither_network_nor_files(
-    kind: str, suffix: str, address: str, tmp_path: Path
-) -> None:
+def test_a_playlist_reaches_no_net_nor_files(kind: str, suffix: str, address: str, tmp_path: Path) -> None:
     film = make_film(FilmSpec(suffix=".ts"))
     for target in (address, str(film.path), film.path.as_uri()):
         path = tmp_path / f"film{suffix}"
@@ -394,9 +392,7 @@ def test_a_playlist_reaches_neither_network_nor_files(
 @pytest.mark.parametrize(
     "name", ["concat:a.mp4|b.mp4", "pipe:0", "data:text/plain,x", "subfile,,start,0,end,9,,:a"]
 )
-def test_a_name_is_never_taken_for_a_protocol(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_is_no_protocol(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FilmError, match="There is no film"):
         open_film(name)

@@ -255,9 +255,7 @@ def _text_packet(stream: Any, begin: float, end: float, text: str) -> av.Packet:
 @pytest.mark.parametrize(
     ("name", "codec"), [("a.mkv", "srt"), ("a.mkv", "ass"), ("a.mp4", "mov_text"), ("a.webm", "webvtt")]
 )
-def test_embedded_text_tracks_count_from_the_films_start(
-    tmp_path: Path, name: str, codec: str, start: float
-) -> None:
+def test_embedded_tracks_count_from_film_start(tmp_path: Path, name: str, codec: str, start: float) -> None:
     film = film_with(tmp_path / name, (codec, LINES, {}), start=start)
     found = embedded_track(film)
     assert found is not None

@@ -103,9 +103,7 @@ def hurt(suffix: str, kind: str) -> Path:
     ("suffix", "kind"),
     [(s, k) for s in (".mkv", ".ts") for k in ("noise", "hole", "short")] + [(".mp4", "noise")],
 )
-def test_a_damaged_film_is_the_same_with_any_number_of_threads(
-    suffix: str, kind: str, tmp_path: Path
-) -> None:
+def test_a_damaged_film_is_the_same_with_any_count_of_threads(suffix: str, kind: str, tmp_path: Path) -> None:
     path = hurt(suffix, kind)
     alone = surveyed(path, tmp_path / "alone", 1)
     assert alone.damage or suffix == ".ts"  # where nothing may tell that packets are gone

@@ -106,7 +106,7 @@ def test_scales_change_at_the_borders(border: int) -> None:
 
 
 @given(st.lists(measures, min_size=1, max_size=5), st.data(), st.floats(1.0, 5.0))
-def test_one_who_comes_closer_never_makes_the_scale_longer(
+def test_coming_closer_never_makes_scales_longer(
     people: list[Measure], data: st.DataObject, factor: float
 ) -> None:
     who = data.draw(st.integers(0, len(people) - 1))

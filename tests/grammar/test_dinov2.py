@@ -150,9 +150,7 @@ def _edit(folder: Path, **changes: Any) -> None:
         ({"num_hidden_layers": 4}, "lacks"),
     ],
 )
-def test_a_config_that_does_not_fit(
-    folders: dict[int, Path], tmp_path: Path, changes: dict[str, Any], needle: str
-) -> None:
+def test_unfit_config(folders: dict[int, Path], tmp_path: Path, changes: dict[str, Any], needle: str) -> None:
     folder = shutil.copytree(folders[0], tmp_path / "model")
     _edit(folder, **changes)
     with pytest.raises(WeightsError, match=needle):

@@ -143,9 +143,7 @@ def test_what_is_no_checkpoint_is_refused(net: ScaleNet, tmp_path: Path) -> None
         load_net(path)
 
 
-def test_a_failed_save_leaves_the_old_checkpoint(
-    net: ScaleNet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_save_leaves_the_old(net: ScaleNet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "scale.safetensors"
     save_net(path, net, {"n": 1})
 

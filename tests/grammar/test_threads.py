@@ -151,9 +151,7 @@ def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
 @pytest.mark.parametrize("both_ways", [False, True])
 @pytest.mark.parametrize("radius", range(5))
 @pytest.mark.parametrize("grid", [(12, 16), (1, 1), (3, 5)])
-def test_only_matches_that_agree_count(
-    kind: Any, grid: tuple[int, int], radius: int, both_ways: bool
-) -> None:
+def test_matches_that_agree_count(kind: Any, grid: tuple[int, int], radius: int, both_ways: bool) -> None:
     matching = Matching(grid, radius, both_ways=both_ways, agreeing=True)
     frames = random_patches(radius, 3, grid)
     earlier, later = frames[:2], np.concatenate([frames[1:], -frames[:1]])

@@ -88,9 +88,7 @@ def test_two_lines_never_become_one_in_a_frame() -> None:
         ([("THE LAS", 0.95), ("THE LAST HARBOUR", 0.97)], "THE LAST HARBOUR"),
     ],
 )
-def test_the_best_spelling_is_what_most_speak_for(
-    readings: list[tuple[str, float]], best: str | None
-) -> None:
+def test_the_best_spelling_is_what_most_say(readings: list[tuple[str, float]], best: str | None) -> None:
     assert best_spelling([line(text, score=score) for text, score in readings]) == (best or readings[-1][0])
 
 

@@ -59,9 +59,7 @@ def test_who_keeps_a_posture_has_it(posture: str, seen: dict[str, Any]) -> None:
     ],
     ids=["bends", "changes", "short", "no legs", "no feet", "moves a hand", "nearer", "guessed"],
 )
-def test_where_it_is_not_clear_there_is_no_posture(
-    course: list[tuple[str, float]], seen: dict[str, Any]
-) -> None:
+def test_what_is_not_clear_is_no_posture(course: list[tuple[str, float]], seen: dict[str, Any]) -> None:
     assert posture_of(moments(*course, **seen)) is None
 
 
@@ -188,9 +186,7 @@ UP, HAND = Act("stands up", 1.0, 1.5), Act("raises a hand", 2.0, 3.0)
         ((0.4, 0.45), []),
     ],
 )
-def test_one_among_others_is_told_apart_by_the_side(
-    xs: tuple[float, ...], expected: list[tuple[str, int, str, int]]
-) -> None:
+def test_one_of_two_is_told_by_side(xs: tuple[float, ...], expected: list[tuple[str, int, str, int]]) -> None:
     people = [somebody(x) for x in xs]
     assert deeds((people[0], [UP]), *((other, []) for other in people[1:])) == expected
 

@@ -189,9 +189,7 @@ def test_a_mark_in_a_corner_over_three_shots_is_left_out() -> None:
         (0.50, 0.50, 0.05, 0, True),
     ],
 )
-def test_a_logo_that_stays_in_a_corner_is_no_title(
-    x: float, y: float, height: float, first: int, told: bool
-) -> None:
+def test_a_logo_in_a_corner_is_no_title(x: float, y: float, height: float, first: int, told: bool) -> None:
     """Within one shot: small, in a corner, and there from the first frame to the last."""
     logo = [line("NASA TV live", x=x, y=y, height=height)]
     assert bool(said(seen(*[[]] * first, *[logo] * (12 - first)))) is told
@@ -284,7 +282,7 @@ def observe() -> Callable[[str, float], list[FrameText]]:
 @pytest.mark.parametrize(
     "entry", json.loads(LABELS.read_text(encoding="utf-8")), ids=lambda entry: entry["film"]
 )
-def test_the_supplied_films_are_read_as_labelled(
+def test_our_films_read_as_labelled(
     entry: dict[str, object], observe: Callable[[str, float], list[FrameText]]
 ) -> None:
     labels = entry["texts"]

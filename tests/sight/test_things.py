@@ -119,7 +119,7 @@ def test_a_thing_that_goes_its_way_moves_from_then_on() -> None:
         ([{"bird": 0.9}, *[{}] * 3], None),
     ],
 )
-def test_what_fills_a_picture_does_so_in_all_frames(
+def test_what_fills_a_picture_fills_all(
     shares: Sequence[dict[str, float]], expected: tuple[str, int] | None
 ) -> None:
     kinds = dict.fromkeys(("lake", "seashore", "mountain", "bird"), 0.0)

@@ -73,9 +73,7 @@ def install_java(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) ->
     monkeypatch.setenv("JAVA_HOME", str(folder / "jre"))
 
 
-def test_spice_on_a_java_without_scripts_says_so(
-    coco: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spice_needs_scripts_of_java(coco: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corenlp = tmp_path / "jars"
     install_java(tmp_path, monkeypatch, "17.0.15")
     with pytest.raises(EvaluationError, match="JavaScript engine, which Java 17 has not.*8 to 14"):
@@ -131,9 +129,7 @@ def test_cmdads_lines_have_the_meteor_of_the_coco_tool() -> None:
 
 
 @pytest.mark.parametrize("name", ["meteor", "spice"])
-def test_what_is_missing_is_named_with_how_to_get_it(
-    name: str, coco: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_has_a_remedy(name: str, coco: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "spice":
         corenlp = os.environ["SHOTAD_SPICE_JARS"]
         monkeypatch.delenv("SHOTAD_SPICE_JARS")

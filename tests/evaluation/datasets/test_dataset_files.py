@@ -166,9 +166,7 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
         ("a: [\n", DatasetError, "cannot be read"),
     ],
 )
-def test_a_description_without_sense_is_refused(
-    tmp_path: Path, text: str, error: type[Exception], says: str
-) -> None:
+def test_senseless_words_are_refused(tmp_path: Path, text: str, error: type[Exception], says: str) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(text)
     with pytest.raises(error, match=says):

@@ -147,9 +147,7 @@ def test_actions_of_another_edition_are_not_used(tmp_path: Path) -> None:
     assert said(dataset, "says nothing of this AD") == ["missing cmdad_anno.csv, line 2"]
 
 
-def test_reworded_text_keeps_its_actions_and_those_that_stand_twice_or_have_no_id_are_told(
-    tmp_path: Path,
-) -> None:
+def test_reworded_text_keeps_its_actions_and_doubled_ones_or_those_of_no_id_are_told(tmp_path: Path) -> None:
     actions = [row[:] for row in files.CMD_ACTIONS]
     actions[2] = [1, "tt01", "She runs and then falls.", "", "['She runs.']"]
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))

@@ -205,9 +205,7 @@ def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> Non
     assert (given.path, given.key) == (bank, "tt1")
 
 
-def test_a_model_of_film_grammar_is_loaded_once(
-    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_grammar_loads_once(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[str] = []
     real = dinov2.load_model
     monkeypatch.setattr(dinov2, "load_model", lambda folder: (loads.append(folder.name), real(folder))[1])

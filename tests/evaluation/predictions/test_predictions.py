@@ -60,7 +60,7 @@ def rows_of(*paths: Path, **options: str) -> list[PredictionRow]:
         ({"text": "nan"}, "nan", ""),
     ],
 )
-def test_null_has_failed_and_the_empty_text_is_a_text(
+def test_null_has_failed_empty_has_not(
     tmp_path: Path, record: dict[str, Any], text: str | None, failure: str
 ) -> None:
     path = lines(tmp_path, {"id": "0", "text": "x"}, {"id": "1", **record})

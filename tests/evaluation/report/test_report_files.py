@@ -104,9 +104,7 @@ def test_the_table_opens_in_a_spreadsheet(folder: Path) -> None:
     assert by_id["0"]["title"] == "Die Brücke & Co"
 
 
-def test_an_unfinished_report_is_no_report(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfinished_report_is_none(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed while it replaces an older one leaves none, not a mixture."""
     write_report(tmp_path, made_run(), plots=False)
 
@@ -142,9 +140,7 @@ def test_damaged_and_newer_reports_are_refused(folder: Path, tmp_path: Path) -> 
         read_report(tmp_path)
 
 
-def test_without_matplotlib_there_is_a_report_that_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_a_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: ReportInput) -> None:
         raise ShotadError("Plotting needs matplotlib.figure.", 'Install it: pip install "shotad[evaluate]".')
 

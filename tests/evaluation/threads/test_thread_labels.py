@@ -83,9 +83,7 @@ def test_what_is_no_label_is_left_alone_and_named(tmp_path: Path) -> None:
         ({"frame_rate": "fast"}, ['"frame_rate" "fast"']),
     ],
 )
-def test_what_is_wrong_is_refused_with_file_value_and_remedy(
-    tmp_path: Path, change: dict[str, Any], needles: list[str]
-) -> None:
+def test_wrong_labels_are_refused(tmp_path: Path, change: dict[str, Any], needles: list[str]) -> None:
     with pytest.raises(DatasetError) as error:
         read(tmp_path, {**GOOD, **change})
     for needle in ["a.json", *needles]:

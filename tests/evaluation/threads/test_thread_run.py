@@ -150,9 +150,7 @@ def test_a_run_that_was_killed_goes_on(film: Path, tmp_path: Path) -> None:
         ({"shots": (Interval(0, 1), Interval(2.5, 2.8))}, ["Shot 1 [2.500, 2.800)", "outside the film"]),
     ],
 )
-def test_a_clip_that_cannot_be_scored_says_why(
-    film: Path, tmp_path: Path, change: dict[str, Any], needles: list[str]
-) -> None:
+def test_failures_say_why(film: Path, tmp_path: Path, change: dict[str, Any], needles: list[str]) -> None:
     values = {name: getattr(clip_of(film), name) for name in LabelledClip.__dataclass_fields__}
     clips = [LabelledClip(**{**values, "clusters": (), **change}), clip_of(film)]
     found = run(clips, [SIDE], FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "out")
