@@ -44,12 +44,10 @@ class Broken:
         self.fake = FakeEngine(config)
         self.identity, self.abilities = self.fake.identity, self.fake.abilities
 
-    def generate(self, requests: Any) -> Any:
-        return [self.reply(request) for request in requests]
-
-    def reply(self, request: Any) -> Any:
-        (good,) = self.fake.generate([request])
-        return replace(good, text="", finish="error", error="No power.") if self.fails(request) else good
+    def generate(self, requests: Sequence[Any]) -> list[Any]:
+        good = zip(requests, self.fake.generate(requests), strict=True)
+        bad = {"text": "", "finish": "error", "error": "No power."}
+        return [replace(reply, **bad) if self.fails(request) else reply for request, reply in good]
 
     def fails(self, request: Any) -> bool:
         return True
