@@ -79,15 +79,14 @@ def completion(text: str | None, *, finish: str = "stop", message: Mapping[str, 
         "model": "tiny",
         "choices": [
             {
-                "index": 0,
-                "finish_reason": finish,
+                "index": 0, "finish_reason": finish,
                 "message": {"role": "assistant", "content": text, **(message or {})},
             }
         ],
         "usage": {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
         if usage is None
         else usage,
-    }
+    }  # fmt: skip
 
 
 def answer(text: str | None = "A cat sleeps.", *, finish: str = "stop", message: Mapping[str, Any] | None = None,

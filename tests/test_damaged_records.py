@@ -149,9 +149,7 @@ def test_records_of_other_commands_are_held_to_their_shape(tmp_path: Path, file:
         read_record(tmp_path / file)
 
 
-def test_own_faults_are_one_paragraph(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_faults_are_a_paragraph(shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(*_: object, **__: object) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 

@@ -50,9 +50,7 @@ def test_a_run_that_waits_can_be_interrupted(tmp_path: Path, in_flight: int) -> 
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_ends_in_a_models_work(
-    kind: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_ends_amid_work(kind: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is torn down under the thread that is in the model's native code: that would abort."""
     mark = tmp_path / "begun"
     monkeypatch.setenv(busy_engine.MARK, str(mark))

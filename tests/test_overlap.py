@@ -307,14 +307,8 @@ def test_few_frames_lead_from_command_to_engine(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(FakeEngine, "generate", counting)
     settings = (*QUICK[1:], *SMALL, *SETTINGS, "speech.source=none")
     words = [
-        "describe",
-        str(make_film(SPEC).path),
-        "--out",
-        str(tmp_path / "w"),
-        "--no-sheet",
-        "--engine",
-        "fake",
-    ]
+        "describe", str(make_film(SPEC).path), "--out", str(tmp_path / "w"), "--no-sheet", "--engine", "fake",
+    ]  # fmt: skip
     monkeypatch.setattr(sys, "argv", ["shotad", *words, *(w for one in settings for w in ("--set", one))])
     with pytest.raises(SystemExit) as ended:
         main()

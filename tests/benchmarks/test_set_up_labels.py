@@ -8,7 +8,7 @@ from benchmarks.common import FILMS
 from benchmarks.threads import known_clips, labelled_clips
 
 
-def test_the_labels_fit_their_clips() -> None:
+def test_the_labels_fit_their_clips_in_each_half() -> None:
     known, clips = known_clips(), labelled_clips(FILMS)
     assert len({clip.name for clip in clips}) == len(clips) >= 27
     for clip in clips:
@@ -22,9 +22,6 @@ def test_the_labels_fit_their_clips() -> None:
         if clip.name in known:
             assert clip.half == known[clip.name].half
             assert clip.shots[-1].end <= known[clip.name].end + 0.1, clip.name
-
-
-def test_each_half_has_set_ups_to_find() -> None:
     together = {"tuning": 0, "judging": 0}
     for clip in labelled_clips(FILMS):
         same = clip.truth[:, None] == clip.truth[None, :]

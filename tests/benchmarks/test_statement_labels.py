@@ -16,10 +16,9 @@ LABELLED = yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8"))
 def test_lines_slots_and_verdicts_are_counted() -> None:
     clip = read_clips()["squats"]
     lines = (
-        Said("Someone squats down.", 1.8, 1),
-        Said("A person enters and waves.", 8.0, 2),
+        Said("Someone squats down.", 1.8, 1), Said("A person enters and waves.", 8.0, 2),
         Said("New.", 11.0, 1),
-    )
+    )  # fmt: skip
     one = Described(clip, lines, ((0.2, 6.0), (7.0, 10.0), (11.0, 12.0)))
     labels = {
         "squats": [

@@ -36,6 +36,9 @@ def test_names_are_texts_whatever_they_look_like(folder: Path) -> None:
         folder, "- name: 007\n- name: Yes\n- name: 2001-01-01\n- name: 0x10\n- name: 1e3\n- name: '~'\n"
     )
     assert [member.name for member in cast] == ["007", "Yes", "2001-01-01", "0x10", "1e3", "~"]
+    # Photos that cannot be looked for are told with their line.
+    with pytest.raises(CastError, match="line 2: the photo 'x+' cannot be read: File name too long"):
+        read(folder, f"- name: A\n  photos: {'x' * 300}\n")
 
 
 def test_warnings_say_what_lets_a_cast_do_less(folder: Path) -> None:
@@ -147,8 +150,3 @@ def test_a_film_is_known_with_its_ending_and_without(folder: Path, written: str,
     assert member.revealed("S01.E03.mp4") == 0
     with pytest.raises(CastError, match="stands twice"):
         read(folder, "- name: A\n  reveal_at: {Pilot: 5, pilot.mp4: 7}\n")
-
-
-def test_photos_that_cannot_be_looked_for_are_told_with_their_line(folder: Path) -> None:
-    with pytest.raises(CastError, match="line 2: the photo 'x+' cannot be read: File name too long"):
-        read(folder, f"- name: A\n  photos: {'x' * 300}\n")

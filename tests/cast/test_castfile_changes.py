@@ -58,15 +58,12 @@ def test_a_change_touches_no_other_line(
     assert difference(WHOLE, after) == (gone, came)
 
 
-def test_removing_takes_the_comments_right_above(folder: Path) -> None:
+def test_removing_takes_the_comments_right_above_and_ends_of_lines_stay(folder: Path) -> None:
     after = changed(folder, WHOLE, lambda file: file.remove("anna"))
     start, end = WHOLE.index("  # The heroine"), WHOLE.index("\n  # --- villains")
     assert after == WHOLE[:start] + WHOLE[end:]
     after = changed(folder, WHOLE, lambda file: file.remove("person-03"))
     assert difference(WHOLE, after) == (["  #: 3 shots", "  - id: person-03", "    name:"], [])
-
-
-def test_ends_of_lines_stay_those_of_the_file(folder: Path) -> None:
     text = WHOLE.replace("\n", "\r\n")
 
     def change(file: CastFile) -> None:

@@ -76,10 +76,9 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     pictures = room.files()
     found = room.run("ep2")
     assert sorted((one.id, one.name, one.way, room.who(one.id)) for one in found.people) == [
-        ("person-01", "Ann", "add", "ann"),
-        ("person-02", "", "add", "bo"),
+        ("person-01", "Ann", "add", "ann"), ("person-02", "", "add", "bo"),
         ("person-04", "", "new", "stranger"),
-    ]
+    ]  # fmt: skip
     assert {n: h for n, h in room.files().items() if n in pictures and n.endswith(".jpg")} == {
         n: h for n, h in pictures.items() if n.endswith(".jpg")
     }
@@ -93,9 +92,7 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     assert room.files() == before
 
 
-def test_other_borders_part_people_by_size(
-    room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_borders_part_people(room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch) -> None:
     faces.kin = "cy"
     monkeypatch.setattr(VariedFaces, "join", 0.5)
     together = room.run("ep1", WHOLE)

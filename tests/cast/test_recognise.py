@@ -18,12 +18,10 @@ from shotad.film import open_film
 from tests.painted_faces import HEADS, Head, PaintedFaces, Take, paint_film, photo
 
 TAKES = (
-    Take(6, (Head("ann", (0.2, 0.5), (0.6, 0.5)),)),
-    Take(6, (Head("bo"),)),
+    Take(6, (Head("ann", (0.2, 0.5), (0.6, 0.5)),)), Take(6, (Head("bo"),)),
     Take(6, (Head("ann", (0.3, 0.5), (0.3, 0.5)), Head("stranger", (0.75, 0.5), (0.75, 0.5)))),
-    Take(6, (Head("stranger"),)),
-    Take(6),
-)
+    Take(6, (Head("stranger"),)), Take(6),
+)  # fmt: skip
 CUTS = (0, 6, 12, 18, 24, 30)
 SMALL = (
     "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",

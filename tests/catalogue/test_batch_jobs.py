@@ -37,7 +37,7 @@ def failed(one: FilmJob) -> FilmResult:
     return found
 
 
-def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
+def test_jobs_and_results_travel_unchanged_and_those_of_no_sense_are_refused(tmp_path: Path) -> None:
     one = job(
         tmp_path, end=5.0, makes=("film", "ad:mp3"), configs=("paper",), cast="/cast", rate="24000/1001"
     )
@@ -49,6 +49,14 @@ def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
     for wrong in ({"start": 5, "end": 5}, {"rate": "0/1"}):
         with pytest.raises(UsageError):
             job(tmp_path, **wrong)
+    with pytest.raises(ValueError, match="needs a film"):
+        FilmJob("", "folder")
+    with pytest.raises(UsageError, match="after the start"):
+        FilmJob("film", "folder", start=5, end=5)
+    with pytest.raises(UsageError, match="rate"):
+        FilmJob("film", "folder", rate="0/1")
+    with pytest.raises(ValueError, match="error"):
+        FilmResult("film", "folder", "failed")
 
 
 # Done before
@@ -192,14 +200,3 @@ def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path:
     folder.rename(tmp_path / "old")
     assert describe_film(job(folder, film=str(film))).state == "done"
     assert files(tmp_path / "old") == before
-
-
-def test_jobs_and_results_that_make_no_sense_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="needs a film"):
-        FilmJob("", "folder")
-    with pytest.raises(UsageError, match="after the start"):
-        FilmJob("film", "folder", start=5, end=5)
-    with pytest.raises(UsageError, match="rate"):
-        FilmJob("film", "folder", rate="0/1")
-    with pytest.raises(ValueError, match="error"):
-        FilmResult("film", "folder", "failed")

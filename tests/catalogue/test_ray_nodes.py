@@ -79,7 +79,7 @@ class Cluster:
         ((__version__, ["/films/a.mp4"]), r"Node 10.0.0.2 does not see /films/a.mp4"),
     ],
 )
-def test_a_node_of_another_shotad_or_without_films_is_named(
+def test_a_node_of_another_shotad_or_no_films_is_named(
     answer: tuple[str, list[str]] | None, why: str
 ) -> None:
     pytest.importorskip("ray", reason='nodes are asked by Ray: pip install "shotad[ray]"')

@@ -127,9 +127,8 @@ def test_killed_workers_and_broken_films_stop_no_other(orders: Path, tmp_path: P
     broken.write_bytes(b"no film")
     place = tmp_path / "many"
     jobs = [
-        *(job(place, name) for name in ("a", "half", "c", "preparing")),
-        job(place, "broken", film=broken),
-    ]
+        *(job(place, name) for name in ("a", "half", "c", "preparing")), job(place, "broken", film=broken),
+    ]  # fmt: skip
     _left_by_an_earlier_run(Path(jobs[1].folder), lone["half"])
     told: list[FilmResult] = []
 

@@ -112,19 +112,15 @@ def found(place: str, top: str) -> list[str]:
     return [one.place[len(top) + 1 :] for one in films_in(place)]
 
 
-def test_a_folder_gives_its_films_sorted_and_no_work_folders(place: str) -> None:
+def test_folders_files_and_patterns_give_their_films(place: str) -> None:
     assert found(place, place) == FILMS
     assert found(f"{place}/", place) == FILMS
-
-
-def test_a_file_is_taken_as_it_is_also_where_it_looks_like_a_pattern(place: str) -> None:
+    # A file is taken as it is also where it looks like a pattern.
     assert found(f"{place}/q[1]?.mp4", place) == ["q[1]?.mp4"]
     assert found(f"{place}/notes.txt", place) == ["notes.txt"]
     assert next(films_in(f"{place}/b.mp4")).size == 4
     assert next(films_in(f"{place}/b.mp4")).changed is not None
-
-
-def test_a_pattern_stays_within_its_folder(place: str) -> None:
+    # A pattern stays within its folder.
     assert found(f"{place}/*.mp4", place) == ["b.mp4", "q[1]?.mp4"]
     assert found(f"{place}/[!b]*.*", place) == ["a film ü.MKV", "q[1]?.mp4"]
     assert found(f"{place}/**/*.ts", place) == ["sub/deep/d.ts"]
@@ -167,7 +163,7 @@ def test_a_place_not_to_be_written_is_refused(monkeypatch: pytest.MonkeyPatch, p
     assert "hidden" not in str(caught.value)
 
 
-def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: str) -> None:
+def test_a_film_keeps_its_folder_whatever_its_address(there: str, monkeypatch: pytest.MonkeyPatch) -> None:
     store = fsspec.filesystem("memory")
     first, second, out = "memory://films/z/movie.mp4", "memory://films/a/movie.mp4", "memory://ad"
     for film in (first, second):
@@ -178,15 +174,19 @@ def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: 
     assert Folders(out).of([second]) == [f"{out}/a-movie.shotad"]
     store.rm_file("/films/z/movie.mp4")
     assert Folders(out).of([second]) == [f"{out}/movie.shotad"]
-
-
-def test_a_film_of_the_web_is_known_by_any_of_its_signatures(there: str) -> None:
+    # A film of the web is known by any of its signatures.
     place, out = "https://films.example.org/movie.mp4", "memory://ad"
     record = {"film": {"path": f"{place}?Date=1&Signature=…"}}
     fsspec.filesystem("memory").pipe_file("/ad/movie.shotad/settings.json", json.dumps(record).encode())
     signed = f"{place}?Date=2&Signature=secret"
     assert Folders(out).of([signed]) == [f"{out}/movie.shotad"]
     assert Folders(out).of(["https://other.example.org/movie.mp4"]) != [f"{out}/movie.shotad"]
+    # A work folder on the web is nobodys and is not asked for.
+    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
+    (folder,) = Folders().of([SIGNED])
+    assert folder.startswith("https://films.example.org/a/movie.shotad")
+    with pytest.raises(StorageError, match=r"Nothing can be written to an address of the web.*--out"):
+        check_kind(folder)
 
 
 SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"
@@ -204,11 +204,3 @@ def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: 
         assert "0c0ffee" not in text
     again = Gathered((Found(SIGNED, 4, None),)).only(failed_in(read_report(report.path)))
     assert [film.place for film in again.found] == [SIGNED], "it is known again where it is named again"
-
-
-def test_a_work_folder_on_the_web_is_nobodys_and_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
-    (folder,) = Folders().of([SIGNED])
-    assert folder.startswith("https://films.example.org/a/movie.shotad")
-    with pytest.raises(StorageError, match=r"Nothing can be written to an address of the web.*--out"):
-        check_kind(folder)

@@ -156,17 +156,6 @@ def test_a_run_finds_what_is_there_and_sends_what_it_makes(bucket: Bucket, tmp_p
     assert "frames.pack" not in bucket.names
 
 
-def test_nothing_is_written_twice(side: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (side.folder / "shots.json").write_text("{}")
-    side.sync()
-    monkeypatch.setattr(Store, "write", lambda *_, **__: pytest.fail("written again"))
-    side.sync()
-    again = mirror(tmp_path)
-    monkeypatch.setattr(Store, "read", lambda *_, **__: pytest.fail("fetched again"))
-    again.bring_down()
-    again.sync()
-
-
 THEIRS = [
     "stage1.jsonl", "log.txt", "grammar.json", "new.json", "settings.json", "x.mix.mp3", "sheet/line-1.png",
     "track.json", "scripts.json", "x.ad.srt", "track.de.json", "done.json",
@@ -324,11 +313,22 @@ def test_a_name_that_leads_elsewhere_is_not_brought(bucket: Bucket, tmp_path: Pa
     assert not (tmp_path / "a" / "out.json").exists()
 
 
-def test_a_link_is_not_followed_out_of_the_folder(bucket: Bucket, side: Mirror, tmp_path: Path) -> None:
+def test_a_link_is_not_followed_out_of_the_folder(
+    bucket: Bucket, side: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     (side.folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     side.sync()
     assert bucket.names == []
+    # Nothing is written twice.
+    (side.folder / "shots.json").write_text("{}")
+    side.sync()
+    monkeypatch.setattr(Store, "write", lambda *_, **__: pytest.fail("written again"))
+    side.sync()
+    again = mirror(tmp_path)
+    monkeypatch.setattr(Store, "read", lambda *_, **__: pytest.fail("fetched again"))
+    again.bring_down()
+    again.sync()
 
 
 def test_a_person_who_writes_between_the_look_and_the_sending_is_seen(
@@ -465,7 +465,7 @@ def test_disk_trouble_is_told_and_not_fatal(
         keeper.__exit__(None, None, None)
 
 
-def test_errors_of_a_run_name_places_that_are_there_when_it_has_ended(bucket: Bucket, tmp_path: Path) -> None:
+def test_errors_and_settings_name_places_that_are_there_at_the_end(bucket: Bucket, tmp_path: Path) -> None:
     bucket.put("track.json", "{broken")
     with (
         pytest.raises(ScriptError, match=r"memory://ad/x\.shotad/track\.json, line 1") as caught,
@@ -473,9 +473,6 @@ def test_errors_of_a_run_name_places_that_are_there_when_it_has_ended(bucket: Bu
     ):
         load_track(here.folder / "track.json")
     assert str(tmp_path) not in f"{caught.value}{caught.value.what}{caught.value.hint}"
-
-
-def test_settings_name_what_was_fetched_by_where_it_came_from(bucket: Bucket, tmp_path: Path) -> None:
     scratch, folder = tmp_path / "scratch", tmp_path / "x.shotad"
     folder.mkdir()
     for place in (PLACE, str(folder)):

@@ -152,7 +152,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 PLACE = "s3://films/in/a film ü.mp4"
 
 
-def test_a_write_under_a_condition_that_does_not_hold_is_refused_by_the_store(server: Server) -> None:
+def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(server: Server) -> None:
     store, place = Store(FOLDER), f"{FOLDER}/track.json"
     first = store.write(place, b"1", over=None)
     with pytest.raises(Refused):
@@ -170,6 +170,13 @@ def test_a_write_under_a_condition_that_does_not_hold_is_refused_by_the_store(se
         store.write(place, b"4", over=second)
     age = store.age(f"{FOLDER}/none")
     assert age is None
+    # The age of a lease is told by the clock of the store.
+    store = Store(FOLDER)
+    Lease(store, FOLDER, 90.0).take()
+    age = store.age(f"{FOLDER}/{NAME}")
+    assert age is not None
+    assert -2 <= age <= 30
+    assert store.age(f"{FOLDER}/none") is None
 
 
 def test_a_store_that_knows_no_conditions_is_found(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,15 +193,6 @@ def test_a_store_that_knows_no_conditions_is_found(server: Server, monkeypatch: 
     with pytest.raises(Refused):
         store.write(f"{FOLDER}/a.json", b"2", over=None)
     assert store.write(f"{FOLDER}/a.json", b"2", over=mark)
-
-
-def test_the_age_of_a_lease_is_told_by_the_clock_of_the_store(server: Server) -> None:
-    store = Store(FOLDER)
-    Lease(store, FOLDER, 90.0).take()
-    age = store.age(f"{FOLDER}/{NAME}")
-    assert age is not None
-    assert -2 <= age <= 30
-    assert store.age(f"{FOLDER}/none") is None
 
 
 KILLED = """
@@ -373,7 +371,7 @@ def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pyt
     forget_connections()
 
 
-def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path, parts: list[int]) -> None:
+def test_a_film_is_read_from_the_web(server: Server, tmp_path: Path, parts: list[int], web: str) -> None:
     key = {"Bucket": "films", "Key": "in/a film ü.mp4"}
     place = server.client.generate_presigned_url("get_object", Params=key)
     assert "Signature" in place
@@ -383,6 +381,15 @@ def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path
     with pytest.raises(StorageError, match="not there|denied|There is no") as caught:
         fetch_film(Store(place), place.replace("a%20film", "none"), tmp_path / "y.mp4")
     assert place.partition("Signature=")[2][:12] not in str(caught.value)
+    place = f"{web}/a%20film.mp4"
+    (found,) = films_in(place)
+    assert found.size == len(FILM)
+    fetch_film(Store(place), place, tmp_path / "x.mp4")
+    assert (tmp_path / "x.mp4").read_bytes() == FILM
+    assert parts == []
+    assert brought(place, tmp_path / "beside").read_bytes() == FILM
+    with pytest.raises(StorageError, match=r"There is no http://127\.0\.0\.1:\d+/none\.mp4"):
+        list(films_in(f"{web}/none.mp4"))
 
 
 class Plain(http.server.SimpleHTTPRequestHandler):
@@ -405,18 +412,6 @@ def web(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_web_server_without_ranges_gives_one_stream(web: str, tmp_path: Path, parts: list[int]) -> None:
-    place = f"{web}/a%20film.mp4"
-    (found,) = films_in(place)
-    assert found.size == len(FILM)
-    fetch_film(Store(place), place, tmp_path / "x.mp4")
-    assert (tmp_path / "x.mp4").read_bytes() == FILM
-    assert parts == []
-    assert brought(place, tmp_path / "beside").read_bytes() == FILM
-    with pytest.raises(StorageError, match=r"There is no http://127\.0\.0\.1:\d+/none\.mp4"):
-        list(films_in(f"{web}/none.mp4"))
-
-
 def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: Path) -> None:
     place, file = "s3://no-such/x.shotad", tmp_path / "x.mp4"
     file.write_bytes(b"film")
@@ -430,9 +425,7 @@ def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: 
     check_target("s3://described/x.shotad")
 
 
-def test_a_network_that_returns_is_awaited(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_may_return(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(PLACE, patience=60.0)
     server.stop()
     timer = threading.Timer(0.5, server.start)

@@ -63,7 +63,7 @@ def test_a_short_name_is_a_repository_of_the_hub(hub: Path, model: Path) -> None
     assert names.at_hand("llama3-8b", "f" * 40) is None
 
 
-def test_one_that_cannot_be_had_says_what_to_do(hub: Path) -> None:
+def test_what_cannot_be_had_says_what_to_do(hub: Path, model: Path, tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="Meta-Llama-3-8B-Instruct") as caught:
         names.resolve("llama3-8b")
     assert "HF_TOKEN" in caught.value.hint
@@ -71,18 +71,14 @@ def test_one_that_cannot_be_had_says_what_to_do(hub: Path) -> None:
     with pytest.raises(WeightsError, match=r"somebody/something in revision v1") as other:
         names.resolve("somebody/something", "v1")
     assert "Check the name" in other.value.hint
-
-
-def test_a_wrong_name_is_answered_with_the_nearest() -> None:
+    # A wrong name is answered with the nearest.
     with pytest.raises(WeightsError, match="no model called 'lama3-8b'") as caught:
         names.label_of("lama3-8b")
     assert "Did you mean llama3-8b?" in caught.value.hint
     assert "smollm2" in caught.value.hint
     with pytest.raises(WeightsError, match="no model called 'silero-vad'"):
         names.resolve("silero-vad")
-
-
-def test_a_folder_that_is_not_whole_is_refused(model: Path, tmp_path: Path) -> None:
+    # A folder that is not whole is refused.
     copy = shutil.copytree(model, tmp_path / "half")
     (copy / "model.safetensors").unlink()
     with pytest.raises(WeightsError, match="no whole model"):

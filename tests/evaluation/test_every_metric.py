@@ -141,18 +141,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "another failure": {"prediction": None, "failure": "refused"},
     "reference": {"references": ("Bob opens the gun.",)},
     "more references": {"references": ("Ann runs down the stairs in the dark.", "Bob waits.")},
-    "time": {"interval": Interval(75, 76)},
-    "a pause": {"interval": Interval(30, 31)},
-    "film": {"film": "beta"},
-    "description": {"description": "2. Actions: Bob opens a gun."},
-    "no description": {"description": None},
-    "candidates": {"candidates": ("Bob opens a gun.",)},
-    "actions": {"actions": ("Bob opens a gun.",)},
-    "no actions": {"actions": None},
-    "clip": {"clip": "2001/x"},
-    "scale": {"scale": 2.0},
-    "thread": {"threaded": True},
-}
+    "time": {"interval": Interval(75, 76)}, "a pause": {"interval": Interval(30, 31)},
+    "film": {"film": "beta"}, "description": {"description": "2. Actions: Bob opens a gun."},
+    "no description": {"description": None}, "candidates": {"candidates": ("Bob opens a gun.",)},
+    "actions": {"actions": ("Bob opens a gun.",)}, "no actions": {"actions": None},
+    "clip": {"clip": "2001/x"}, "scale": {"scale": 2.0}, "thread": {"threaded": True},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", [*CHANGES, "cast", "no cast"])
@@ -433,19 +427,15 @@ def test_half_a_character_in_a_file_is_none(tmp_path: Path) -> None:
 # --- better texts
 RIGHT = (
     "A giant fat rabbit climbs out of a hole in the ground.",
-    "He stretches, yawns and starts walking over the grass.",
-    "Tony Wendice stops to scratch his ear.",
-    "Margot Smith waves to Tony Wendice from the gate.",
-    "Margot Smith throws him a red ball.",
-)
+    "He stretches, yawns and starts walking over the grass.", "Tony Wendice stops to scratch his ear.",
+    "Margot Smith waves to Tony Wendice from the gate.", "Margot Smith throws him a red ball.",
+)  # fmt: skip
 
 WRONG = (
     "A giant fat dog sleeps in a basket in the kitchen.",
-    "He stretches, yawns and starts singing in the bath.",
-    "Margot Smith stops to read the newspaper.",
-    "Margot Smith stops to read the newspaper.",
-    "Smith throws him the newspaper.",
-)
+    "He stretches, yawns and starts singing in the bath.", "Margot Smith stops to read the newspaper.",
+    "Margot Smith stops to read the newspaper.", "Smith throws him the newspaper.",
+)  # fmt: skip
 
 
 def test_a_better_text_scores_better(name: str, make_bench: MakeBench) -> None:

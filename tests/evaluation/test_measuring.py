@@ -204,9 +204,7 @@ def test_a_file_whose_damage_shows_only_at_work_is_set_aside(tmp_path: Path) -> 
         with Store(path) as store:
             assert store.get("a", ["00007", "00008"]) == {"00007": b"new"}
         assert (tmp_path / "kept.sqlite.damaged").read_bytes()[: len(whole)] == bytes(broken)
-
-
-def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
+    # A place where nothing can be written.
     (tmp_path / "file").write_text("")
     with pytest.raises(EvaluationError, match="cannot keep what is computed.*--cache"):
         Store(tmp_path / "file" / "kept.sqlite")

@@ -73,16 +73,13 @@ SHOWN = {
 NO_DECORD = "decord is not installed (extra shotad[decord])"
 
 DECORD_UNFIT = {
-    "transport stream": "hangs on MPEG-TS",
-    "transport stream, 1001-based": "hangs on MPEG-TS",
-    "open gop, transport stream": "hangs on MPEG-TS",
-    "mpeg2 transport stream": "hangs on MPEG-TS",
-    "interlaced": "knows no fields",
-    "programme stream": "knows no times",
+    "transport stream": "hangs on MPEG-TS", "transport stream, 1001-based": "hangs on MPEG-TS",
+    "open gop, transport stream": "hangs on MPEG-TS", "mpeg2 transport stream": "hangs on MPEG-TS",
+    "interlaced": "knows no fields", "programme stream": "knows no times",
     "mkv without duration": "cannot open what states no length",
     "raw stream without times": "cannot open what states no length",
     "ogg": "cannot open what states no length",
-}
+}  # fmt: skip
 """What decord is known to fail on, with the reason; `docs` say the same."""
 
 
@@ -270,12 +267,10 @@ BAD: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "missing": (lambda path: None, ("There is no film", "film.mp4")),
     "empty": (Path.touch, ("film.mp4 is empty",)),
     "text": (
-        lambda path: path.write_text("Räume.\n" * 50, "utf-8"),
-        ("film.mp4 is a text file, not a film",),
+        lambda path: path.write_text("Räume.\n" * 50, "utf-8"), ("film.mp4 is a text file, not a film",),
     ),
     "noise": (
-        lambda path: path.write_bytes(np.random.default_rng(0).bytes(20000)),
-        ("cannot be read as a film",),
+        lambda path: path.write_bytes(np.random.default_rng(0).bytes(20000)), ("cannot be read as a film",),
     ),
     "sound alone": (_sound_alone, ("film.mp4 has no picture, only sound",)),
     "a pipe": (os.mkfifo, ("is not a film file",)),
@@ -287,7 +282,7 @@ BAD: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
         lambda path: path.write_bytes(_film_bytes()[: _film_bytes().rindex(b"moov") - 4]),
         ("film.mp4 cannot be read as a film", "incomplete"),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BAD)

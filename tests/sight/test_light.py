@@ -20,30 +20,22 @@ def test_levels(luma: float, level: str) -> None:
     assert level_of([luma] * 3) == level
 
 
-def test_a_fade_out_ends_black_step_by_step() -> None:
+def test_fades_dims_and_flashes() -> None:
     lumas = [100, 100, 80, 60, 40, 20, 5, 2]
     assert change_of(lumas, EVERY[:8]) == "fade-out"
     assert change_of(lumas[::-1], EVERY[:8]) == "fade-in"
-
-
-def test_a_cut_to_black_is_no_fade_and_dimming_is_none() -> None:
     assert change_of([100, 100, 100, 0, 0], EVERY[:5]) is None
     assert change_of([100, 90, 80, 70, 60], EVERY[:5]) is None
-
-
-def test_a_short_rise_is_a_flash_and_a_lasting_one_is_not() -> None:
+    # A short rise is a flash and a lasting one is not.
     assert change_of([60, 60, 180, 70, 60, 60], EVERY[:6]) == "flash"
     assert change_of([60] * 6 + [180] * 12, EVERY[:18]) is None
     assert change_of([60, 70, 85, 80, 60], EVERY[:5]) is None
 
 
-def test_black_bars_are_cut_off() -> None:
+def test_black_bars_are_cut_off_and_a_dark_half_is_none() -> None:
     images = np.zeros((3, 100, 160, 3), np.uint8)
     images[:, 12:88] = 120
     assert active_area(images) == Box(0, 0.12, 1, 0.88)
-
-
-def test_a_dark_half_is_no_bar() -> None:
     images = np.full((2, 100, 160, 3), 120, np.uint8)
     images[:, :40] = 0
     assert active_area(images) == Box(0, 0, 1, 1)

@@ -31,14 +31,12 @@ def test_a_pan_is_measured_in_fractions_of_the_picture() -> None:
     assert shift.moving is None
 
 
-def test_a_break_is_another_picture_without_a_way_from_one_to_the_next() -> None:
+def test_movements_and_breaks() -> None:
     one, other = view(wall(1), 200), view(wall(3), 200)
     assert is_break(one, other, None)
     assert not is_break(one, view(wall(1), 201), None)
     assert not is_break(one, other, still())
-
-
-def test_movements_one_after_the_other() -> None:
+    # Movements one after the other.
     both = composed([Shift(0.1, 0, 1.0, 0.9, 0.1), Shift(0.1, 0, 2.0, 0.8, 0.3)])
     assert both is not None
     assert (both.x, both.scale, both.trust, both.rest) == (pytest.approx(0.3), 2.0, 0.8, 0.3)

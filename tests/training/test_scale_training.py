@@ -145,17 +145,9 @@ def crash() -> None:
 
 
 # The parts
-def test_the_order_of_an_epoch_depends_on_seed_epoch_and_key_alone() -> None:
-    keys = [f"k{n}" for n in range(50)]
-    order = epoch_order(keys, 1, 0)
-    assert sorted(order) == list(range(50))
-    assert order == epoch_order(keys, 1, 0)
-    assert order != epoch_order(keys, 1, 1) != epoch_order(keys, 2, 1)
-    turned = keys[::-1]
-    assert [turned[k] for k in epoch_order(turned, 1, 0)] == [keys[k] for k in order]
 
 
-def test_the_rate_rises_evenly_and_falls_by_a_cosine() -> None:
+def test_rates_rise_fall_and_hang_on_layers() -> None:
     course = [rate_factor(step, 12, 0.25, 0.1) for step in range(12)]
     assert course[:3] == pytest.approx([1 / 3, 2 / 3, 1])
     # Nine steps fall from 1 to 0.1; after a third of them cos(60°) = 1/2 leaves 3/4 of the way.
@@ -164,9 +156,7 @@ def test_the_rate_rises_evenly_and_falls_by_a_cosine() -> None:
     assert all(a > b for a, b in itertools.pairwise(course[2:]))
     assert rate_factor(0, 1, 0.0, 0.0) == pytest.approx(0)
     assert rate_factor(0, 5, 0.0, 0.0) < 1
-
-
-def test_rates_fall_with_the_layers_and_vectors_do_not_decay() -> None:
+    # Rates fall with the layers and vectors do not decay.
     net = ScaleNet(ScaleDesign(BackboneShape(32, 4, 2, side=56), 3, 56, 42))
     settings = OptimSettings(lr=1e-3, head_factor=5, layer_decay=0.5, weight_decay=0.05)
     groups = parameter_groups(net, settings)
@@ -181,6 +171,14 @@ def test_rates_fall_with_the_layers_and_vectors_do_not_decay() -> None:
     optimizer = make_optimizer(net, settings)
     set_rates(optimizer, 0.5)
     assert [g["lr"] for g in optimizer.param_groups[:4]] == pytest.approx([2.5e-3, 2.5e-3, 5e-4, 5e-4])
+    # The order of an epoch depends on seed epoch and key alone.
+    keys = [f"k{n}" for n in range(50)]
+    order = epoch_order(keys, 1, 0)
+    assert sorted(order) == list(range(50))
+    assert order == epoch_order(keys, 1, 0)
+    assert order != epoch_order(keys, 1, 1) != epoch_order(keys, 2, 1)
+    turned = keys[::-1]
+    assert [turned[k] for k in epoch_order(turned, 1, 0)] == [keys[k] for k in order]
 
 
 def test_scores_by_hand() -> None:
@@ -292,18 +290,17 @@ def test_the_loss_of_the_first_step_by_hand(run: Run) -> None:
     )
 
 
-def test_it_ends_early_without_a_better_epoch(run: Run) -> None:
+def test_begun_trainings_end_early_and_are_not_written_over(run: Run) -> None:
     presence = Presence(0, crash)
     outcome = run("tired", "epochs=30", "patience=1", "optim.lr=1e-12", progress=presence)
     assert outcome.epoch == 1
     assert "Stopped early: no better epoch than 1 in 1 epochs." in presence.notes
     assert run.losses("tired")[-1][0] == "10"
+    with pytest.raises(UsageError, match="was begun before.*--resume"):
+        run("whole")
 
 
 # What is refused
-def test_a_begun_training_is_not_written_over(run: Run) -> None:
-    with pytest.raises(UsageError, match="was begun before.*--resume"):
-        run("whole")
 
 
 def test_a_finished_training_goes_on_only_with_what_it_was_begun_with(run: Run, tmp_path: Path) -> None:
@@ -333,16 +330,13 @@ def test_a_damaged_state_is_refused(run: Run, tmp_path: Path) -> None:
         train_scale(run.pictures, tmp_path / "half", run.settings(), resume=True)
 
 
-def test_a_broken_picture_is_named(run: Run, tmp_path: Path) -> None:
+def test_broken_pictures_and_losses_end_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_scale_pictures(tmp_path / "broken", 10, size=(56, 42))
     key = read_items(folder).of("train")[3].key
     for path in folder.rglob(Path(key).name):
         path.write_bytes(b"no picture")
     with pytest.raises(DatasetError, match=r"cannot be read"):
         train_scale(folder, tmp_path / "out", run.settings("epochs=1"))
-
-
-def test_a_loss_that_is_no_number_ends_the_training(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         torch.nn.functional, "cross_entropy", lambda logits, *_, **__: logits.sum(-1) * torch.nan
     )

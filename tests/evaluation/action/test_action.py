@@ -51,12 +51,19 @@ class Parses(ParseService):
         return {text: self._known.get(text, Parse()) for text in wanted}
 
 
-def test_a_lemma_has_its_particles_and_be_is_none() -> None:
+def test_lemmas_of_phrases() -> None:
     assert [lemma_at(RUNS, place) for place in (1, 4, 6)] == ["run", "jump", "pick up"]
     being = parse_of("He|/PRON/nsubj/1", "is/VERB/ROOT/1/be", "seen/VERB/acl/1/see")
     assert lemma_at(being, 1) is None
     assert first_lemma(being) == "see"
     assert first_lemma(parse_of("Night|/NOUN/ROOT/0")) is None
+    # A human actions lemma is its main verbs in paper and its first in code.
+    words = "The|/DET/det/2", "smiling/VERB/amod/2/smile", "man/NOUN/nsubj/3", "walks/VERB/ROOT/3/walk"
+    action = parse_of(*words)
+    assert PaperRules().lemma(action) == "walk"
+    assert CodeRules().lemma(action) == "smile"
+    passive = parse_of("He|/PRON/nsubj/1", "is/AUX/ROOT/1/be", "held/VERB/acl/1/hold")
+    assert PaperRules().lemma(passive) == CodeRules().lemma(passive) == "hold"
 
 
 def test_phrases_of_coordinated_verbs() -> None:
@@ -69,15 +76,6 @@ def test_phrases_of_coordinated_verbs() -> None:
     # In the code they end at the first coordinated verb: what stands before that verb and hangs on it is inside,
     # and one conjunction or sign at the end goes.
     assert list(phrases_of(RUNS)) == ["She runs , quickly", "quickly jumps", "picks up a gun"]
-
-
-def test_a_human_actions_lemma_is_its_main_verbs_in_paper_and_its_first_in_code() -> None:
-    words = "The|/DET/det/2", "smiling/VERB/amod/2/smile", "man/NOUN/nsubj/3", "walks/VERB/ROOT/3/walk"
-    action = parse_of(*words)
-    assert PaperRules().lemma(action) == "walk"
-    assert CodeRules().lemma(action) == "smile"
-    passive = parse_of("He|/PRON/nsubj/1", "is/AUX/ROOT/1/be", "held/VERB/acl/1/hold")
-    assert PaperRules().lemma(passive) == CodeRules().lemma(passive) == "hold"
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,8 @@ def test_annotators_are_averaged_and_their_own_scores_are_kept(tmp_path: Path, m
     found = read(tmp_path, text, encoding="utf-8-sig")
     assert found.scores == {"1": 2.0, "2": 0.5}
     assert found.by_annotator == {
-        "ann": {"1": 3.0, "2": 0.0},
-        "ben": {"1": 2.0},
-        "cleo": {"1": 1.0, "2": 1.0},
-    }
+        "ann": {"1": 3.0, "2": 0.0}, "ben": {"1": 2.0}, "cleo": {"1": 1.0, "2": 1.0},
+    }  # fmt: skip
     # Actions of an AD are averaged after the annotators: 2 and 1 make 1.5, not (3 + 1 + 1) / 3.
     found = read(tmp_path, "id,action,a,b\n1,He runs.,3,1\n1,He falls.,1,\n")
     assert found.scores == {"1": 1.5}

@@ -19,15 +19,13 @@ def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> 
     return Version(name, tuple(spoken))
 
 
-def test_each_line_has_one_partner_at_most_and_all_together_the_best() -> None:
+def test_lines_have_one_partner_of_their_film() -> None:
     """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
     a = version("a", (0, 10, "one"), (4, 12, "two"))
     b = version("b", (2, 12, "x"), (0, 6, "y"))
     found = {(pair.a.reference, pair.b.reference) for pair in pairs(a, b, 0.1)}
     assert found == {("one", "y"), ("two", "x")}
-
-
-def test_lines_of_other_films_are_never_paired() -> None:
+    # Lines of other films are never paired.
     a = Version(
         "a", (*version("a", (0, 4, "one"), film="x").lines, *version("a", (0, 4, "two"), film="y").lines)
     )
@@ -69,13 +67,10 @@ def test_both_directions_at_each_threshold() -> None:
     assert values["film:3"] == pytest.approx(0)
 
 
-def test_nothing_in_common_is_an_error_with_a_hint() -> None:
+def test_nothing_in_common_and_metrics_of_casts_are_refused() -> None:
     a = version("a", (0, 4, "one"))
     with pytest.raises(EvaluationError, match=r"No line of a has a tIoU of 0.5 with one of b. Name a lower"):
         inter_rater(a, version("b", (50, 54, "x")), [0.5], bench(), ["cider"])
-
-
-def test_a_metric_that_needs_a_cast_is_refused() -> None:
     with pytest.raises(EvaluationError, match="critic needs more than two texts"):
         inter_rater(*versions(), [0.5], bench(), ["critic"])
 

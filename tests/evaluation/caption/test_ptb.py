@@ -108,11 +108,8 @@ def test_texts_get_the_tokens_that_the_java_tool_gave(text: str, wanted: str) ->
     assert " ".join(ptb.tokens(text)) == wanted
 
 
-def test_a_line_break_in_a_text_is_a_blank() -> None:
+def test_breaks_and_odd_characters_part_words() -> None:
     assert ptb.tokens("one\ntwo\r\nthree\u2028four\x0bfive") == ("one", "two", "three", "four", "five")
-
-
-def test_characters_beyond_unicodes_first_plane_and_unknown_ones_part_words() -> None:
     assert ptb.tokens("smile\U0001f600now \ue000private\x01control") == ("smile", "now", "private", "control")
 
 

@@ -50,10 +50,13 @@ def test_what_models_do_to_tags() -> None:
     )  # fmt: skip
 
 
-def test_tags_without_scenes_are_one_scene() -> None:
+def test_scripts_without_scenes() -> None:
     read = read_cml("<character>IDA</character><dialogue>Alone.</dialogue>")
     assert read.form == "tags"
     assert read.screenplay.scenes == (Scene("", (Element("dialogue", "Alone.", "IDA"),)),)
+    for text in ("", " \n", "<script><scene></scene></script>", "<dialogue> </dialogue>"):
+        read = read_cml(text)
+        assert (read.form, read.screenplay.scenes) == ("none", ()), text
 
 
 def test_a_plain_script() -> None:
@@ -64,17 +67,10 @@ def test_a_plain_script() -> None:
         Scene(
             "INT. BARN - NIGHT",
             (
-                Element("action", "A lamp. A cow."),
-                Element("dialogue", "So.", "IDA"),
+                Element("action", "A lamp. A cow."), Element("dialogue", "So.", "IDA"),
                 Element("dialogue", "Well.", "OLE"),
             ),
         ),
         Scene("Ext. yard", (Element("action", "Note: rain."),)),
         Scene("", (Element("action", "Later."),)),
-    )
-
-
-def test_nothing_is_no_screenplay() -> None:
-    for text in ("", " \n", "<script><scene></scene></script>", "<dialogue> </dialogue>"):
-        read = read_cml(text)
-        assert (read.form, read.screenplay.scenes) == ("none", ()), text
+    )  # fmt: skip

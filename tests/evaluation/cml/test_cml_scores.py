@@ -59,12 +59,9 @@ def cosine(one: str, other: str) -> float:
     return float(a @ b)
 
 
-def test_the_codes_metrics_are_those_of_the_published_code() -> None:
+def test_the_metrics_are_those_of_code_and_paper() -> None:
     found = values(scored(SCRIPT.replace("action>", "scene_description>")))
     assert {name: found[name] for name in PUBLISHED} == pytest.approx(PUBLISHED, abs=1e-6)
-
-
-def test_the_papers_metrics_are_its_equations() -> None:
     found = values(scored(SCRIPT))
     spoken = [
         "Who let the boat go out tonight?", "I let the boat go, and I hate it.",
@@ -161,9 +158,8 @@ def test_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "one.xml").write_text(SCRIPT, encoding="utf-8")
     (tmp_path / "notes.md").write_text("no script", encoding="utf-8")
     rows = [
-        {"movie_name": "Light", "imdb_id": "tt9", "response": SCRIPT},
-        {"imdb_id": "tt8", "response": None},
-    ]
+        {"movie_name": "Light", "imdb_id": "tt9", "response": SCRIPT}, {"imdb_id": "tt8", "response": None},
+    ]  # fmt: skip
     (tmp_path / "o3-mini.json").write_text(json.dumps(rows), encoding="utf-8")
     lines = json.dumps({"movie_name": "Light", "imdb_id": "tt9", "script_segment": SCRIPT})
     (tmp_path / "people.jsonl").write_text(lines + "\n", encoding="utf-8")

@@ -42,15 +42,12 @@ def scored(where: Corpus, rules: str = "paper") -> Result:
     return score(make_metric("critic", on), where, on)
 
 
-def test_names_where_the_human_ad_has_none() -> None:
+def test_names_and_groups_of_the_human_ad() -> None:
     where = corpus(["Tony opens the door.", "He smiles at Margot.", "Tony waits.", "Mark leaves."])
     assert scored(where).value == 100.0
     assert scored(where, "code").value == 100.0
     assert scored(where, "all").value == 75.0
     assert scored(where, "all").rows[2].sums == (0.0, 1.0)
-
-
-def test_the_published_code_knows_no_groups_and_reads_nan_for_nothing() -> None:
     human = ("Tony and Mark enter.", "They sit down.")
     assert scored(corpus(human, human)).scored == 2
     assert scored(corpus(human, human), "code").scored == 1
@@ -179,11 +176,10 @@ def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "fastcoref.coref_models.modeling_lingmess": {"LingMessModel": type("LingMessModel", (), {})},
         "spacy": {"blank": lambda language: lambda text: [SimpleNamespace(text=w) for w in text.split()]},
         "datasets": {
-            "is_progress_bar_enabled": lambda: True,
-            "disable_progress_bars": lambda: None,
+            "is_progress_bar_enabled": lambda: True, "disable_progress_bars": lambda: None,
             "enable_progress_bars": lambda: None,
         },
-    }
+    }  # fmt: skip
     for name, content in modules.items():
         module = ModuleType(name)
         module.__spec__ = importlib.machinery.ModuleSpec(name, None)

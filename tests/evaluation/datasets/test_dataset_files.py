@@ -157,15 +157,14 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
         ("annotation: {files: [a.csv]}\nslot: {kind: frames}\n", DatasetError, r"needs slot\.frames"),
         ("annotation: {files: [a]}\nslot: {kind: centred, start: [a]}\n", DatasetError, r"needs slot\.end"),
         (
-            "annotation: {files: [a]}\nvideos: {films: ['{name}']}\n",
-            DatasetError,
+            "annotation: {files: [a]}\nvideos: {films: ['{name}']}\n", DatasetError,
             r"'\{name\}' cannot be filled.*\{clip\}",
         ),
         ("annotation: {files: [a.csv]}\nvideos: {frames_per_second: 0}\n", ConfigError, "greater than 0"),
         ("- a\n", DatasetError, "not a mapping"),
         ("a: [\n", DatasetError, "cannot be read"),
     ],
-)
+)  # fmt: skip
 def test_senseless_words_are_refused(tmp_path: Path, text: str, error: type[Exception], says: str) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(text)
@@ -188,14 +187,12 @@ def test_csv_and_json_lines_are_one(tmp_path: Path) -> None:
     assert not one.findings
 
 
-def test_several_human_ads_of_one_moment(tmp_path: Path) -> None:
+def test_human_ads_of_ones_own_files(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text('{"id": 1, "text": "a", "references": ["a", "b", "c"]}\n{"id": 2, "references": ["d"]}\n')
     dataset = load_references(file)
     assert [(ad.text, ad.others) for ad in dataset.ads] == [("a", ("b", "c")), ("d", ())]
-
-
-def test_what_is_not_said_is_a_finding(tmp_path: Path) -> None:
+    # What is not said is a finding.
     dataset = load_references(files.table(tmp_path / "mine.csv", ["id", "text"], [["x", "a"], ["y", "b"]]))
     assert [ad.interval for ad in dataset.ads] == [Interval(0, 1), Interval(1, 2)], "in the file's order"
     assert {ad.film for ad in dataset.ads} == {"mine"}

@@ -139,12 +139,21 @@ def test_row_that_is_no_ad_is_refused_and_told_when_checking(tmp_path: Path) -> 
     assert not said(dataset, "is not in cmdad_anno.csv"), "their actions have an AD, though it cannot be read"
 
 
-def test_actions_of_another_edition_are_not_used(tmp_path: Path) -> None:
+def test_actions_of_other_editions_or_missing_files_are_told(tmp_path: Path) -> None:
     shifted = [[int(str(row[0])) + 1, *row[1:]] for row in files.CMD_ACTIONS]
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=shifted))
     assert [ad.actions for ad in dataset.ads] == [None] * 4
     assert said(dataset, "quite another text") == ["malformed cmdad_anno.csv, lines 3, 4, 5"]
     assert said(dataset, "says nothing of this AD") == ["missing cmdad_anno.csv, line 2"]
+    # What is missing is told and evaluation goes on.
+    root = files.cmd_ad(tmp_path)
+    for name in ("cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json"):
+        (root / name).unlink()
+    dataset = load_dataset("cmd-ad", root)
+    assert all(ad.actions is None for ad in dataset.ads)
+    assert (dataset.casts, dataset.shots) == ({}, {})
+    assert said(dataset, "there is no file of actions") == ["missing cmdad_gt_action.csv"]
+    assert [one.split()[0] for one in said(dataset, "there is no file of")] == ["missing", "missing", "note"]
 
 
 def test_reworded_text_keeps_its_actions_and_doubled_ones_or_those_of_no_id_are_told(tmp_path: Path) -> None:
@@ -159,17 +168,6 @@ def test_reworded_text_keeps_its_actions_and_doubled_ones_or_those_of_no_id_are_
     assert dataset.ads[0].actions == ("She opens the door.",)
     assert said(dataset, "id stood before") == ["malformed cmdad_gt_action.csv, line 6"]
     assert said(dataset, "without an id") == ["malformed cmdad_gt_action.csv, line 7"]
-
-
-def test_what_is_missing_is_told_and_evaluation_goes_on(tmp_path: Path) -> None:
-    root = files.cmd_ad(tmp_path)
-    for name in ("cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json"):
-        (root / name).unlink()
-    dataset = load_dataset("cmd-ad", root)
-    assert all(ad.actions is None for ad in dataset.ads)
-    assert (dataset.casts, dataset.shots) == ({}, {})
-    assert said(dataset, "there is no file of actions") == ["missing cmdad_gt_action.csv"]
-    assert [one.split()[0] for one in said(dataset, "there is no file of")] == ["missing", "missing", "note"]
 
 
 def test_no_annotation_says_where_it_was_looked_for(tmp_path: Path) -> None:

@@ -236,9 +236,8 @@ def test_no_server_at_all_is_an_error_and_no_score(tmp_path: Path) -> None:
     with BadServer() as server:
         url = server.url
     bench, pair = (
-        bench_of("openai.retries=0", "openai.timeout=2"),
-        corpus_of(item("0", "He opens it.", "It opens.")),
-    )
+        bench_of("openai.retries=0", "openai.timeout=2"), corpus_of(item("0", "He opens it.", "It opens.")),
+    )  # fmt: skip
     with pytest.raises(EngineError):
         score(make_metric(f"llm-ad-eval@openai:tiny@{url}", bench), pair, bench)
 

@@ -26,13 +26,12 @@ TWO = FilmSpec(frames=200, cuts=(75,), size=(128, 72))
 
 CLIPS: dict[str, tuple[str, tuple[tuple[float, float], ...]]] = {
     "2001/one": (
-        "tt1",
-        ((0.5, 3.0), (2.5, 4.0), (4.0, 6.0), (4.0, 6.0), (7.0, 7.2), (11.5, 13.0), (20.0, 22.0)),
+        "tt1", ((0.5, 3.0), (2.5, 4.0), (4.0, 6.0), (4.0, 6.0), (7.0, 7.2), (11.5, 13.0), (20.0, 22.0)),
     ),
     "2001/gone": ("tt1", ((1.0, 2.0), (3.0, 4.0))),
     "2002/two": ("tt2", ((1.0, 3.0), (4.0, 7.0))),
     "2002/broken": ("tt2", ((1.0, 3.0),)),
-}
+}  # fmt: skip
 """Clip → film and slots in seconds: neighbours that overlap, two of the same time, a short one, one that
 reaches beyond the video and one that lies beyond it; a clip without a video and one that is no video."""
 

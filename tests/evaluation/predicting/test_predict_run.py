@@ -195,7 +195,7 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
     assert [row["words"] for row in rows] == [4, 5], "by the ADs' own 1.1 and 1.4 s"
 
 
-def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> None:
+def test_a_bank_names_whom_it_has_and_its_changes_are_noticed(runs: Runs, tmp_path: Path) -> None:
     bank = tmp_path / "bank.json"
     bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
     found = read_bank_of_films(bank, None)
@@ -203,6 +203,15 @@ def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> Non
     given = found.cast_of("tt1")
     assert given is not None
     assert (given.path, given.key) == (bank, "tt1")
+    # A changed picture of a bank is noticed.
+    bank, photos = tmp_path / "bank.json", tmp_path / "photos"
+    bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
+    photos.mkdir()
+    none = read_bank_of_films(bank, photos).known_of("tt1")
+    (photos / "nm1.jpg").write_bytes(b"picture")
+    one = read_bank_of_films(bank, photos).known_of("tt1")
+    (photos / "nm1.jpg").write_bytes(b"another picture")
+    assert len({none, one, read_bank_of_films(bank, photos).known_of("tt1")}) == 3
 
 
 def test_a_model_of_grammar_loads_once(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,17 +237,6 @@ def test_settings_of_the_grammar_are_refused_before_any_clip(runs: Runs) -> None
     with pytest.raises(ConfigError, match="neither a known name nor a folder"):
         runs.run("threads.features=dinov3-huge")
     assert not runs.out.exists()
-
-
-def test_a_changed_picture_of_a_bank_is_noticed(tmp_path: Path) -> None:
-    bank, photos = tmp_path / "bank.json", tmp_path / "photos"
-    bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
-    photos.mkdir()
-    none = read_bank_of_films(bank, photos).known_of("tt1")
-    (photos / "nm1.jpg").write_bytes(b"picture")
-    one = read_bank_of_films(bank, photos).known_of("tt1")
-    (photos / "nm1.jpg").write_bytes(b"another picture")
-    assert len({none, one, read_bank_of_films(bank, photos).known_of("tt1")}) == 3
 
 
 BRIEF = (

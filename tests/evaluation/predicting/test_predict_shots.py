@@ -34,11 +34,10 @@ def times(
 def test_published_shots_are_given_within_the_video() -> None:
     data = dataset((0.0, 3.0), (3.0, 8.0), (8.0, 20.0))
     assert times(data, 10.0) == [(0.0, 3.0), (3.0, 8.0), (8.0, 10.0)]
-
-
-def test_a_video_that_begins_later_has_its_own_seconds() -> None:
-    data = dataset((0.0, 3.0), (3.0, 8.0), (8.0, 20.0))
+    # A video that begins later has its own seconds.
     assert times(data, 4.0, begins=5.0) == [(0.0, 3.0), (3.0, 4.0)]
+    # An empty list is one shot.
+    assert published_shots(dataset(), "clip", 10.0) == ((Interval(0.0, 10.0),), "one")
 
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -92,9 +91,7 @@ def test_the_published_contexts_come_out_of_what_is_given(tmp_path: Path) -> Non
     )
     whole = {name: [(label, round(a, 3), round(b, 3)) for label, a, b in rows] for name, rows in seen.items()}
     assert sum(whole[name] == rows for name, rows in expected.items()) == len(expected) - 29
-
-
-def test_the_published_contexts_of_numbered_frames_come_out_too(tmp_path: Path) -> None:
+    # The published contexts of numbered frames come out too.
     expected = published_pieces("tv-ad", "ad_index", "start_frame", "end_frame")
     seen = pieces_seen(
         load_dataset("tv-ad", DATA / "tv-ad"), load_config(["reference-code", "tv-ad"]), tmp_path
@@ -117,7 +114,3 @@ def test_published_gaps_are_closed_or_kept(tmp_path: Path) -> None:
     assert [shot.end for shot in closed[:-1]] == [shot.start for shot in closed[1:]]
     assert (closed[0].start, closed[-1].end) == (0.0, 12.0)
     assert [(shot.start, shot.end) for shot in kept][:2] == [(0.01, 2.39), (2.41, 5.19)]
-
-
-def test_an_empty_list_is_one_shot() -> None:
-    assert published_shots(dataset(), "clip", 10.0) == ((Interval(0.0, 10.0),), "one")

@@ -73,7 +73,7 @@ def test_an_empty_cell_of_csv_has_failed(tmp_path: Path, cell: str) -> None:
     assert rows_of(path) == [predicted("0", "He runs."), predicted("1", None, NO_TEXT)]
 
 
-def test_published_columns_of_stage_two(tmp_path: Path) -> None:
+def test_published_columns_and_columns_by_name(tmp_path: Path) -> None:
     columns = "imdbid,start,end,text_gt,text_gen,anno_idx"
     path = write(tmp_path, f'{columns}\ntt01,1.5,3.25,Ann runs.,"He runs, and falls.",12\n')
     read = read_predictions(path)
@@ -82,6 +82,11 @@ def test_published_columns_of_stage_two(tmp_path: Path) -> None:
     assert (row.film, row.start, row.end, row.reference) == ("tt01", 1.5, 3.25, "Ann runs.")
     assert row.where == "preds, line 2"
     assert (read.columns["id"], read.columns["text"]) == ("anno_idx", "text_gen")
+    # Columns may be named.
+    path = write(tmp_path, "nr,text,stage1\n5,He runs.,1. Main characters\n")
+    assert rows_of(path, id_column="nr", text_column="stage1")[0].text == "1. Main characters"
+    with pytest.raises(EvaluationError, match=r"no column 'line' for the text\. It has: nr, text, stage1"):
+        read_predictions(path, text_column="line")
 
 
 @pytest.mark.parametrize(
@@ -109,23 +114,13 @@ def test_ids_that_another_program_made_floats_of_and_brackets_in_a_sentence(tmp_
     assert [one.text for one in rows_of(path)] == ["[Shot 1] He runs.", "['a"]
 
 
-def test_columns_may_be_named(tmp_path: Path) -> None:
-    path = write(tmp_path, "nr,text,stage1\n5,He runs.,1. Main characters\n")
-    assert rows_of(path, id_column="nr", text_column="stage1")[0].text == "1. Main characters"
-    with pytest.raises(EvaluationError, match=r"no column 'line' for the text\. It has: nr, text, stage1"):
-        read_predictions(path, text_column="line")
-
-
-def test_shards_are_read_together(tmp_path: Path) -> None:
+def test_shards_are_read_together_and_torn_lines_left_out(tmp_path: Path) -> None:
     one = write(tmp_path, '{"id": 0, "text": "a"}\n', "one.jsonl")
     two = write(tmp_path, "id,text_gen\n1,b\n", "two.csv")
     read = read_predictions(one, two)
     assert [(row.id, row.text) for row in read.rows] == [("0", "a"), ("1", "b")]
     assert [row.where for row in read.rows] == ["one.jsonl, line 1", "two.csv, line 2"]
     assert read.name == "one.jsonl, two.csv"
-
-
-def test_a_torn_last_line_is_told_and_left_out(tmp_path: Path) -> None:
     read = read_predictions(write(tmp_path, '{"id": 0, "text": "a"}\n{"id": 1, "te'))
     assert len(read.rows) == 1
     assert [(one.level, one.where) for one in read.findings] == [("malformed", "preds, line 2")]

@@ -16,11 +16,9 @@ def with_trouble() -> ReportInput:
     """Predictions that are missing, failed, odd; a metric that says nothing of some."""
     odd = {
         3: {"prediction": None, "failure": "no prediction"},
-        4: {"prediction": None, "failure": "the video is damaged"},
-        5: {"prediction": "=1+1"},
-        6: {"prediction": "<script>alert(1)</script> | *bold*"},
-        7: {"prediction": "東京へ行く\nneu"},
-    }
+        4: {"prediction": None, "failure": "the video is damaged"}, 5: {"prediction": "=1+1"},
+        6: {"prediction": "<script>alert(1)</script> | *bold*"}, 7: {"prediction": "東京へ行く\nneu"},
+    }  # fmt: skip
     items = tuple(made_item(k, f"tt{k % 3}", **odd.get(k, {})) for k in range(30))
     corpus = Corpus(items, dataset="cmd-ad")
     critic = made_result(corpus, "critic", seed=4, title="CRITIC")

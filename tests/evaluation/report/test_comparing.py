@@ -60,7 +60,7 @@ def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     assert found.not_compared == (("REPETITION", "only A has it"),)
 
 
-def test_ads_that_only_one_has_are_named_and_left_out(tmp_path: Path, one: Report) -> None:
+def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, one: Report) -> None:
     run = made_run(made_corpus(60), predictions=B)
     part = kept(tmp_path / "part", shard(run, 5, 60))
     found = compare(one, part, SETTINGS)
@@ -69,17 +69,13 @@ def test_ads_that_only_one_has_are_named_and_left_out(tmp_path: Path, one: Repor
     assert found.only_b == ()
     assert found.metrics[0].figures.n == 55
     assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(found)
-
-
-def test_other_settings_are_not_compared_and_told(tmp_path: Path, one: Report) -> None:
+    # Other settings are not compared and told.
     found = held(tmp_path, one, identity={"version": 1, "model": "large"})
     assert [metric.name for metric in found.metrics] == ["repetition"]
     assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(found)
     other = held(tmp_path, one, basis="other words")
     assert "frequencies of words" in other.not_compared[0][1]
-
-
-def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
+    # Nothing in common is refused.
     run = made_run()
     a, b = (kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 30), (30, 60)]))
     with pytest.raises(EvaluationError, match="have no AD in common"):

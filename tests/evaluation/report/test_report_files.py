@@ -29,19 +29,7 @@ def test_a_report_written_from_what_was_read_is_the_same_to_the_byte(folder: Pat
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
 
-def test_two_runs_that_took_different_times_write_the_same_but_for_the_times(tmp_path: Path) -> None:
-    run = made_run()
-    slow = replace(run, results=tuple(replace(r, seconds=99.5, fresh=len(r.rows)) for r in run.results))
-    write_report(tmp_path / "a", run, plots=False)
-    write_report(tmp_path / "b", slow, plots=False)
-    differing = [n for n in FILES if (tmp_path / "a" / n).read_bytes() != (tmp_path / "b" / n).read_bytes()]
-    assert differing == ["speed.json"]
-    assert json.loads((tmp_path / "b" / "speed.json").read_text())["metrics"][0] == {
-        "name": "cider", "seconds": 99.5, "rows": 60, "fresh": 60,
-    }  # fmt: skip
-
-
-def test_the_record_says_what_it_was_made_of(folder: Path) -> None:
+def test_the_record_and_table_say_what_they_were_made_of(folder: Path) -> None:
     head = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert head["n"] == {
         "ads": 30, "in_this_report": 30, "missing": 1, "failed": 1, "skipped": 0, "extra": 2, "doubled": 1,
@@ -60,6 +48,19 @@ def test_the_record_says_what_it_was_made_of(folder: Path) -> None:
     assert cider["value"] == pytest.approx(100 * cider["sums"][0] / cider["sums"][1])
     assert cider["interval"]["low"] < cider["value"] < cider["interval"]["high"]
     assert all(row["from_the_paper"] for row in head["paper"])
+    # The table opens in a spreadsheet.
+    text = (folder / "items.csv").read_bytes().decode("utf-8")
+    assert text.startswith("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+    assert len(rows) == 30
+    by_id = {row["id"]: row for row in rows}
+    assert by_id["5"]["prediction"] == "'=1+1"
+    assert by_id["7"]["prediction"] == "東京へ行く\nneu"
+    assert by_id["3"]["notes"] == "no prediction"
+    assert by_id["4"]["notes"] == "the video is damaged"
+    assert by_id["1"]["critic"] == ""
+    assert float(by_id["3"]["cider"]) == 0
+    assert by_id["0"]["title"] == "Die Brücke & Co"
 
 
 def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: P
     assert compare(read_report(old), read_report(folder), run.config.measures.report).metrics
 
 
-def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:
+def test_no_folder_of_this_machine_stands_in_it_and_times_alone_differ(tmp_path: Path) -> None:
     model = tmp_path / "models" / "mine"
     measures = MeasureSettings(embedding=EmbeddingSettings(model=str(model)))
     corpus = made_corpus(5)
@@ -87,21 +88,16 @@ def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:
         assert str(tmp_path) not in (tmp_path / "r" / name).read_text(encoding="utf-8"), name
     head = read_report(tmp_path / "r").head
     assert head["metrics"][0]["identity"] == {"model": "mine", "deep": [{"at": "x"}]}
-
-
-def test_the_table_opens_in_a_spreadsheet(folder: Path) -> None:
-    text = (folder / "items.csv").read_bytes().decode("utf-8")
-    assert text.startswith("\ufeff")
-    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
-    assert len(rows) == 30
-    by_id = {row["id"]: row for row in rows}
-    assert by_id["5"]["prediction"] == "'=1+1"
-    assert by_id["7"]["prediction"] == "東京へ行く\nneu"
-    assert by_id["3"]["notes"] == "no prediction"
-    assert by_id["4"]["notes"] == "the video is damaged"
-    assert by_id["1"]["critic"] == ""
-    assert float(by_id["3"]["cider"]) == 0
-    assert by_id["0"]["title"] == "Die Brücke & Co"
+    # Two runs that took different times write the same but for the times.
+    run = made_run()
+    slow = replace(run, results=tuple(replace(r, seconds=99.5, fresh=len(r.rows)) for r in run.results))
+    write_report(tmp_path / "a", run, plots=False)
+    write_report(tmp_path / "b", slow, plots=False)
+    differing = [n for n in FILES if (tmp_path / "a" / n).read_bytes() != (tmp_path / "b" / n).read_bytes()]
+    assert differing == ["speed.json"]
+    assert json.loads((tmp_path / "b" / "speed.json").read_text())["metrics"][0] == {
+        "name": "cider", "seconds": 99.5, "rows": 60, "fresh": 60,
+    }  # fmt: skip
 
 
 def test_an_unfinished_report_is_none(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def test_its_quantiles_too(level: float, df: int) -> None:
     assert quantile(level, df) == pytest.approx(stats.t.ppf((1 + level) / 2, df), rel=1e-9)
 
 
-def test_an_interval_over_equal_films_is_that_of_the_textbook() -> None:
+def test_intervals_of_equal_films_and_students_test_are_the_textbooks() -> None:
     """The mean of the films' means, by Student's t."""
     values = of_films(6, 20, 1)
     found = interval(values, films(values, 20))
@@ -57,6 +57,11 @@ def test_an_interval_over_equal_films_is_that_of_the_textbook() -> None:
     reach = 2.570581836 * means.std(ddof=1) / np.sqrt(6)
     assert (found.low, found.high) == pytest.approx((means.mean() - reach, means.mean() + reach), abs=1e-6)
     assert (found.unit, found.units, found.level) == ("film", 6, 0.95)
+    stats = pytest.importorskip("scipy.stats")
+    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
+    found = told(result(one), result(two), films(one, 12))
+    means = [np.array(list(some.values())).reshape(7, 12).mean(axis=1) for some in (one, two)]
+    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue)
 
 
 @pytest.mark.parametrize(("n", "each"), [(3, 40), (5, 40), (10, 60), (40, 15)])
@@ -95,11 +100,3 @@ def silent(values: dict[str, float], names: set[str]) -> Result:
 
 def told(a: Result, b: Result, of: dict[str, str], unit: str = "film") -> Paired:
     return paired(a, b, of, unit=unit)  # type: ignore[arg-type]
-
-
-def test_as_students_paired_test_by_film() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
-    found = told(result(one), result(two), films(one, 12))
-    means = [np.array(list(some.values())).reshape(7, 12).mean(axis=1) for some in (one, two)]
-    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue)

@@ -111,9 +111,8 @@ def test_fountain_of_another_program(tmp_path: Path) -> None:
     play = read(FOUNTAIN, tmp_path)
     kitchen = (
         Element("action", "Ann opens the door. Snow blows in."),
-        Element("dialogue", "Who is it?", "McAnn", "softly"),
-        Element("dialogue", "WHO?", "McAnn", "loud"),
-    )
+        Element("dialogue", "Who is it?", "McAnn", "softly"), Element("dialogue", "WHO?", "McAnn", "loud"),
+    )  # fmt: skip
     roof = (Element("action", "CUT TO:"), Element("action", "BANG ~"), Element("dialogue", "No.", "BO"))
     assert play == Screenplay("The Door", (Scene("INT. KITCHEN - DAY", kitchen), Scene("A ROOF", roof)))
     # What stands before the first heading has a scene.
@@ -153,10 +152,9 @@ def test_stage_where_a_paragraph_is_one_line(tmp_path: Path) -> None:
     content = f"TIFFANY (CONT'D)\n{words}\nThe phone rings.\nCLOSE SHOT\nThe phone.\nTED\n{words}"
     (scene,) = read(json.dumps([{"title": "A", "content": content}]), tmp_path).scenes
     assert scene.elements == (
-        Element("dialogue", words, "TIFFANY"),
-        Element("action", "The phone rings. CLOSE SHOT The phone."),
+        Element("dialogue", words, "TIFFANY"), Element("action", "The phone rings. CLOSE SHOT The phone."),
         Element("dialogue", words, "TED"),
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

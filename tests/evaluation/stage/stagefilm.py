@@ -17,9 +17,8 @@ HERE = "tests.evaluation.stage.stagefilm"
 
 CONTENTS = (
     "Ann kneels by the well and finds a key.\nANN\nWhose is this?",
-    "Ann drops the key into the river.\nBOB\nNot again.",
-    "Ann and Bob dance on the roof.",
-)
+    "Ann drops the key into the river.\nBOB\nNot again.", "Ann and Bob dance on the roof.",
+)  # fmt: skip
 TITLES = ("1、EXT. WELL - DAY", "2、EXT. RIVER - DAY", "3、EXT. ROOF - NIGHT")
 
 
@@ -104,10 +103,9 @@ QUESTIONS = (
 def files() -> dict[str, Any]:
     """Of one film, what each JSON file holds, by its name."""
     ann = [
-        node("n1", 1, "Ann finds the key."),
-        node("n2", 2, "Ann loses the key."),
+        node("n1", 1, "Ann finds the key."), node("n2", 2, "Ann loses the key."),
         node("n3", 3, "Ann forgives Bob."),
-    ]
+    ]  # fmt: skip
     ref = {"asset_file": "task_3_role_assets.json", "character_name": "Ann"}
     talk = [
         turn(WELL, ["r001"], []) | {"turn_index": 1},

@@ -80,16 +80,13 @@ def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
     run = evaluate_questions(films, MODEL, bench_of(), judge=GRADER, memory=("bm25", "none"), top=1)
     assert figures(run) == pytest.approx(
         {
-            "bm25: pass@5": 50,
-            "bm25: average accuracy": 20,
+            "bm25: pass@5": 50, "bm25: average accuracy": 20,
             "bm25: average accuracy, Role-Relation Continuity": 0,
-            "bm25: average accuracy, Scene Grounding": 40,
-            "none: pass@5": 0,
-            "none: average accuracy": 0,
+            "bm25: average accuracy, Scene Grounding": 40, "none: pass@5": 0, "none: average accuracy": 0,
             "none: average accuracy, Role-Relation Continuity": 0,
             "none: average accuracy, Scene Grounding": 0,
         }
-    )
+    )  # fmt: skip
     assert [one["scenes"] for one in run.items] == [["1"], ["3"], [], []]
     assert run.items[0]["right"] == [True, True, False, False, False]
     tries = Model.asked[:5]

@@ -345,10 +345,9 @@ def test_a_track_is_a_script_for_each_two_minutes(tmp_path: Path) -> None:
     (tmp_path / "ad.vtt").write_text(VTT, encoding="utf-8")
     scripts = read_steps([tmp_path / "ad.vtt"])
     assert [(one.id, one.system, one.steps) for one in scripts] == [
-        ("minute 0", "ad", ("Ada opens the door.", "She looks in.")),
-        ("minute 2", "ad", ("A dog barks.",)),
+        ("minute 0", "ad", ("Ada opens the door.", "She looks in.")), ("minute 2", "ad", ("A dog barks.",)),
         ("minute 6", "ad", ("Rain falls.",)),
-    ]
+    ]  # fmt: skip
     assert len({(one.goal, one.constraint, one.is_ad) for one in scripts}) == 1
     assert all(one.goal and one.constraint for one in scripts)
 

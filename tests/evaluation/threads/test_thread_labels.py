@@ -107,9 +107,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     assert said.startswith("4 labels of threads")
     for needle in ("a.json[1]", "a.json[2]", "b.json is not JSON", "c.json[1]"):
         assert needle in said
-
-
-def test_a_folder_without_labels_is_refused(tmp_path: Path) -> None:
+    # A folder without labels is refused.
     with pytest.raises(DatasetError, match="holds no labels"):
         read_thread_labels(tmp_path)
     with pytest.raises(DatasetError, match="not a folder"):

@@ -259,20 +259,16 @@ def test_thresholds(film: Path, tmp_path: Path) -> None:
     assert lax.pooled.precision == pytest.approx(2 / 6)
 
 
-def test_what_is_not_defined_is_a_dash() -> None:
+def test_what_is_not_defined(film: Path, tmp_path: Path) -> None:
     shots = tuple(Interval(k, k + 1) for k in range(3))
     scores = ClipScores(LabelledClip("a", "a.mp4", Path("a.mp4"), shots, ()), np.array([0.9, 0.1, 0.2]))
     text = ThreadEvaluation((setup_result(SIDE, [scores], 0.95, threads_of),), "grid 1", Config()).text
     assert "a: AP –, P –, R –, WCP 1.000" in text
-
-
-def test_a_clip_of_one_shot_has_no_scores(film: Path, tmp_path: Path) -> None:
+    # A clip of one shot has no scores.
     clip = clip_of(film, shots=(Interval(0, 1),), clusters=())
     (found,) = run([clip], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
     assert found.scores is not None
     assert found.scores.tolist() == []
-
-
-def test_a_set_up_that_is_none_is_refused() -> None:
+    # A set up that is none is refused.
     with pytest.raises(ValueError, match="both"):
         Setup("both", "patches")  # type: ignore[arg-type]
