@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
-from shotad.core import Abilities, EngineError, Identity, Reply, Request
+from shotad.core import Abilities, Identity, Reply, Request
 from shotad.evaluation import store as room
 from tests.evaluation.judges.judging import ScriptedEngine, lines_of, quotes
 from tests.evaluation.standins import Words
@@ -77,7 +77,6 @@ def event(scene: str) -> str:
 
 
 class ScriptReader(ScriptedEngine):
-    asked: ClassVar[list[Request]] = []
     identity = Identity("reader", "r1", "1")
     abilities = Abilities(batch=2)
 
@@ -111,28 +110,19 @@ class ScriptReader(ScriptedEngine):
 class Stops(ScriptReader):
     """Its server is gone after the seventh question."""
 
-    asked: ClassVar[list[Request]] = []
-
-    def reply(self, request: Request) -> Reply:
-        if len(self.asked) > 7:
-            raise EngineError("The server is gone.")
-        return super().reply(request)
+    gone_after = 7
 
 
 class Mute(ScriptReader):
     """Says nothing that can be read."""
-
-    asked: ClassVar[list[Request]] = []
 
     def reply(self, request: Request) -> Reply:
         return Reply("Well, …")
 
 
 class Gemma(ScriptReader):
-    asked: ClassVar[list[Request]] = []
     identity = Identity("reader", "google/gemma-2-2b-it", "1")
 
 
 class Qwq(ScriptReader):
-    asked: ClassVar[list[Request]] = []
     identity = Identity("reader", "Qwen/QwQ-32B", "1")

@@ -6,7 +6,6 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from hypothesis import given, strategies as st
@@ -220,7 +219,6 @@ def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path:
 
 def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: ignore[no-untyped-def]
     class Far(said_by(GOOD)):  # type: ignore[misc]
-        asked: ClassVar[list[Request]] = []
         abilities = Abilities(sends_to="far.example")
 
     notes: list[str] = []

@@ -184,7 +184,6 @@ class Model(ScriptedEngine):
     """Writes Ann's timeline, half of it wrong, and none of Bob's; knows the key two times in five; says what
     it remembers first."""
 
-    asked: ClassVar[list[Request]] = []
     tries: ClassVar[Counter[str]] = Counter()
 
     def answer(self, request: Request) -> str:
@@ -214,8 +213,6 @@ class Model(ScriptedEngine):
 class Grader(ScriptedEngine):
     """Lists what happens as facts; says yes to what is there in the same words; gives 5 points, 1 to memories
     of the wrong moment, 2 to a question that goes on."""
-
-    asked: ClassVar[list[Request]] = []
 
     def answer(self, request: Request) -> str:
         text = request.messages[1].text
@@ -249,8 +246,6 @@ class Grader(ScriptedEngine):
 
 class Dying(Model):
     """Stops the run after some answers."""
-
-    asked: ClassVar[list[Request]] = []
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         if len(self.asked) + len(requests) > 6:
