@@ -57,10 +57,8 @@ def make_cmd(root: Path) -> Path:
             rows.append([text, 100 + start, 100 + end, 7, start, end, clip, film, f"Film {film}", 1])
     _write(root / "cmdad_anno.csv", rows)
     shots = [[clip, CLIPS[clip][0], 7, "Film", repr(times)] for clip, times in SHOTS.items()]
-    _write(
-        root / "cmdad_shot_info.csv",
-        [["cmd_filename", "imdbid", "movie", "movie_title", "shot_list"], *shots],
-    )
+    columns = ["cmd_filename", "imdbid", "movie", "movie_title", "shot_list"]
+    _write(root / "cmdad_shot_info.csv", [columns, *shots])
     return root
 
 
@@ -73,10 +71,8 @@ def make_tv(root: Path) -> Path:
     with tarfile.open(folder / f"{clip}.tar", "w") as tar:
         tar.add(root / "made" / clip, clip)
     shutil.rmtree(root / "made")
-    heads = (
-        "text,start,end,imdbid,imdbid_pe,season,episode,scaled_end,scaled_start,duration,tvad_name,tvad_index"
-    )
-    rows: list[list[Any]] = [heads.split(",")]
+    heads = "text,start,end,imdbid,imdbid_pe,season,episode,scaled_end,scaled_start,duration,tvad_name"
+    rows: list[list[Any]] = [f"{heads},tvad_index".split(",")]
     for first, last, length in ((4, 9, 1.1), (16, 24, 1.4)):
         index = [round(first + k * (last - first) / 15) for k in range(16)]
         start, end = (first - 1) / 3, last / 3

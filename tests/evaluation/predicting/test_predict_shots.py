@@ -24,10 +24,8 @@ def dataset(*shots: tuple[float, float]) -> Dataset:
     return Dataset("made", "Made", Path("nowhere"), ads, shots=lists)
 
 
-def times(
-    data: Dataset, duration: float, begins: float = 0.0, *, gaps: bool = False
-) -> list[tuple[float, float]]:
-    shots, _ = published_shots(data, "clip", duration, begins, gaps=gaps)
+def times(data: Dataset, duration: float, begins: float = 0.0) -> list[tuple[float, float]]:
+    shots, _ = published_shots(data, "clip", duration, begins)
     return [(round(shot.start, 6), round(shot.end, 6)) for shot in shots or ()]
 
 
@@ -69,9 +67,8 @@ def pieces_seen(data: Dataset, config: Config, folder: Path) -> Pieces:
             known = data.shots[clip]
             duration = known[-1].end + data.description.shots.gap / 2 if known else 600.0
             shots, origin = published_shots(data, clip, duration, gaps=config.context.by_rules.inclusive)
-            given = ClipRequest(ClipTask(clip, ads[0].film, tuple(ads)), shots, origin, None, "", {}).given(
-                work, ads
-            )
+            asked = ClipRequest(ClipTask(clip, ads[0].film, tuple(ads)), shots, origin, None, "", {})
+            given = asked.given(work, ads)
             assert given.shots is not None
             assert given.slots is not None
             rows = given_shots(given.shots, duration)
@@ -86,16 +83,14 @@ def test_the_published_contexts_come_out_of_what_is_given(tmp_path: Path) -> Non
     """With the published code's rules every AD sees exactly what it saw there, where there is a list of shots;
     a clip without cuts is one shot here, and nothing but the AD itself there."""
     expected = published_pieces("cmd-ad", "anno_idx", "start", "end")
-    seen = pieces_seen(
-        load_dataset("cmd-ad", DATA / "cmd-ad"), load_config(["reference-code", "cmd-ad"]), tmp_path
-    )
+    data, config = load_dataset("cmd-ad", DATA / "cmd-ad"), load_config(["reference-code", "cmd-ad"])
+    seen = pieces_seen(data, config, tmp_path)
     whole = {name: [(label, round(a, 3), round(b, 3)) for label, a, b in rows] for name, rows in seen.items()}
     assert sum(whole[name] == rows for name, rows in expected.items()) == len(expected) - 29
     # The published contexts of numbered frames come out too.
     expected = published_pieces("tv-ad", "ad_index", "start_frame", "end_frame")
-    seen = pieces_seen(
-        load_dataset("tv-ad", DATA / "tv-ad"), load_config(["reference-code", "tv-ad"]), tmp_path
-    )
+    data, config = load_dataset("tv-ad", DATA / "tv-ad"), load_config(["reference-code", "tv-ad"])
+    seen = pieces_seen(data, config, tmp_path)
     frames = {
         name: [(label, round(a * 3 + 1, 6), round(b * 3, 6)) for label, a, b in rows]
         for name, rows in seen.items()

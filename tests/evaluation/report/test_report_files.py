@@ -95,9 +95,8 @@ def test_no_folder_of_this_machine_stands_in_it_and_times_alone_differ(tmp_path:
     write_report(tmp_path / "b", slow, plots=False)
     differing = [n for n in FILES if (tmp_path / "a" / n).read_bytes() != (tmp_path / "b" / n).read_bytes()]
     assert differing == ["speed.json"]
-    assert json.loads((tmp_path / "b" / "speed.json").read_text())["metrics"][0] == {
-        "name": "cider", "seconds": 99.5, "rows": 60, "fresh": 60,
-    }  # fmt: skip
+    speed = json.loads((tmp_path / "b" / "speed.json").read_text())["metrics"][0]
+    assert speed == {"name": "cider", "seconds": 99.5, "rows": 60, "fresh": 60}
 
 
 def test_an_unfinished_report_is_none(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,14 +123,14 @@ def test_damaged_and_newer_reports_are_refused(folder: Path, tmp_path: Path) -> 
         (tmp_path / name / "items.jsonl").write_text("".join(kept), encoding="utf-8")
         return tmp_path / name
 
-    with pytest.raises(EvaluationError, match="schema 99"):
-        read_report(place("newer", {**head, "schema": 99}, lines))
-    with pytest.raises(EvaluationError, match="30 rows of cider were written, 29 are there"):
-        read_report(place("short", head, lines[:-1]))
-    with pytest.raises(EvaluationError, match="is damaged"):
-        read_report(place("torn", head, [*lines[:-1], lines[-1][:40]]))
-    with pytest.raises(EvaluationError, match="is no report"):
-        read_report(place("list", [1], lines))
+    for name, record, kept, why in (
+        ("newer", {**head, "schema": 99}, lines, "schema 99"),
+        ("short", head, lines[:-1], "30 rows of cider were written, 29 are there"),
+        ("torn", head, [*lines[:-1], lines[-1][:40]], "is damaged"),
+        ("list", [1], lines, "is no report"),
+    ):
+        with pytest.raises(EvaluationError, match=why):
+            read_report(place(name, record, kept))
     with pytest.raises(EvaluationError, match=r"holds no report\.json"):
         read_report(tmp_path)
 
