@@ -30,13 +30,11 @@ SMALL = RaySettings(
         ([(4, 0), (2, 1)], ""),
         ([(8, 0)], "No node has the 1 CPU and 1 GPU that a worker of looking takes."),
         ([(1, 1), (1, 0)], "No node has the 2 CPUs that a worker of preparing takes."),
-        (
-            [(2, 0), (2, 1)],
-            "The least workers of all kinds take 5.5 CPUs and 1 GPU; there are 2 nodes with 4 CPUs and 1 GPU.",
-        ),
+        ([(2, 0), (2, 1)],
+         "The least workers of all kinds take 5.5 CPUs and 1 GPU; there are 2 nodes with 4 CPUs and 1 GPU."),
         ([], "No node has the 2 CPUs that a worker of preparing takes."),
     ],
-)
+)  # fmt: skip
 def test_least_workers_that_find_no_room_are_told(nodes: list[tuple[float, float]], why: str) -> None:
     assert short_of(SMALL, [Node("a", "10.0.0.1", cpus, gpus) for cpus, gpus in nodes]) == why
 

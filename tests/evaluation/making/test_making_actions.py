@@ -80,16 +80,14 @@ def test_what_may_be_left_of_a_text(text: str, answer_: str) -> None:
 @pytest.mark.parametrize(
     ("text", "answer_"),
     [
-        (
-            "Snow falls.",
-            "Here is the sentence with all character information replaced, as you asked: Snow falls.",
-        ),
+        ("Snow falls.",
+         "Here is the sentence with all character information replaced, as you asked: Snow falls."),
         ("Ada opens a door.", "He looks at the clock on the wall."),
         ("Ada opens a door.", ""),
         ("Ada opens a door.", "…"),
         ("Ada opens a door.", None),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_rewritten_text(text: str, answer_: object) -> None:
     with pytest.raises(Unreadable):
         names_question(text).read(json.dumps({"text": answer_}))
@@ -141,13 +139,11 @@ def test_rules_say_that_no_engine_made_it() -> None:
     ("name", "body"),
     [
         ("a.csv", 'id,text,film\n7,"He sits, tired.",tt1\nx,Rain falls.,\n'),
-        (
-            "a.jsonl",
-            '{"id": 7, "text": "He sits, tired.", "film": "tt1"}\n{"id": "x", "text": "Rain falls."}\n',
-        ),
+        ("a.jsonl",
+         '{"id": 7, "text": "He sits, tired.", "film": "tt1"}\n{"id": "x", "text": "Rain falls."}\n'),
         ("b.csv", 'anno_idx,imdbid,text_gt\n7,tt1,"He sits, tired."\nx,,Rain falls.\n'),
     ],
-)
+)  # fmt: skip
 def test_plain_files_are_read(tmp_path: Path, name: str, body: str) -> None:
     (tmp_path / name).write_text(body, encoding="utf-8")
     told = (AdText("7", "tt1", "He sits, tired."), AdText("x", "", "Rain falls."))

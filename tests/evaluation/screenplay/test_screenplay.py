@@ -161,15 +161,13 @@ def test_stage_where_a_paragraph_is_one_line(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('{"schema_version": 2, "title": "", "scenes": []}', "schema_version is 2"),
-        (
-            '{"schema_version": 1, "title": "", "scenes": [{"heading": "A"}]}',
-            "scenes, entry 1, elements: Field",
-        ),
+        ('{"schema_version": 1, "title": "", "scenes": [{"heading": "A"}]}',
+         "scenes, entry 1, elements: Field"),
         ('{"schema_version": 1', "is damaged"),
         ('[{"text": "x"}]', "no list of scenes with content"),
         ("", "has no scenes"),
     ],
-)
+)  # fmt: skip
 def test_files_that_are_no_screenplays(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=said):
         read(text, tmp_path)

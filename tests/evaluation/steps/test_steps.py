@@ -295,14 +295,12 @@ def test_with_one_annotator_the_error_is_the_other_side_of_consistency(tmp_path:
         (("id,goal", "tea,maybe"), "goal is 'maybe', and must be true or false"),
         (("id,goal", "tea,"), "holds no labels"),
         (("id,system,goal", "tea,ann,1", "tea,ann,0"), "'tea' was labelled before"),
-        (
-            ("id,system,goal", "bulb,bob,1", "bulb,cy,1", "tea,,1"),
-            "label the task 'tea', of which there are 2",
-        ),
+        (("id,system,goal", "bulb,bob,1", "bulb,cy,1", "tea,,1"),
+         "label the task 'tea', of which there are 2"),
         (("id,goal", "cake,1"), "None of the 1 labelled script is here: cake"),
         (("id,goal", "tea,1"), "label the task 'tea', of which there are 2 scripts"),
     ],
-)
+)  # fmt: skip
 def test_labels_that_cannot_be_meant(tmp_path: Path, lines: tuple[str, ...], said: str) -> None:
     Harsh.asked.clear()
     with pytest.raises(ShotadError, match=said):

@@ -274,15 +274,13 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
     [
         ("question,answer\nWhat?,\n", r"line 2: the question or its answer is empty"),
         ("question\nWhat?\n", "has no column for answers"),
-        (
-            'question,answer,options\nWhat?,a,"[""b"", ""c""]"\n',
-            "line 2: the answer 'a' is none of the options",
-        ),
+        ('question,answer,options\nWhat?,a,"[""b"", ""c""]"\n',
+         "line 2: the answer 'a' is none of the options"),
         ('question,answer,options\nWhat?,a,"[""a""]"\n', "2 to 26, all different"),
         ("question,answer,start\nWhat?,a,soon\n", "'soon' is no time"),
         ("id,question,answer\n1,What?,a\n1,Who?,b\n", "stand several times: /1"),
     ],
-)
+)  # fmt: skip
 def test_files_of_questions_that_cannot_be_used(rows: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text(rows, encoding="utf-8")
     with pytest.raises(DatasetError, match=said):
