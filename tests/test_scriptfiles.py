@@ -65,16 +65,21 @@ def test_a_changed_script_is_an_edit_and_an_untouched_one_is_none(place: Path, n
     assert (line.edited.source, EditField.TEXT in line.edited.fields) == (name, True)
 
 
-def test_scripts_that_disagree_or_do_not_say_what_changed_are_refused(place: Path) -> None:
+def test_scripts_that_disagree_are_refused_with_both_texts(place: Path) -> None:
     replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
     replace_in(place / "movie.ad.csv", "A cat sleeps.", "A dog sleeps.")
     with pytest.raises(EditConflict, match="A grey cat sleeps.*A dog sleeps"):
         brought(place)
+
+
+def test_a_script_that_does_not_say_which_lines_changed_must_be_the_only_one(place: Path) -> None:
     replace_in(place / "movie.ad.srt", "A cat sleeps.", "A grey cat sleeps.")
     replace_in(place / "movie.ad.vtt", "The lamp goes out.", "The lamp dies.")
     with pytest.raises(EditConflict, match=r"movie\.ad\.srt does not say"):
         brought(place)
-    # A broken script is named and nothing is written.
+
+
+def test_a_broken_script_is_named_and_nothing_is_written(place: Path) -> None:
     (place / "movie.ad.vtt").write_text("WEBVTT\n\n00:00:99.000 --> x\nhm\n")
     before = (place / TRACK).read_bytes()
     with pytest.raises(ScriptError, match=r"movie\.ad\.vtt"):
@@ -90,7 +95,9 @@ def test_what_was_brought_in_is_not_brought_again(place: Path) -> None:
         save_track(done.track, place, FILM.name)
         assert with_edited_scripts(load_track(place / TRACK), folder).changed == {}
     assert "A grey cat" in (place / "movie.ad.srt").read_text()
-    # Importing another script loses none.
+
+
+def test_importing_another_script_loses_none(place: Path) -> None:
     replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
     other = place / "from-a-friend.csv"
     other.write_bytes((place / "movie.ad.csv").read_bytes())
@@ -99,10 +106,6 @@ def test_what_was_brought_in_is_not_brought_again(place: Path) -> None:
     assert [cue.text for cue in load_track(place / TRACK).cues] == [
         "A grey cat sleeps.", "She opens the door.", "The lamp dies.",
     ]  # fmt: skip
-    # A deleted script deletes no line.
-    (place / "movie.ad.vtt").unlink()
-    assert len(brought(place)) == 3
-    assert set(json.loads((place / WRITTEN).read_text())["scripts"]) >= {"movie.ad.vtt"}
 
 
 @pytest.mark.parametrize("damage", ["[]", '{"scripts": 3}', "{"])
@@ -110,6 +113,12 @@ def test_where_nothing_is_known_of_the_scripts_they_are_left_alone(place: Path, 
     (place / WRITTEN).write_text(damage)
     replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
     assert edited_scripts(place, FILM.name) == ()
+
+
+def test_a_deleted_script_deletes_no_line(place: Path) -> None:
+    (place / "movie.ad.vtt").unlink()
+    assert len(brought(place)) == 3
+    assert set(json.loads((place / WRITTEN).read_text())["scripts"]) >= {"movie.ad.vtt"}
 
 
 class Killed(BaseException):

@@ -74,26 +74,12 @@ def test_the_network_decides_where_the_score_is_in_doubt(oracle: Oracle) -> None
     assert oracle.seen
     oracle.cuts = [110]
     assert found(DOUBTFUL) == (61,)
-    # Cuts of the scores stay whatever the network says.
+
+
+def test_cuts_of_the_scores_stay_whatever_the_network_says(oracle: Oracle) -> None:
     levels = [20] * 60 + [80] * 60 + [240] * 60
     assert found(levels) == found(levels, detector="adaptive") == (60, 120)
     assert not oracle.seen, "what is clear needs no network"
-    # A flash is no cut unless the network takes it for one.
-    flash = [scene(1)] * 60 + [scene(1, 2.5)] + [scene(1)] * 60
-    assert found(flash, detector="adaptive") == (60,)
-    assert found(flash) == ()
-    oracle.cuts = [int(scene(1, 2.5)[0, 0, 0])]
-    assert found(flash) == (60,)
-    # Light that changes is not even asked about.
-    oracle.slow = range(256)
-    brighter = [scene(1) + np.uint8(level) for level in range(40)]
-    assert found([scene(1)] * 40 + brighter + [brighter[-1]] * 40) == ()
-    assert not oracle.seen
-    # Shots may be short where the network is sure.
-    levels = [20] * 60 + [80] * 6 + [140] * 60
-    assert found(levels) == found(levels, detector="adaptive") == (60,)
-    oracle.cuts = [140]
-    assert found(levels) == (60, 66)
 
 
 def scene(number: int, light: float = 1.0) -> Picture:
@@ -102,15 +88,15 @@ def scene(number: int, light: float = 1.0) -> Picture:
     return np.asarray(np.kron(blocks, np.ones((6, 8, 3))), np.uint8)
 
 
-def test_dissolves_and_doubled_frames(oracle: Oracle) -> None:
-    between = [scene(1) * (1 - share) + scene(2) * share for share in np.linspace(0, 1, 30)]
-    dissolve = [scene(1)] * 60 + [np.asarray(one, np.uint8) for one in between] + [scene(2)] * 60
-    assert found(dissolve) == found(dissolve, detector="adaptive") == ()
-    assert oracle.seen
-    oracle.slow = [int(picture[0, 0, 0]) for picture in between[1:-1]]
-    (cut,) = found(dissolve)
-    assert 60 <= cut < 90
-    # Frames shown twice make no cut by themselves.
+def test_a_flash_is_no_cut_unless_the_network_takes_it_for_one(oracle: Oracle) -> None:
+    flash = [scene(1)] * 60 + [scene(1, 2.5)] + [scene(1)] * 60
+    assert found(flash, detector="adaptive") == (60,)
+    assert found(flash) == ()
+    oracle.cuts = [int(scene(1, 2.5)[0, 0, 0])]
+    assert found(flash) == (60,)
+
+
+def test_frames_shown_twice_make_no_cut_by_themselves(oracle: Oracle) -> None:
     moving = [100, 130] * 30
     twice = [*moving, 130, 205, 205] + [175, 206] * 30
     assert found([*moving, 205] + [175, 206] * 30, detector="adaptive") == ()
@@ -118,6 +104,30 @@ def test_dissolves_and_doubled_frames(oracle: Oracle) -> None:
     assert found(twice) == ()
     oracle.cuts = [205]
     assert found(twice) == (61,)
+
+
+def test_a_dissolve_is_one_cut_where_the_network_sees_it(oracle: Oracle) -> None:
+    between = [scene(1) * (1 - share) + scene(2) * share for share in np.linspace(0, 1, 30)]
+    dissolve = [scene(1)] * 60 + [np.asarray(one, np.uint8) for one in between] + [scene(2)] * 60
+    assert found(dissolve) == found(dissolve, detector="adaptive") == ()
+    assert oracle.seen
+    oracle.slow = [int(picture[0, 0, 0]) for picture in between[1:-1]]
+    (cut,) = found(dissolve)
+    assert 60 <= cut < 90
+
+
+def test_light_that_changes_is_not_even_asked_about(oracle: Oracle) -> None:
+    oracle.slow = range(256)
+    brighter = [scene(1) + np.uint8(level) for level in range(40)]
+    assert found([scene(1)] * 40 + brighter + [brighter[-1]] * 40) == ()
+    assert not oracle.seen
+
+
+def test_shots_may_be_short_where_the_network_is_sure(oracle: Oracle) -> None:
+    levels = [20] * 60 + [80] * 6 + [140] * 60
+    assert found(levels) == found(levels, detector="adaptive") == (60,)
+    oracle.cuts = [140]
+    assert found(levels) == (60, 66)
 
 
 def test_the_network_is_fetched_for_learned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
