@@ -371,7 +371,7 @@ def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pyt
     forget_connections()
 
 
-def test_a_film_is_read_from_the_web(server: Server, tmp_path: Path, parts: list[int], web: str) -> None:
+def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path, parts: list[int]) -> None:
     key = {"Bucket": "films", "Key": "in/a film ü.mp4"}
     place = server.client.generate_presigned_url("get_object", Params=key)
     assert "Signature" in place
@@ -381,15 +381,6 @@ def test_a_film_is_read_from_the_web(server: Server, tmp_path: Path, parts: list
     with pytest.raises(StorageError, match="not there|denied|There is no") as caught:
         fetch_film(Store(place), place.replace("a%20film", "none"), tmp_path / "y.mp4")
     assert place.partition("Signature=")[2][:12] not in str(caught.value)
-    place = f"{web}/a%20film.mp4"
-    (found,) = films_in(place)
-    assert found.size == len(FILM)
-    fetch_film(Store(place), place, tmp_path / "x.mp4")
-    assert (tmp_path / "x.mp4").read_bytes() == FILM
-    assert parts == []
-    assert brought(place, tmp_path / "beside").read_bytes() == FILM
-    with pytest.raises(StorageError, match=r"There is no http://127\.0\.0\.1:\d+/none\.mp4"):
-        list(films_in(f"{web}/none.mp4"))
 
 
 class Plain(http.server.SimpleHTTPRequestHandler):
@@ -410,6 +401,18 @@ def web(tmp_path: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{plain.server_port}"
         plain.shutdown()
         thread.join()
+
+
+def test_a_web_server_without_ranges_gives_one_stream(web: str, tmp_path: Path, parts: list[int]) -> None:
+    place = f"{web}/a%20film.mp4"
+    (found,) = films_in(place)
+    assert found.size == len(FILM)
+    fetch_film(Store(place), place, tmp_path / "x.mp4")
+    assert (tmp_path / "x.mp4").read_bytes() == FILM
+    assert parts == []
+    assert brought(place, tmp_path / "beside").read_bytes() == FILM
+    with pytest.raises(StorageError, match=r"There is no http://127\.0\.0\.1:\d+/none\.mp4"):
+        list(films_in(f"{web}/none.mp4"))
 
 
 def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: Path) -> None:

@@ -97,7 +97,11 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         read(tmp_path, record)
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_a_folder_without_labels_is_refused_and_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds no labels"):
+        read_thread_labels(tmp_path)
+    with pytest.raises(DatasetError, match="not a folder"):
+        read_thread_labels(tmp_path / "none")
     write(tmp_path / "a.json", [GOOD, {**GOOD, "clusters": [[9]]}, {"clip": "x"}])
     write(tmp_path / "b.json", "{")
     write(tmp_path / "c.json", [GOOD, 5])
@@ -107,11 +111,6 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     assert said.startswith("4 labels of threads")
     for needle in ("a.json[1]", "a.json[2]", "b.json is not JSON", "c.json[1]"):
         assert needle in said
-    # A folder without labels is refused.
-    with pytest.raises(DatasetError, match="holds no labels"):
-        read_thread_labels(tmp_path)
-    with pytest.raises(DatasetError, match="not a folder"):
-        read_thread_labels(tmp_path / "none")
 
 
 TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
