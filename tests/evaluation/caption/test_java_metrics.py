@@ -133,9 +133,8 @@ def test_what_is_missing_has_a_remedy(name: str, coco: Path, monkeypatch: pytest
     if name == "spice":
         corenlp = os.environ["SHOTAD_SPICE_JARS"]
         monkeypatch.delenv("SHOTAD_SPICE_JARS")
-        with pytest.raises(
-            EvaluationError, match=r"needs stanford-corenlp-3.6.0.jar and .*-models.jar"
-        ) as told:
+        why = r"needs stanford-corenlp-3.6.0.jar and .*-models.jar"
+        with pytest.raises(EvaluationError, match=why) as told:
             make_metric("spice", bench())
         assert "SHOTAD_SPICE_JARS" in told.value.hint
         monkeypatch.setenv("SHOTAD_SPICE_JARS", corenlp)
