@@ -36,6 +36,8 @@ from shotad.batch.staging import NAME, Lease, staged
 from shotad.batch.store import Store, check_target
 from shotad.batch.store_errors import Refused
 from shotad.core import Config, InUse, NoProgress, StorageError, load_settings
+from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
+from tests.cli.program import Shotad
 from tests.conftest import needed
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN
@@ -441,28 +443,34 @@ SETTINGS = ("engine=fake", *PLAIN)
 PATHS_OR_TIMES = {"log.txt", "settings.json", "done.json"}
 
 
-def batch(scratch: Path) -> tuple[int, dict[str, str], str]:
+def batch(shotad: Shotad, scratch: Path) -> tuple[int, dict[str, str], str]:
     """The exit code of a run, what became of each film, and all that was said."""
-    command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "batch", "s3://films/in"]
-    command += [
-        "--out", "s3://described/ad", "--scratch", str(scratch / "scratch"), "--jobs", "1", "--no-sheet",
-    ]  # fmt: skip
-    command += ["--min-free", "off", "--report", str(scratch / "report.json")]
-    command += [word for setting in SETTINGS for word in ("--set", setting)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch, timeout=300)
-    said = done.stdout + done.stderr
+    words = [
+        "--scratch",
+        scratch / "scratch",
+        "--report",
+        scratch / "report.json",
+        "--jobs",
+        "1",
+        "--no-sheet",
+    ]
+    words += [word for setting in SETTINGS for word in ("--set", setting)]
+    done = shotad("batch", "s3://films/in", "--out", "s3://described/ad", "--min-free", "off", *words)
+    said = done.out + done.err
     assert (scratch / "report.json").exists(), said
     rows = json.loads((scratch / "report.json").read_text())["films"]
-    return done.returncode, {row["film"]: row["state"] for row in rows}, said
+    return done.code, {row["film"]: row["state"] for row in rows}, said
 
 
-def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_done_once(server: Server, tmp_path: Path) -> None:
+def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_done_once(
+    server: Server, shotad: Shotad, tmp_path: Path
+) -> None:
     film = make_film(FilmSpec(frames=120, cuts=(60,))).path
     name = f"in/a film ü{film.suffix}"
     server.client.delete_object(Bucket="films", Key="in/a film ü.mp4")
     server.put(name, film.read_bytes(), "films")
     server.put("in/broken.mp4", "no film", "films")
-    code, states, said = batch(tmp_path)
+    code, states, said = batch(shotad, tmp_path)
     assert states == {f"s3://films/{name}": "done", "s3://films/in/broken.mp4": "failed"}, said
     assert code != 0, "a film failed"
     assert "hidden-secret" not in said + (tmp_path / "report.json").read_text()
@@ -484,7 +492,7 @@ def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_done_once(server: Serve
     written = {
         one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in server.names()
     }
-    code, states, said = batch(tmp_path)
+    code, states, said = batch(shotad, tmp_path)
     assert states[f"s3://films/{name}"] == "skipped", said
     again = {
         one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in there.values()
