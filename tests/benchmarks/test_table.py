@@ -138,7 +138,7 @@ def outdated(page: Path) -> list[str]:
 
 # Plans
 @pytest.mark.slow
-def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_is_what_describe_reads(tmp_path: Path) -> None:
     """The work that the table measures as reading gives the slots that `shotad slots` plans."""
     sample = ROOT / "tests" / "sample" / "sample.mp4"
     found = endtoend.reading({"film": str(sample)}, tmp_path)().counts

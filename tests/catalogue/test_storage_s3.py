@@ -430,7 +430,7 @@ def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: 
     check_target("s3://described/x.shotad")
 
 
-def test_a_network_may_return(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_may_return(server: Server) -> None:
     store = Store(PLACE, patience=60.0)
     server.stop()
     timer = threading.Timer(0.5, server.start)

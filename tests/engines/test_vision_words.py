@@ -7,13 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
-from shotad.core import Clip, EngineError, FrameSettings, Message
+from shotad.core import EngineError, FrameSettings, Message
 from shotad.engines.local_engines import make_words
 from shotad.engines.local_model import ModelPlace
 from shotad.engines.local_vision_qwen import IMAGE, VIDEO, Bounds, PatchRules, QwenWords, video_patches
@@ -48,11 +47,6 @@ def words_of(folder: Path, frames: FrameSettings = SMALL) -> QwenWords | StillWo
     place = ModelPlace(folder, folder.name, "")
     config, tokenizer = AutoConfig.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     return make_words(place, config, tokenizer, frames)
-
-
-def uneven(*seconds: float) -> Clip:
-    clip = make_clip(len(seconds))
-    return Clip(clip.images, np.array(seconds), clip.shot_numbers)
 
 
 def test_times_in_words_are_those_of_the_published_processor() -> None:

@@ -142,7 +142,7 @@ def test_a_clock_that_jumps_back_ends_the_film(tmp_path: Path) -> None:
 
 
 # Who is told, and who reads
-def test_a_device_that_is_not_there_is_told_and_the_processors_decode(tmp_path: Path) -> None:
+def test_a_device_that_is_not_there_is_told_and_the_processors_decode() -> None:
     told: list[str] = []
     with open_film(make_film(KINDS["cuts"]).path) as film:
         alone = survey.survey(film, ShotSettings())

@@ -9,10 +9,6 @@ from shotad.sight import Change, active_area, change_of, level_of, since_of
 EVERY = [i / 8 for i in range(40)]
 
 
-def plain(level: int, height: int = 48, width: int = 80) -> np.ndarray:
-    return np.full((height, width, 3), level, np.uint8)
-
-
 @pytest.mark.parametrize(
     ("luma", "level"), [(3, "black"), (30, "dark"), (100, "middling"), (190, "bright"), (250, "white")]
 )

@@ -230,7 +230,7 @@ def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: i
     assert judge.sends_to == "far.example"
 
 
-def test_no_server_at_all_is_an_error_and_no_score(tmp_path: Path) -> None:
+def test_no_server_at_all_is_an_error_and_no_score() -> None:
     with BadServer() as server:
         url = server.url
     bench, pair = (

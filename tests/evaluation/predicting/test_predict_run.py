@@ -195,7 +195,7 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
     assert [row["words"] for row in rows] == [4, 5], "by the ADs' own 1.1 and 1.4 s"
 
 
-def test_a_bank_names_whom_it_has_and_its_changes_are_noticed(runs: Runs, tmp_path: Path) -> None:
+def test_a_bank_names_whom_it_has_and_its_changes_are_noticed(tmp_path: Path) -> None:
     bank = tmp_path / "bank.json"
     bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
     found = read_bank_of_films(bank, None)

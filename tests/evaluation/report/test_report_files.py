@@ -99,7 +99,7 @@ def test_no_folder_of_this_machine_stands_in_it_and_times_alone_differ(tmp_path:
     assert speed == {"name": "cider", "seconds": 99.5, "rows": 60, "fresh": 60}
 
 
-def test_an_unfinished_report_is_none(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unfinished_report_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed while it replaces an older one leaves none, not a mixture."""
     write_report(tmp_path, made_run(), plots=False)
 
