@@ -150,3 +150,15 @@ def test_a_film_is_known_with_its_ending_and_without(folder: Path, written: str,
     assert member.revealed("S01.E03.mp4") == 0
     with pytest.raises(CastError, match="stands twice"):
         read(folder, "- name: A\n  reveal_at: {Pilot: 5, pilot.mp4: 7}\n")
+
+
+# How a name is said stands in the cast file, is read, written and merged like all else.
+def written(folder: Path, text: str) -> CastFile:
+    (folder / "cast.yaml").write_text(text, encoding="utf-8")
+    return CastFile.open(folder)
+
+
+@pytest.mark.parametrize("saying", ["42", "'[x](/y/)'", "{a: b}", "[a, b]", "a = b", "'" + "x" * 101 + "'"])
+def test_what_cannot_be_said_is_refused_with_its_line(tmp_path: Path, saying: str) -> None:
+    with pytest.raises(CastError, match="line 3"):
+        written(tmp_path, f"people:\n- name: Anna\n  say_as: {saying}\n")

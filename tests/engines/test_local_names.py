@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import WeightsError
-from shotad.engines import local_model as names
+from shotad.core import EngineError, WeightsError, load_config
+from shotad.engines import local_model as names, make_engine
 from tests.language_models import make_llama
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -114,3 +114,20 @@ def test_a_name_of_the_manifest_is_fetched_at_use(tmp_path: Path, monkeypatch: p
     assert fetched == ["smollm2"]
     assert place.gguf == "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert place.revision.startswith("sha256:b179c9523d0e6a0f")
+
+
+# Engines by name: what is no engine is told as an error, whatever it is.
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("os:path", "os:path is no class"),
+        ("builtins:str", "builtins:str is no engine"),
+        ("shotad:nothing", "cannot be loaded"),
+        ("no_such_module:Class", "cannot be loaded"),
+        ("fakee", "Did you mean fake"),
+    ],
+)
+def test_what_is_no_engine_is_told(name: str, what: str) -> None:
+    with pytest.raises(EngineError) as told:
+        make_engine(name, load_config(), "stage1")
+    assert what in str(told.value)

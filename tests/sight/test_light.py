@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Box
-from shotad.sight import Change, active_area, change_of, level_of, since_of
+from shotad.sight import Change, active_area, change_of, colour_of, level_of, since_of
 
 EVERY = [i / 8 for i in range(40)]
 
@@ -50,3 +50,32 @@ def test_black_bars_are_cut_off_and_a_dark_half_is_none() -> None:
 def test_a_change_is_seen_from_a_moment_on(change: Change | None, lumas: list[float], since: float) -> None:
     assert change_of(lumas, EVERY[:8]) == change
     assert since_of(change, lumas, EVERY[:8]) == since
+
+
+def flat(*rgb: int) -> np.ndarray:
+    return np.full((8, 8, 3), rgb, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("rgb", "name"),
+    [
+        ((200, 30, 30), "red"),
+        ((230, 130, 20), "orange"),
+        ((230, 220, 40), "yellow"),
+        ((40, 160, 60), "green"),
+        ((40, 70, 200), "blue"),
+        ((150, 50, 200), "purple"),
+        ((230, 60, 160), "pink"),
+        ((240, 240, 240), "white"),
+        ((120, 122, 119), "grey"),
+        ((15, 12, 14), "black"),
+    ],
+)
+def test_clear_colours_have_names(rgb: tuple[int, int, int], name: str) -> None:
+    assert colour_of(flat(*rgb)) == name
+
+
+def test_what_lies_between_has_none() -> None:
+    assert colour_of(flat(170, 130, 110)) is None
+    assert colour_of(np.concatenate([flat(200, 30, 30), flat(30, 30, 200)])) is None
+    assert colour_of(np.zeros((0, 4, 3), np.uint8)) is None
