@@ -39,17 +39,6 @@ def scenery(seed: int) -> Image:
     return np.asarray(cv2.resize(coarse, (854, 480), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
-def test_a_core_grows_by_area_times_ratio_over_perimeter() -> None:
-    probability = np.zeros((64, 160), np.float32)
-    probability[20:31, 30:131] = 0.9
-    (quad,) = text_quads(probability)
-    width, height = 101.0, 11.0  # thickened by one pixel, between the middles of the outer pixels
-    grow = width * height * 1.6 / (2 * (width + height))
-    top_left, bottom_right = quad[0], quad[2]
-    np.testing.assert_allclose(bottom_right - top_left, (width + 2 * grow, height + 2 * grow), atol=0.1)
-    np.testing.assert_allclose((top_left + bottom_right) / 2, (80.5, 25.5), atol=0.1)
-
-
 def test_faint_or_tiny_blobs_are_no_lines() -> None:
     probability = np.zeros((64, 160), np.float32)
     probability[10:20, 10:60] = 0.35
@@ -69,16 +58,23 @@ def test_ctc_joins_repeats_and_drops_blanks(path: str, text: str) -> None:
     assert score == pytest.approx(0.9 if text else 0.0)
 
 
-def test_a_strip_is_48_high_whatever_the_size_of_the_line() -> None:
+def test_strips_cores_and_surroundings_of_lines() -> None:
     image = scenery(2)
     for height in (1, 7, 90, 400):
         corners = np.array([[0, 0], [600, 0], [600, height], [0, height]], np.float32)
         strip = straighten(image, corners)
         assert strip.shape[0] == 48
         assert 1 <= strip.shape[1] <= 2400
-
-
-def test_surroundings_tell_a_plain_card_from_a_picture() -> None:
+    # A core grows by area times ratio over perimeter.
+    probability = np.zeros((64, 160), np.float32)
+    probability[20:31, 30:131] = 0.9
+    (quad,) = text_quads(probability)
+    width, height = 101.0, 11.0  # thickened by one pixel, between the middles of the outer pixels
+    grow = width * height * 1.6 / (2 * (width + height))
+    top_left, bottom_right = quad[0], quad[2]
+    np.testing.assert_allclose(bottom_right - top_left, (width + 2 * grow, height + 2 * grow), atol=0.1)
+    np.testing.assert_allclose((top_left + bottom_right) / 2, (80.5, 25.5), atol=0.1)
+    # Surroundings tell a plain card from a picture.
     box = Box(0.3, 0.45, 0.7, 0.55)
     flat, around = text_room.surroundings(card("HELLO", ground=40), box)
     busy, _ = text_room.surroundings(scenery(3), box)

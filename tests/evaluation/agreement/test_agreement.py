@@ -41,20 +41,18 @@ def test_annotators_are_averaged_and_their_own_scores_are_kept(tmp_path: Path, m
     assert found.empty == 1
 
 
-def test_numbers_that_no_annotator_gave_are_not_averaged(tmp_path: Path) -> None:
-    """Such as those of ``items.csv``, to which people add columns of their own."""
+def test_scores_of_json_lines_and_of_people_alone(tmp_path: Path) -> None:
+    text = '{"id": 1, "score": 2}\n\n{"id": "b", "score": 0}\n'
+    assert read(tmp_path, text, "s.jsonl").scores == {"1": 2.0, "b": 0.0}
+    named = read(tmp_path, '{"id": "1", "ann": 1, "ben": 2}\n', "s.jsonl")
+    assert named.scores == {"1": 1.5}
+    # Numbers that no annotator gave are not averaged.
+    # Such as those of ``items.csv``, to which people add columns of their own.
     columns = "id,start,end,cider,llm-ad-eval@openai:gpt-4o,ann,ben"
     found = read(tmp_path, f"{columns}\n1,4.5,6,26.3,2,3,5\n2,8,9.5,0,1,1,1\n")
     assert found.scores == {"1": 4.0, "2": 1.0}
     assert found.columns == ("ann", "ben")
     assert found.ignored == ("start", "end", "cider", "llm-ad-eval@openai:gpt-4o")
-
-
-def test_json_lines(tmp_path: Path) -> None:
-    text = '{"id": 1, "score": 2}\n\n{"id": "b", "score": 0}\n'
-    assert read(tmp_path, text, "s.jsonl").scores == {"1": 2.0, "b": 0.0}
-    named = read(tmp_path, '{"id": "1", "ann": 1, "ben": 2}\n', "s.jsonl")
-    assert named.scores == {"1": 1.5}
 
 
 @pytest.mark.parametrize(

@@ -136,11 +136,13 @@ def test_an_expert_may_go_by_what_was_said_before() -> None:
     assert [len(choice.scores) for choice in done.choices] == [2, 2]
     assert done.result("first", "repetition") is not None
     assert done.result("best", "repetition") is None
-
-
-def test_with_nothing_to_choose_from_it_says_how_to_get_it() -> None:
+    # With nothing to choose from it says how to get it.
     with pytest.raises(EvaluationError, match="--candidates 5"):
         run(corpus(item("a", "1 1"), item("b", prediction="2 2")))
+    # Where the best of each is no bound the table says so.
+    given = corpus(item("a", "He runs.", "She sits.", reference="He runs."))
+    text = render(assist(given, ["bleu-1"], bench_of(), expert=("bleu-1",)))
+    assert "Figures of all lines together: BLEU-1." in text
 
 
 NUMBERS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=5)
@@ -179,9 +181,3 @@ def test_the_table_has_the_papers_numbers_below() -> None:
     assert told["candidates"] == {"2": 3, "0": 1}
     assert (told["ads"], told["without_candidates"], told["chosen_number"]) == (4, 1, {"0": 3})
     assert told["paper"][0]["values"] == {"cider": [38.4], "critic": [49.2], "action": [35.7]}
-
-
-def test_where_the_best_of_each_is_no_bound_the_table_says_so() -> None:
-    given = corpus(item("a", "He runs.", "She sits.", reference="He runs."))
-    text = render(assist(given, ["bleu-1"], bench_of(), expert=("bleu-1",)))
-    assert "Figures of all lines together: BLEU-1." in text

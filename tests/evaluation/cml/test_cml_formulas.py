@@ -42,7 +42,7 @@ def test_similarities() -> None:
     assert adjacent_similarity(np.array([X, [0.0, 0.0], X])) == 0.0
 
 
-def test_creativity_originality_innovation() -> None:
+def test_creativity_originality_innovation_and_alignment() -> None:
     alike = 2 * HALF / 3
     assert creativity(ROWS) == pytest.approx(1 - alike)
     assert originality(ROWS, [0.8, 0.6, 0.7]) == pytest.approx(0.5 * (1 - alike) + 0.5 * 0.7)
@@ -51,9 +51,7 @@ def test_creativity_originality_innovation() -> None:
     assert central is not None
     assert innovation(ROWS) == pytest.approx(1 - (alike + central) / 2)
     assert innovation(ROWS, weight=0.0) == pytest.approx(1 - central)
-
-
-def test_alignment_takes_the_best_action_from_a_place_on() -> None:
+    # Alignment takes the best action from a place on.
     intentions, actions = np.array([X, Y]), np.array([X, BETWEEN])
     assert alignment(intentions, actions, [0, 0]) == pytest.approx((1 + HALF) / 2)
     assert alignment(intentions, actions, [1, 1]) == pytest.approx(HALF)

@@ -118,10 +118,6 @@ def test_a_shared_name_is_theirs_who_was_spoken_of_last_or_whom_the_lines_make_h
     assert meant(*lines, cast=cast)[2] == ["Staff Sergeant William Quarrel"]
 
 
-def test_two_names_that_stand_side_by_side_are_two_people() -> None:
-    assert meant("Jan looks at Jane.", "Jane laughs.", cast=("Jan Brady",)) == [["Jan Brady"], []]
-
-
 @pytest.mark.parametrize(
     ("entry", "pronoun"),
     [("Mrs. Baker", "she"), ("Sir Kenneth Clark", "he"), ("Motherly Woman", "she"), ("Mathilda's Father", "he"),
@@ -191,33 +187,28 @@ def test_pronouns(text: list[str], people: set[str]) -> None:
     assert last(*text) == people
 
 
-def test_what_the_film_says_of_somebody_tells_who_is_she() -> None:
-    film = ("Quarrel rubs her eyes.", "Quarrel lifts her gun.", "Tony meets Quarrel.", "She turns.")
-    assert resolved(Document(film, CAST))[-1] == ("Quarrel",)
-
-
 def test_pronouns_do_not_reach_over_a_long_pause() -> None:
     text = ("Tony opens the door.", "He steps inside.")
     assert last(*text, starts=(10.0, 14.0)) == {T}
     assert last(*text, starts=(10.0, 900.0)) == set()
     assert last(*text) == {T}
     assert last(text[0], *["Rain falls."] * 10, text[1]) == set(), "nobody is in focus for ever"
-
-
-def test_a_lead_is_meant_where_nobody_is_in_focus() -> None:
+    # A lead is meant where nobody is in focus.
     film = (*["Tony waits."] * 6, "Mark nods.", *["Rain falls."] * 10, "He steps inside.")
     assert last(*film) == {T}
     assert last(*film[:-1], "Tony looks at him.") == {T}, "the lead does not look at himself"
 
 
-def test_where_names_stand() -> None:
+def test_every_sentence_has_its_answer_and_names_stand_where_they_stand() -> None:
+    found = resolved(Document(("Tony waits.", "", "He nods.", "…"), CAST))
+    assert found == (("Tony Wendice",), (), ("Tony Wendice",), ())
     text = "The Inspector meets Tony's wife, Margot."
     (found,) = named(Document((text,), (*CAST, "Inspector Hubbard")))
     assert [(text[start:end], name) for start, end, name in found] == [
         ("The Inspector", "Inspector Hubbard"), ("Tony", T), ("Margot", M),
     ]  # fmt: skip
-
-
-def test_every_sentence_has_its_answer_and_empty_ones_mean_nobody() -> None:
-    found = resolved(Document(("Tony waits.", "", "He nods.", "…"), CAST))
-    assert found == (("Tony Wendice",), (), ("Tony Wendice",), ())
+    # Two names that stand side by side are two people.
+    assert meant("Jan looks at Jane.", "Jane laughs.", cast=("Jan Brady",)) == [["Jan Brady"], []]
+    # What the film says of somebody tells who is she.
+    film = ("Quarrel rubs her eyes.", "Quarrel lifts her gun.", "Tony meets Quarrel.", "She turns.")
+    assert resolved(Document(film, CAST))[-1] == ("Quarrel",)

@@ -18,21 +18,11 @@ from shotad.evaluation.datasets.tables import decoded, number, numbers, pairs, r
 from tests.evaluation.datasets import datasetfiles as files
 
 
-def test_only_the_bad_bytes_of_a_line_are_taken_for_windows_1252() -> None:
+def test_bad_bytes_and_lines_of_a_table(tmp_path: Path) -> None:
     text, mended = decoded("Zoë\n".encode() + "caf\u00e9 ".encode() + b"caf\xe9 5 \x80\n" + b"end\n")
     assert text == "Zoë\ncafé café 5 €\nend\n"
     assert mended == {2}
-
-
-@given(st.binary(max_size=200).map(lambda data: b"x" + data))
-def test_any_bytes_are_read_and_plain_ones_stay(data: bytes) -> None:
-    text, mended = decoded(data)
-    assert text.startswith("x")
-    assert all(1 <= line <= data.count(b"\n") + data.count(b"\r") + 1 for line in mended)
-    assert [c for c in text if c.isascii()] == [chr(b) for b in data if b < 128]
-
-
-def test_rows_know_the_line_they_begin_in(tmp_path: Path) -> None:
+    # Rows know the line they begin in.
     file = tmp_path / "a.csv"
     file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
     table = read_table(file)
@@ -41,6 +31,14 @@ def test_rows_know_the_line_they_begin_in(tmp_path: Path) -> None:
     assert found[1] == (5, {"text": "bad €", "id": "1"}, True)
     assert table.rows[2].wrong == "1 cells for 2 columns"
     assert table.where(table.rows[1]) == "a.csv, line 5"
+
+
+@given(st.binary(max_size=200).map(lambda data: b"x" + data))
+def test_any_bytes_are_read_and_plain_ones_stay(data: bytes) -> None:
+    text, mended = decoded(data)
+    assert text.startswith("x")
+    assert all(1 <= line <= data.count(b"\n") + data.count(b"\r") + 1 for line in mended)
+    assert [c for c in text if c.isascii()] == [chr(b) for b in data if b < 128]
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,12 @@ def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: i
     assert judge.sends_to == "far.example"
 
 
-def test_no_server_at_all_is_an_error_and_no_score() -> None:
+def test_which_judge_is_meant_and_no_server_is_an_error() -> None:
+    assert judge_of("llm-action@openai:m@http://a/v1", ["b"]) == "openai:m@http://a/v1"
+    assert judge_of("llm-action", ["b", "b"]) == "b"
+    for engines in ((), ("a", "b")):
+        with pytest.raises(EvaluationError, match="not said which"):
+            judge_of("llm-action", engines)
     with BadServer() as server:
         url = server.url
     bench, pair = (
@@ -238,11 +243,3 @@ def test_no_server_at_all_is_an_error_and_no_score() -> None:
     )  # fmt: skip
     with pytest.raises(EngineError):
         score(make_metric(f"llm-ad-eval@openai:tiny@{url}", bench), pair, bench)
-
-
-def test_which_judge_is_meant() -> None:
-    assert judge_of("llm-action@openai:m@http://a/v1", ["b"]) == "openai:m@http://a/v1"
-    assert judge_of("llm-action", ["b", "b"]) == "b"
-    for engines in ((), ("a", "b")):
-        with pytest.raises(EvaluationError, match="not said which"):
-            judge_of("llm-action", engines)

@@ -215,7 +215,7 @@ def by_times(order: Iterable[int], ads: list[Ad]) -> list[PredictionRow]:
     ]
 
 
-def test_without_ids_film_and_times_tell() -> None:
+def test_ads_are_told_by_film_and_times_or_by_order() -> None:
     ads = list(dataset().ads)
     order = list(range(5))
     random.Random(3).shuffle(order)
@@ -223,6 +223,22 @@ def test_without_ids_film_and_times_tell() -> None:
     assert said(result) == {str(i): f"text {i}" for i in range(5)}
     assert result.by == "film, start and end"
     assert notes(result) == ["note: there are no ids; joined by film, start and end."]
+    # Ads that are alike get theirs in order and one too few leaves one missing.
+    # ADs 3 and 4 have one text: their scores add up to the same either way.
+    rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
+    assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
+    alike = "note: ADs that are alike in clip and the human AD's text, and get theirs in order: 2."
+    assert alike in notes(joined(*rows))
+    assert [name for name, text in said(joined(rows[0])).items() if text is None] == ["0", "1", "2", "4"]
+    with pytest.raises(EvaluationError, match="several predictions that differ"):
+        joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
+    # Rows that do not tell their ad are refused.
+    ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
+    either = r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
+    with pytest.raises(EvaluationError, match=either):
+        joined(*by_times([0, 1], ads), over=dataset(ads))
+    with pytest.raises(EvaluationError, match=r"does not say which AD each of its 5 rows is for.*column id"):
+        joined(*(row(i, "", f"text {i}") for i in range(5)))
 
 
 @pytest.mark.parametrize("clip", ["2014/ab", "ab"])
@@ -231,26 +247,6 @@ def test_without_times_clip_and_human_text_tell(clip: str) -> None:
     result = joined(*rows)
     assert said(result) == {"0": "text 0", "1": "text 1", "2": "text 2", "3": None, "4": None}
     assert result.by == "clip and the human AD's text"
-
-
-def test_ads_that_are_alike_get_theirs_in_order_and_one_too_few_leaves_one_missing() -> None:
-    """ADs 3 and 4 have one text: their scores add up to the same either way."""
-    rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
-    assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
-    alike = "note: ADs that are alike in clip and the human AD's text, and get theirs in order: 2."
-    assert alike in notes(joined(*rows))
-    assert [name for name, text in said(joined(rows[0])).items() if text is None] == ["0", "1", "2", "4"]
-    with pytest.raises(EvaluationError, match="several predictions that differ"):
-        joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
-
-
-def test_rows_that_do_not_tell_their_ad_are_refused() -> None:
-    ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
-    either = r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
-    with pytest.raises(EvaluationError, match=either):
-        joined(*by_times([0, 1], ads), over=dataset(ads))
-    with pytest.raises(EvaluationError, match=r"does not say which AD each of its 5 rows is for.*column id"):
-        joined(*(row(i, "", f"text {i}") for i in range(5)))
 
 
 def test_descriptions_of_a_file_of_their_own() -> None:

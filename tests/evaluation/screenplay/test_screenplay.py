@@ -192,16 +192,13 @@ def begins(signs: FilmSigns, said: tuple[Element, ...] = SAID, told: tuple[Eleme
     return [scene.interval.start for scene in scenes if scene.interval]
 
 
-def test_a_scene_ends_at_a_cut_in_a_pause_that_no_thread_joins() -> None:
+def test_scenes_end_at_cuts_in_pauses_or_at_long_silences() -> None:
     film = shots(10, 22, 30, 42, 60)
     apart = FilmSigns(film, dict.fromkeys(range(5)))
     assert begins(apart) == [1, 24, 44]
     nowhere = dict.fromkeys(range(5))
     assert begins(replace(apart, threads={**nowhere, 1: "A", 2: "A"})) == [1, 44]
     assert begins(replace(apart, threads={**nowhere, 0: "A", 4: "A"})) == [1]
-
-
-def test_without_threads_it_takes_a_long_pause_and_without_shots_a_longer_silence() -> None:
     assert begins(FilmSigns(shots(10, 22, 30, 42, 60))) == [1]
     later = (speech(1, 20), speech(40, 60))
     assert begins(FilmSigns(shots(10, 22, 30, 34, 42, 60)), later) == [1, 40]
@@ -209,8 +206,6 @@ def test_without_threads_it_takes_a_long_pause_and_without_shots_a_longer_silenc
     action = Element("action", "At 24.", interval=Interval(24, 36), cue="s24")
     assert begins(FilmSigns(), later, (action,)) == [1]
     # An element without a time has no place in a film.
-
-
-def test_an_element_without_a_time_has_no_place_in_a_film() -> None:
     with pytest.raises(ValueError, match="'Snow.'"):
         make_screenplay([Element("action", "Snow.")], [], FilmSigns(), "film")
+    # An element without a time has no place in a film.

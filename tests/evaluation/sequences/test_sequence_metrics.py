@@ -85,7 +85,7 @@ def scored(name: str, *lines: str | None) -> Result:
     return score(make_metric(name, bench), corpus_of(pairs, casts=CAST), bench)
 
 
-def test_repetition_by_hand() -> None:
+def test_repetition_and_names_kept_by_hand() -> None:
     result = scored("repetition", "Tony opens the door.", "Tony opens the window.", "Margot sits.")
     assert [row.sums for row in result.rows] == [(0, 0), (1, 2), (0, 1)]
     assert [row.value for row in result.rows] == [None, 50, 0]
@@ -96,16 +96,10 @@ def test_repetition_by_hand() -> None:
     lines = ["Tony opens the door.", *between, "Tony opens the door."]
     assert scored("repetition", *lines).value == pytest.approx(100 * 2 / 6)
     assert scored("repetition", lines[0], *between, "Cats sleep.", lines[0]).value == 0
-
-
-def test_repetition_of_meaning_by_hand() -> None:
     result = scored("repetition-meaning", "ab", "cd", "ac", "ba")
     assert [row.value for row in result.rows] == [None, 0, pytest.approx(50, abs=1e-4), pytest.approx(100)]
     assert result.value == pytest.approx(50, abs=1e-4)
     assert result.rows[3].notes == {"like": "ab"}
-
-
-def test_names_kept_by_hand() -> None:
     lines = ["Tony waits.", "Tony looks at Margot.", "Wendice nods to Margot.", "Rain falls."]
     result = scored("names-kept", *lines)
     assert [row.sums for row in result.rows] == [(0, 0), (1, 1), (1, 2), (0, 0)]

@@ -109,15 +109,7 @@ def test_the_baseline_is_one_question_about_all_seven() -> None:
     assert score_of(found, "bob", "single")["score"] == score_of(found, "bob")["score"]
 
 
-def test_a_script_without_steps_fails_everything_unasked() -> None:
-    Careful.asked.clear()
-    found = judged((tea("ann", *TEA), tea("bob")))
-    assert score_of(found, "bob")["score"] == 0.0
-    assert score_of(found, "bob")["without_steps"] == 1
-    assert len(Careful.asked) == 4, "nothing about bob's"
-
-
-def test_what_a_judge_does_not_answer_counts_as_0_and_is_told() -> None:
+def test_what_is_not_answered_counts_as_0_and_is_told() -> None:
     Mute.asked.clear()
     found = judged((tea("ann", *TEA),), "Mute")
     (verdict,) = found["verdicts"]["agents"]
@@ -126,9 +118,13 @@ def test_what_a_judge_does_not_answer_counts_as_0_and_is_told() -> None:
     assert unread == ["constraint", "goal", "order"]
     assert list(verdict["unread"]) == ["executor"]
     assert sum("order" in keys_of(request) for request in Mute.asked) == 2, "asked a second time"
-
-
-def test_without_a_good_answer_the_critic_is_not_asked() -> None:
+    # A script without steps fails everything unasked.
+    Careful.asked.clear()
+    found = judged((tea("ann", *TEA), tea("bob")))
+    assert score_of(found, "bob")["score"] == 0.0
+    assert score_of(found, "bob")["without_steps"] == 1
+    assert len(Careful.asked) == 4, "nothing about bob's"
+    # Without a good answer the critic is not asked.
     (verdict,) = judged((bulb("ann", *BULB),), "NoAnswer")["verdicts"]["agents"]
     assert "no good answer to compare with" in verdict["unread"]["critic"]
     assert verdict["score"] == 0.5
@@ -167,7 +163,12 @@ def test_a_judge_who_looks_sees_each_fault_where_it_was_planted() -> None:
     assert sum(found["constraint"]["not_planted"].values()) == 7
 
 
-def test_a_judge_who_condemns_everything_sees_nothing() -> None:
+def test_hits_and_false_alarms_stand_apart() -> None:
+    """Bob's scripts lack steps before any is taken out; only Ann's two can fall."""
+    one = faults(judged(planted="rules"))["missing"]
+    assert (one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]) == (4, 4, 2, 2, 0)
+    assert (one["p"], one["sees"]) == (0.25, False)
+    # A judge who condemns everything sees nothing.
     found = judged(SCRIPTS, "Harsh", planted="rules", baseline=True)
     for by in ("agents", "single"):
         for one in faults(found, by).values():
@@ -175,16 +176,7 @@ def test_a_judge_who_condemns_everything_sees_nothing() -> None:
                 assert one["accuracy"] == 1.0
                 assert one["alarms"] == one["planted"]
                 assert (one["p"], one["sees"], one["noticed"]) == (1.0, False, 0)
-
-
-def test_hits_and_false_alarms_stand_apart() -> None:
-    """Bob's scripts lack steps before any is taken out; only Ann's two can fall."""
-    one = faults(judged(planted="rules"))["missing"]
-    assert (one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]) == (4, 4, 2, 2, 0)
-    assert (one["p"], one["sees"]) == (0.25, False)
-
-
-def test_a_fault_that_a_judge_says_nothing_about_is_not_seen() -> None:
+    # A fault that a judge says nothing about is not seen.
     found = faults(judged((tea("ann", *TEA), bulb("ann", *BULB)), "Mute", planted="rules"))
     for fault in ("order", "goal"):
         one = found[fault]

@@ -103,16 +103,14 @@ def test_it_tells_good_from_bad_where_order_matters_and_says_so_where_it_does_no
     assert "Does this set tell a good description from a bad one? No, it cannot." in story_text(plain)
 
 
-def test_with_gains_that_are_sure_the_verdict_is_yes(tmp_path: Path) -> None:
+def test_verdicts_need_gains_that_are_sure_and_a_human_ad(tmp_path: Path) -> None:
     films = {f"F{n}": () for n in range(8)}
     table = make_table(tmp_path, films)
     questions = read_questions([write_questions(tmp_path / "q.jsonl", *films)])
     story = evaluate_story(read_films(table), questions, f"{HERE}:Strict", context(), tries=1)
     assert story.verdict[0] is True
     assert "Yes. Above 0 for sure" in story_text(story)
-
-
-def test_without_a_human_ad_it_says_that_it_does_not_know(tmp_path: Path) -> None:
+    # Without a human ad it says that it does not know.
     films = read_films(make_table(tmp_path, TOLD, with_human=False))
     questions = read_questions([write_questions(tmp_path / "q.jsonl", *TOLD)])
     story = evaluate_story(films, questions, READER, context(), tries=1)
