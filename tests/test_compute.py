@@ -47,7 +47,7 @@ def test_auto_takes_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     gpus(monkeypatch, 1)
     assert device_of(ComputeSettings()) == torch.device("cuda")
     assert device_of(ComputeSettings(device="cpu")) == torch.device("cpu")
-    # A gpu by number.
+    # A GPU by number.
     gpus(monkeypatch, 2)
     assert device_of(ComputeSettings(device="cuda:1")) == torch.device("cuda:1")
     with pytest.raises(ConfigError, match=r"'cuda:2' cannot be used: this machine shows 2 of that kind"):

@@ -181,7 +181,7 @@ def test_a_film_keeps_its_folder_whatever_its_address(there: str, monkeypatch: p
     signed = f"{place}?Date=2&Signature=secret"
     assert Folders(out).of([signed]) == [f"{out}/movie.shotad"]
     assert Folders(out).of(["https://other.example.org/movie.mp4"]) != [f"{out}/movie.shotad"]
-    # A work folder on the web is nobodys and is not asked for.
+    # A work folder on the web is nobody's and is not asked for.
     monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
     (folder,) = Folders().of([SIGNED])
     assert folder.startswith("https://films.example.org/a/movie.shotad")

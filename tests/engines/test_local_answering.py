@@ -132,7 +132,7 @@ def test_long_prompts_and_lost_gpus_are_told(random: Teller) -> None:
     assert "the 512 that random takes" in str(replies[0].error)
     assert replies[1].finish != "error"
     assert replies[1].batch == ()
-    # A gpu that is gone stops the run.
+    # A GPU that is gone stops the run.
     random.fails(lambda ids: RuntimeError("CUDA error: device-side assert triggered\nmore"))
     with pytest.raises(EngineError, match="device-side assert triggered"):
         random.ask(REQUESTS, TEXTS)

@@ -273,7 +273,7 @@ def test_what_it_cannot_read_is_told() -> None:
     assert replies[0].finish == "error"
     assert "facts cannot be read" in (replies[0].error or "")
     assert replies[1].text == "Two people face each other."
-    # It speaks english and of what the observer measured alone.
+    # It speaks English and of what the observer measured alone.
     with pytest.raises(EngineError, match="language = 'de'"):
         narrator("language=de")
     with pytest.raises(EngineError, match=r"not of the words of openai.*stage2\.engine"):

@@ -72,7 +72,7 @@ def test_frames_are_told_apart(pictures: list[Image]) -> None:
             cv2.putText(image, word, where, cv2.FONT_HERSHEY_SIMPLEX, 2, (255, 255, 255), 6)
         titled.append(image)
     assert score(*titled) < GridFeatures.threshold < score(titled[0], titled[0])
-    # Bars are cut off a night too.
+    # Bars are cut off at night too.
     night = (pictures[3] * 0.12).astype(np.uint8)
     assert likeness(night, np.pad(night, ((60, 60), (0, 0), (0, 0)))) > 0.8
 

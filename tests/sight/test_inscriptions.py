@@ -28,7 +28,7 @@ def test_spelling_and_the_detectors_cuts_are_mended() -> None:
     assert likeness("abc", "xyz") == 0.0
     assert likeness("NO ENTRY", "NOENTRY") == pytest.approx((1 - 1 / 8 + 1) / 2)
     assert likeness("kitten", "sitting") == pytest.approx(1 - 3 / 7)
-    # The detectors cut in a line is mended.
+    # The detector's cut in a line is mended.
     left = TextLine("THE", Box(0.33, 0.40, 0.40, 0.46), 1.0)
     right = TextLine("BLENDER FOUNDATION", Box(0.41, 0.40, 0.66, 0.46), 0.9)
     (row,) = joined_rows([right, left])

@@ -29,7 +29,6 @@ def test_movements_are_measured_in_fractions_of_the_picture() -> None:
     assert shift.trust > 0.6
     assert shift.rest < 0.02
     assert shift.moving is None
-    # Movements and breaks.
     one, other = view(wall(1), 200), view(wall(3), 200)
     assert is_break(one, other, None)
     assert not is_break(one, view(wall(1), 201), None)

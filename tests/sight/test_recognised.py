@@ -76,7 +76,7 @@ def test_a_face_goes_to_its_own_person() -> None:
     assert sorted((g.who, g.face is not None, g.body) for g in found) == [
         ("", False, 0.9), ("thom", True, 0.0),
     ]  # fmt: skip
-    # A face that is nobodys is a person with head and shoulders.
+    # A face that is nobody's is a person with head and shoulders.
     (found,) = recognised([], [known("thom", LEFT)])
     assert (found.who, found.box, found.face) == ("thom", around(LEFT), None)
     # One person is in one place at a time.

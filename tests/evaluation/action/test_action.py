@@ -57,7 +57,7 @@ def test_lemmas_of_phrases() -> None:
     assert lemma_at(being, 1) is None
     assert first_lemma(being) == "see"
     assert first_lemma(parse_of("Night|/NOUN/ROOT/0")) is None
-    # A human actions lemma is its main verbs in paper and its first in code.
+    # A human action's lemma is its main verb's in paper and its first in code.
     words = "The|/DET/det/2", "smiling/VERB/amod/2/smile", "man/NOUN/nsubj/3", "walks/VERB/ROOT/3/walk"
     action = parse_of(*words)
     assert PaperRules().lemma(action) == "walk"

@@ -39,7 +39,7 @@ def test_bleu_and_rouge_take_the_best() -> None:
     assert sums.tolist() == [[4, 3, 4, 3, 4, 2]]
     assert bleu_sums([["a", "a", "b"]], [[["a", "b"], ["b", "a", "b", "c"]]], 1).tolist() == [[2, 3, 3, 2]]
     assert bleu_sums([[]], [[["a", "b"], ["a"]]], 2).tolist() == [[0, 0, 0, 0, 0, 1]]
-    # Rouge takes the best precision and the best recall.
+    # ROUGE-L takes the best precision and the best recall.
     references = [["a", "b", "c", "d"], ["a"]]
     precision, recall = 2 / 3, 1.0
     wanted = (1 + 1.2**2) * precision * recall / (recall + 1.2**2 * precision)
@@ -51,7 +51,7 @@ def test_bleu_and_rouge_take_the_best() -> None:
         == rouge_l([], [[]])
         == 0
     )
-    # A token with a blank in it is two words but for rouge.
+    # A token with a blank in it is two words but for ROUGE-L.
     # As in the COCO tools: they part lines at every blank for CIDEr and BLEU, at spaces for ROUGE-L.
     corpus = corpus_of([("He adds 1 1/2 cups.", "He adds 1 cup."), (HUMAN[0], HUMAN[0])])
     assert scored("bleu-1", corpus).rows[0].sums[0] == 3

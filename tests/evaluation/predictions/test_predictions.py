@@ -223,7 +223,7 @@ def test_ads_are_told_by_film_and_times_or_by_order() -> None:
     assert said(result) == {str(i): f"text {i}" for i in range(5)}
     assert result.by == "film, start and end"
     assert notes(result) == ["note: there are no ids; joined by film, start and end."]
-    # Ads that are alike get theirs in order and one too few leaves one missing.
+    # ADs that are alike get theirs in order and one too few leaves one missing.
     # ADs 3 and 4 have one text: their scores add up to the same either way.
     rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
     assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
@@ -232,7 +232,7 @@ def test_ads_are_told_by_film_and_times_or_by_order() -> None:
     assert [name for name, text in said(joined(rows[0])).items() if text is None] == ["0", "1", "2", "4"]
     with pytest.raises(EvaluationError, match="several predictions that differ"):
         joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
-    # Rows that do not tell their ad are refused.
+    # Rows that do not tell their AD are refused.
     ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
     either = r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
     with pytest.raises(EvaluationError, match=either):

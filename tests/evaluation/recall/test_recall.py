@@ -96,7 +96,7 @@ def test_doubled_words_and_several_references() -> None:
     similar.table["p0", "also"] = 0.8
     bench = bench_of(similar)
     assert score(Recall("recall", bench), Corpus(items), bench).value == 100
-    # A film shorter than n is one window and one ad is no question.
+    # A film shorter than n is one window and one AD is no question.
     three, similar = film([[0.5, 0.4, 0.3], [0.5, 0.4, 0.3], [0.5, 0.4, 0.3]])
     lonely = replace(three.items[0], id="lonely", film="other")
     corpus = Corpus((*three.items, lonely))

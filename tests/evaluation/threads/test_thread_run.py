@@ -269,6 +269,6 @@ def test_what_is_not_defined(film: Path, tmp_path: Path) -> None:
     (found,) = run([clip], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
     assert found.scores is not None
     assert found.scores.tolist() == []
-    # A set up that is none is refused.
+    # A set-up that is none is refused.
     with pytest.raises(ValueError, match="both"):
         Setup("both", "patches")  # type: ignore[arg-type]
