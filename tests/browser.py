@@ -19,10 +19,9 @@ ASKED = "SHOTAD_CHROMIUM"
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PLACES = (
-    "/snap/bin/chromium",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/snap/bin/chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
+)  # fmt: skip
 OPTIONS = (
     # Containers seldom let the browser make a sandbox of its own, and what it opens here is ours.
     "--no-sandbox",

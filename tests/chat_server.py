@@ -32,7 +32,6 @@ import torch
 _WAIT = 240.0
 """Seconds after which a server that does not come up is given up; machines that run tests may be busy."""
 
-
 LAYERS = 6
 """Of the model's thirty, which are enough to answer: nothing is asked about what it answers."""
 

@@ -15,12 +15,8 @@ from shotad.engines.local_loading import Kind, Loaded, load_way, way_of
 from shotad.engines.local_model import ModelPlace
 
 BEGIN, HEAD, HEAD_END, TURN_END, TEXT_END = (
-    "<|begin_of_text|>",
-    "<|start_header_id|>",
-    "<|end_header_id|>",
-    "<|eot_id|>",
-    "<|end_of_text|>",
-)
+    "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|end_of_text|>",
+)  # fmt: skip
 SPECIAL = (BEGIN, HEAD, HEAD_END, TURN_END, TEXT_END)
 
 LLAMA_TEMPLATE = (

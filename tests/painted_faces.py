@@ -25,11 +25,8 @@ Image = npt.NDArray[np.uint8]
 SIZE = (320, 180)
 RATE = 24
 HEADS: Mapping[str, tuple[int, int, int]] = {
-    "ann": (220, 30, 30),
-    "bo": (30, 200, 40),
-    "cy": (40, 60, 220),
-    "stranger": (220, 210, 30),
-}
+    "ann": (220, 30, 30), "bo": (30, 200, 40), "cy": (40, 60, 220), "stranger": (220, 210, 30),
+}  # fmt: skip
 """Who there is, and the colour of the head."""
 
 GROUNDS = ((90, 90, 90), (150, 150, 150), (40, 40, 40), (190, 190, 190))

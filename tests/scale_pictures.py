@@ -24,12 +24,9 @@ Colour = tuple[int, int, int]
 LABELS = dict(zip(ShotScale, ("ECS", "CS", "MS", "FS", "LS"), strict=True))
 
 HEADS = {
-    ShotScale.EXTREME_CLOSE_UP: (1.5, 2.4),
-    ShotScale.CLOSE_UP: (0.55, 0.85),
-    ShotScale.MEDIUM: (0.22, 0.32),
-    ShotScale.FULL: (0.095, 0.125),
-    ShotScale.LONG: (0.025, 0.05),
-}
+    ShotScale.EXTREME_CLOSE_UP: (1.5, 2.4), ShotScale.CLOSE_UP: (0.55, 0.85), ShotScale.MEDIUM: (0.22, 0.32),
+    ShotScale.FULL: (0.095, 0.125), ShotScale.LONG: (0.025, 0.05),
+}  # fmt: skip
 """Height of the head as a part of the picture's height; a figure is seven and a half heads high."""
 
 NOBODY = 1 / 3

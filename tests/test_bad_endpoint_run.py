@@ -21,15 +21,9 @@ pytestmark = pytest.mark.slow
 Call = Callable[..., Said]
 
 SETTINGS = (
-    "engine=openai",
-    "openai.model=tiny",
-    "openai.in_flight=2",
-    "openai.retries=2",
-    "openai.longest_pause=0.05",
-    "openai.timeout=5",
-    "stage1.attempts=2",
-    "stage2.attempts=2",
-)
+    "engine=openai", "openai.model=tiny", "openai.in_flight=2", "openai.retries=2",
+    "openai.longest_pause=0.05", "openai.timeout=5", "stage1.attempts=2", "stage2.attempts=2",
+)  # fmt: skip
 
 DESCRIBED = (
     "Description:\n1. Main characters: A woman in a red coat.\n2. Actions: She opens the door and walks out.\n"
@@ -145,17 +139,13 @@ def test_a_server_that_echoes_writes_no_line(call: Call, tmp_path: Path, stage: 
 
 
 NO_LINES = {
-    "": answer(""),
-    "half": answer('{"summarized_AD": '),
-    "a number": answer('{"summarized_AD": 7}'),
+    "": answer(""), "half": answer('{"summarized_AD": '), "a number": answer('{"summarized_AD": 7}'),
     "refused": answer(None, message={"refusal": "I cannot describe violence."}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", NO_LINES)
-def test_answers_that_are_none_become_failed_lines_with_a_reason(
-    call: Call, tmp_path: Path, bad: str
-) -> None:
+def test_answers_that_are_none_are_failed_lines_with_a_reason(call: Call, tmp_path: Path, bad: str) -> None:
     with BadServer(lambda seen: well(seen) if is_stage1(seen) else NO_LINES[bad]) as server:
         report = checked(call, run_at(server, tmp_path / "w"))
     assert states(report) == {"failed": len(SLOTS)}
@@ -169,9 +159,7 @@ def test_answers_that_are_none_become_failed_lines_with_a_reason(
 
 
 @pytest.mark.parametrize("number", [1, 4], ids=["one slot", "every slot"])
-def test_a_server_that_talks_nonsense_fails_a_slot_or_stops_the_run(
-    call: Call, tmp_path: Path, number: int
-) -> None:
+def test_a_server_of_nonsense_fails_a_slot_or_stops_the_run(call: Call, tmp_path: Path, number: int) -> None:
     """Nonsense about one slot is that slot's failure; nonsense always is a server that is not well."""
     with BadServer(ForClips(html(), number)) as server:
         run = run_at(server, tmp_path / "w")
@@ -223,9 +211,7 @@ STOPS = {
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_what_makes_all_calls_useless_stops_the_run_which_goes_on_later(
-    call: Call, tmp_path: Path, name: str
-) -> None:
+def test_what_makes_all_calls_useless_stops_the_run_for_now(call: Call, tmp_path: Path, name: str) -> None:
     first = 6  # Stage I has seen all four slots, and the first line is written
     one = ("openai.in_flight=1",)
     with BadServer(lambda seen: well(seen) if seen.number < first - 1 else STOPS[name](seen)) as server:

@@ -47,9 +47,7 @@ def test_auto_takes_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     gpus(monkeypatch, 1)
     assert device_of(ComputeSettings()) == torch.device("cuda")
     assert device_of(ComputeSettings(device="cpu")) == torch.device("cpu")
-
-
-def test_a_gpu_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A GPU by number.
     gpus(monkeypatch, 2)
     assert device_of(ComputeSettings(device="cuda:1")) == torch.device("cuda:1")
     with pytest.raises(ConfigError, match=r"'cuda:2' cannot be used: this machine shows 2 of that kind"):
@@ -95,15 +93,12 @@ def test_gpus_that_gain_by_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dtype_of(ComputeSettings(), torch.device("mps")) == torch.float32
 
 
-def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_libraries_missing_or_broken_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ShotadError, match=r'Scales needs torch.*pip install "shotad\[models\]"'):
         need_torch("Scales")
     with pytest.raises(ShotadError, match=r"no_such_thing.*shotad\[timm\]"):
         need("no_such_thing", "A test", "timm")
-
-
-def test_a_broken_library_is_told_from_a_missing_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken_vision.py").write_text("raise RuntimeError('operator does not exist')")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ShotadError, match="installed but cannot be loaded: operator does not exist"):

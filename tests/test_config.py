@@ -35,9 +35,7 @@ def test_later_sources_win(tmp_path: Path) -> None:
     config = load_config(file, ["slots.minimum=6"], slots__minimum=7)
     assert (config.slots.minimum, config.slots.seconds_per_word) == (7, 0.5)
     assert (config.context.past, config.context.future) == (1, 2)
-
-
-def test_a_file_builds_on_its_bases(tmp_path: Path) -> None:
+    # A file builds on its bases.
     write(tmp_path, "base: paper\nslots: {minimum: 5}\n")
     (tmp_path / "more").mkdir()
     top = tmp_path / "more" / "top.yaml"
@@ -45,6 +43,13 @@ def test_a_file_builds_on_its_bases(tmp_path: Path) -> None:
     config = load_config(str(top))
     assert (config.slots.minimum, config.slots.budget, config.slots.seconds_per_word) == (5, "paper", 0.2695)
     assert config.prompt.medium == "movie", "what a file says itself wins over its bases, a dataset's too"
+    # Empty file is the default.
+    assert load_config(write(tmp_path, "# nothing\n")) == Config()
+    # A ring of bases is refused.
+    (tmp_path / "a.yaml").write_text("base: b.yaml\n")
+    (tmp_path / "b.yaml").write_text("base: a.yaml\n")
+    with pytest.raises(ConfigError, match="builds on itself"):
+        load_config(str(tmp_path / "a.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -94,9 +99,7 @@ def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(t
         load_config(old, ["slots.breath=0.7"])
     with pytest.raises(ConfigError, match=r"There is no setting text.foo"):
         load_config(None, ("text.foo=3",))
-
-
-def test_settings_that_rules_stand_for_are_good_where_they_are_those_of_one_value(tmp_path: Path) -> None:
+    # Settings that rules stand for are good where they are those of one value.
     code = "{span: clipped, both_ways: true}"
     assert load_config(write(tmp_path, f"threads: {code}\n")).threads.rules == "code"
     assert load_config(None, ["threads.span=shot"]) == load_config()
@@ -113,10 +116,8 @@ def test_settings_that_rules_stand_for_are_good_where_they_are_those_of_one_valu
     assert caught.value.hint == "Set measures.rules: paper or code."
     with pytest.raises(ConfigError, match=r"threads.rules = 'mine' cannot be used"):
         load_config(None, ["threads.rules=mine"])
-
-
-def test_keys_of_records_hold_what_was_a_setting_once() -> None:
-    """The hash of all settings when each was one still: records made then stay good."""
+    # Keys of records hold what was a setting once.
+    # The hash of all settings when each was one still: records made then stay good.
     assert key_of(load_config()) == "55defcc82b251dc0"
     assert key_of(load_config("reference-code")) == "707e25a97be83f15"
     left = SlotSettings().with_former({"minimum": True, "breath": True})
@@ -170,13 +171,10 @@ def test_what_is_no_language_is_refused_with_the_nearest(tag: str, hint: str) ->
     assert hint in refused.value.hint
 
 
-def test_the_files_that_list_the_settings_are_what_is_written_of_them() -> None:
+def test_every_setting_says_what_it_does_in_the_files_that_list_them() -> None:
+    assert [key.name for group in groups(Config()) for key in group.keys if not key.text] == []
     for name, text in (("configs/default.yaml", default_yaml()), ("docs/settings.md", settings_page())):
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run tools/write_settings.py"
-
-
-def test_every_setting_says_what_it_does() -> None:
-    assert [key.name for group in groups(Config()) for key in group.keys if not key.text] == []
 
 
 def test_persons_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,14 +185,3 @@ def test_persons_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert prompt_text("stage1/mine") == "Zoë runs.\n"
     with pytest.raises(PromptError, match="stage1/base cannot be read"):
         prompt_text("stage1/base")
-
-
-def test_a_ring_of_bases_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("base: b.yaml\n")
-    (tmp_path / "b.yaml").write_text("base: a.yaml\n")
-    with pytest.raises(ConfigError, match="builds on itself"):
-        load_config(str(tmp_path / "a.yaml"))
-
-
-def test_empty_file_is_the_default(tmp_path: Path) -> None:
-    assert load_config(write(tmp_path, "# nothing\n")) == Config()

@@ -21,34 +21,20 @@ WHOLE = (b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b'{"key":' + b"[" * 10**5 +
 """What can become of any file."""
 
 CHANGES: tuple[tuple[str, str, object], ...] = (
-    ("shots.json", "shots.0.start", "x"),
-    ("shots.json", "shots.0.start", None),
-    ("shots.json", "shots.0.end", 10**400),
-    ("shots.json", "shots.1.end", -1.0),
-    ("shots.json", "shots.1.index", 7),
-    ("shots.json", "shots.1.start", 0.5),
-    ("shots.json", "shots", {}),
-    ("shots.json", "shots", []),
-    ("shots.json", "end", float("nan")),
+    ("shots.json", "shots.0.start", "x"), ("shots.json", "shots.0.start", None),
+    ("shots.json", "shots.0.end", 10**400), ("shots.json", "shots.1.end", -1.0),
+    ("shots.json", "shots.1.index", 7), ("shots.json", "shots.1.start", 0.5), ("shots.json", "shots", {}),
+    ("shots.json", "shots", []), ("shots.json", "end", float("nan")),
     ("speech.json", "speech", [{"start": 2.0, "end": 1.0, "kind": "speech", "text": ""}]),
     ("speech.json", "speech", [{"start": 1.0, "end": 2.0, "kind": "talk", "text": ""}]),
-    ("slots.json", "slots.0.max_words", 0),
-    ("slots.json", "slots.0.id", "x"),
-    ("slots.json", "slots.1.id", "s00000200"),
-    ("slots.json", "slots.0.credits", "no"),
-    ("slots.json", "slots.0", 3),
-    ("credits.json", "credits", [3]),
-    ("credits.json", "credits", [4.0, 3.0]),
-    ("grammar.json", "shots.0.thread", "["),
-    ("grammar.json", "shots.0.scale", "huge"),
-    ("grammar.json", "shots.0.middle", -4.0),
-    ("grammar.json", "pairs.0", [0, 99, 0.5]),
-    ("grammar.json", "pairs.0", [0]),
-    ("settings.json", "film.frame_rate", "1/0"),
-    ("settings.json", "given.start", float("inf")),
-    ("settings.json", "given", None),
-    ("slots.hand.json", "added", [[3.0, 1.0]]),
-    ("slots.hand.json", "removed", [{"id": 3}]),
+    ("slots.json", "slots.0.max_words", 0), ("slots.json", "slots.0.id", "x"),
+    ("slots.json", "slots.1.id", "s00000200"), ("slots.json", "slots.0.credits", "no"),
+    ("slots.json", "slots.0", 3), ("credits.json", "credits", [3]), ("credits.json", "credits", [4.0, 3.0]),
+    ("grammar.json", "shots.0.thread", "["), ("grammar.json", "shots.0.scale", "huge"),
+    ("grammar.json", "shots.0.middle", -4.0), ("grammar.json", "pairs.0", [0, 99, 0.5]),
+    ("grammar.json", "pairs.0", [0]), ("settings.json", "film.frame_rate", "1/0"),
+    ("settings.json", "given.start", float("inf")), ("settings.json", "given", None),
+    ("slots.hand.json", "added", [[3.0, 1.0]]), ("slots.hand.json", "removed", [{"id": 3}]),
 )  # fmt: skip
 """File, place and value of what a person might do in an editor."""
 
@@ -134,7 +120,7 @@ def test_what_a_person_may_have_edited_is_refused_with_the_place_and_kept(
     ("key", "value"),
     [("error", []), ("raw", None), ("prompt", "x"), ("maker", 3), ("notes", []), ("slot", float("nan"))],
 )
-def test_damaged_lines_of_records_are_left_out_and_made_again(
+def test_damaged_lines_of_records_are_redone(
     shotad: Shotad, place: Path, name: str, key: str, value: object
 ) -> None:
     file = place / f"{name}.jsonl"
@@ -163,9 +149,7 @@ def test_records_of_other_commands_are_held_to_their_shape(tmp_path: Path, file:
         read_record(tmp_path / file)
 
 
-def test_a_fault_of_its_own_is_told_in_one_paragraph(
-    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_faults_are_a_paragraph(shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(*_: object, **__: object) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 

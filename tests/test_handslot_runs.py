@@ -132,12 +132,10 @@ def test_slots_by_hand_are_told_and_kept_in_a_file_that_people_can_read(place):
 @pytest.mark.parametrize(
     "text",
     [
-        "{",
-        "[]",
-        '{"schema_version": 2, "added": [], "removed": []}',
+        "{", "[]", '{"schema_version": 2, "added": [], "removed": []}',
         '{"schema_version": 1, "added": [[3, 2]]}',
     ],
-)
+)  # fmt: skip
 def test_a_damaged_file_is_refused_for_it_holds_a_persons_work(place, given, text):
     (place / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(WorkFolderError, match=r"slots\.hand\.json"):
@@ -145,9 +143,7 @@ def test_a_damaged_file_is_refused_for_it_holds_a_persons_work(place, given, tex
 
 
 @pytest.mark.parametrize("overwritten", [False, True])
-def test_slots_that_come_and_go_while_a_run_is_under_way_are_in_its_track(
-    place: Path, given: Given, overwritten: bool
-) -> None:
+def test_slots_that_come_in_a_run_are_in_its_track(place: Path, given: Given, overwritten: bool) -> None:
     """Also where the run writes its plan after that (``overwritten``)."""
     plan = (place / "slots.json").read_bytes()
     first, *_ = ids(track_of(place))
@@ -176,9 +172,7 @@ def test_slots_that_come_and_go_while_a_run_is_under_way_are_in_its_track(
     assert gone.id not in lines
 
 
-def test_a_slot_of_a_persons_that_goes_while_a_run_is_under_way_takes_its_line_with_it(
-    place: Path, given: Given
-) -> None:
+def test_a_persons_slot_that_goes_while_a_run_is_under_way_takes_its_line(place: Path, given: Given) -> None:
     own = add(place, 17.0, 19.0)
     removed = remove(place, ids(track_of(place))[0])
     run(place, "seed=6", given=given)

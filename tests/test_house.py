@@ -11,24 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 HEAVY = (
-    "starlette",
-    "uvicorn",
-    "torch",
-    "cv2",
-    "spacy",
-    "scipy",
-    "matplotlib",
-    "av",
-    "onnxruntime",
-    "scenedetect",
-    "lxml",
-    "transformers",
-    "jinja2",
-    "ray",
-    "fsspec",
-    "pyarrow",
-)
-
+    "starlette", "uvicorn", "torch", "cv2", "spacy", "scipy", "matplotlib", "av", "onnxruntime",
+    "scenedetect", "lxml", "transformers", "jinja2", "ray", "fsspec", "pyarrow",
+)  # fmt: skip
 
 LIGHT = (
     "", "describe", "batch", "render", "review", "lint", "voices", "translate", "evaluate threads", "evaluate ad",

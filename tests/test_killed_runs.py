@@ -19,14 +19,9 @@ pytestmark = pytest.mark.slow
 SLOTS = 3
 """Of which the first is answered and the second under way when the run is interrupted."""
 SETTINGS = (
-    "stage1.engine=fake",
-    "stage2.engine=openai",
-    "stage2.attempts=1",
-    "prompt.example_count=0",
-    "openai.in_flight=1",
-    "openai.retries=1",
-    "openai.longest_pause=0.5",
-)
+    "stage1.engine=fake", "stage2.engine=openai", "stage2.attempts=1", "prompt.example_count=0",
+    "openai.in_flight=1", "openai.retries=1", "openai.longest_pause=0.5",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("in_flight", [1, 2])
@@ -55,9 +50,7 @@ def test_a_run_that_waits_can_be_interrupted(tmp_path: Path, in_flight: int) -> 
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_ends_by_itself_while_a_model_is_at_work(
-    kind: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_ends_amid_work(kind: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is torn down under the thread that is in the model's native code: that would abort."""
     mark = tmp_path / "begun"
     monkeypatch.setenv(busy_engine.MARK, str(mark))

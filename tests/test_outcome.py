@@ -12,11 +12,8 @@ def track(*starts: float) -> Track:
     return Track(FilmId("film.mp4", "f", 300.0), "en", (), "0", cues)
 
 
-def test_a_long_stretch_without_speech_and_ad_is_named() -> None:
+def test_stretches_without_speech_and_ad_are_named_within_what_was_described() -> None:
     found = long_silences(track(10, 120), [Interval(60, 70)], Interval(0, 300))
     assert found == (Interval(12, 60), Interval(70, 120), Interval(122, 300))
-
-
-def test_only_the_part_that_was_described_counts() -> None:
     assert long_silences(track(), [], Interval(100, 140)) == ()
     assert long_silences(track(), [], Interval(100, 150)) == (Interval(100, 150),)

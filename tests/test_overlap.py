@@ -72,14 +72,36 @@ def run(out: Path, looks: Engine, writes: Engine, *settings: str, film: Path | N
 def whole() -> dict[str, bytes]:
     """What a run writes that nothing disturbs, by models that take turns: one stage after the other."""
     with tempfile.TemporaryDirectory() as folder:
-        run(Path(folder) / "w", Scripted("eyes", []), Scripted("pen", []))
+        run(Path(folder) / "w", *engines()[1:])
         return tree(Path(folder) / "w")
+
+
+Told = list[tuple[str, str]]
+
+
+def engines(looks: Any = (), writes: Any = ()) -> tuple[Told, Scripted, Scripted]:
+    """What both are asked, and both."""
+    told: Told = []
+    return told, Scripted("eyes", told, **dict(looks)), Scripted("pen", told, **dict(writes))
+
+
+FAR = {"sends_to": "somewhere"}
 
 
 def ours() -> list[str]:
     """Threads of the scheduler that are still there."""
     names = ("reading ahead", "asking")
     return [thread.name for thread in threading.enumerate() if thread.name in names]
+
+
+def goes_on(out: Path, kept: dict[str, int], looks: Any = ()) -> None:
+    """The next run asks for all that is not kept and for nothing else, and ends as if nothing had been."""
+    told, eyes, pen = engines(looks)
+    run(out, eyes, pen)
+    asked, number = [name for name, _ in told], len(slots(out))
+    assert asked.count("eyes") == number - kept["stage1"]
+    assert asked.count("pen") == number - kept["stage2"]
+    assert tree(out) == whole()
 
 
 @pytest.mark.parametrize(
@@ -95,27 +117,22 @@ def ours() -> list[str]:
     ids=["in flight", "batches", "history", "story", "verified in flight", "verified in turn"],
 )
 def test_what_is_done_at_once_changes_no_byte(
-    tmp_path: Path,
-    looks: dict[str, Any],
-    writes: dict[str, Any],
-    settings: tuple[str, ...],
+    tmp_path: Path, looks: dict[str, Any], writes: dict[str, Any], settings: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 3)
-    plain: list[tuple[str, str]] = []
-    one_by_one = {"uses_history": writes.get("uses_history", False)}
-    run(tmp_path / "plain", Scripted("eyes", plain), Scripted("pen", plain, **one_by_one), *settings)
-    told: list[tuple[str, str]] = []
-    run(tmp_path / "w", Scripted("eyes", told, **looks), Scripted("pen", told, **writes), *settings)
+    plain, *one_by_one = engines(writes={"uses_history": writes.get("uses_history", False)})
+    run(tmp_path / "plain", *one_by_one, *settings)
+    told, *together = engines(looks, writes)
+    run(tmp_path / "w", *together, *settings)
     assert tree(tmp_path / "w") == tree(tmp_path / "plain")
     assert sorted(told) == sorted(plain)
     assert ours() == []
 
 
 def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
-    told: list[tuple[str, str]] = []
+    _, looks, writes = engines(FAR)
     written = threading.Event()
-    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
 
     def until_written(request: Request) -> None:
         if len(looks.slots) == 3:
@@ -129,8 +146,7 @@ def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
 
 
 def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    _, looks, writes = engines(FAR)
     asked = threading.Event()
     looks.before = lambda _: asked.set()
     from shotad.description.clip_builder import ClipReader
@@ -150,8 +166,8 @@ def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch
 
 
 def test_two_models_of_this_machine_take_turns(tmp_path: Path) -> None:
-    told: list[tuple[str, str]] = []
-    run(tmp_path / "w", Scripted("eyes", told), Scripted("pen", told))
+    told, looks, writes = engines()
+    run(tmp_path / "w", looks, writes)
     names = [name for name, _ in told]
     assert names == sorted(names)
 
@@ -161,8 +177,7 @@ def test_two_models_of_this_machine_take_turns(tmp_path: Path) -> None:
 def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str, error: BaseException
 ) -> None:
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    _, looks, writes = engines(FAR)
     dying = {"eyes": looks, "pen": writes}.get(which)
 
     def die(*_: Any) -> None:
@@ -181,20 +196,12 @@ def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
             run(tmp_path / "w", looks, writes)
     assert ours() == []
     monkeypatch.undo()
-    kept = {
-        name: sum(r["error"] is None for r in rows(tmp_path / "w", name)) for name in ("stage1", "stage2")
-    }
-    again: list[tuple[str, str]] = []
-    run(tmp_path / "w", Scripted("eyes", again), Scripted("pen", again))
-    number = len(slots(tmp_path / "w"))
-    assert [name for name, _ in again].count("eyes") == number - kept["stage1"]
-    assert [name for name, _ in again].count("pen") == number - kept["stage2"]
-    assert tree(tmp_path / "w") == whole()
+    stages = ("stage1", "stage2")
+    kept = {name: sum(r["error"] is None for r in rows(tmp_path / "w", name)) for name in stages}
+    goes_on(tmp_path / "w", kept)
 
 
-def test_a_disk_that_is_full_stops_all_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_stops_all_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from shotad.core import RecordLog, WorkFolderError
 
     add, count = RecordLog.add, 0
@@ -208,20 +215,17 @@ def test_a_disk_that_is_full_stops_all_and_loses_nothing(
 
     monkeypatch.setattr(RecordLog, "add", full)
     with pytest.raises(WorkFolderError, match="disk is full"):
-        run(tmp_path / "w", Scripted("eyes", [], in_flight=2), Scripted("pen", []))
+        run(tmp_path / "w", *engines({"in_flight": 2})[1:])
     assert ours() == []
     monkeypatch.undo()
-    assert len(rows(tmp_path / "w", "stage1")) + len(rows(tmp_path / "w", "stage2")) == 5
-    told: list[tuple[str, str]] = []
-    run(tmp_path / "w", Scripted("eyes", told), Scripted("pen", told))
-    assert len(told) == 2 * len(slots(tmp_path / "w")) - 5
-    assert tree(tmp_path / "w") == whole()
+    kept = {name: len(rows(tmp_path / "w", name)) for name in ("stage1", "stage2")}
+    assert sum(kept.values()) == 5
+    goes_on(tmp_path / "w", kept)
 
 
 def killed(film: Path, out: Path, sends_to: str, which: str) -> None:
     """A run that kills its own process when ``which`` is asked for the third time."""
-    told: list[tuple[str, str]] = []
-    looks, writes = Scripted("eyes", told, sends_to=sends_to), Scripted("pen", told)
+    _, looks, writes = engines({"sends_to": sends_to})
     dying = looks if which == "eyes" else writes
 
     def die(_: Request) -> None:
@@ -244,12 +248,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, sends_to: str, which:
     assert process.exitcode == -signal.SIGKILL
     kept = {name: len(rows(tmp_path / "w", name)) for name in ("stage1", "stage2")}
     assert kept["stage1" if which == "eyes" else "stage2"] == 2
-    again: list[tuple[str, str]] = []
-    run(tmp_path / "w", Scripted("eyes", again, sends_to=sends_to), Scripted("pen", again))
-    number = len(slots(tmp_path / "w"))
-    assert [name for name, _ in again].count("eyes") == number - kept["stage1"]
-    assert [name for name, _ in again].count("pen") == number - kept["stage2"]
-    assert tree(tmp_path / "w") == whole()
+    goes_on(tmp_path / "w", kept, {"sends_to": sends_to})
 
 
 def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(tmp_path: Path) -> None:
@@ -259,13 +258,13 @@ def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_ove
     film = tmp_path / "damaged.mp4"
     film.write_bytes(data)
     for name, sends_to in (("in turn", ""), ("at once", "somewhere")):
-        run(tmp_path / name, Scripted("eyes", [], sends_to=sends_to), Scripted("pen", []), film=film)
+        run(tmp_path / name, *engines({"sends_to": sends_to})[1:], film=film)
     assert tree(tmp_path / "at once") == tree(tmp_path / "in turn")
     assert json.loads((tmp_path / "in turn" / "shots.json").read_text())["damage"]
 
 
 def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:
-    looks, enough = Scripted("eyes", [], in_flight=2), threading.Event()
+    (_, looks, writes), enough = engines({"in_flight": 2}), threading.Event()
 
     def hang(_: Request) -> None:
         if len(looks.slots) == 1:
@@ -274,7 +273,7 @@ def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:
 
     looks.before = hang
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "w", looks, Scripted("pen", []))
+        run(tmp_path / "w", looks, writes)
     left = [thread for thread in threading.enumerate() if thread.name == "asking"]
     assert left, "the answer has come, so nothing was given up"
     enough.set()
@@ -282,8 +281,7 @@ def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:
         thread.join(WAIT)
     assert ours() == []
     assert rows(tmp_path / "w", "stage1") == [], "who has left the folder writes nothing more"
-    run(tmp_path / "w", Scripted("eyes", []), Scripted("pen", []))
-    assert tree(tmp_path / "w") == whole()
+    goes_on(tmp_path / "w", {"stage1": 0, "stage2": 0})
 
 
 def _frames(thread: threading.Thread) -> list[tuple[str, str]]:
@@ -293,9 +291,7 @@ def _frames(thread: threading.Thread) -> list[tuple[str, str]]:
     return [(Path(f.filename).name, f.name) for f in stack if Path(f.filename).is_relative_to(ROOT)]
 
 
-def test_few_frames_lead_from_the_command_to_the_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_frames_lead_from_command_to_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[list[tuple[str, str]]] = []
     generate = FakeEngine.generate
 
@@ -311,14 +307,8 @@ def test_few_frames_lead_from_the_command_to_the_engine(
     monkeypatch.setattr(FakeEngine, "generate", counting)
     settings = (*QUICK[1:], *SMALL, *SETTINGS, "speech.source=none")
     words = [
-        "describe",
-        str(make_film(SPEC).path),
-        "--out",
-        str(tmp_path / "w"),
-        "--no-sheet",
-        "--engine",
-        "fake",
-    ]
+        "describe", str(make_film(SPEC).path), "--out", str(tmp_path / "w"), "--no-sheet", "--engine", "fake",
+    ]  # fmt: skip
     monkeypatch.setattr(sys, "argv", ["shotad", *words, *(w for one in settings for w in ("--set", one))])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -27,15 +27,18 @@ def run(out: Path, *assignments: str, **options: Any) -> tuple[Outcome, FakeEngi
     return talked(out, *assignments, **{"looks": FakeEngine(), "writes": FakeEngine(), **options})
 
 
+First = tuple[Path, Outcome]
+
+
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+def first(tmp_path_factory: pytest.TempPathFactory) -> First:
     """The folder of a run with nothing set, and what it came to."""
     out = tmp_path_factory.mktemp("first") / "w"
     return out, run(out)[0]
 
 
 @pytest.fixture
-def w(first: tuple[Path, Outcome], tmp_path: Path) -> Path:
+def w(first: First, tmp_path: Path) -> Path:
     """A copy of that folder, to be changed."""
     return Path(shutil.copytree(first[0], tmp_path / "w"))
 
@@ -45,14 +48,9 @@ def test_a_run_writes_the_track_its_scripts_and_the_records(tmp_path: Path) -> N
     names = {p.name for p in (tmp_path / "w").iterdir()}
     stem = film_path().stem
     assert {
-        "shots.json",
-        "speech.json",
-        "slots.json",
-        "stage1.jsonl",
-        "stage2.jsonl",
-        "track.json",
+        "shots.json", "speech.json", "slots.json", "stage1.jsonl", "stage2.jsonl", "track.json",
         "overview.html",
-    } <= names
+    } <= names  # fmt: skip
     assert {f"{stem}.ad.vtt", f"{stem}.ad.srt", f"{stem}.ad.dapt.xml", f"{stem}.ad.csv"} <= names
     shots = json.loads((tmp_path / "w" / "shots.json").read_text())["shots"]
     assert {0, 100, 330} <= {row["frame"] for row in shots}
@@ -114,9 +112,7 @@ def test_a_film_that_was_copied_and_renamed_keeps_its_records(w: Path, tmp_path:
         ("stage2.history=3", (False, False)),
     ],
 )
-def test_a_change_redoes_what_depends_on_it_and_nothing_else(
-    w: Path, change: str, redone: tuple[bool, bool]
-) -> None:
+def test_a_change_redoes_what_depends_on_it_alone(w: Path, change: str, redone: tuple[bool, bool]) -> None:
     _, looks, writes = run(w, change)
     assert (looks.calls > 0, writes.calls > 0) == redone
 
@@ -136,14 +132,13 @@ def test_a_changed_prompt_file_redoes_its_stage(tmp_path: Path, monkeypatch: pyt
     assert writes.calls > 0
 
 
-def test_a_failed_answer_is_a_failed_line_and_asked_again(tmp_path: Path) -> None:
+def test_a_failed_answer_is_a_failed_line_and_asked_again(first: First, tmp_path: Path) -> None:
     def stumble(request: Request) -> str:
         if request.slot_id == bad:
             raise RuntimeError("out of luck")
         return plain_answer(request)
 
-    run(tmp_path / "probe")
-    bad = rows(tmp_path / "probe", "stage1")[1]["slot"]
+    bad = rows(first[0], "stage1")[1]["slot"]
     outcome, _, writes = run(tmp_path / "w", looks=FakeEngine(answer=stumble))
     cue = next(cue for cue in outcome.track.cues if cue.slot_id == bad)
     assert cue.status.value == "failed"
@@ -153,11 +148,11 @@ def test_a_failed_answer_is_a_failed_line_and_asked_again(tmp_path: Path) -> Non
     outcome, looks, writes = run(tmp_path / "w")
     assert (looks.calls, writes.calls) == (1, 1)
     assert outcome.counts["failed"] == 0
-    assert tree(tmp_path / "w") == tree(tmp_path / "probe")
+    assert tree(tmp_path / "w") == tree(first[0])
 
 
-def test_only_the_part_asked_for_is_described_with_the_same_slots(tmp_path: Path) -> None:
-    whole, _, _ = run(tmp_path / "a")
+def test_only_the_part_asked_for_is_described_with_the_same_slots(first: First, tmp_path: Path) -> None:
+    whole = first[1]
     part, looks, _ = run(tmp_path / "b", given=Given(start=6.0, end=14.0))
     expected = [cue for cue in whole.track.cues if 6 <= cue.interval.start < 14]
     assert [cue.id for cue in part.track.cues] == [cue.id for cue in expected]
@@ -167,13 +162,13 @@ def test_only_the_part_asked_for_is_described_with_the_same_slots(tmp_path: Path
     assert [cue.id for cue in rest.track.cues] == [cue.id for cue in whole.track.cues]
 
 
-def test_a_trial_of_a_part_keeps_the_lines_of_the_rest(first: tuple[Path, Outcome], w: Path) -> None:
+def test_a_trial_of_a_part_keeps_the_lines_of_the_rest(first: First, w: Path) -> None:
     whole = first[1]
     part, _, _ = run(w, "seed=9", given=Given(start=6.0, end=14.0))
     assert [cue.id for cue in part.track.cues] == [cue.id for cue in whole.track.cues]
 
 
-def test_edits_survive_a_second_run_and_a_changed_engine(first: tuple[Path, Outcome], w: Path) -> None:
+def test_edits_survive_a_second_run_and_a_changed_engine(first: First, w: Path) -> None:
     outcome = first[1]
     path = w / "track.json"
     old = outcome.track.cues[0].text

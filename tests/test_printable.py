@@ -17,9 +17,8 @@ from shotad.sight.cast_entries import tidy
 
 HIDDEN = [
     *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u2060\ufeff\u00ad\x00\x07\x1b\x7f\x9b",
-    "\U000e0041",
-    "\ud800",
-]
+    "\U000e0041", "\ud800",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("hidden", HIDDEN, ids=lambda one: f"U+{ord(one):04X}")

@@ -61,12 +61,10 @@ def test_a_table_reads_line_by_line(clock: Clock) -> None:
             pass
     assert lines(found.table()) == [
         "Time: 24.0 s by the clock, 12.0 s of the processor.",
-        "  Room    at work  of the run  processor  times",
-        "  stage1   19.0 s         79%      9.5 s      1",
-        "  decode    3.0 s         12%      1.5 s      1",
-        "No room was at work for 2.0 s (8%).",
+        "  Room    at work  of the run  processor  times", "  stage1   19.0 s         79%      9.5 s      1",
+        "  decode    3.0 s         12%      1.5 s      1", "No room was at work for 2.0 s (8%).",
         "Memory: at most 12 MB.",
-    ]
+    ]  # fmt: skip
     assert found.table().as_json() == {
         "wall": 24.0, "cpu": 12.0, "idle": 2.0, "memory": 12_300_000,
         "rooms": [
@@ -119,7 +117,13 @@ def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) 
     assert (table.rows[0].lasted, table.idle) == pytest.approx((3.0, 0.0))
 
 
-def test_a_mark_that_outlives_its_recording_changes_nothing(clock: Clock) -> None:
+def test_nothing_is_kept_while_nothing_records(clock: Clock) -> None:
+    with span("decode"), recording() as found:
+        pass
+    with span("shots"):
+        pass
+    assert found.table().rows == ()
+    # A mark that outlives its recording changes nothing.
     with recording() as found:
         late = span("decode")
         late.__enter__()
@@ -129,14 +133,11 @@ def test_a_mark_that_outlives_its_recording_changes_nothing(clock: Clock) -> Non
     late.__exit__(None, None, None)
     assert found.table() == before
     assert worked(found) == {"decode": 1.0}
-
-
-def test_nothing_is_kept_while_nothing_records() -> None:
-    with span("decode"), recording() as found:
+    # Two recordings at once are refused.
+    with recording(), pytest.raises(RuntimeError, match="recorded already"), recording():
         pass
-    with span("shots"):
-        pass
-    assert found.table().rows == ()
+    with recording() as found:
+        assert found.table().rows == ()
 
 
 def test_time_and_memory_are_those_of_the_machine() -> None:
@@ -147,10 +148,3 @@ def test_time_and_memory_are_those_of_the_machine() -> None:
     assert table.memory > len(held)
     assert 0.015 <= table.rows[0].lasted <= table.wall
     assert table.rows[0].cpu < table.rows[0].lasted
-
-
-def test_two_recordings_at_once_are_refused() -> None:
-    with recording(), pytest.raises(RuntimeError, match="recorded already"), recording():
-        pass
-    with recording() as found:
-        assert found.table().rows == ()

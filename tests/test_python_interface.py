@@ -24,13 +24,9 @@ from tests.rendering.described import film_with
 
 ROOT = Path(__file__).resolve().parents[1]
 FAST = {
-    "engine": "fake",
-    "slots.find_credits": False,
-    "speech": {"source": "none"},
-    "scale.method": "none",
-    "threads.features": "grid",
-    "frames": {"min_pixels": 12544, "max_pixels": 25088},
-}
+    "engine": "fake", "slots.find_credits": False, "speech": {"source": "none"}, "scale.method": "none",
+    "threads.features": "grid", "frames": {"min_pixels": 12544, "max_pixels": 25088},
+}  # fmt: skip
 """Settings by which a film is described at once and without weights."""
 
 HUMAN = (
@@ -48,12 +44,10 @@ class Broken:
         self.fake = FakeEngine(config)
         self.identity, self.abilities = self.fake.identity, self.fake.abilities
 
-    def generate(self, requests: Any) -> Any:
-        return [self.reply(request) for request in requests]
-
-    def reply(self, request: Any) -> Any:
-        (good,) = self.fake.generate([request])
-        return replace(good, text="", finish="error", error="No power.") if self.fails(request) else good
+    def generate(self, requests: Sequence[Any]) -> list[Any]:
+        good = zip(requests, self.fake.generate(requests), strict=True)
+        bad = {"text": "", "finish": "error", "error": "No power."}
+        return [replace(reply, **bad) if self.fails(request) else reply for request, reply in good]
 
     def fails(self, request: Any) -> bool:
         return True
@@ -96,8 +90,6 @@ def described(**more: Any) -> shotad.Track:
 
 
 # --- the package
-
-
 def test_its_public_names() -> None:
     assert set(dir(shotad)) == set(shotad.__all__)
     for name in shotad.__all__:
@@ -127,8 +119,6 @@ def test_each_function_is_called_twice_after_all_rooms_were_imported(here: Path)
 
 
 # --- describe
-
-
 def test_it_writes_what_the_command_writes(here: Path) -> None:
     from shotad.cli.main import cli
 
@@ -192,8 +182,6 @@ def test_slots_that_failed_are_told(here: Path) -> None:
 
 
 # --- save
-
-
 @pytest.mark.parametrize(
     ("name", "begins"),
     [
@@ -211,9 +199,7 @@ def test_slots_that_failed_are_told(here: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("here")
-def test_a_track_is_saved_by_the_ending_of_the_name(
-    track: shotad.Track, name: str, begins: bytes | None
-) -> None:
+def test_a_track_is_saved_by_its_names_ending(track: shotad.Track, name: str, begins: bytes | None) -> None:
     if begins is None:
         with pytest.raises(shotad.ShotadError, match=r"No format .* ends in .*\.vtt, \.srt"):
             track.save(name)
@@ -224,8 +210,6 @@ def test_a_track_is_saved_by_the_ending_of_the_name(
 
 
 # --- render
-
-
 def test_render_uses_the_work_folder_and_speaks_only_what_changed(here: Path) -> None:
     track = described()
     first = shotad.render("movie.mp4", track, "a.mp4", voice="fake")
@@ -248,8 +232,6 @@ def test_render_of_a_film_that_was_not_described_finds_speech_itself(here: Path)
 
 
 # --- shots, threads, scales
-
-
 def test_threads_take_every_shot_and_shots_of_ones_own(here: Path) -> None:
     low = {**FAST, "threads.threshold": -1.0}
     assert shotad.find_threads("movie.mp4", settings=low) == ((0, 1, 2, 3, 4, 5, 6, 7),)
@@ -282,8 +264,6 @@ def test_scales_are_by_shot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- evaluate
-
-
 def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> None:
     files = set(here.iterdir())
     report = shotad.evaluate("predictions.jsonl", "human.csv", metrics=["BLEU-1", "cider"], system="ours")
@@ -299,8 +279,6 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
 
 
 # --- errors, progress, the process
-
-
 @pytest.mark.parametrize(
     ("call", "what", "do"),
     [
@@ -323,18 +301,14 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
         (lambda: shotad.evaluate("none.jsonl", "human.csv"), "none.jsonl", ""),
     ],
 )
-def test_errors_say_what_happened_with_which_value_and_what_to_do(
-    here: Path, call: Callable[[], object], what: str, do: str
-) -> None:
+def test_errors_say_what_and_what_to_do(here: Path, call: Callable[[], object], what: str, do: str) -> None:
     with pytest.raises(shotad.ShotadError) as caught:
         call()
     assert re.search(what, caught.value.what)
     assert re.search(do, caught.value.hint)
 
 
-def test_nothing_is_printed_unless_progress_is_asked_for(
-    here: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_printed_unless_progress_is_wanted(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     shotad.detect_shots("movie.mp4")
     assert capfd.readouterr() == ("", "")
     described(progress=True)
@@ -355,8 +329,6 @@ def test_it_runs_in_any_thread_and_takes_no_signals(here: Path) -> None:
 
 
 # --- the page
-
-
 def blocks(page: str) -> Iterator[str]:
     for found in re.finditer(
         r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL

@@ -19,13 +19,9 @@ pytestmark = pytest.mark.slow
 
 SPEC = FilmSpec(frames=1000, gop=50, cuts=tuple(range(90, 990, 90)))
 QUICK = (
-    "engine=fake",
-    "speech.source=auto",
-    "slots.find_credits=false",
-    "scale.method=none",
-    "frames.min_pixels=12544",
-    "frames.max_pixels=25088",
-)
+    "engine=fake", "speech.source=auto", "slots.find_credits=false", "scale.method=none",
+    "frames.min_pixels=12544", "frames.max_pixels=25088",
+)  # fmt: skip
 SLACK = 60
 """Frames that decoders may decode more than once: where parts of the pass for the shots join, and behind
 the last moment that is wanted."""
@@ -81,9 +77,7 @@ def test_a_run_decodes_the_film_as_seldom_as_can_be(
     assert not [path.name for path in (tmp_path / "w").iterdir() if path.suffix in (".pack", ".index")]
 
 
-def test_what_follows_a_part_and_a_run_that_goes_on_read_the_rest_in_one_pass(
-    given: dict[str, Any], tmp_path: Path
-) -> None:
+def test_what_follows_a_part_or_stop_reads_on_in_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
     run(tmp_path / "w", Given(subtitles=given["subtitles"], start=9.0, end=20.0))
     decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"]))
     assert len(decodes.passes) <= 2

@@ -32,15 +32,8 @@ from shotad.script import LONGEST
 PACKAGE = Path(__file__).resolve().parent.parent / "shotad"
 CALLS = frozenset(("compile", "match", "search", "sub", "subn", "split", "findall", "fullmatch", "finditer"))
 FLAGS_AT = {
-    "compile": 1,
-    "match": 2,
-    "search": 2,
-    "findall": 2,
-    "fullmatch": 2,
-    "finditer": 2,
-    "split": 3,
-    "sub": 4,
-}
+    "compile": 1, "match": 2, "search": 2, "findall": 2, "fullmatch": 2, "finditer": 2, "split": 3, "sub": 4,
+}  # fmt: skip
 
 LONG = 100_000
 """Characters of an attack."""
@@ -192,13 +185,9 @@ def _is_in(one: str, kind: Any, inner: Any) -> bool:
     if kind is codes.RANGE:
         return inner[0] <= ord(one) <= inner[1]
     kinds = {
-        "DIGIT": r"\d",
-        "SPACE": r"\s",
-        "WORD": r"\w",
-        "NOT_DIGIT": r"\D",
-        "NOT_SPACE": r"\S",
+        "DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w", "NOT_DIGIT": r"\D", "NOT_SPACE": r"\S",
         "NOT_WORD": r"\W",
-    }
+    }  # fmt: skip
     return re.match(kinds[str(inner).removeprefix("CATEGORY_")], one) is not None
 
 

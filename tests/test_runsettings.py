@@ -55,7 +55,7 @@ def test_what_was_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monke
         assert (run.configs, run.assignments) == (("gpt-4o", "tv-ad"), ("story.on=true",))
 
 
-def test_a_record_of_before_that_names_what_is_no_setting_any_more_is_read(tmp_path: Path) -> None:
+def test_a_record_of_other_settings_is_read_and_told(tmp_path: Path) -> None:
     file = kept(tmp_path / "w", Config())
     record = json.loads(file.read_text())
     record["config"]["slots"] |= {"breath": 0.5, "snap": 1}
@@ -66,6 +66,12 @@ def test_a_record_of_before_that_names_what_is_no_setting_any_more_is_read(tmp_p
     file.write_text(json.dumps(record))
     with pytest.raises(WorkFolderError, match=r"text.threads = 4 cannot be set any more: it is always 1"):
         read_settings(file)
+    path = kept(tmp_path / "w", Config())
+    record = json.loads(path.read_text())
+    record["config"]["stage2"]["novelty"] = 3
+    path.write_text(json.dumps(record))
+    with pytest.raises(WorkFolderError, match=r"another shotad.*stage2\.novelty"):
+        read_settings(path)
 
 
 def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,15 +112,6 @@ def test_a_damaged_record_is_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "settings.json").write_text(text)
     with pytest.raises(WorkFolderError, match=r"settings\.json"):
         read_settings(tmp_path)
-
-
-def test_a_record_with_settings_unknown_here_is_told(tmp_path: Path) -> None:
-    path = kept(tmp_path / "w", Config())
-    record = json.loads(path.read_text())
-    record["config"]["stage2"]["novelty"] = 3
-    path.write_text(json.dumps(record))
-    with pytest.raises(WorkFolderError, match=r"another shotad.*stage2\.novelty"):
-        read_settings(path)
 
 
 def test_what_holds_for_the_whole_film_cannot_be_changed() -> None:

@@ -104,10 +104,8 @@ def test_importing_another_script_loses_none(place: Path) -> None:
     replace_in(other, "The lamp goes out.", "The lamp dies.")
     import_into(place, other, None)
     assert [cue.text for cue in load_track(place / TRACK).cues] == [
-        "A grey cat sleeps.",
-        "She opens the door.",
-        "The lamp dies.",
-    ]
+        "A grey cat sleeps.", "She opens the door.", "The lamp dies.",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", ["[]", '{"scripts": 3}', "{"])
@@ -128,9 +126,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("done", range(6))
-def test_a_run_killed_while_it_writes_scripts_leaves_nobodys_edits(
-    place: Path, monkeypatch: pytest.MonkeyPatch, done: int
-) -> None:
+def test_a_run_killed_writing_keeps_edits(place: Path, monkeypatch: pytest.MonkeyPatch, done: int) -> None:
     """After any number of the files, and once more after the next attempt."""
     first, last = (made().with_cues(replace(cue, text=f"{word}.") for cue in made().cues) for word in "XY")
     for track in (first, last):

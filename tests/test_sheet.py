@@ -135,6 +135,11 @@ def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
         page.source.count("no picture") == 3 + 1
     )  # three shots on the strip, and the frame of the first line
     assert len(page.all("img")) == 1
+    # A line costs the page a bearable number of bytes.
+    folders = [make_folder(tmp_path / str(shots), Made(shots=shots, frames=30)) for shots in (2, 4)]
+    film = FakeFilm((480, 270)).pictures
+    few, more = (len(write_sheet(f, film, Config(), single_file=True).read_bytes()) for f in folders)
+    assert 10_000 < more - few < 80_000
 
 
 @pytest.mark.parametrize(
@@ -166,7 +171,7 @@ def test_frames_are_painted_as_in_the_run(label: str, role: Role) -> None:
     assert (seen == paint(clip, OverlaySettings(label=label), current=current).images[0]).all()  # type: ignore[arg-type]
 
 
-def test_pictures_have_words_and_sizes(page: Page) -> None:
+def test_pictures_have_words_and_sizes_and_what_a_describer_asks_is_there(page: Page) -> None:
     images = page.all("img")
     assert len(images) == 6 + 3
     for img in images:
@@ -181,9 +186,6 @@ def test_pictures_have_words_and_sizes(page: Page) -> None:
         "00:00.0 to 00:15.0: shots 0 to 3, 3.5 s of speech, 2 slots, 2 spoken lines.",
         "00:15.0 to 00:24.0: shots 3 to 5, 2.5 s of speech, 1 slot, 1 spoken line.",
     ]
-
-
-def test_what_a_describer_asks_is_there(page: Page) -> None:
     text = page.all("main")[0].text
     for words in (
         "extreme close-up 1, close-up 1, medium 1, full 1, long 1, unknown 1",
@@ -196,10 +198,3 @@ def test_what_a_describer_asks_is_there(page: Page) -> None:
         "0.51 +",
     ):
         assert words in re.sub(r"\s+", " ", text), words
-
-
-def test_a_line_costs_the_page_a_bearable_number_of_bytes(tmp_path: Path) -> None:
-    folders = [make_folder(tmp_path / str(shots), Made(shots=shots, frames=30)) for shots in (2, 4)]
-    film = FakeFilm((480, 270)).pictures
-    few, more = (len(write_sheet(f, film, Config(), single_file=True).read_bytes()) for f in folders)
-    assert 10_000 < more - few < 80_000

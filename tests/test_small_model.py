@@ -109,10 +109,8 @@ def test_both_stages_through_the_server(server: ChatServer, tmp_path: Path) -> N
     assert lost(report) == []
     for record in (*seen.values(), *written.values()):
         assert record["maker"] == {
-            "engine": "openai",
-            "model": server.model,
-            "revision": record["maker"]["revision"],
-        }
+            "engine": "openai", "model": server.model, "revision": record["maker"]["revision"],
+        }  # fmt: skip
         for one in record["tries"]:
             assert one["usage"]["tokens_in"] > 20
             assert 0 < one["usage"]["tokens_out"] <= 32
@@ -130,9 +128,7 @@ def test_both_stages_through_the_server(server: ChatServer, tmp_path: Path) -> N
     assert run.holds(server.model), "a search that finds nothing at all proves nothing"
 
 
-def test_the_estimate_of_known_prompts_sends_nothing_and_is_near_what_the_server_counts(
-    server: ChatServer, tmp_path: Path
-) -> None:
+def test_the_estimate_of_prompts_is_near_what_the_server_counts(server: ChatServer, tmp_path: Path) -> None:
     """Stage I is done, so that nothing is assumed; the tokenizer is that of a real model."""
     run = Run(tmp_path / "w", ("engine=fake", *SHORT), slots=2)
     run.report()
@@ -152,13 +148,9 @@ def test_the_estimate_of_known_prompts_sends_nothing_and_is_near_what_the_server
 SLOTS = 3
 """Of which the first is answered and the second under way when the server dies."""
 GREEDY = (
-    *WRITES,
-    *SHORT,
-    "stage2.sampling.temperature=0",
-    "openai.in_flight=1",
-    "openai.retries=1",
+    *WRITES, *SHORT, "stage2.sampling.temperature=0", "openai.in_flight=1", "openai.retries=1",
     "openai.longest_pause=0.5",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -182,9 +174,7 @@ def _in_the_middle(run: Run, server: ChatServer) -> subprocess.Popen[str]:
     return process
 
 
-def test_the_server_is_killed_in_the_middle(
-    server: ChatServer, undisturbed: tuple[dict[str, Any], str], tmp_path: Path
-) -> None:
+def test_server_killed(server: ChatServer, undisturbed: tuple[dict[str, Any], str], tmp_path: Path) -> None:
     run = Run(tmp_path / "w", (*GREEDY, *server.settings), slots=SLOTS)
     process = _in_the_middle(run, server)
     server.kill()

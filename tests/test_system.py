@@ -77,9 +77,7 @@ def test_the_first_version_of_groups_is_read_too(linux: Path) -> None:
     assert system.memory_free() == 500_000
 
 
-def test_a_system_that_is_not_linux_is_asked_in_its_own_ways(
-    linux: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_system_other_than_linux_is_asked_in_its_ways(linux: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system, "_PROC", linux / "none")
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 10)

@@ -143,7 +143,7 @@ def factors(scale: float) -> list[str]:
     return ["environment"] if scale >= 3.5 else []
 
 
-def test_the_first_the_middle_and_the_last_frame_of_whole_shots_are_read_once(
+def test_first_middle_and_last_frames_of_whole_shots_are_read_once(
     tmp_path: Path, readers: tuple[Maker, Scales]
 ) -> None:
     maker, scales = readers
@@ -178,9 +178,7 @@ def test_the_published_code_looks_at_the_part_that_is_shown(
     assert len(readers[0].frames) == frames
 
 
-def test_a_new_threshold_needs_no_new_look_but_changes_the_threads(
-    tmp_path: Path, readers: tuple[Maker, Scales]
-) -> None:
+def test_a_new_threshold_changes_threads_unseen(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
     run(tmp_path / "w")
     seen = len(readers[0].frames)
     _, records = run(tmp_path / "w", "threads.threshold=1")
@@ -191,7 +189,7 @@ def test_a_new_threshold_needs_no_new_look_but_changes_the_threads(
     assert len(readers[0].frames) > seen
 
 
-def test_a_run_that_was_stopped_goes_on_at_its_clip(
+def test_a_stopped_run_goes_on(
     tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shotad.description.clip_builder, "SAVE_EVERY", 1)
@@ -216,9 +214,7 @@ def test_a_run_that_was_stopped_goes_on_at_its_clip(
     assert grammar(tmp_path / "w") == grammar(tmp_path / "whole")
 
 
-def test_the_command_reads_every_shot_also_where_there_is_no_slot(
-    tmp_path: Path, readers: tuple[Maker, Scales]
-) -> None:
+def test_the_command_reads_all_shots_without_slots(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
     spoken = tmp_path / "spoken.srt"
     spoken.write_text("1\n00:00:00,000 --> 00:00:20,000\nOn and on.\n")
     film, out = str(make_film(SPEC).path), str(tmp_path / "w")
@@ -260,9 +256,7 @@ def test_scales_that_cannot_be_had_are_left_out_with_a_word(
         ("scale.method=classifier", "shotad train scale"),
     ],
 )
-def test_a_setting_that_cannot_be_meant_is_refused_before_the_film_is_read(
-    tmp_path: Path, setting: str, hint: str
-) -> None:
+def test_senseless_settings_are_refused_before_the_film(tmp_path: Path, setting: str, hint: str) -> None:
     with pytest.raises(ConfigError, match=setting.split("=")[1]) as caught:
         run(tmp_path / "w", setting)
     assert hint in caught.value.hint

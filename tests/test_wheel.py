@@ -148,9 +148,7 @@ def shown_in_readme() -> list[list[str]]:
     return [lines for lines in found if lines]
 
 
-def test_the_readmes_rounds_work_after_installation(
-    shotad: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_the_readmes_rounds(shotad: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Describe by the embedded default, without a cast: no name. Then discover, name, and describe again. Both
     give the lines that the README shows. What a checkout has answered, the installed program keeps."""
     film, cast, out = SAMPLE, tmp_path / "c", ("--out", tmp_path / "w")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,15 +29,24 @@ def lines(outcome: Outcome) -> list[str]:
     return [cue.text for cue in outcome.track.cues]
 
 
+def foreseen(out: Path, engines: Any, *settings: str) -> tuple[Any, Outcome, Any]:
+    """The estimate before a run, which asks nothing; the run; the estimate after it."""
+    config = load_config(None, (*QUICK, *settings))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
+        before = foresee(film, folder, config, engines=engines)
+        assert engines.looks.asked == engines.writes.asked == []
+        outcome = describe(film, folder, config, engines=engines, sheet=False)
+        return before, outcome, foresee(film, folder, config, engines=engines)
+
+
 def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
     subtitles = tmp_path / "film.vtt"
     subtitles.write_text(SUBTITLES)
     settings = ("story.on=true",)
     outcome, _, writes = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
-    prompts = [
-        r.messages[-1].text for r in writes.asked if r.schema and "facts" not in r.schema["properties"]
-    ]
+    asked = [r for r in writes.asked if r.schema and "facts" not in r.schema["properties"]]
+    prompts = [r.messages[-1].text for r in asked]
     heard = lines(outcome)
     assert len(heard) >= 3
     assert heard[0] not in prompts[0]
@@ -84,14 +94,11 @@ def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -
     assert people
     assert all(cue.doubt and "the detectors saw nobody" in cue.doubt.reasons for cue in people)
     again, _, _ = run(tmp_path / "w", "verify.on=true")
-    assert not any(
-        "nobody" in reason for cue in again.track.heard if cue.doubt for reason in cue.doubt.reasons
-    )
+    doubts = [cue.doubt for cue in again.track.heard if cue.doubt]
+    assert not any("nobody" in reason for doubt in doubts for reason in doubt.reasons)
 
 
-def test_lines_are_looked_for_before_too_many_would_be_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.slot_writer.UNLOOKED", 2)
 
     class Dies(Talker):
@@ -166,23 +173,15 @@ def test_engines_that_read_no_prompts_are_refused_what_needs_one(tmp_path: Path,
 
 
 def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
-    engines = Engines(Talker("looks"), Talker("writes"))
-    config = load_config(None, (*QUICK, "stage2.candidates=3", "stage2.draw=independent", "verify.on=true"))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        before = foresee(film, folder, config, engines=engines)
-        assert engines.looks.asked == engines.writes.asked == []  # type: ignore[attr-defined]
-        outcome = describe(film, folder, config, engines=engines, sheet=False)
-        after = foresee(film, folder, config, engines=engines)
+    engines: Any = Engines(Talker("looks"), Talker("writes"))
+    settings = ("stage2.candidates=3", "stage2.draw=independent", "verify.on=true")
+    before, outcome, after = foreseen(tmp_path / "w", engines, *settings)
     slots = len(lines(outcome))
     looks, writes = before.stages
-    assert looks.likely.calls == 2 * slots == len(engines.looks.asked)  # type: ignore[attr-defined]
+    assert looks.likely.calls == 2 * slots == len(engines.looks.asked)
     assert writes.likely.calls == 3 * slots
-    assert len(engines.writes.asked) <= writes.most.calls  # type: ignore[attr-defined]
-    assert looks.likely.frames == sum(
-        len(r.clip)
-        for r in engines.looks.asked
-        if r.clip is not None  # type: ignore[attr-defined]
-    )
+    assert len(engines.writes.asked) <= writes.most.calls
+    assert looks.likely.frames == sum(len(r.clip) for r in engines.looks.asked if r.clip is not None)
     assert after.stages == ()
 
 
@@ -203,24 +202,21 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
 
 def test_an_estimate_knows_lines_that_were_measured_for_a_second_look(tmp_path: Path) -> None:
     measures = Measures("measures", wants_overlay=False, converses=False)
-    engines = Engines(Talker("looks"), Talker("writes"), measures)
-    config = load_config(None, (*QUICK, "verify.on=true"))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        describe(film, folder, config, engines=engines, sheet=False)
-        after = foresee(film, folder, config, engines=engines)
+    _, _, after = foreseen(
+        tmp_path / "w", Engines(Talker("looks"), Talker("writes"), measures), "verify.on=true"
+    )
     assert measures.asked
     assert after.stages == ()
 
 
 def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
-    engines = Engines(Talker("looks"), Talker("writes"))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        told = load_config(None, (*QUICK, "story.on=true"))
+    engines: Any = Engines(Talker("looks"), Talker("writes"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "plain") as folder:
         plain = foresee(film, folder, load_config(None, QUICK), engines=engines).stages[1].likely
-        story = foresee(film, folder, told, engines=engines).stages[1].likely
-        outcome = describe(film, folder, told, engines=engines, sheet=False)
-    assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + len(lines(outcome)) // 2  # type: ignore[attr-defined]
+    before, outcome, _ = foreseen(tmp_path / "w", engines, "story.on=true")
+    story = before.stages[1].likely
+    assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + len(lines(outcome)) // 2
     assert story.tokens_in > plain.tokens_in + 100 * plain.calls
 
 

@@ -45,15 +45,10 @@ SPLIT_MARKS = (
 PLAIN_MARKS = ("<s>", "</s>", "<pad>", "<image>")
 
 TEXT: dict[str, Any] = {
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 4096,
-    "tie_word_embeddings": False,
+    "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 4096, "tie_word_embeddings": False,
     "initializer_range": 0.2,
-}
+}  # fmt: skip
 LLAMA = {"model_type": "llama", "pad_token_id": 258, "bos_token_id": 256, "eos_token_id": 257}
 
 
@@ -92,21 +87,15 @@ def qwen_folder(folder: Path, kind: str, **text: Any) -> Path:
         **{
             f"{name}_token_id": tokenizer.convert_tokens_to_ids(mark)
             for name, mark in {
-                "image": "<|image_pad|>",
-                "video": "<|video_pad|>",
-                "vision_start": "<|vision_start|>",
+                "image": "<|image_pad|>", "video": "<|video_pad|>", "vision_start": "<|vision_start|>",
                 "vision_end": "<|vision_end|>",
             }.items()
         },
-    )
+    )  # fmt: skip
     settings = {
-        "image_processor_type": "Qwen2VLImageProcessor",
-        "patch_size": patch,
-        "merge_size": 2,
-        "temporal_patch_size": 2,
-        "image_mean": [0.4, 0.5, 0.6],
-        "image_std": [0.2, 0.25, 0.3],
-    }
+        "image_processor_type": "Qwen2VLImageProcessor", "patch_size": patch, "merge_size": 2,
+        "temporal_patch_size": 2, "image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3],
+    }  # fmt: skip
     return _saved(folder, config, tokenizer, settings)
 
 
@@ -164,18 +153,13 @@ def llava_folder(folder: Path) -> Path:
         image_seq_length=16,
     )  # fmt: skip
     settings = {
-        "image_processor_type": "CLIPImageProcessor",
-        "size": {"shortest_edge": 56},
-        "crop_size": {"height": 56, "width": 56},
-        "do_convert_rgb": True,
-    }
+        "image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 56},
+        "crop_size": {"height": 56, "width": 56}, "do_convert_rgb": True,
+    }  # fmt: skip
     processor = {
-        "processor_class": "LlavaProcessor",
-        "patch_size": 14,
-        "vision_feature_select_strategy": "default",
-        "num_additional_image_tokens": 1,
-        "image_token": "<image>",
-    }
+        "processor_class": "LlavaProcessor", "patch_size": 14, "vision_feature_select_strategy": "default",
+        "num_additional_image_tokens": 1, "image_token": "<image>",
+    }  # fmt: skip
     return _saved(folder, config, tokenizer, settings, processor)
 
 
@@ -195,11 +179,9 @@ def split_folder(folder: Path, kind: str = "idefics3") -> Path:
     )  # fmt: skip
     name = {"idefics3": "Idefics3", "smolvlm": "SmolVLM"}[kind]
     settings = {
-        "image_processor_type": f"{name}ImageProcessor",
-        "size": {"longest_edge": 56},
-        "max_image_size": {"longest_edge": 28},
-        "do_image_splitting": True,
-    }
+        "image_processor_type": f"{name}ImageProcessor", "size": {"longest_edge": 56},
+        "max_image_size": {"longest_edge": 28}, "do_image_splitting": True,
+    }  # fmt: skip
     processor = {"processor_class": f"{name}Processor", "image_seq_len": 4}
     return _saved(folder, config, tokenizer, settings, processor)
 
@@ -287,7 +269,6 @@ VIDEO_FAMILIES: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 """Families with a video processor, besides Qwen's; of ``marks`` the first is a still's, the second a video's."""
-
 
 NO_STILLS = ("molmo2", "perception_lm")
 """Those whose processors take no still without torchvision either."""

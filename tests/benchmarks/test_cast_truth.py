@@ -28,11 +28,10 @@ def truth(tmp_path: Path) -> Truth:
     lights = [0.1] * 6 + [0.4] * 18
     second = [
         {
-            "name": "anna",
-            "kind": "member",
+            "name": "anna", "kind": "member",
             "faces": [[24 + f, *RIGHT, light] for f, light in enumerate(lights)],
         }
-    ]
+    ]  # fmt: skip
     shots = [{"first": 0, "end": 24, "people": first}, {"first": 24, "end": 48, "people": second}]
     path = tmp_path / "truth.json"
     path.write_text(json.dumps({"rate": 24, "shots": shots}))
@@ -47,22 +46,16 @@ def track(shot: int, corners: list[float], *seconds: float) -> FaceTrack:
     return FaceTrack(shot, faces, np.ones((1, 1), np.float32), (0,))
 
 
-def test_interval_is_wilsons() -> None:
+def test_intervals_and_names_of_the_truth(truth: Truth) -> None:
     low, high = Share(0, 480).interval
     assert low == 0.0
     assert high == pytest.approx(0.00794, abs=1e-4)
     assert Share(9, 10).interval == (pytest.approx(0.596, abs=1e-3), pytest.approx(0.982, abs=1e-3))
     assert Share(0, 0).interval == (0.0, 1.0)
-
-
-def test_whose_face_it_is_goes_by_place_and_moment(truth: Truth) -> None:
     assert owner_of(track(0, LEFT, 0.1, 0.5), truth) == ("anna", 1.0)
     assert owner_of(track(0, RIGHT, 0.1, 0.5), truth) == ("x", 1.0)
     assert owner_of(track(0, [200, 100, 250, 170], 0.1), truth) == (None, 1.0)
     assert owner_of(track(0, RIGHT, 0.1, 0.5, 1.5), truth) == ("x", pytest.approx(2 / 3))
-
-
-def test_names_are_counted_by_shot(truth: Truth) -> None:
     right = Judged(track(0, LEFT, 0.1), "anna", 1.0, Verdict("anna", "anna"))
     wrong = Judged(track(0, RIGHT, 0.1), "x", 1.0, Verdict("ben", "ben"))
     said = shot_pairs([right, wrong], truth)

@@ -15,7 +15,7 @@ import yaml
 from benchmarks import clips, made_clips
 
 
-def test_the_list_is_whole_and_its_halves_are_apart() -> None:
+def test_halves_of_the_list_are_apart() -> None:
     found = list(clips.read_clips().values())
     files = [clip.file for clip in found if clip.file]
     assert len({file.sha256 for file in files}) == len(files) >= 40
@@ -29,9 +29,7 @@ def test_the_list_is_whole_and_its_halves_are_apart() -> None:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256), file
         assert file.bytes > 10_000, file
         assert file.licence, file
-
-
-def test_made_clips_share_no_photograph_between_the_halves() -> None:
+    # Made clips share no photograph between the halves.
     made = {clip.name: clip for clip in clips.read_clips().values() if clip.file is None}
     assert set(made) == set(made_clips.PLANS)
     taken: dict[str, set[str]] = {"tuning": set(), "judging": set()}
@@ -41,13 +39,23 @@ def test_made_clips_share_no_photograph_between_the_halves() -> None:
         taken[made[name].half] |= {shot.still for shot in plan.shots if shot.still}
     assert not taken["tuning"] & taken["judging"]
     assert taken["tuning"] | taken["judging"] == set(clips.read_stills())
-
-
-def test_made_clips_are_labelled_as_they_are_drawn() -> None:
+    # Made clips are labelled as they are drawn.
     scenes = yaml.safe_load((clips.LABELS / "scenes.yaml").read_text("utf-8"))
     seen = yaml.safe_load((clips.LABELS / "seen.yaml").read_text("utf-8"))
     for name in made_clips.PLANS:
         assert (scenes[name], seen[name]) == made_clips.labels(name), name
+    # All clips are labelled within their part.
+    by_name = clips.read_clips()
+    for file in ("scenes.yaml", "seen.yaml"):
+        labels = yaml.safe_load((clips.LABELS / file).read_text("utf-8"))
+        assert set(labels) == set(by_name), file
+        for name, moments in labels.items():
+            for moment in moments:
+                start, end = moment[:2]
+                assert by_name[name].start <= start < end <= by_name[name].end + 0.05, (name, moment)
+            if file == "scenes.yaml":
+                assert all(len(moment) == 3 and moment[2] for moment in moments), name
+                assert [moment[0] for moment in moments] == sorted(moment[0] for moment in moments), name
 
 
 def test_a_made_clip_shows_its_plan_and_is_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,17 +78,3 @@ def test_a_made_clip_shows_its_plan_and_is_silent(tmp_path: Path, monkeypatch: p
     assert abs(blue[75] - 80) < 12
     assert abs(blue[-1] - 160) < 12
     assert all(picture[30, 530].min() > 200 for picture in pictures), "the logo stands all the time"
-
-
-def test_all_clips_are_labelled_within_their_part() -> None:
-    by_name = clips.read_clips()
-    for file in ("scenes.yaml", "seen.yaml"):
-        labels = yaml.safe_load((clips.LABELS / file).read_text("utf-8"))
-        assert set(labels) == set(by_name), file
-        for name, moments in labels.items():
-            for moment in moments:
-                start, end = moment[:2]
-                assert by_name[name].start <= start < end <= by_name[name].end + 0.05, (name, moment)
-            if file == "scenes.yaml":
-                assert all(len(moment) == 3 and moment[2] for moment in moments), name
-                assert [moment[0] for moment in moments] == sorted(moment[0] for moment in moments), name

@@ -48,38 +48,29 @@ def run(film: str, way: str, cpu: float, seconds: float, slots: int, gigapixels:
     )  # fmt: skip
 
 
-def test_units_are_found_again() -> None:
+def test_units_and_the_page_show_what_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Films that cost just what `UNITS` say
     runs = []
     for film, length, slots, pixels in (("a", 60.0, 4, 1.0), ("b", 90.0, 9, 5.0), ("c", 200.0, 16, 3.0)):
         ground = UNITS.second * length + UNITS.pixels * pixels
         more = {
-            "prepare": 0.0,
-            "credits": UNITS.credits * 20,
-            "slots": UNITS.slot * slots,
-            "grammar": (UNITS.slot + UNITS.grammar) * slots,
-            "sheet": (UNITS.slot + UNITS.sheet) * slots,
-            "embedded": (UNITS.slot + UNITS.embedded) * slots,
-            "server": UNITS.slot * slots,
-        }
+            "prepare": 0.0, "credits": UNITS.credits * 20, "slots": UNITS.slot * slots,
+            "grammar": (UNITS.slot + UNITS.grammar) * slots, "sheet": (UNITS.slot + UNITS.sheet) * slots,
+            "embedded": (UNITS.slot + UNITS.embedded) * slots, "server": UNITS.slot * slots,
+        }  # fmt: skip
         runs += [run(film, way, ground + cpu, length, slots, pixels) for way, cpu in more.items()]
         assert {*WAYS, "server"} == more.keys()
     found = units_of(Films(tuple(runs)))
     for name in UNITS.__dataclass_fields__:
         assert getattr(found, name) == pytest.approx(getattr(UNITS, name), rel=1e-6), name
-
-
-def said(file: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
-    monkeypatch.setattr(sys, "argv", ["cost_model.py", "--read", str(file), *words])
-    cost_model.main()
-
-
-def test_the_page_of_planning_shows_what_was_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     root = Path(__file__).resolve().parents[2]
     page = tmp_path / "planning.md"
     page.write_text((root / "docs" / "planning.md").read_text(encoding="utf-8"), encoding="utf-8")
     before = page.read_text(encoding="utf-8")
     said(root / "benchmarks" / "results" / "costs.json", monkeypatch, "--into", str(page))
     assert page.read_text(encoding="utf-8") == before
+
+
+def said(file: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["cost_model.py", "--read", str(file), *words])
+    cost_model.main()

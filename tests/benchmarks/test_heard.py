@@ -22,19 +22,15 @@ def spoken(*words: str, start: float = 0.5, each: float = 0.4) -> list[Word]:
     return [Word(word, start + i * each, start + (i + 1) * each) for i, word in enumerate(words)]
 
 
-def test_a_line_that_is_heard_whole_is_found_in_its_place() -> None:
+def test_lines_are_found_in_their_place() -> None:
     result = judge(LINE, spoken("He", "opens", "the", "old", "door."), ())
     assert (result.words, result.found, result.near, result.placed) == (5, 5, 0, 5)
-
-
-def test_words_that_are_heard_elsewhere_are_found_but_not_in_place() -> None:
+    # Words that are heard elsewhere are found but not in place.
     late = judge(LINE, spoken("He", "opens", "the", "old", "door.", start=2.0), ())
     assert (late.found, late.placed) == (5, 0)
     part = judge(LINE, spoken("opens", "a", "cold", "door"), ())
     assert part.found == 2
-
-
-def test_windows_come_out_of_a_stream_even_where_they_overlap_or_outlast_it() -> None:
+    # Windows come out of a stream even where they overlap or outlast it.
     sound = np.arange(RATE * 5, dtype=np.float32)
     blocks = [SoundBlock(i, sound[i * RATE : (i + 1) * RATE]) for i in range(5)]
     windows = [Interval(0.0, 1.5), Interval(1.0, 2.0), Interval(3.9, 7.0), Interval(8.0, 9.0)]

@@ -35,14 +35,13 @@ def contest(**more: Any) -> Contest:
         "part": "shots",
         "name": "a film, 720p",
         "entrants": (
-            entrant("exact", "ours", 1.2, 2.4, 1.3),
-            entrant("decoding", "limit", 1.0, 2.0, 1.0, peak=50.0),
+            entrant("exact", "ours", 1.2, 2.4, 1.3), entrant("decoding", "limit", 1.0, 2.0, 1.0, peak=50.0),
             entrant("library", "rival", missing="it is not installed"),
         ),
         "seconds": 24.0,
         "same": ("frames",),
         "targets": (Target("exact", "decoding", "wall", 1.25),),
-    }
+    }  # fmt: skip
     return Contest(**{**own, **more})
 
 
@@ -55,14 +54,22 @@ def growth(*by_length: tuple[float, ...], peaks: tuple[float, ...] = (100, 101, 
 
 
 # Figures
-
-
-def test_ratios_are_those_within_a_turn() -> None:
+def test_ratios_and_turns() -> None:
     found = figures.ratio(*contest().entrants[:2], "wall")
     # The medians' ratio would be 1.3; the machine was twice as slow in the second turn, for both.
     assert found is not None
     assert found.median == pytest.approx(1.2)
     assert (found.least, found.most, found.n) == (pytest.approx(1.2), pytest.approx(1.3), 3)
+    seen = list(running.schedule([(3, None), (2, 1)], 3))
+    assert len(seen) == len(set(seen)) == 3 * 3 + 2
+    by_turn = [[e for t, c, e in seen if t == turn and c == 0] for turn in range(3)]
+    assert by_turn == [[0, 1, 2], [0, 2, 1], [2, 0, 1]]
+    # Those that are compared run one after the other: no other contest comes between.
+    assert [c for _, c, _ in seen] == [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0]
+    # The page of benchmarks shows what was measured.
+    page = ROOT / "docs" / "benchmarks.md"
+    assert page_blocks.blocks(page.read_text(encoding="utf-8"), "benchmarks")
+    assert outdated(page) == []
 
 
 @pytest.mark.parametrize("exponent", [0.8, 1.0, 1.5, 2.0])
@@ -76,15 +83,6 @@ def test_the_exponent_is_found_behind_a_fixed_cost(exponent: float, fixed: float
 
 
 # Turns
-
-
-def test_all_take_turns_side_by_side_and_in_changing_order() -> None:
-    seen = list(running.schedule([(3, None), (2, 1)], 3))
-    assert len(seen) == len(set(seen)) == 3 * 3 + 2
-    by_turn = [[e for t, c, e in seen if t == turn and c == 0] for turn in range(3)]
-    assert by_turn == [[0, 1, 2], [0, 2, 1], [2, 0, 1]]
-    # Those that are compared run one after the other: no other contest comes between.
-    assert [c for _, c, _ in seen] == [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0]
 
 
 WORK = """
@@ -129,8 +127,6 @@ def test_a_measurement_is_a_process_of_its_own(work: str, tmp_path: Path) -> Non
 
 
 # The page
-
-
 def outdated(page: Path) -> list[str]:
     """The files whose block in a page is not what they say."""
     return [
@@ -140,17 +136,9 @@ def outdated(page: Path) -> list[str]:
     ]
 
 
-def test_the_page_of_benchmarks_shows_what_was_measured() -> None:
-    page = ROOT / "docs" / "benchmarks.md"
-    assert page_blocks.blocks(page.read_text(encoding="utf-8"), "benchmarks")
-    assert outdated(page) == []
-
-
 # Plans
-
-
 @pytest.mark.slow
-def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_is_what_describe_reads(tmp_path: Path) -> None:
     """The work that the table measures as reading gives the slots that `shotad slots` plans."""
     sample = ROOT / "tests" / "sample" / "sample.mp4"
     found = endtoend.reading({"film": str(sample)}, tmp_path)().counts

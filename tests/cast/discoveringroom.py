@@ -19,17 +19,14 @@ from tests.painted_faces import HEADS, Head, Image, PaintedFaces, Take
 WHOLE = Given()
 LEFT, RIGHT = (0.25, 0.5), (0.75, 0.5)
 EPISODE = (
-    Take(2.0, (Head("ann", LEFT, (0.4, 0.5)),)),
-    Take(1.5, (Head("bo", RIGHT, RIGHT),)),
-    Take(2.0, (Head("ann", RIGHT, RIGHT), Head("bo", LEFT, LEFT))),
-    Take(1.0),
+    Take(2.0, (Head("ann", LEFT, (0.4, 0.5)),)), Take(1.5, (Head("bo", RIGHT, RIGHT),)),
+    Take(2.0, (Head("ann", RIGHT, RIGHT), Head("bo", LEFT, LEFT))), Take(1.0),
     Take(1.5, (Head("cy", LEFT, (0.5, 0.5)),)),
-)
+)  # fmt: skip
 NEXT = (
-    Take(2.0, (Head("bo", LEFT, LEFT, 0.4),)),
-    Take(1.5),
+    Take(2.0, (Head("bo", LEFT, LEFT, 0.4),)), Take(1.5),
     Take(2.0, (Head("stranger", RIGHT, RIGHT), Head("ann", LEFT, LEFT, 0.4))),
-)
+)  # fmt: skip
 
 
 class VariedFaces(PaintedFaces):

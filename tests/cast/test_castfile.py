@@ -36,6 +36,9 @@ def test_names_are_texts_whatever_they_look_like(folder: Path) -> None:
         folder, "- name: 007\n- name: Yes\n- name: 2001-01-01\n- name: 0x10\n- name: 1e3\n- name: '~'\n"
     )
     assert [member.name for member in cast] == ["007", "Yes", "2001-01-01", "0x10", "1e3", "~"]
+    # Photos that cannot be looked for are told with their line.
+    with pytest.raises(CastError, match="line 2: the photo 'x+' cannot be read: File name too long"):
+        read(folder, f"- name: A\n  photos: {'x' * 300}\n")
 
 
 def test_warnings_say_what_lets_a_cast_do_less(folder: Path) -> None:
@@ -96,9 +99,7 @@ def test_warnings_say_what_lets_a_cast_do_less(folder: Path) -> None:
         ("- name: A\n  speak: \x01\n", 2, ("'\\x01' cannot stand here",)),
     ],
 )
-def test_a_mistake_is_told_with_its_line(
-    folder: Path, text: str, line: int, needles: tuple[str, ...]
-) -> None:
+def test_a_fault_is_told_with_its_line(folder: Path, text: str, line: int, needles: tuple[str, ...]) -> None:
     with pytest.raises(CastError) as error:
         read(folder, text)
     assert str(error.value).startswith(f"{folder / 'cast.yaml'}, line {line}: ")
@@ -138,8 +139,6 @@ def test_times_are_read_as_they_are_written(folder: Path, text: str, seconds: fl
 
 
 # Changes
-
-
 @pytest.mark.parametrize(
     ("written", "film"),
     [("S01.E02", "S01.E02.mp4"), ("S01.E02.mp4", "S01.E02.mp4"), ("S01.E02", "S01.E02"), ("a.flv", "a.flv"),
@@ -153,6 +152,13 @@ def test_a_film_is_known_with_its_ending_and_without(folder: Path, written: str,
         read(folder, "- name: A\n  reveal_at: {Pilot: 5, pilot.mp4: 7}\n")
 
 
-def test_photos_that_cannot_be_looked_for_are_told_with_their_line(folder: Path) -> None:
-    with pytest.raises(CastError, match="line 2: the photo 'x+' cannot be read: File name too long"):
-        read(folder, f"- name: A\n  photos: {'x' * 300}\n")
+# How a name is said stands in the cast file, is read, written and merged like all else.
+def written(folder: Path, text: str) -> CastFile:
+    (folder / "cast.yaml").write_text(text, encoding="utf-8")
+    return CastFile.open(folder)
+
+
+@pytest.mark.parametrize("saying", ["42", "'[x](/y/)'", "{a: b}", "[a, b]", "a = b", "'" + "x" * 101 + "'"])
+def test_what_cannot_be_said_is_refused_with_its_line(tmp_path: Path, saying: str) -> None:
+    with pytest.raises(CastError, match="line 3"):
+        written(tmp_path, f"people:\n- name: Anna\n  say_as: {saying}\n")

@@ -43,16 +43,14 @@ def difference(before: str, after: str) -> tuple[list[str], list[str]]:
         ),
         ("anna", {"aliases": ("Doctor Lee", "Annie", "007")}, [], ["      - '007'"]),
         (
-            "person-03",
-            {"spoken": "Z", "reveals": (Reveal(2.5),)},
-            [],
+            "person-03", {"spoken": "Z", "reveals": (Reveal(2.5),)}, [],
             ["    speak: Z", "    reveal_at: 00:00:02.500"],
         ),
         ("person-03", {"comment": "5 shots"}, ["  #: 3 shots"], ["  #: 5 shots"]),
         ("no", {"nameless": False}, ["    nameless: yes"], ["    id: 'no'", "    nameless:"]),
         ("person-03", {"descriptor": ""}, [], []),
     ],
-)
+)  # fmt: skip
 def test_a_change_touches_no_other_line(
     folder: Path, person: str, values: dict[str, object], gone: list[str], came: list[str]
 ) -> None:
@@ -60,15 +58,12 @@ def test_a_change_touches_no_other_line(
     assert difference(WHOLE, after) == (gone, came)
 
 
-def test_removing_takes_the_comments_right_above(folder: Path) -> None:
+def test_removing_takes_the_comments_right_above_and_ends_of_lines_stay(folder: Path) -> None:
     after = changed(folder, WHOLE, lambda file: file.remove("anna"))
     start, end = WHOLE.index("  # The heroine"), WHOLE.index("\n  # --- villains")
     assert after == WHOLE[:start] + WHOLE[end:]
     after = changed(folder, WHOLE, lambda file: file.remove("person-03"))
     assert difference(WHOLE, after) == (["  #: 3 shots", "  - id: person-03", "    name:"], [])
-
-
-def test_ends_of_lines_stay_those_of_the_file(folder: Path) -> None:
     text = WHOLE.replace("\n", "\r\n")
 
     def change(file: CastFile) -> None:
@@ -122,11 +117,8 @@ def test_a_folder_of_photos_is_taken_over(folder: Path) -> None:
     picture(folder / "person-07" / "1.jpg")
     file = CastFile.open(folder)
     assert [(m.id, m.name) for m in file.members] == [
-        ("anna", "anna"),
-        ("extra", "extra"),
-        ("person-07", ""),
-        ("thom", "thom"),
-    ]
+        ("anna", "anna"), ("extra", "extra"), ("person-07", ""), ("thom", "thom"),
+    ]  # fmt: skip
     file.save()
     assert file.photo_specs("anna") == ("anna",)
     assert read_cast(folder / "cast.yaml").members == file.members
@@ -139,7 +131,7 @@ NAMES = st.text(
 
 @settings(max_examples=25)
 @given(NAMES, NAMES, st.sampled_from(["anna", "thom", "person-03", "no"]))
-def test_any_text_reads_back_as_it_was_written(
+def test_texts_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, other: str, person: str
 ) -> None:
     folder = tmp_path_factory.mktemp("cast")

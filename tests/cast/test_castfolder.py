@@ -56,13 +56,11 @@ def test_two_do_not_change_a_cast_at_once(tmp_path: Path, monkeypatch: pytest.Mo
         pass
 
 
-def test_a_cast_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_cast_that_cannot_be_made_or_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CastError, match="cannot be written"), held(tmp_path / "file" / "x.cast"):
         pass
-
-
-def test_facts_of_another_version_are_refused(tmp_path: Path) -> None:
+    # Facts of another version are refused.
     (tmp_path / FACTS).write_text('{"version": 99, "found": [], "pictures": []}')
     with pytest.raises(CastError, match="version 99"):
         Facts.read(tmp_path)
@@ -70,8 +68,7 @@ def test_facts_of_another_version_are_refused(tmp_path: Path) -> None:
 
 def test_two_records_of_one_person_and_film_become_one() -> None:
     rows = [
-        Found("a", "f1", "ep", 2, 1.0, 9.0),
-        Found("b", "f1", "ep", 1, 1.0, 1.0),
+        Found("a", "f1", "ep", 2, 1.0, 9.0), Found("b", "f1", "ep", 1, 1.0, 1.0),
         Found("a", "f1", "ep", 1, 0.5, 4.0),
-    ]
+    ]  # fmt: skip
     assert joined(rows) == (Found("a", "f1", "ep", 3, 1.5, 4.0), rows[1])

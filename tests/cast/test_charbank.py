@@ -44,11 +44,9 @@ def test_people_are_called_by_their_roles(tmp_path: Path) -> None:
     cast = load_cast(bank(tmp_path), key="tt1", photos=photos)
     assert cast.members == (
         Member("nm1", "Queen Anne", photos=(photos / "nm1.jpg",)),
-        Member("nm2", "Guard", photos=(photos / "nm2/a.jpg", photos / "nm2/b.png")),
-        Member("nm3", "Guard"),
-        Member("nm4", nameless=True),
-        Member("nm5"),
-    )
+        Member("nm2", "Guard", photos=(photos / "nm2/a.jpg", photos / "nm2/b.png")), Member("nm3", "Guard"),
+        Member("nm4", nameless=True), Member("nm5"),
+    )  # fmt: skip
     assert cast.warnings == (
         "nm4 plays Twin One and Twin Two: faces cannot tell which, so neither is named.",
         "Several people are called alike, and told apart by their faces only: Guard (2).",
@@ -71,7 +69,7 @@ def test_people_are_called_by_their_roles(tmp_path: Path) -> None:
         ('{"a": [], "b": []}', ("characters of 2 films", "--cast-key: a, b.")),
     ],
 )
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, needles: tuple[str, ...]) -> None:
+def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, needles: tuple[str, ...]) -> None:
     with pytest.raises(CastError) as error:
         load_cast(bank(tmp_path, text=text))
     for needle in needles:
@@ -89,14 +87,6 @@ def test_of_a_bank_of_many_films_one_must_be_named(key: str, needle: str) -> Non
     assert needle in str(error.value)
 
 
-def test_pictures_that_show_nobody_of_the_bank_are_a_mistake(tmp_path: Path) -> None:
-    photos = pictures(tmp_path / "faces", "nm9.jpg")
-    with pytest.raises(CastError, match=r"no picture of anybody in bank.json.*nm1.jpg"):
-        load_cast(bank(tmp_path), key="tt2", photos=photos)
-    with pytest.raises(CastError, match="is not there"):
-        load_cast(bank(tmp_path), key="tt2", photos=tmp_path / "gone")
-
-
 def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
     (tmp_path / "cast.yaml").write_text("- name: A\n")
     (tmp_path / "film.mp4").touch()
@@ -111,6 +101,12 @@ def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
         load_cast(tmp_path, key="x")
     with pytest.raises(CastError, match="profile pictures was given"):
         load_cast(tmp_path / "cast.yaml", photos=tmp_path)
+    # Pictures that show nobody of the bank are a mistake.
+    photos = pictures(tmp_path / "faces", "nm9.jpg")
+    with pytest.raises(CastError, match=r"no picture of anybody in bank.json.*nm1.jpg"):
+        load_cast(bank(tmp_path), key="tt2", photos=photos)
+    with pytest.raises(CastError, match="is not there"):
+        load_cast(bank(tmp_path), key="tt2", photos=tmp_path / "gone")
 
 
 def test_a_cast_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

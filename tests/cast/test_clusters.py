@@ -79,35 +79,26 @@ def test_groups_are_those_of_average_linkage(seed: int, n: int, join: float, pai
     assert as_sets(agglomerate(rows, apart, join)) == as_sets(by_the_book(rows, apart, join))
 
 
-def test_two_who_are_on_the_screen_together_are_two_however_alike() -> None:
+def test_who_is_two_and_who_is_one() -> None:
     assert group([seen(0, 1.0, 2.0), seen(1, 2.0, 3.0)], 0.5) == ((0,), (1,))
     assert group([seen(0, 1.0, 2.0), seen(1, 2.5, 3.0)], 0.5) == ((0, 1),)
-
-
-def test_twins_stay_apart_also_when_each_has_been_joined_to_others() -> None:
+    # Twins stay apart also when each has been joined to others.
     twins = [seen(0, 1.0), seen(2, 1.0), seen(0.4, 5.0), seen(2.4, 6.0), seen(0.8, 7.0)]
     groups = group(twins, 0.5)
     assert not any({0, 1} <= set(members) for members in groups)
     assert sorted(number for members in groups for number in members) == [0, 1, 2, 3, 4]
-
-
-def test_two_look_alikes_who_are_seen_often_stay_two() -> None:
+    # Two look alikes who are seen often stay two.
     one = [seen(degrees, float(degrees)) for degrees in (0, 1, 2, 3)]
     other = [seen(degrees, float(degrees)) for degrees in (40, 41, 42, 43)]
     assert group([*one, *other], 0.5) == ((0, 1, 2, 3), (4, 5, 6, 7)), "cosine of 40 degrees is 0.77"
     assert group([one[0], other[0]], 0.5) == ((0, 1),), "of two looks nothing is known"
-
-
-def test_somebody_with_many_looks_is_one() -> None:
+    # Somebody with many looks is one.
     fan = [seen(degrees, float(degrees)) for degrees in (0, 15, 30, 45, 60)]
     assert group(fan, 0.5) == ((0, 1, 2, 3, 4),)
 
 
-def test_who_is_not_firm_founds_nobody() -> None:
+def test_who_is_nobody() -> None:
     assert group([seen(0, 1.0, firm=False), seen(0, 2.0, firm=False)], 0.5) == ()
     assert group([seen(0, 1.0), seen(10, 2.0, firm=False)], 0.5) == ((0, 1),)
-
-
-def test_a_face_between_two_people_is_nobodys() -> None:
     people = [seen(0, 1.0), seen(60, 2.0), seen(29, 3.0, firm=False), seen(10, 4.0, firm=False)]
     assert group(people, 0.8, margin=0.1) == ((0, 3), (1,))

@@ -12,13 +12,11 @@ from tests.cast.discoveringroom import WHOLE, Room, VariedFaces
 from tests.painted_faces import Image
 
 
-def test_a_film_becomes_a_cast_folder(room: Room, faces: VariedFaces) -> None:
+def test_a_film_becomes_a_cast_folder_that_stays_the_same(room: Room, faces: VariedFaces) -> None:
     found = room.run()
     assert [(one.id, one.way, one.name, room.who(one.id)) for one in found.people] == [
-        ("person-01", "new", "", "ann"),
-        ("person-02", "new", "", "bo"),
-        ("person-03", "new", "", "cy"),
-    ]
+        ("person-01", "new", "", "ann"), ("person-02", "new", "", "bo"), ("person-03", "new", "", "cy"),
+    ]  # fmt: skip
     ann, bo, cy = (one.found for one in found.people)
     assert (ann.shots, bo.shots, cy.shots) == (2, 2, 1)
     assert ann.seconds == pytest.approx(4.0, abs=0.7)
@@ -31,9 +29,12 @@ def test_a_film_becomes_a_cast_folder(room: Room, faces: VariedFaces) -> None:
     assert not gallery.warnings
     assert "first at 00:00:02 in ep1.mp4" in (room.cast / "cast.yaml").read_text()
     assert {p.id for p in Facts.read(room.cast).pictures} == set(gallery.gallery.photos)
-
-
-def test_the_same_again_changes_nothing(room: Room) -> None:
+    room.begin()
+    assert (room.place / "ep1.shotad" / f"{DISCOVERED}.jsonl").stat().st_size > 1000
+    kinds = {path.suffix for path in room.cast.rglob("*") if path.is_file()} - {".lock"}
+    assert kinds <= {".jpg", ".yaml", ".json", ".html", ""}
+    assert "embed" not in (room.cast / "discovered.json").read_text()
+    # The same again changes nothing.
     room.begin()
     before = room.files()
     again = room.run()
@@ -41,9 +42,7 @@ def test_the_same_again_changes_nothing(room: Room) -> None:
     assert [(one.way, one.added, one.removed) for one in again.people] == [("renew", 0, 0)] * 3
 
 
-def test_a_killed_run_goes_on_where_it_was(
-    room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_goes_on(room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch) -> None:
     find, shown = VariedFaces.find, []
 
     def interrupted(self: VariedFaces, image: Image, seconds: float) -> list[Face]:
@@ -84,20 +83,10 @@ def test_a_part_of_the_film_and_then_the_rest(room: Room) -> None:
     assert {one.id: room.who(one.id) for one in whole.people}["person-01"] == "ann"
 
 
-def test_nothing_after_the_end_can_be_looked_at(room: Room) -> None:
+def test_what_cannot_be_looked_at_is_told(room: Room, faces: VariedFaces) -> None:
     with pytest.raises(UsageError, match="--from"):
         room.run("ep1", Given(start=99.0))
-
-
-def test_embeddings_are_in_the_work_folder_and_not_in_the_cast(room: Room) -> None:
-    room.begin()
-    assert (room.place / "ep1.shotad" / f"{DISCOVERED}.jsonl").stat().st_size > 1000
-    kinds = {path.suffix for path in room.cast.rglob("*") if path.is_file()} - {".lock"}
-    assert kinds <= {".jpg", ".yaml", ".json", ".html", ""}
-    assert "embed" not in (room.cast / "discovered.json").read_text()
-
-
-def test_a_mistake_in_the_cast_is_told_before_the_film_is_looked_at(room: Room, faces: VariedFaces) -> None:
+    # A mistake in the cast is told before the film is looked at.
     room.cast.mkdir()
     (room.cast / "cast.yaml").write_text("people:\n  - nam: Ann\n")
     with pytest.raises(CastError, match="line 2"):

@@ -42,9 +42,7 @@ def test_a_deleted_picture_does_not_come_back(room: Room) -> None:
     assert not gone.exists()
 
 
-def test_a_persons_own_picture_stays_and_ours_are_left_alone(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_persons_own_picture_stays_and_ours_are_left(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     room.begin()
     monkeypatch.setattr(filing, "PICTURES", 2)
     photo(room.cast / "person-02" / "portrait.png", "bo")
@@ -78,10 +76,9 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     pictures = room.files()
     found = room.run("ep2")
     assert sorted((one.id, one.name, one.way, room.who(one.id)) for one in found.people) == [
-        ("person-01", "Ann", "add", "ann"),
-        ("person-02", "", "add", "bo"),
+        ("person-01", "Ann", "add", "ann"), ("person-02", "", "add", "bo"),
         ("person-04", "", "new", "stranger"),
-    ]
+    ]  # fmt: skip
     assert {n: h for n, h in room.files().items() if n in pictures and n.endswith(".jpg")} == {
         n: h for n, h in pictures.items() if n.endswith(".jpg")
     }
@@ -95,9 +92,7 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     assert room.files() == before
 
 
-def test_other_borders_part_people_and_the_greater_part_keeps_the_id(
-    room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_borders_part_people(room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch) -> None:
     faces.kin = "cy"
     monkeypatch.setattr(VariedFaces, "join", 0.5)
     together = room.run("ep1", WHOLE)
@@ -105,10 +100,8 @@ def test_other_borders_part_people_and_the_greater_part_keeps_the_id(
     monkeypatch.setattr(VariedFaces, "join", 0.8)
     apart = room.run("ep1", WHOLE)
     assert [(one.id, one.way, one.found.shots) for one in apart.people] == [
-        ("person-01", "renew", 2),
-        ("person-02", "renew", 2),
-        ("person-03", "new", 1),
-    ]
+        ("person-01", "renew", 2), ("person-02", "renew", 2), ("person-03", "new", 1),
+    ]  # fmt: skip
     assert (room.who("person-01"), room.who("person-03")) == ("ann", "cy")
     monkeypatch.setattr(VariedFaces, "join", 0.5)
     again = room.run("ep1", WHOLE)

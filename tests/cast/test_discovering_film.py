@@ -16,15 +16,10 @@ from shotad.sight.castfile import read_cast
 FILM = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "tears-of-steel-battle.webm"
 
 SEEN = (
-    ("dark", 5.0, 6.6, 0.0),
-    ("fair", 12.8, 26.2, 0.0),
-    ("beard", 26.8, 27.8, 0.0),
-    ("fair", 28.6, 29.8, 0.0),
-    ("beard", 29.2, 29.8, 0.38),
-    ("fair", 36.2, 37.7, 0.0),
-    ("beard", 36.2, 37.7, 0.42),
+    ("dark", 5.0, 6.6, 0.0), ("fair", 12.8, 26.2, 0.0), ("beard", 26.8, 27.8, 0.0), ("fair", 28.6, 29.8, 0.0),
+    ("beard", 29.2, 29.8, 0.38), ("fair", 36.2, 37.7, 0.0), ("beard", 36.2, 37.7, 0.42),
     ("dark", 50.0, 57.5, 0.0),
-)
+)  # fmt: skip
 """Who is seen, from when to when, with the face's left edge from which it is them; by eye. Later rows win."""
 
 

@@ -13,11 +13,9 @@ from shotad.film import Picture, open_film
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
 
 TAKES = (
-    Take(2, (Head("ann", (0.3, 0.5), (0.6, 0.5)),)),
-    Take(2, (Head("bo"),)),
-    Take(2),
+    Take(2, (Head("ann", (0.3, 0.5), (0.6, 0.5)),)), Take(2, (Head("bo"),)), Take(2),
     Take(2, (Head("ann", (0.3, 0.5), (0.3, 0.5)), Head("cy", (0.7, 0.5), (0.7, 0.5)))),
-)
+)  # fmt: skip
 SHOTS = [Shot(i, Interval(2.0 * i, 2.0 * i + 2)) for i in range(4)]
 
 

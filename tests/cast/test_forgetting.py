@@ -72,13 +72,10 @@ def run(tmp_path: Path) -> Path:
     photos = {"pa": embedding(LIKE_ANN), "pb": embedding(LIKE_BO), "px": {"trouble": "no face"}}
     (place / "cast-faces.json").write_text(json.dumps({"key": "k", "photos": photos}))
     tracks = [
-        {"shot": 0, "person": "ann", "named": "ann"},
-        {"shot": 1, "person": "bo", "named": "bo"},
-        {"shot": 2, "person": "bo", "named": "bo"},
-        {"shot": 2, "person": "ann", "named": None},
-        {"shot": 4, "person": None, "named": None},
-        {"shot": 5, "person": "ann", "named": None},
-    ]
+        {"shot": 0, "person": "ann", "named": "ann"}, {"shot": 1, "person": "bo", "named": "bo"},
+        {"shot": 2, "person": "bo", "named": "bo"}, {"shot": 2, "person": "ann", "named": None},
+        {"shot": 4, "person": None, "named": None}, {"shot": 5, "person": "ann", "named": None},
+    ]  # fmt: skip
     cast = [{"id": "ann", "name": "Ann", "shots": [0]}, {"id": "bo", "name": "Bo", "shots": [1, 2]}]
     tracks = [{**row, "first": row["shot"], "last": row["shot"], "looks": 1} for row in tracks]
     (place / "characters.json").write_text(json.dumps({"cast": cast, "tracks": tracks}))
@@ -137,19 +134,16 @@ def test_everybody_takes_the_files(run: Path) -> None:
     assert clear_person(run, ANN, {"pa"}) == Cleared(run)
 
 
-def test_a_work_folder_in_use_is_left_alone(run: Path) -> None:
-    before = (run / "faces.jsonl").read_bytes()
-    with FileLock(run / ".lock"), pytest.raises(WorkFolderError, match="in use"):
-        clear_all(run)
-    assert (run / "faces.jsonl").read_bytes() == before
-
-
-def test_work_folders_are_found(run: Path) -> None:
+def test_work_folders_are_found_and_left_alone_in_use(run: Path) -> None:
     (run.parent / "other.shotad").mkdir()
     assert run_folder(run) == run_folder(run.parent / "movie.mp4") == run
     assert folders_with_faces(run.parent / "cast") == (run,)
     with pytest.raises(UsageError, match="no work folder"):
         run_folder(run.parent)
+    before = (run / "faces.jsonl").read_bytes()
+    with FileLock(run / ".lock"), pytest.raises(WorkFolderError, match="in use"):
+        clear_all(run)
+    assert (run / "faces.jsonl").read_bytes() == before
 
 
 def put(path: Path) -> Path:

@@ -76,39 +76,32 @@ def test_looks_from_the_film_help_but_the_photos_stay_decisive() -> None:
     near_both = rows(unit(1, 2, 0))
     assert gallery.likeness(near_both)["anna"] > Gallery(photos).likeness(near_both)["anna"] + 0.2
     assert gallery.likeness(rows(unit(0, 1, 0)))["anna"] < 0.5 < gallery.likeness(rows(unit(1, 0, 0)))["anna"]
+    # A gallery refuses looks of nobody and empty ones.
+    with pytest.raises(ValueError, match="no photo"):
+        Gallery({"anna": rows(unit(1, 0, 0))}, film={"ben": rows(unit(0, 1, 0))})
+    with pytest.raises(ValueError, match="'anna' must be float32"):
+        Gallery({"anna": np.zeros((0, 3), np.float32)})
 
 
 def test_the_first_of_the_cast_that_have_a_usable_photo(studio: Studio) -> None:
     cast = Cast(
         (
-            studio.member("Faceless", BLACK),
-            studio.member("extra", GREEN, nameless=True),
-            studio.member("Anna", RED),
-            studio.member("Ben", BLUE),
+            studio.member("Faceless", BLACK), studio.member("extra", GREEN, nameless=True),
+            studio.member("Anna", RED), studio.member("Ben", BLUE),
         )
-    )
+    )  # fmt: skip
     gallery = read_gallery(cast, Models(), ruled(CastSettings(), first=1)).gallery
     assert list(gallery.photos) == ["extra", "anna"]
 
 
-def test_a_photo_of_somebody_else_is_named(studio: Studio) -> None:
+def test_look_alikes_and_photos_of_others_are_named(studio: Studio) -> None:
     member = studio.member("Anna", RED, (190, 20, 0), GREEN)
     reading = read_gallery(Cast((member,)), Models(), CastSettings())
     assert len(reading.warnings) == 1
     assert str(member.photos[2]) in reading.warnings[0]
     assert "Anna" in reading.warnings[0]
-
-
-def test_two_members_who_look_alike_are_named(studio: Studio) -> None:
     cast = Cast((studio.member("Anna", RED), studio.member("Ben", GREEN), studio.member("Ann", (190, 60, 0))))
     (warning,) = read_gallery(cast, Models(), CastSettings()).warnings
     assert "Anna" in warning
     assert "Ann " in warning
     assert "Ben" not in warning
-
-
-def test_a_gallery_refuses_looks_of_nobody_and_empty_ones() -> None:
-    with pytest.raises(ValueError, match="no photo"):
-        Gallery({"anna": rows(unit(1, 0, 0))}, film={"ben": rows(unit(0, 1, 0))})
-    with pytest.raises(ValueError, match="'anna' must be float32"):
-        Gallery({"anna": np.zeros((0, 3), np.float32)})

@@ -46,13 +46,11 @@ def track(
 
 GALLERY = Gallery(
     {
-        "anna": axis(ANNA)[None],
-        "ben": axis(BEN)[None],
-        "celia": axis(CELIA)[None],
+        "anna": axis(ANNA)[None], "ben": axis(BEN)[None], "celia": axis(CELIA)[None],
         "extra": axis(EXTRA)[None],
     },
     nameless=frozenset({"extra"}),
-)
+)  # fmt: skip
 NAMES = {"anna": "Anna", "ben": "Ben", "celia": "Celia"}
 PLAIN = ruled(CastSettings(), from_film=False)
 
@@ -77,25 +75,21 @@ def one(*looks: Embedding, height: float = 0.3, settings: CastSettings = PLAIN) 
         ({"extra": 0.6, "anna": 0.4}, "extra", None, "somebody without a name"),
     ],
 )
-def test_a_face_is_whose_it_is_like_beyond_doubt(
+def test_faces_of_one_person(
     likeness: dict[str, float], person: str | None, member: str | None, reason: str
 ) -> None:
     verdict = one(like(**likeness))  # type: ignore[arg-type]
     assert (verdict.person, verdict.member, verdict.reason) == (person, member, reason)
 
 
-def test_small_faces_are_not_named_and_do_not_count() -> None:
+def test_who_is_not_named() -> None:
     assert one(like(anna=0.9), height=0.03).reason == "too small"
     near, far = track(like(anna=0.6), height=0.3), track(like(11, ben=0.9), height=0.03)
     both = FaceTrack(0, near.faces + far.faces, np.concatenate([near.embeddings, far.embeddings]), (0, 1))
     assert judged([both])[0].member == "anna"
-
-
-def test_without_photos_nobody_is_named() -> None:
+    # Without photos nobody is named.
     assert judged([track(like(anna=0.6))], gallery=Gallery({})) == [Verdict(reason="nobody has a photo")]
-
-
-def test_one_person_is_in_one_place_at_a_time() -> None:
+    # One person is in one place at a time.
     better, worse = track(like(11, anna=0.65), left=0.1), track(like(12, anna=0.5), left=0.6)
     elsewhere = track(like(13, anna=0.5), shot=1)
     later = track(like(14, anna=0.5), at=10.0)
@@ -103,9 +97,7 @@ def test_one_person_is_in_one_place_at_a_time() -> None:
     assert [v.member for v in verdicts] == [None, "anna", "anna", "anna"]
     assert verdicts[0].reason == "the same moment as a face more like Anna"
     assert verdicts[0].person is None
-
-
-def test_two_who_are_both_very_like_somebody_but_not_one_another_are_not_both_that() -> None:
+    # Two who are both very like somebody but not one another are not both that.
     one_face, other = like(11, anna=0.72), like(12, anna=0.75)
     assert [v.member for v in judged([track(one_face, left=0.1), track(other, left=0.6)])] == [None, "anna"]
 
@@ -114,14 +106,13 @@ def test_two_who_are_both_very_like_somebody_but_not_one_another_are_not_both_th
 SURE, DIM = like(11, anna=0.8), like(11, anna=0.35)
 
 
-def test_matches_that_are_not_beyond_doubt_help_nobody() -> None:
+def test_matches_that_help_nobody() -> None:
     unsure = [track(like(11, anna=0.65)), track(DIM, shot=1)]
     assert [v.member for v in judged(unsure, CastSettings())] == ["anna", None]
     near = [track(like(11, anna=0.74, ben=0.56)), track(DIM, shot=1)]
     assert [v.member for v in judged(near, CastSettings())] == ["anna", None]
 
-
-def test_whoever_is_like_the_film_but_not_the_photos_helps_nobody() -> None:
+    # Whoever is like the film but not the photos helps nobody.
     class Lenient(Borders):
         same = 0.5
 
@@ -137,14 +128,11 @@ def test_whoever_is_like_the_film_but_not_the_photos_helps_nobody() -> None:
 BY_FRAME = ruled(CastSettings(), decide="frame")
 
 
-def test_frame_by_frame_the_better_of_two_faces_of_one_person_is_kept() -> None:
+def test_frame_by_frame_the_better_face_is_kept_and_reasons_are_given() -> None:
     left = track(like(11, anna=0.6), like(11, anna=0.45), left=0.1)
     right = track(like(12, anna=0.5), like(12, anna=0.5), left=0.6)
     verdicts = judged([left, right], BY_FRAME)
     assert [v.looks for v in verdicts] == [("anna", None), (None, "anna")]
-
-
-def test_frame_by_frame_reasons_are_given() -> None:
     small, unlike = judged([track(like(anna=0.6), height=0.02), track(like(anna=0.3), left=0.5)], BY_FRAME)
     assert small.reason == "too small"
     assert unlike.reason.startswith("not alike enough")

@@ -64,33 +64,27 @@ def test_faces_alone_tell_where_there_is_nothing_else(tmp_path: Path) -> None:
     people = [person(1.0), person(2.0), person(3.0), person(4.0)]
     alike = [{"anna": 0.8, "bo": 0.2}, {"anna": 0.6, "bo": 0.55}, {"anna": 0.45, "bo": 0.0}, {"anna": 0.1}]
     assert matched(people, there, *alike) == [Match("anna"), Match(like="anna"), Match(like="anna"), Match()]
-
-
-def test_several_may_be_one_member_but_not_at_one_moment(tmp_path: Path) -> None:
+    # Several may be one member but not at one moment.
     there = cast(tmp_path, [], Member("anna"))
     people = [person(1.0, 2.0), person(5.0), person(2.0, box=Box(0.0, 0.3, 0.2, 0.7))]
     same = {"anna": 0.9}
     assert matched(people, there, same, same, same) == [Match("anna"), Match("anna"), Match(like="anna")]
+    # One look alone is no person.
+    assert people_in([track(0, 1.0)], 360, 0.5, 0.1) == []
+    both = people_in([track(0, 1.0), track(1, 2.0, 2.3)], 360, 0.5, 0.1)
+    assert [person.looks for person in both] == [3]
 
 
-def test_a_name_that_was_filled_in_counts_more_than_likeness(tmp_path: Path) -> None:
+def test_what_a_person_did_counts_more_than_likeness(tmp_path: Path) -> None:
     pictures = [cut(tmp_path, "person-01", 1.0)]
     blank = cast(tmp_path, pictures, Member("person-01"), Member("anna"))
     assert matched([person(1.0)], blank, {"anna": 0.9}) == [Match("anna")]
     named = cast(tmp_path, pictures, Member("person-01", "Bo"), Member("anna"))
     assert matched([person(1.0)], named, {"anna": 0.9}) == [Match("person-01")]
-
-
-def test_pictures_that_were_moved_say_whose_they_are(tmp_path: Path) -> None:
+    # Pictures that were moved say whose they are.
     moved = [cut(tmp_path, "person-02", second, at="person-01") for second in (5.0, 6.0)]
     there = cast(
         tmp_path, [cut(tmp_path, "person-01", 1.0), *moved], Member("person-01"), Member("person-02")
     )
     people = [person(1.0), person(5.0, 6.0)]
     assert matched(people, there) == [Match("person-01"), Match("person-01")]
-
-
-def test_one_look_alone_is_no_person() -> None:
-    assert people_in([track(0, 1.0)], 360, 0.5, 0.1) == []
-    both = people_in([track(0, 1.0), track(1, 2.0, 2.3)], 360, 0.5, 0.1)
-    assert [person.looks for person in both] == [3]

@@ -45,10 +45,9 @@ class Page(HTMLParser):
 
 
 FOUND = (
-    Found("person-01", "f1", "ep1.mp4", 12, 83.5, 3723.0),
-    Found("person-01", "f2", "ep2.mp4", 1, 3.4, 5.0),
+    Found("person-01", "f1", "ep1.mp4", 12, 83.5, 3723.0), Found("person-01", "f2", "ep2.mp4", 1, 3.4, 5.0),
     Found("person-02", "f1", "ep1.mp4", 1, 1.0, 62.2, "person-01"),
-)
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -90,10 +89,8 @@ def test_everybody_is_told_with_what_was_seen_of_them(page: Page) -> None:
 def test_pictures_are_told_and_found_from_where_the_page_is(page: Page, folder: Path) -> None:
     pictures = page.all("img")
     assert [image["alt"] for image in pictures][:3] == [
-        'Ann "<b>" O\'Hara, picture 1 of 2',
-        'Ann "<b>" O\'Hara, picture 2 of 2',
-        "person-02, picture 1 of 1",
-    ]
+        'Ann "<b>" O\'Hara, picture 1 of 2', 'Ann "<b>" O\'Hara, picture 2 of 2', "person-02, picture 1 of 1",
+    ]  # fmt: skip
     for image in pictures:
         address = image["src"]
         assert address is not None
@@ -123,16 +120,14 @@ def test_a_screen_reader_finds_its_way(page: Page) -> None:
     assert not [link for link in page.all("link") if link.get("href")]
 
 
-def test_after_a_change_the_page_is_written_anew_where_there_is_one(tmp_path: Path) -> None:
+def test_the_page_is_written_anew_where_there_is_one(tmp_path: Path) -> None:
     photo(tmp_path / "Ann" / "1.png", "ann")
     renew_overview(tmp_path)
     assert not (tmp_path / PAGE).exists()
     write_overview(tmp_path, (), Facts())
     renew_overview(tmp_path)
     assert "Ann (ann)" in (tmp_path / PAGE).read_text()
-
-
-def test_a_picture_that_cannot_be_read_breaks_nothing(tmp_path: Path) -> None:
+    # A picture that cannot be read breaks nothing.
     (tmp_path / "broken.jpg").write_bytes(b"no picture")
     page = Page(
         write_overview(tmp_path, (Member("a", photos=(tmp_path / "broken.jpg",)),), Facts()).read_text()

@@ -26,33 +26,22 @@ def people(cast: Cast, folder: Path) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("files", "found"),
     [
-        (
-            ["Thom.jpg", "Thom-2.jpg", "Thom (10).jpg", "thom_3.jpg"],
-            {"Thom": ["Thom.jpg", "Thom (10).jpg", "Thom-2.jpg", "thom_3.jpg"]},
-        ),
-        (
-            ["BB-8.jpg", "R2D2.png", "Agent 7.jpg"],
-            {"Agent 7": ["Agent 7.jpg"], "BB-8": ["BB-8.jpg"], "R2D2": ["R2D2.png"]},
-        ),
+        (["Thom.jpg", "Thom-2.jpg", "Thom (10).jpg", "thom_3.jpg"],
+         {"Thom": ["Thom.jpg", "Thom (10).jpg", "Thom-2.jpg", "thom_3.jpg"]}),
+        (["BB-8.jpg", "R2D2.png", "Agent 7.jpg"],
+         {"Agent 7": ["Agent 7.jpg"], "BB-8": ["BB-8.jpg"], "R2D2": ["R2D2.png"]}),
         (
             [
-                "Thom/b.jpg",
-                "Thom/a2.jpg",
-                "Thom/a10.jpg",
-                "Thom/deep/x.jpg",
-                "thom-2.jpg",
-                "Thom/.x.jpg",
+                "Thom/b.jpg", "Thom/a2.jpg", "Thom/a10.jpg", "Thom/deep/x.jpg", "thom-2.jpg", "Thom/.x.jpg",
                 "Thom/n.txt",
             ],
             {"Thom": ["Thom/a2.jpg", "Thom/a10.jpg", "Thom/b.jpg", "Thom/deep/x.jpg", "thom-2.jpg"]},
         ),
-        (
-            ["A.jpg", "empty/notes.txt", ".git/x.jpg", "__MACOSX/x.jpg", "m.shotad/x.jpg", "list.txt"],
-            {"A": ["A.jpg"]},
-        ),
+        (["A.jpg", "empty/notes.txt", ".git/x.jpg", "__MACOSX/x.jpg", "m.shotad/x.jpg", "list.txt"],
+         {"A": ["A.jpg"]}),
         (["person-01/1.jpg", "Person X.jpg"], {"Person X": ["Person X.jpg"], "": ["person-01/1.jpg"]}),
     ],
-)
+)  # fmt: skip
 def test_a_folder_of_photos_is_a_cast(tmp_path: Path, files: list[str], found: dict[str, list[str]]) -> None:
     cast = load_cast(put(tmp_path, *files))
     assert {name: sorted(photos) for name, photos in people(cast, tmp_path).items()} == {

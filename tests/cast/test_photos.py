@@ -46,20 +46,16 @@ def test_the_largest_face_is_whose_photo_it_is(tmp_path: Path) -> None:
     assert reading.trouble == ""
     assert reading.embedding is not None
     assert reading.embedding[0] / reading.embedding[2] == pytest.approx(0.2)
-
-
-def test_nobody_can_tell_whose_photo_it_is_with_two_faces_of_like_size(tmp_path: Path) -> None:
+    # Nobody can tell whose photo it is with two faces of like size.
     reading = read_photo(photo(tmp_path / "a.png"), Models([face(0.1, 0.5), face(0.6, 0.4)]))
     assert (reading.embedding, reading.trouble) == (None, "several faces")
-
-
-def test_a_face_that_fills_the_photo_is_found_on_a_rim(tmp_path: Path) -> None:
+    # A face that fills the photo is found on a rim.
     models = Models([], [face(0.3, 0.5)])
     assert read_photo(photo(tmp_path / "a.png"), models).embedding is not None
     assert models.seen == [(40, 60, 3), (80, 120, 3)]
 
 
-def test_a_photo_taken_upright_stands_upright(tmp_path: Path) -> None:
+def test_photos_stand_upright_and_what_is_see_through_is_grey(tmp_path: Path) -> None:
     picture = Pictures.new("RGB", (60, 40), (0, 0, 0))
     picture.paste((255, 0, 0), (0, 0, 60, 10))
     exif = Pictures.Exif()
@@ -69,30 +65,23 @@ def test_a_photo_taken_upright_stands_upright(tmp_path: Path) -> None:
     assert image.shape == (60, 40, 3)
     assert image[30, 39].tolist() == [255, 0, 0]
     assert image[30, 0].tolist() == [0, 0, 0]
-
-
-def test_what_is_see_through_is_grey(tmp_path: Path) -> None:
     assert load_photo(photo(tmp_path / "a.png", mode="RGBA"))[0, 0].tolist() == [128, 128, 128]
 
 
-def test_what_is_no_picture_is_named(tmp_path: Path) -> None:
+def test_what_is_no_whole_picture_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.jpg"
     path.write_text("not a picture")
     for read in (load_photo, check_photo):
         with pytest.raises(CastError, match=r"notes\.jpg cannot be read: it is no picture"):
             read(path)
     check_photo(photo(tmp_path / "good.png", size=(32, 32)))
-
-
-def test_half_a_picture_is_named(tmp_path: Path) -> None:
+    # Half a picture is named.
     rng = np.random.default_rng(1)
     Pictures.fromarray(rng.integers(0, 255, (64, 64, 3), np.uint8)).save(tmp_path / "whole.png")
     half = tmp_path / "half.png"
     half.write_bytes((tmp_path / "whole.png").read_bytes()[:4000])
     with pytest.raises(CastError, match=r"half\.png cannot be read"):
         load_photo(half)
-
-
-def test_a_missing_photo_is_named(tmp_path: Path) -> None:
+    # A missing photo is named.
     with pytest.raises(CastError, match=r"gone\.jpg cannot be read"):
         photo_key(tmp_path / "gone.jpg")

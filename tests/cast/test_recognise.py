@@ -18,12 +18,10 @@ from shotad.film import open_film
 from tests.painted_faces import HEADS, Head, PaintedFaces, Take, paint_film, photo
 
 TAKES = (
-    Take(6, (Head("ann", (0.2, 0.5), (0.6, 0.5)),)),
-    Take(6, (Head("bo"),)),
+    Take(6, (Head("ann", (0.2, 0.5), (0.6, 0.5)),)), Take(6, (Head("bo"),)),
     Take(6, (Head("ann", (0.3, 0.5), (0.3, 0.5)), Head("stranger", (0.75, 0.5), (0.75, 0.5)))),
-    Take(6, (Head("stranger"),)),
-    Take(6),
-)
+    Take(6, (Head("stranger"),)), Take(6),
+)  # fmt: skip
 CUTS = (0, 6, 12, 18, 24, 30)
 SMALL = (
     "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
@@ -107,9 +105,7 @@ def test_names_stand_in_the_prompts_of_the_clips_that_show_them_and_nothing_else
     assert looks.calls == 3
 
 
-def test_marks_are_painted_around_the_very_heads(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_marks_are_painted_around_the_heads(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     plain, marked = (
         run(film, tmp_path / name, cast_in(tmp_path), f"overlay.characters={how}", "overlay.label=none")[1]
         for name, how in (("plain", "none"), ("marked", "ellipses"))
@@ -156,17 +152,13 @@ def test_a_name_waits_until_the_film_reveals_it_and_a_line_that_does_not_is_told
     assert "Ann Lee" in told
 
 
-def test_a_reveal_of_another_film_alone_is_told(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_a_reveal_of_another_film_is_told(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     outcome, _ = run(film, tmp_path / "w", cast_in(tmp_path, ann="    reveal_at: {episode-2: never}\n"))
     assert outcome.recognised == (("Ann Lee", 2), ("Bo", 1))
     assert any("episode-2" in warning and "heads" in warning for warning in outcome.warnings)
 
 
-def test_a_person_without_a_name_is_nobody_elses_double(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_a_nameless_one_is_nobodys_double(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     cast = cast_in(tmp_path)
     text = (tmp_path / "cast.yaml").read_text().replace("name: Bo\n", "name:\n")
     (tmp_path / "cast.yaml").write_text(text)
@@ -179,9 +171,7 @@ def test_a_person_without_a_name_is_nobody_elses_double(
     assert all(row["reason"] for row in rows if row["named"] is None)
 
 
-def test_a_redo_sees_the_same_people_and_writes_no_face_elsewhere(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_a_redo_sees_the_same_people_alone(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     cast = cast_in(tmp_path)
     outcome, _ = run(film, tmp_path / "w", cast)
     records = {p: (tmp_path / "w" / p).read_bytes() for p in ("faces.jsonl", "characters.json")}
@@ -198,9 +188,7 @@ def test_a_redo_sees_the_same_people_and_writes_no_face_elsewhere(
     assert records == {p: (tmp_path / "w" / p).read_bytes() for p in records}
 
 
-def test_frames_decided_one_by_one_are_those_that_are_shown(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_frames_decided_singly_are_the_same(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     run(film, tmp_path / "w", cast_in(tmp_path), "cast.rules=paper", "cast.threshold=0.2")
     named = [[c["called"] for c in record["characters"]] for record in looks_of(tmp_path / "w")]
     assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
@@ -208,9 +196,7 @@ def test_frames_decided_one_by_one_are_those_that_are_shown(
     assert painted_faces.shown <= shown + 2
 
 
-def test_names_in_the_subtitles_are_offered_where_they_are_heard(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_names_in_subtitles_are_offered(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     subtitles = tmp_path / "film.srt"
     subtitles.write_text("1\n00:00:00,100 --> 00:00:00,400\nCY: Where is Bo?\n")
     given = {"subtitles": subtitles}

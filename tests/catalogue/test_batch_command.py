@@ -17,7 +17,8 @@ import pytest
 from shotad.core import WorkFolder
 from shotad.script import load_track
 from tests.catalogue.batch_engine import MARK
-from tests.cli.program import FAKE
+from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
+from tests.cli.program import FAKE, Said, Shotad
 from tests.media import FilmSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,19 +27,23 @@ LONGER = FilmSpec(frames=500, cuts=(60, 110, 200, 260, 330, 420))
 OPTIONS = (*FAKE, "--no-sheet", "--plain", "--min-free", "10MB")
 
 
-def start(*words: object, **environment: str) -> subprocess.Popen[str]:
+def start(*words: object) -> subprocess.Popen[str]:
     """Starts ``shotad batch``; the caller waits for it."""
     command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "batch", *map(str, words)]
-    known = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment}
+    known = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def said(*words: object, **environment: str) -> tuple[int, str, str]:
-    """Exit code, standard output, standard error of a run to its end."""
-    running = start(*words, **environment)
-    out, err = running.communicate(timeout=300)
-    assert "Traceback" not in out + err, err[-3000:]
-    return running.returncode, out, err
+@pytest.fixture
+def said(shotad: Shotad) -> Shotad:
+    """A run to its end, in this process."""
+
+    def call(*words: object) -> Said:
+        done = shotad("batch", *words)
+        assert "Traceback" not in done.out + done.err, done.err[-3000:]
+        return done
+
+    return call
 
 
 def found(text: str) -> dict[str, dict[str, Any]]:
@@ -52,8 +57,8 @@ def films(folder: Path, *names: str, spec: FilmSpec = SHORT) -> None:
 
 
 @pytest.mark.slow
-def test_twelve_films_with_two_broken_and_one_that_kills_its_worker_give_ten_tracks_and_two_errors(
-    tmp_path: Path,
+def test_twelve_films_two_broken_one_killing_its_worker_give_ten_tracks_two_errors(
+    said: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "films"
     films(place, *(f"good-{n}.mp4" for n in range(1, 10)))
@@ -64,7 +69,8 @@ def test_twelve_films_with_two_broken_and_one_that_kills_its_worker_give_ten_tra
     (place / "cut.mp4").write_bytes(whole[: len(whole) // 3])
     mark = tmp_path / "asked.txt"
     words = (place, "--out", tmp_path / "out", "--jobs", 2, *OPTIONS)
-    code, out, err = said(*words, **{MARK: str(mark)})
+    monkeypatch.setenv(MARK, str(mark))
+    code, out, err = said(*words)
     assert code == 1
     rows = found((tmp_path / "out" / "shotad-batch.json").read_text())
     done = {name for name, row in rows.items() if row["state"] == "done"}
@@ -99,7 +105,7 @@ def test_twelve_films_with_two_broken_and_one_that_kills_its_worker_give_ten_tra
 
 
 @pytest.mark.slow
-def test_a_batch_that_is_stopped_tells_what_is_done_and_goes_on(tmp_path: Path) -> None:
+def test_a_batch_that_is_stopped_tells_what_is_done_and_goes_on(said: Shotad, tmp_path: Path) -> None:
     films(tmp_path, "a.mp4")
     films(tmp_path, "b.mp4", "c.mp4", spec=LONGER)
     report = tmp_path / "report.json"
@@ -148,7 +154,7 @@ def test_new_films_are_taken_when_they_have_settled(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_film_that_is_held_and_a_place_that_takes_nothing_are_told(tmp_path: Path) -> None:
+def test_a_film_that_is_held_and_a_place_that_takes_nothing_are_told(said: Shotad, tmp_path: Path) -> None:
     films(tmp_path, "free.mp4", "held.mp4")
     quiet = [word for word in OPTIONS if word != "--plain"]
     words = (tmp_path, "--report", tmp_path / "no" / "where" / "r.json", "--jobs", 1)
@@ -164,10 +170,8 @@ def test_a_film_that_is_held_and_a_place_that_takes_nothing_are_told(tmp_path: P
     assert code == 1
     rows = found(out)
     assert {name: row["state"] for name, row in rows.items()} == {
-        "free.mp4": "skipped",
-        "held.mp4": "in_use",
-        "barred.mp4": "failed",
-    }
+        "free.mp4": "skipped", "held.mp4": "in_use", "barred.mp4": "failed",
+    }  # fmt: skip
     assert "in use by another shotad" in rows["held.mp4"]["error"][0]
     assert "barred.shotad" in rows["barred.mp4"]["error"][0]
     assert err == ""

@@ -48,11 +48,26 @@ def names(gathered: Gathered, folder: Path) -> list[str]:
     return [os.path.relpath(film.place, folder) for film in gathered.found]
 
 
-def test_folders_patterns_and_films_are_taken_once_each(tmp_path: Path) -> None:
+def test_folders_patterns_and_lists_give_films_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     touched(tmp_path, "b.mp4", "deep/down/a.mkv", "deep/c.txt", "b.shotad/b.described.mp4", ".hidden.mp4")
     assert names(gather([str(tmp_path)]), tmp_path) == ["b.mp4", "deep/down/a.mkv"]
     again = gather([str(tmp_path / "b.mp4"), str(tmp_path / "*.mp4"), str(tmp_path)])
     assert names(again, tmp_path) == ["b.mp4", "deep/down/a.mkv"]
+    # A folder of numbered frames is a film where a rate is given.
+    touched(tmp_path, "frames/00001.jpg")
+    assert gather([str(tmp_path / "frames")]).found == ()
+    (film,) = gather([str(tmp_path / "frames")], rate="3").found
+    assert film.place == str(tmp_path / "frames")
+    # Lists hold comments and paths beside them.
+    touched(tmp_path, "films/a.mp4", "here/b.mp4")
+    monkeypatch.chdir(tmp_path / "here")
+    text = "# films\n\n  a.mp4  \nb.mp4\n/abs/c.mp4\ns3://bucket/d.mp4\nnowhere.mp4\n"
+    assert read_list(str(tmp_path / "films" / "list.txt"), text) == [
+        str(tmp_path / "films" / "a.mp4"), "b.mp4", "/abs/c.mp4", "s3://bucket/d.mp4",
+        str(tmp_path / "films" / "nowhere.mp4"),
+    ]  # fmt: skip
+    assert read_list("-", "a.mp4\n") == ["a.mp4"]
+    assert read_list("s3://bucket/x/list.txt", "a.mp4\n") == ["s3://bucket/x/a.mp4"]
 
 
 def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film(tmp_path: Path) -> None:
@@ -67,30 +82,6 @@ def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film
     assert planned[1].trouble.kind == "FilmError"
 
 
-def test_a_folder_of_numbered_frames_is_a_film_where_a_rate_is_given(tmp_path: Path) -> None:
-    touched(tmp_path, "frames/00001.jpg")
-    assert gather([str(tmp_path / "frames")]).found == ()
-    (film,) = gather([str(tmp_path / "frames")], rate="3").found
-    assert film.place == str(tmp_path / "frames")
-
-
-def test_lists_hold_comments_and_paths_beside_the_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    touched(tmp_path, "films/a.mp4", "here/b.mp4")
-    monkeypatch.chdir(tmp_path / "here")
-    text = "# films\n\n  a.mp4  \nb.mp4\n/abs/c.mp4\ns3://bucket/d.mp4\nnowhere.mp4\n"
-    assert read_list(str(tmp_path / "films" / "list.txt"), text) == [
-        str(tmp_path / "films" / "a.mp4"),
-        "b.mp4",
-        "/abs/c.mp4",
-        "s3://bucket/d.mp4",
-        str(tmp_path / "films" / "nowhere.mp4"),
-    ]
-    assert read_list("-", "a.mp4\n") == ["a.mp4"]
-    assert read_list("s3://bucket/x/list.txt", "a.mp4\n") == ["s3://bucket/x/a.mp4"]
-
-
 def own(folders: list[str]) -> list[str]:
     return [os.path.basename(one) for one in folders]
 
@@ -99,17 +90,11 @@ def test_films_of_one_name_get_folders_apart(tmp_path: Path) -> None:
     films = touched(tmp_path, "a/movie.mp4", "a/movie.mkv", "b/movie.mp4", "b/other.mp4")
     beside = Folders().of(films)
     assert [os.path.relpath(one, tmp_path) for one in beside] == [
-        "a/movie.shotad",
-        "a/movie.mkv.shotad",
-        "b/movie.shotad",
-        "b/other.shotad",
-    ]
+        "a/movie.shotad", "a/movie.mkv.shotad", "b/movie.shotad", "b/other.shotad",
+    ]  # fmt: skip
     assert own(Folders(str(tmp_path / "out")).of(films)) == [
-        "movie.shotad",
-        "movie.mkv.shotad",
-        "b-movie.shotad",
-        "other.shotad",
-    ]
+        "movie.shotad", "movie.mkv.shotad", "b-movie.shotad", "other.shotad",
+    ]  # fmt: skip
 
 
 def taken(folder: Path, film: str) -> None:
@@ -182,16 +167,14 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
     assert two.job.config.prompt.note == ""
     assert one.job.subtitles == films[0].replace(".mp4", ".srt")
     assert [film.job.cast for film in (one, two, three)] == [
-        str(tmp_path / "a" / "one.cast.yaml"),
-        str(tmp_path / "a" / "cast"),
-        "/all/cast",
-    ]
+        str(tmp_path / "a" / "one.cast.yaml"), str(tmp_path / "a" / "cast"), "/all/cast",
+    ]  # fmt: skip
     assert one.uses == ("shotad.yaml", "one.yaml", "one.srt", "one.cast.yaml", "one.note.txt")
     assert two.uses == ("shotad.yaml", "cast")
     assert three.uses == ()
 
 
-def test_settings_beside_a_film_that_cannot_be_are_that_films_failure(tmp_path: Path) -> None:
+def test_settings_beside_a_film_are_that_films(tmp_path: Path) -> None:
     films = touched(tmp_path, "one.mp4", "two.mp4")
     (tmp_path / "one.yaml").write_text("languge: de\n")
     one, two = Planner(Wishes()).plan([Found(film, 1, None) for film in films])
@@ -200,13 +183,7 @@ def test_settings_beside_a_film_that_cannot_be_are_that_films_failure(tmp_path: 
     assert one.trouble.error is not None
     assert "language" in one.trouble.error[1]
     assert two.trouble is None
-
-
-def test_subtitles_in_the_language_of_the_description_come_first() -> None:
-    assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
-
-
-def test_nothing_beside_a_film_is_used_where_that_is_not_wished(tmp_path: Path) -> None:
+    # Nothing beside a film is used where that is not wished.
     films = touched(tmp_path, "one.mp4", "one.srt")
     (tmp_path / "one.yaml").write_text("language: de\n")
     (one,) = Planner(Wishes(alone=True)).plan([Found(films[0], 1, None)])
@@ -214,6 +191,8 @@ def test_nothing_beside_a_film_is_used_where_that_is_not_wished(tmp_path: Path) 
     # A bank of casts is asked by the film's name.
     (one,) = Planner(Wishes(cast="/bank.json")).plan([Found(films[0], 1, None)])
     assert one.job.cast_key == "one"
+    # Subtitles in the language of the description come first.
+    assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
 
 
 LATIN = os.fsdecode(b"caf\xe9.mp4")
@@ -282,14 +261,10 @@ def test_a_film_is_taken_once_it_has_stayed_the_same() -> None:
     assert place.at(watch, 12, version("a.mp4", 200, 6)) == []
     assert place.at(watch, 17, version("a.mp4", 200, 6)) == ["/films/a.mp4"]
     assert place.at(watch, 30, version("a.mp4", 200, 6)) == []
-
-
-def test_an_empty_file_is_no_film_yet() -> None:
+    # An empty file is no film yet.
     place, watch = watched(1)
     assert [place.at(watch, second, version("a.mp4", 0)) for second in (0, 10, 20)] == [[], [], []]
-
-
-def test_a_place_that_cannot_be_read_for_a_while_loses_nothing() -> None:
+    # A place that cannot be read for a while loses nothing.
     place, watch = watched(0)
     place.trouble = StorageError("The network is gone.")
     assert place.at(watch, 0, version("a.mp4", 5)) == []
@@ -344,9 +319,7 @@ def test_films_are_let_in_while_there_is_room_for_all_that_they_may_write() -> N
     disk.sizes[Path("a")] = 5  # done, and its frames are deleted
     room.left("a")
     assert room.let_in("c", need("c", 20))
-
-
-def test_a_film_that_nobody_makes_room_for_is_refused() -> None:
+    # A film that nobody makes room for is refused.
     room = Disk(100).room(30)
     with pytest.raises(NoRoom, match="--min-free"):
         room.let_in("a", need("a", 80))
@@ -366,9 +339,7 @@ def test_a_film_that_nobody_makes_room_for_is_refused() -> None:
         (100, 16, None, False, 1),
     ],
 )
-def test_as_many_at_once_as_the_machine_carries(
-    films: int, cores: int, memory: int | None, models: bool, count: int
-) -> None:
+def test_as_many_as_fit_at_once(films: int, cores: int, memory: int | None, models: bool, count: int) -> None:
     assert how_many(films, cores, memory, loads_models=models) == count
 
 

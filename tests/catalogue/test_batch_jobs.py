@@ -37,7 +37,7 @@ def failed(one: FilmJob) -> FilmResult:
     return found
 
 
-def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
+def test_jobs_and_results_travel_unchanged_and_those_of_no_sense_are_refused(tmp_path: Path) -> None:
     one = job(
         tmp_path, end=5.0, makes=("film", "ad:mp3"), configs=("paper",), cast="/cast", rate="24000/1001"
     )
@@ -49,11 +49,17 @@ def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
     for wrong in ({"start": 5, "end": 5}, {"rate": "0/1"}):
         with pytest.raises(UsageError):
             job(tmp_path, **wrong)
+    with pytest.raises(ValueError, match="needs a film"):
+        FilmJob("", "folder")
+    with pytest.raises(UsageError, match="after the start"):
+        FilmJob("film", "folder", start=5, end=5)
+    with pytest.raises(UsageError, match="rate"):
+        FilmJob("film", "folder", rate="0/1")
+    with pytest.raises(ValueError, match="error"):
+        FilmResult("film", "folder", "failed")
 
 
 # Done before
-
-
 @pytest.fixture
 def marked(tmp_path: Path) -> FilmJob:
     """A film that is marked as done, without having been described."""
@@ -74,14 +80,10 @@ def test_what_changes_a_run_makes_a_film_undone(marked: FilmJob, tmp_path: Path)
     assert found.files == ("track.json", "movie.ad.vtt")
     (tmp_path / "movie.srt").write_text("")
     others = (
-        replace(marked, config=load_config(None, ["seed=7"])),
-        replace(marked, makes=("film",)),
-        replace(marked, end=5.0),
-        replace(marked, subtitles=str(tmp_path / "movie.srt")),
-        replace(marked, sheet=False),
-        replace(marked, force=True),
-        replace(marked, discard_edits=True),
-    )
+        replace(marked, config=load_config(None, ["seed=7"])), replace(marked, makes=("film",)),
+        replace(marked, end=5.0), replace(marked, subtitles=str(tmp_path / "movie.srt")),
+        replace(marked, sheet=False), replace(marked, force=True), replace(marked, discard_edits=True),
+    )  # fmt: skip
     assert [done_before(other) for other in others] == [None] * len(others)
     assert run_key(replace(marked, timed=True, scratch="/x")) == run_key(marked)
     os.utime(marked.film, ns=(1, 1))
@@ -101,8 +103,6 @@ def test_a_damaged_mark_is_none(marked: FilmJob, text: str) -> None:
 
 
 # What fails
-
-
 def test_a_failure_says_whether_another_try_may_go_better(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "broken.mp4").write_bytes(b"\0\1\2" * 1000)
@@ -133,9 +133,7 @@ def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) ->
     assert not (tmp_path / "w").exists()
 
 
-def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unforeseen_error_is_a_logged_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def describe(*_: object, **__: object) -> None:
         raise RuntimeError("nobody has foreseen this")
 
@@ -148,8 +146,6 @@ def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
 
 
 # Described
-
-
 def files(folder: Path) -> dict[str, bytes]:
     """All files that hold no times of day, by name."""
     apart = ("log.txt", ".lock", ".track.lock")
@@ -204,14 +200,3 @@ def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path:
     folder.rename(tmp_path / "old")
     assert describe_film(job(folder, film=str(film))).state == "done"
     assert files(tmp_path / "old") == before
-
-
-def test_jobs_and_results_that_make_no_sense_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="needs a film"):
-        FilmJob("", "folder")
-    with pytest.raises(UsageError, match="after the start"):
-        FilmJob("film", "folder", start=5, end=5)
-    with pytest.raises(UsageError, match="rate"):
-        FilmJob("film", "folder", rate="0/1")
-    with pytest.raises(ValueError, match="error"):
-        FilmResult("film", "folder", "failed")

@@ -40,10 +40,8 @@ def rows() -> list[FilmRow]:
     return [
         FilmRow("a.mp4", a, result("/f/a.mp4")),
         FilmRow("b.mp4", b, FilmResult("/f/b.mp4", "w", "skipped", slots=1, lines=1)),
-        FilmRow("c.mp4", c, broken),
-        FilmRow("d.mp4", d, None, begun=True),
-        FilmRow("e.mp4", e),
-    ]
+        FilmRow("c.mp4", c, broken), FilmRow("d.mp4", d, None, begun=True), FilmRow("e.mp4", e),
+    ]  # fmt: skip
 
 
 def told(**more: object) -> FilmRow:
@@ -51,7 +49,7 @@ def told(**more: object) -> FilmRow:
     return FilmRow("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=2, attempts=2, **more))
 
 
-def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
+def test_labels_and_rows_tell_films_apart_with_errors_below() -> None:
     lines = as_table(rows(), 300, 100).splitlines()
     assert lines[0].split() == ["Film", "State", "Lines", "Silences", "Time", "×", "length", "With"]
     assert lines[1].split() == ["a.mp4", "done", "14", "of", "15", "2", "4", "min", "12", "s", "0.42"]
@@ -66,9 +64,7 @@ def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
     )
     for lines in (as_lines(more, 300).splitlines()[1:3], as_table(more, 300, 100).splitlines()[4:6]):
         assert lines == ["  Note: Review again.", "  decode 3 s"]
-
-
-def test_labels_tell_films_of_one_name_apart() -> None:
+    # Labels tell films of one name apart.
     places = ["/x/a/m.mp4", "/x/b/m.mp4", "/x/b/n.mp4", "/y/b/m.mp4", "s3://me:secret@bucket/a.mp4"]
     found = labels([film(place) for place in places])
     assert found == ["a/m.mp4", "x/b/m.mp4", "n.mp4", "y/b/m.mp4", "a.mp4"]
@@ -105,13 +101,11 @@ def test_without_bars_few_lines_tell_of_several_films() -> None:
     board.ended(rows()[0])
     board.begun("c.mp4", 3, 3, "5.0 MB", tries=2)
     assert heard.notes == [
-        "a.mp4: begun, film 1 of 3, 5.0 MB.",
-        "b.mp4: begun, film 2 of 3.",
-        "b.mp4: Fetching weights",
+        "a.mp4: begun, film 1 of 3, 5.0 MB.", "b.mp4: begun, film 2 of 3.", "b.mp4: Fetching weights",
         "After 1 min 0 s: a.mp4: finding shots 25%; b.mp4: at work. 0 of 3 films are done.",
         "a.mp4: done, 14 lines in 15 slots, 2 long silences, in 4 min 12 s (0.42 times its length).",
         "c.mp4: begun again, try 2.",
-    ]
+    ]  # fmt: skip
     assert heard.open == []
 
 

@@ -73,16 +73,13 @@ def test_a_worker_over_its_memory_is_ended_and_its_film_told(tmp_path: Path) -> 
     assert found["hog"].peak > HOG // 2
 
 
-def test_a_film_for_which_there_is_no_room_is_refused_by_its_own_error(tmp_path: Path) -> None:
+def test_films_refused_and_engines_that_fail_end_by_their_own_errors(tmp_path: Path) -> None:
     found = results(batch(Terms(1, keep=0)).run(planned(tmp_path, "large", "good")))
     assert found["good"].state == "done"
     assert found["large"].kind == "NoRoom"
     assert found["large"].error is not None
     assert "--min-free" in found["large"].error[0]
     assert results(batch(Terms(1, keep=None)).run(planned(tmp_path, "large")))["large"].state == "done"
-
-
-def test_a_fault_of_the_engine_ends_the_batch_before_all_films_fail_by_it(tmp_path: Path) -> None:
     names = [f"engine-{n}" for n in range(SAME + 3)]
     run = batch(Terms(1, retries=0))
     rows = run.run(planned(tmp_path, "broken", *names))
@@ -91,9 +88,7 @@ def test_a_fault_of_the_engine_ends_the_batch_before_all_films_fail_by_it(tmp_pa
     assert [row.state for row in rows] == ["failed"] * (SAME + 1) + ["not begun"] * 3
 
 
-def test_an_interruption_ends_workers_tidily_and_keeps_what_came(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_ends_workers_tidily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     board = quiet_board()
     run = batch(Terms(1), board)
 

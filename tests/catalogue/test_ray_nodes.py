@@ -30,13 +30,11 @@ SMALL = RaySettings(
         ([(4, 0), (2, 1)], ""),
         ([(8, 0)], "No node has the 1 CPU and 1 GPU that a worker of looking takes."),
         ([(1, 1), (1, 0)], "No node has the 2 CPUs that a worker of preparing takes."),
-        (
-            [(2, 0), (2, 1)],
-            "The least workers of all kinds take 5.5 CPUs and 1 GPU; there are 2 nodes with 4 CPUs and 1 GPU.",
-        ),
+        ([(2, 0), (2, 1)],
+         "The least workers of all kinds take 5.5 CPUs and 1 GPU; there are 2 nodes with 4 CPUs and 1 GPU."),
         ([], "No node has the 2 CPUs that a worker of preparing takes."),
     ],
-)
+)  # fmt: skip
 def test_least_workers_that_find_no_room_are_told(nodes: list[tuple[float, float]], why: str) -> None:
     assert short_of(SMALL, [Node("a", "10.0.0.1", cpus, gpus) for cpus, gpus in nodes]) == why
 
@@ -79,7 +77,7 @@ class Cluster:
         ((__version__, ["/films/a.mp4"]), r"Node 10.0.0.2 does not see /films/a.mp4"),
     ],
 )
-def test_a_node_without_shotad_with_another_or_without_the_films_is_named(
+def test_a_node_of_another_shotad_or_no_films_is_named(
     answer: tuple[str, list[str]] | None, why: str
 ) -> None:
     pytest.importorskip("ray", reason='nodes are asked by Ray: pip install "shotad[ray]"')
@@ -136,9 +134,7 @@ def test_what_is_no_address_and_where_nobody_listens_is_said_at_once(
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_ray_keeps_no_figures_on_rows_and_says_nothing_of_lost_workers_among_results(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_ray_keeps_no_figures_on_rows_nor_speaks_of_lost_workers(capsys: pytest.CaptureFixture[str]) -> None:
     ray = pytest.importorskip("ray", reason='Ray is told: pip install "shotad[ray]"')
     pytest.importorskip("ray.data", reason='Ray Data is told: pip install "shotad[ray]"')
     from ray._private import worker

@@ -60,14 +60,12 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
 
 
 # The register
-
-
 def arrive(register: Register, *names: str, wanted: int | None = None) -> list[bool]:
     found = [register.arrive(0, name, None, {}) for name in names]
     return found if wanted is None else [*found, register.arrive(0, "end", wanted, {})]
 
 
-def test_the_last_row_of_a_film_is_told_whichever_it_is_and_once() -> None:
+def test_the_last_row_of_a_film_is_told_and_failures_end_a_run() -> None:
     assert arrive(Register(), "a", "b", wanted=2) == [False, False, True]
     register = Register()
     assert arrive(register, "a", "a", wanted=2) == [False, False, False], "a row that comes twice counts once"
@@ -76,9 +74,7 @@ def test_the_last_row_of_a_film_is_told_whichever_it_is_and_once() -> None:
     assert register.arrive(0, "b", None, {}), "a worker that died over it is handed it again"
     register.over(0)
     assert not register.arrive(0, "b", None, {})
-
-
-def test_a_run_ends_when_the_engine_fails_for_one_film_after_another() -> None:
+    # A run ends when the engine fails for one film after another.
     register, error = Register(), {"what": "gone", "hint": "", "kind": "EngineError"}
     for _ in range(ENDS_ALL + 1):
         register.missed(0, error)
@@ -91,8 +87,6 @@ def test_a_run_ends_when_the_engine_fails_for_one_film_after_another() -> None:
 
 
 # Parts
-
-
 def stored(place: Path) -> str:
     pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
     return f"memory://{place.name}/film.shotad"
@@ -149,8 +143,6 @@ def test_a_slot_that_failed_on_this_run_fails_in_the_same_words_and_asks_nobody(
 
 
 # Several servers
-
-
 class Server(FakeEngine):
     """Takes two calls at once; ``broken`` fails as a whole."""
 
@@ -202,7 +194,7 @@ def test_a_server_that_is_gone_rests_and_is_tried_again_later() -> None:
         Pool([lambda: Server("a", broken=True)] * 2).generate([question()])
 
 
-def test_a_slot_that_failed_is_asked_of_one_other_server() -> None:
+def test_a_server_that_fails_is_asked_no_more() -> None:
     def fail(_: Request) -> str:
         raise ValueError("cut off")
 
@@ -211,9 +203,7 @@ def test_a_slot_that_failed_is_asked_of_one_other_server() -> None:
     assert (sick.calls, well.calls) == (1, 1)
     (reply,) = Pool([lambda: sick] * 3).generate([question()])
     assert (reply.error, sick.calls) == ("ValueError: cut off", 3)
-
-
-def test_servers_take_the_place_of_the_usual_one_only() -> None:
+    # Servers take the place of the usual one only.
     urls = ("http://a:1/v1", "http://b:1/v1")
     base = ("engine=openai", "openai.model=tiny", "openai.in_flight=3")
     found = stage_engine(load_config((), base), "stage1", urls)
@@ -252,7 +242,7 @@ def serve(tmp_path: Path, code: str) -> ServeSettings:
     return ServeSettings(command=command, ready=60)
 
 
-def test_a_worker_starts_its_model_server_and_ends_it(tmp_path: Path) -> None:
+def test_a_worker_starts_its_model_server_and_says_why_it_does_not_come_up(tmp_path: Path) -> None:
     server = OwnServer(serve(tmp_path, SERVER), "a/model of mine")
     assert server.url == server.url, "one server, however often it is asked for"
     process = server._process
@@ -261,6 +251,11 @@ def test_a_worker_starts_its_model_server_and_ends_it(tmp_path: Path) -> None:
     assert len(family) == 2
     server.close()
     assert psutil.wait_procs(family, 20)[1] == []
+    broken = OwnServer(serve(tmp_path, "raise SystemExit('no GPU here')"), "m")
+    missing = OwnServer(ServeSettings(command="no-such-program {port}", ready=60), "m")
+    for server, why in ((broken, "no GPU here"), (missing, "no-such-program cannot be started")):
+        with pytest.raises(EngineError, match=why):
+            _ = server.url
 
 
 @pytest.mark.slow
@@ -273,17 +268,7 @@ def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> Non
     assert psutil.wait_procs(family, 20)[1] == []
 
 
-def test_a_model_server_that_does_not_come_up_says_why(tmp_path: Path) -> None:
-    broken = OwnServer(serve(tmp_path, "raise SystemExit('no GPU here')"), "m")
-    missing = OwnServer(ServeSettings(command="no-such-program {port}", ready=60), "m")
-    for server, why in ((broken, "no GPU here"), (missing, "no-such-program cannot be started")):
-        with pytest.raises(EngineError, match=why):
-            _ = server.url
-
-
 # Settings, and what is missing
-
-
 @pytest.mark.parametrize(
     "path", sorted((data_root() / "configs/ray").glob("run-*.yaml")), ids=lambda p: p.stem
 )
@@ -333,9 +318,7 @@ def test_what_was_spoken_goes_only_where_it_is_spoken_anew(tmp_path: Path) -> No
     assert files(tmp_path) == SPOKEN | KEPT
     begin_anew(FilmJob("film.mp4", str(tmp_path), makes=("film",)), tmp_path)
     assert files(tmp_path) == KEPT
-
-
-def test_a_folder_in_a_store_loses_the_same_as_its_copy(tmp_path: Path) -> None:
+    # A folder in a store loses the same as its copy.
     pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
     from shotad.batch.store import Store
 
@@ -350,9 +333,7 @@ def test_a_folder_in_a_store_loses_the_same_as_its_copy(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_preparing_begins_anew_once_and_an_attempt_after_a_lost_one_keeps_what_was_told(
-    tmp_path: Path,
-) -> None:
+def test_preparing_begins_anew_once_and_one_after_a_lost_attempt_keeps_what_was_told(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
     film = str(make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path)
     job = FilmJob(film, str(tmp_path / "w"), config=load_config((), SETTINGS), force=True)

@@ -38,13 +38,9 @@ SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
 SLOTS = ("s00000200", "s00010240", "s00015360")
 ENGINE = "tests.ray_engine:Watched"
 SETTINGS = (
-    "engine=fake",
-    "speech.source=none",
-    "slots.find_credits=false",
-    "scale.method=none",
-    "frames.min_pixels=12544",
-    "frames.max_pixels=25088",
-)
+    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "frames.min_pixels=12544", "frames.max_pixels=25088",
+)  # fmt: skip
 CREWS = RaySettings(
     preparing=WorkerSettings(least=1, most=1),
     looking=WorkerSettings(least=2, most=2),
@@ -131,9 +127,8 @@ def test_killed_workers_and_broken_films_stop_no_other(orders: Path, tmp_path: P
     broken.write_bytes(b"no film")
     place = tmp_path / "many"
     jobs = [
-        *(job(place, name) for name in ("a", "half", "c", "preparing")),
-        job(place, "broken", film=broken),
-    ]
+        *(job(place, name) for name in ("a", "half", "c", "preparing")), job(place, "broken", film=broken),
+    ]  # fmt: skip
     _left_by_an_earlier_run(Path(jobs[1].folder), lone["half"])
     told: list[FilmResult] = []
 

@@ -32,19 +32,10 @@ from shotad.batch.table import as_json
 from shotad.core import FilmError, StorageError
 
 TREE = (
-    "b.mp4",
-    "a film ü.MKV",
-    "notes.txt",
-    ".hidden.mp4",
-    "sub/c.webm",
-    "sub/deep/d.ts",
-    "sub/b.shotad/b.described.mp4",
-    "out/named/settings.json",
-    "out/named/b.described.mp4",
-    "out/named/voice/more.mp4",
-    ".cache/e.mp4",
-    "q[1]?.mp4",
-)
+    "b.mp4", "a film ü.MKV", "notes.txt", ".hidden.mp4", "sub/c.webm", "sub/deep/d.ts",
+    "sub/b.shotad/b.described.mp4", "out/named/settings.json", "out/named/b.described.mp4",
+    "out/named/voice/more.mp4", ".cache/e.mp4", "q[1]?.mp4",
+)  # fmt: skip
 FILMS = ["a film ü.MKV", "b.mp4", "q[1]?.mp4", "sub/c.webm", "sub/deep/d.ts"]
 
 
@@ -81,9 +72,7 @@ class ParamValidationError(Exception):
         (ValueError("odd"), "memory://films/x cannot be used (odd). Check the address."),
     ],
 )
-def test_what_a_store_answers_is_told_in_words(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
-) -> None:
+def test_a_stores_answer_is_in_words(monkeypatch: pytest.MonkeyPatch, error: Exception, told: str) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise error
 
@@ -123,19 +112,15 @@ def found(place: str, top: str) -> list[str]:
     return [one.place[len(top) + 1 :] for one in films_in(place)]
 
 
-def test_a_folder_gives_its_films_sorted_and_no_work_folders(place: str) -> None:
+def test_folders_files_and_patterns_give_their_films(place: str) -> None:
     assert found(place, place) == FILMS
     assert found(f"{place}/", place) == FILMS
-
-
-def test_a_file_is_taken_as_it_is_also_where_it_looks_like_a_pattern(place: str) -> None:
+    # A file is taken as it is also where it looks like a pattern.
     assert found(f"{place}/q[1]?.mp4", place) == ["q[1]?.mp4"]
     assert found(f"{place}/notes.txt", place) == ["notes.txt"]
     assert next(films_in(f"{place}/b.mp4")).size == 4
     assert next(films_in(f"{place}/b.mp4")).changed is not None
-
-
-def test_a_pattern_stays_within_its_folder(place: str) -> None:
+    # A pattern stays within its folder.
     assert found(f"{place}/*.mp4", place) == ["b.mp4", "q[1]?.mp4"]
     assert found(f"{place}/[!b]*.*", place) == ["a film ü.MKV", "q[1]?.mp4"]
     assert found(f"{place}/**/*.ts", place) == ["sub/deep/d.ts"]
@@ -163,9 +148,7 @@ def test_what_is_not_there_is_refused(here: str, there: str) -> None:
         ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_refused_before_any_film(
-    monkeypatch: pytest.MonkeyPatch, place: str, said: str
-) -> None:
+def test_a_place_not_to_be_written_is_refused(monkeypatch: pytest.MonkeyPatch, place: str, said: str) -> None:
     monkeypatch.setattr("shotad.batch.store._AT_FIRST", 0.0)  # nobody answers for what is no address at all
     registry = importlib.import_module("fsspec.registry")
     for scheme, library in (("s3", "s3fs"), ("gs", "gcsfs"), ("az", "adlfs"), ("abfs", "adlfs")):
@@ -180,7 +163,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_film(
     assert "hidden" not in str(caught.value)
 
 
-def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: str) -> None:
+def test_a_film_keeps_its_folder_whatever_its_address(there: str, monkeypatch: pytest.MonkeyPatch) -> None:
     store = fsspec.filesystem("memory")
     first, second, out = "memory://films/z/movie.mp4", "memory://films/a/movie.mp4", "memory://ad"
     for film in (first, second):
@@ -191,15 +174,19 @@ def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: 
     assert Folders(out).of([second]) == [f"{out}/a-movie.shotad"]
     store.rm_file("/films/z/movie.mp4")
     assert Folders(out).of([second]) == [f"{out}/movie.shotad"]
-
-
-def test_a_film_of_the_web_is_known_by_any_of_its_signatures(there: str) -> None:
+    # A film of the web is known by any of its signatures.
     place, out = "https://films.example.org/movie.mp4", "memory://ad"
     record = {"film": {"path": f"{place}?Date=1&Signature=…"}}
     fsspec.filesystem("memory").pipe_file("/ad/movie.shotad/settings.json", json.dumps(record).encode())
     signed = f"{place}?Date=2&Signature=secret"
     assert Folders(out).of([signed]) == [f"{out}/movie.shotad"]
     assert Folders(out).of(["https://other.example.org/movie.mp4"]) != [f"{out}/movie.shotad"]
+    # A work folder on the web is nobody's and is not asked for.
+    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
+    (folder,) = Folders().of([SIGNED])
+    assert folder.startswith("https://films.example.org/a/movie.shotad")
+    with pytest.raises(StorageError, match=r"Nothing can be written to an address of the web.*--out"):
+        check_kind(folder)
 
 
 SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"
@@ -217,11 +204,3 @@ def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: 
         assert "0c0ffee" not in text
     again = Gathered((Found(SIGNED, 4, None),)).only(failed_in(read_report(report.path)))
     assert [film.place for film in again.found] == [SIGNED], "it is known again where it is named again"
-
-
-def test_a_work_folder_on_the_web_is_nobodys_and_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
-    (folder,) = Folders().of([SIGNED])
-    assert folder.startswith("https://films.example.org/a/movie.shotad")
-    with pytest.raises(StorageError, match=r"Nothing can be written to an address of the web.*--out"):
-        check_kind(folder)

@@ -156,17 +156,6 @@ def test_a_run_finds_what_is_there_and_sends_what_it_makes(bucket: Bucket, tmp_p
     assert "frames.pack" not in bucket.names
 
 
-def test_nothing_is_written_twice(side: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (side.folder / "shots.json").write_text("{}")
-    side.sync()
-    monkeypatch.setattr(Store, "write", lambda *_, **__: pytest.fail("written again"))
-    side.sync()
-    again = mirror(tmp_path)
-    monkeypatch.setattr(Store, "read", lambda *_, **__: pytest.fail("fetched again"))
-    again.bring_down()
-    again.sync()
-
-
 THEIRS = [
     "stage1.jsonl", "log.txt", "grammar.json", "new.json", "settings.json", "x.mix.mp3", "sheet/line-1.png",
     "track.json", "scripts.json", "x.ad.srt", "track.de.json", "done.json",
@@ -175,9 +164,7 @@ THEIRS = [
 
 @pytest.mark.parametrize("name", THEIRS)
 @pytest.mark.parametrize("also_here", [False, True])
-def test_what_others_write_meanwhile_stays_and_the_run_is_refused(
-    bucket: Bucket, tmp_path: Path, name: str, also_here: bool
-) -> None:
+def test_what_others_write_stays_alone(bucket: Bucket, tmp_path: Path, name: str, also_here: bool) -> None:
     described(bucket, tmp_path, "One.", "Two.")
     for one in set(THEIRS) - {"new.json"} - set(bucket.names):
         bucket.put(one, "1\n")
@@ -294,9 +281,7 @@ def test_a_run_may_be_killed_before_any_request(
     assert ends >= 10, "records, scripts.json, four scripts, the track, the mark"
 
 
-def test_what_others_remove_stays_removed_and_what_this_run_removes_of_its_own_goes(
-    bucket: Bucket, tmp_path: Path
-) -> None:
+def test_what_others_remove_stays_removed_and_what_this_run_does(bucket: Bucket, tmp_path: Path) -> None:
     bucket.put("old.json", "1")
     bucket.put("note.txt", "a person's")
     side = mirror(tmp_path)
@@ -328,11 +313,22 @@ def test_a_name_that_leads_elsewhere_is_not_brought(bucket: Bucket, tmp_path: Pa
     assert not (tmp_path / "a" / "out.json").exists()
 
 
-def test_a_link_is_not_followed_out_of_the_folder(bucket: Bucket, side: Mirror, tmp_path: Path) -> None:
+def test_a_link_is_not_followed_out_of_the_folder(
+    bucket: Bucket, side: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     (side.folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     side.sync()
     assert bucket.names == []
+    # Nothing is written twice.
+    (side.folder / "shots.json").write_text("{}")
+    side.sync()
+    monkeypatch.setattr(Store, "write", lambda *_, **__: pytest.fail("written again"))
+    side.sync()
+    again = mirror(tmp_path)
+    monkeypatch.setattr(Store, "read", lambda *_, **__: pytest.fail("fetched again"))
+    again.bring_down()
+    again.sync()
 
 
 def test_a_person_who_writes_between_the_look_and_the_sending_is_seen(
@@ -403,9 +399,7 @@ def wait_until(done: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_run_sends_as_it_goes_on_alone_and_leaves_nothing_on_the_scratch_disk(
-    bucket: Bucket, tmp_path: Path
-) -> None:
+def test_a_run_sends_as_it_goes_alone_and_leaves_nothing_on_scratch(bucket: Bucket, tmp_path: Path) -> None:
     with staged(FILM, PLACE, tmp_path, progress=NoProgress(), every=0.02) as here:
         assert here.film.read_bytes() == b"film" * 100
         assert (here.film.name, here.folder.name) == ("x.mp4", "x.shotad")
@@ -419,9 +413,7 @@ def test_a_run_sends_as_it_goes_on_alone_and_leaves_nothing_on_the_scratch_disk(
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_a_run_that_fails_sends_what_it_has_and_one_that_is_stopped_leaves_its_film(
-    bucket: Bucket, tmp_path: Path
-) -> None:
+def test_a_failed_run_sends_what_it_has_a_stopped_one_leaves_its_film(bucket: Bucket, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), staged(FILM, PLACE, tmp_path, progress=NoProgress()) as here:
         raise KeyboardInterrupt
     assert here.film.exists()
@@ -445,7 +437,7 @@ def test_who_lost_the_lease_sends_nothing_more(bucket: Bucket, tmp_path: Path) -
     assert (here.folder / "track.json").exists(), "what could not be sent is kept"
 
 
-def test_trouble_with_the_disk_is_told_and_the_sending_goes_on(
+def test_disk_trouble_is_told_and_not_fatal(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     side, said, full = mirror(tmp_path), [], [True]
@@ -473,7 +465,7 @@ def test_trouble_with_the_disk_is_told_and_the_sending_goes_on(
         keeper.__exit__(None, None, None)
 
 
-def test_errors_of_a_run_name_places_that_are_there_when_it_has_ended(bucket: Bucket, tmp_path: Path) -> None:
+def test_errors_and_settings_name_places_that_are_there_at_the_end(bucket: Bucket, tmp_path: Path) -> None:
     bucket.put("track.json", "{broken")
     with (
         pytest.raises(ScriptError, match=r"memory://ad/x\.shotad/track\.json, line 1") as caught,
@@ -481,9 +473,6 @@ def test_errors_of_a_run_name_places_that_are_there_when_it_has_ended(bucket: Bu
     ):
         load_track(here.folder / "track.json")
     assert str(tmp_path) not in f"{caught.value}{caught.value.what}{caught.value.hint}"
-
-
-def test_settings_name_what_was_fetched_by_where_it_came_from(bucket: Bucket, tmp_path: Path) -> None:
     scratch, folder = tmp_path / "scratch", tmp_path / "x.shotad"
     folder.mkdir()
     for place in (PLACE, str(folder)):

@@ -37,13 +37,10 @@ def test_the_name_of_a_place_is_fit_for_a_file(place: str, name: str) -> None:
     assert name_of(place) == name
 
 
-def test_a_name_that_no_disk_takes_is_cut_and_keeps_its_ending() -> None:
+def test_names_and_addresses_are_fit_to_print() -> None:
     name = name_of(f"s3://b/{'ü' * 400}.mp4")
     assert len(name.encode()) <= 255
     assert name.startswith("üü")
     assert name.endswith(".mp4")
-
-
-def test_what_is_printed_of_an_address_has_no_keys() -> None:
     text = shown("https://me:pw@h/x.mp4?X-Amz-Signature=s1&X-Amz-Credential=c1&part=2")
     assert text == "https://h/x.mp4?X-Amz-Signature=…&X-Amz-Credential=…&part=2"

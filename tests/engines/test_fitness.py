@@ -51,7 +51,7 @@ FIT: list[tuple[dict[str, int | None], tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("has", "assignments"), FIT)
-def test_a_machine_that_holds_the_larger_model_is_fit(
+def test_what_holds_the_larger_is_fit(
     machine: dict[str, Any], has: dict[str, Any], assignments: tuple[str, ...]
 ) -> None:
     machine.update(has)

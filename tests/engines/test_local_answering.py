@@ -19,12 +19,8 @@ from tests.language_models import TEXT_END, TURN_END, load, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 TEXTS = [
-    "The rain",
-    "A woman in a red coat crosses the square",
-    "He",
-    "They run up the stairs while",
-    "looks",
-]
+    "The rain", "A woman in a red coat crosses the square", "He", "They run up the stairs while", "looks",
+]  # fmt: skip
 SAYS = "He opens the door."
 
 
@@ -130,12 +126,16 @@ def test_the_end_of_a_turn_ends_the_answer(teller: Teller) -> None:
     assert reply.usage.tokens_out == len(words) + 1
 
 
-def test_a_prompt_that_is_too_long_fails_and_says_so(random: Teller) -> None:
+def test_long_prompts_and_lost_gpus_are_told(random: Teller) -> None:
     replies = random.ask([request(0), request(1)], ["rain " * 600, "The rain"])
     assert replies[0].finish == "error"
     assert "the 512 that random takes" in str(replies[0].error)
     assert replies[1].finish != "error"
     assert replies[1].batch == ()
+    # A GPU that is gone stops the run.
+    random.fails(lambda ids: RuntimeError("CUDA error: device-side assert triggered\nmore"))
+    with pytest.raises(EngineError, match="device-side assert triggered"):
+        random.ask(REQUESTS, TEXTS)
 
 
 def test_memory_that_runs_out_makes_smaller_batches_from_then_on(random: Teller) -> None:
@@ -189,18 +189,10 @@ def test_what_the_model_s_code_fails_on_takes_no_other_along(random: Teller) -> 
     assert [r.text for n, r in enumerate(replies) if n != 3] == [t for n, t in enumerate(wanted) if n != 3]
 
 
-def test_a_gpu_that_is_gone_stops_the_run(random: Teller) -> None:
-    random.fails(lambda ids: RuntimeError("CUDA error: device-side assert triggered\nmore"))
-    with pytest.raises(EngineError, match="device-side assert triggered"):
-        random.ask(REQUESTS, TEXTS)
-
-
 @given(
     st.lists(st.integers(1, 500), max_size=40), st.integers(0, 100), st.integers(1, 3000), st.integers(1, 16)
 )
-def test_all_are_in_one_group_each_and_each_group_fits(
-    lengths: list[int], answer: int, tokens: int, most: int
-) -> None:
+def test_all_are_in_one_group_that_fits(lengths: list[int], answer: int, tokens: int, most: int) -> None:
     found = groups(lengths, answer, tokens, most)
     assert sorted(index for group in found for index in group) == list(range(len(lengths)))
     for group in found:

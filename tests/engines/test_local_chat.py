@@ -85,9 +85,7 @@ def test_who_answers_is_known_once_it_is_ready_which_reads_no_weights(root: Path
     assert str(root) not in f"{ready}"
 
 
-def test_what_cannot_work_is_refused_before_anything_is_fetched(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_unworkable_is_refused_first(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_llama(tmp_path / "short", context=128)
     with pytest.raises(EngineError, match=r"short takes 128 tokens; stage2.sampling.max_tokens is 40"):
         chat(config(folder)).get_ready(NoProgress())

@@ -70,15 +70,13 @@ def test_code_that_comes_with_a_model_is_not_run(copy: Path, tmp_path: Path) -> 
     assert not mark.exists()
 
 
-def test_fewer_bits_need_a_gpu_and_safetensors(model: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_loaded_is_told(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"local\.quantise = '4bit' cannot be used on cpu"):
         way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="4bit"))
     gguf = ModelPlace(tmp_path, "a.gguf", "files:1", "a.gguf")
     with pytest.raises(ConfigError, match=r"GGUF file of a\.gguf"):
         way_of(gguf, "text", CPU, LocalSettings(quantise="8bit"))
-
-
-def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:
+    # Missing libraries are named.
     real = importlib.util.find_spec
     absent = {"bitsandbytes"}
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in absent else real(name))
@@ -86,10 +84,7 @@ def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, model: Pat
     with pytest.raises(ShotadError, match=r"needs bitsandbytes, which is not installed.*pip install"):
         way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="8bit"))
 
-
-def test_memory_that_runs_out_while_loading_is_not_hidden(
-    monkeypatch: pytest.MonkeyPatch, model: Path
-) -> None:
+    # Memory that runs out at loading is not hidden.
     def full(way: local_loading.Way) -> object:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 

@@ -58,20 +58,24 @@ class Machine:
         (Machine(24, told=False, a=16, b=16), "ab", "abb"),  # memory runs out at loading
     ],
 )
-def test_models_stay_where_they_fit_and_give_way_where_they_do_not(
-    machine: Machine, taken: str, loads: str
-) -> None:
+def test_models_stay_where_they_fit_and_give_way_elsewhere(machine: Machine, taken: str, loads: str) -> None:
     assert [machine.take(label).label for label in taken] == list(taken)
     assert machine.loads == loads
 
 
-def test_one_that_does_not_fit_even_alone_is_refused() -> None:
+def test_one_that_does_not_fit_is_refused_and_other_errors_pass() -> None:
     machine = Machine(24, a=16, g=140)
     machine.take("a")
     with pytest.raises(EngineError, match=r"g does not fit .* about 140\.0 GB in float32") as caught:
         machine.take("g")
     assert "4bit" in caught.value.hint
     assert machine.take("a").label == "a", "and the cache still works"
+
+    def broken(way: Way) -> Loaded:
+        raise ValueError("no model")
+
+    with pytest.raises(ValueError, match="no model"):
+        take(ModelCache(broken, lambda way: 1), "a")
 
 
 def test_threads_take_turns() -> None:
@@ -98,11 +102,3 @@ def test_threads_take_turns() -> None:
 
 def take(cache: ModelCache, label: str, **local: Any) -> Loaded:
     return cache.take(ModelPlace(Path("/models") / label, label, "1"), "text", CPU, LocalSettings(**local))
-
-
-def test_other_errors_pass() -> None:
-    def broken(way: Way) -> Loaded:
-        raise ValueError("no model")
-
-    with pytest.raises(ValueError, match="no model"):
-        take(ModelCache(broken, lambda way: 1), "a")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import WeightsError
-from shotad.engines import local_model as names
+from shotad.core import EngineError, WeightsError, load_config
+from shotad.engines import local_model as names, make_engine
 from tests.language_models import make_llama
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -63,7 +63,7 @@ def test_a_short_name_is_a_repository_of_the_hub(hub: Path, model: Path) -> None
     assert names.at_hand("llama3-8b", "f" * 40) is None
 
 
-def test_one_that_cannot_be_had_says_what_to_do(hub: Path) -> None:
+def test_what_cannot_be_had_says_what_to_do(hub: Path, model: Path, tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="Meta-Llama-3-8B-Instruct") as caught:
         names.resolve("llama3-8b")
     assert "HF_TOKEN" in caught.value.hint
@@ -71,18 +71,14 @@ def test_one_that_cannot_be_had_says_what_to_do(hub: Path) -> None:
     with pytest.raises(WeightsError, match=r"somebody/something in revision v1") as other:
         names.resolve("somebody/something", "v1")
     assert "Check the name" in other.value.hint
-
-
-def test_a_wrong_name_is_answered_with_the_nearest() -> None:
+    # A wrong name is answered with the nearest.
     with pytest.raises(WeightsError, match="no model called 'lama3-8b'") as caught:
         names.label_of("lama3-8b")
     assert "Did you mean llama3-8b?" in caught.value.hint
     assert "smollm2" in caught.value.hint
     with pytest.raises(WeightsError, match="no model called 'silero-vad'"):
         names.resolve("silero-vad")
-
-
-def test_a_folder_that_is_not_whole_is_refused(model: Path, tmp_path: Path) -> None:
+    # A folder that is not whole is refused.
     copy = shutil.copytree(model, tmp_path / "half")
     (copy / "model.safetensors").unlink()
     with pytest.raises(WeightsError, match="no whole model"):
@@ -103,9 +99,7 @@ def test_a_gguf_file_is_known_by_its_name_and_its_bytes(tmp_path: Path) -> None:
     assert names.resolve(str(changed)).revision != place.revision
 
 
-def test_a_name_of_the_manifest_is_fetched_only_when_it_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_of_the_manifest_is_fetched_at_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
     assert names.label_of("smollm2") == "smollm2"
     assert names.at_hand("smollm2") is None
@@ -120,3 +114,20 @@ def test_a_name_of_the_manifest_is_fetched_only_when_it_is_used(
     assert fetched == ["smollm2"]
     assert place.gguf == "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert place.revision.startswith("sha256:b179c9523d0e6a0f")
+
+
+# Engines by name: what is no engine is told as an error, whatever it is.
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("os:path", "os:path is no class"),
+        ("builtins:str", "builtins:str is no engine"),
+        ("shotad:nothing", "cannot be loaded"),
+        ("no_such_module:Class", "cannot be loaded"),
+        ("fakee", "Did you mean fake"),
+    ],
+)
+def test_what_is_no_engine_is_told(name: str, what: str) -> None:
+    with pytest.raises(EngineError) as told:
+        make_engine(name, load_config(), "stage1")
+    assert what in str(told.value)

@@ -55,9 +55,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("template", "messages", "prompt"), CASES.values(), ids=CASES)
-def test_the_prompt_is_whole_with_one_bos(
-    template: str | None, messages: tuple[Message, ...], prompt: str
-) -> None:
+def test_a_prompt_is_whole_with_bos(template: str | None, messages: tuple[Message, ...], prompt: str) -> None:
     tokenizer = make_tokenizer(template)
     ids = TextWords(Template(tokenizer, None, "a model", words_only=True)).tokens(Request("s1", messages))
     assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == prompt

@@ -270,16 +270,14 @@ def test_candidates_are_answered_as_json_and_stress_different_facts() -> None:
     assert len({line for line in answer.values() if line}) == 5
 
 
-def test_unreadable_facts_fail_that_request_alone() -> None:
+def test_what_it_cannot_read_is_told() -> None:
     good = Request("s2", (), notes=FACING.to_json(), budget=9)
     bad = Request("s1", (), notes={"current": [1], "people": [{"shoe": 1}]}, budget=9)
     replies = narrator().generate([bad, good])
     assert replies[0].finish == "error"
     assert "facts cannot be read" in (replies[0].error or "")
     assert replies[1].text == "Two people face each other."
-
-
-def test_it_speaks_english_and_of_what_the_observer_measured_alone() -> None:
+    # It speaks English and of what the observer measured alone.
     with pytest.raises(EngineError, match="language = 'de'"):
         narrator("language=de")
     with pytest.raises(EngineError, match=r"not of the words of openai.*stage2\.engine"):
@@ -393,7 +391,7 @@ def test_candidates_are_distinct_lines_within_the_budget(facts: Facts, budget: i
     assert all(spoken_words(line) <= budget for line in lines)
 
 
-def test_only_one_whose_face_fills_the_picture_is_a_face() -> None:
+def test_faces_are_near_and_nothing_is_invented_for_benchmarks() -> None:
     for seed in range(20):
         shoulders = person(face=True, framing="head and shoulders")
         near = told(Facts((1,), people=(shoulders,)), seed=seed, always=True).lower()
@@ -401,16 +399,13 @@ def test_only_one_whose_face_fills_the_picture_is_a_face() -> None:
         assert "close by" in near
         whole = Facts((1,), people=(person(face=True, framing="face"),))
         assert "face" in told(whole, seed=seed, always=True).lower()
-
-
-def always(facts: Facts, **request: Any) -> Reply:
-    return ask(facts, budget=9, always=True, **request)
-
-
-def test_for_benchmarks_nothing_is_invented_nor_uncertain_nor_too_long() -> None:
     assert always(Facts((1,))).finish == "silent"
     assert always(Facts((1,), people=(person(sure=0.3),))).finish == "silent"
     assert (
         always(Facts((1,), texts=(text("THE BLENDER FOUNDATION, WHICH HAS MADE MANY A FILM BEFORE"),))).finish
         == "silent"
     )
+
+
+def always(facts: Facts, **request: Any) -> Reply:
+    return ask(facts, budget=9, always=True, **request)

@@ -56,7 +56,18 @@ def ask(slot: Interval, *, budget: int | None = None, **facts: Any) -> Reply:
     return make_engine("narrator", Config(), "stage2").generate([request])[0]
 
 
-def test_two_things_far_apart_are_not_told_in_one_line() -> None:
+def test_what_comes_late_has_the_time_that_is_left() -> None:
+    words = "The war is over. Nobody came home to the old town by the river"
+    assert "river" in ask(Interval(10, 18), texts=(text(words, 10, 18),)).text
+    late = ask(Interval(10, 18), texts=(text(words, 15, 18),))
+    assert late.text == 'A text begins: "The war is over."'
+    # What comes too late for any line is not told and says why.
+    reply = ask(Interval(10, 16), texts=(text("SEVEN LONG YEARS AGO IN SPAIN", 15.5, 16),))
+    assert (reply.text, reply.finish) == ("", "silent")
+    assert reply.notes["unread"]
+    reply = ask(Interval(10, 12), people=(person(11.9, 12, count=4, deed="stands up"),))
+    assert reply.notes["reason"] == "what there is to tell comes too late in the slot for a line"
+    # Two things far apart are not told in one line.
     slot = Interval(10, 20)
     title = text("ONE DAY", 10, 12)
     near = ask(slot, texts=(title,), people=(person(12, 15, movement="closer"),))
@@ -65,28 +76,11 @@ def test_two_things_far_apart_are_not_told_in_one_line() -> None:
     assert [said["what"] for said in far.notes["said"][0]] == ["title"]
 
 
-def test_a_text_that_comes_late_has_the_words_that_are_left() -> None:
-    words = "The war is over. Nobody came home to the old town by the river"
-    assert "river" in ask(Interval(10, 18), texts=(text(words, 10, 18),)).text
-    late = ask(Interval(10, 18), texts=(text(words, 15, 18),))
-    assert late.text == 'A text begins: "The war is over."'
-
-
-def test_what_comes_too_late_for_any_line_is_not_told_and_says_why() -> None:
-    reply = ask(Interval(10, 16), texts=(text("SEVEN LONG YEARS AGO IN SPAIN", 15.5, 16),))
-    assert (reply.text, reply.finish) == ("", "silent")
-    assert reply.notes["unread"]
-    reply = ask(Interval(10, 12), people=(person(11.9, 12, count=4, deed="stands up"),))
-    assert reply.notes["reason"] == "what there is to tell comes too late in the slot for a line"
-
-
-def test_who_leaves_is_told_to_when_they_do() -> None:
+def test_facts_are_true_from_their_times_on() -> None:
     fact = person(10, 16, leaves=True, movement="left", since=15.0)
     (said,) = ask(Interval(10, 18), people=(fact,)).notes["said"][0]
     assert (said["since"], said["until"]) == (15.0, 16)
-
-
-def test_facts_of_an_older_run_are_true_from_their_shots_on() -> None:
+    # Facts of an older run are true from their shots on.
     car = ThingFact(1, "car", 1, "left", 0.95)
     (said,) = ask(Interval(10, 18), light=(LightFact(0, "dark", None, 0.95),), things=(car,)).notes["said"][0]
     assert (said["what"], said["since"]) == ("thing", 13.0)

@@ -10,9 +10,7 @@ from shotad.engines.fake import FakeEngine
 from tests.endpoint import engine_for
 
 
-def test_the_first_that_is_set_counts_then_the_environment_then_openai(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_set_first_counts_then_the_environment_then_openai(monkeypatch: pytest.MonkeyPatch) -> None:
     assert address_of(None, "").is_own
     monkeypatch.setenv("OPENAI_BASE_URL", "http://box:1/v1/")
     assert address_of(None, None).url == "http://box:1/v1"

@@ -16,26 +16,19 @@ pytest.importorskip("httpx", reason="the extra openai is not installed")
 KEY = "sk-plantedkey-0123456789/abcdef"
 
 
-def test_identity_tells_what_changes_answers_and_no_more() -> None:
+def test_identity_tells_what_changes_answers_and_words_of_all_scripts_arrive() -> None:
     one = engine_for("http://one.example/v1", key_name="ONE", in_flight=1, timeout=1.0)
     two = engine_for("http://two.example/v1", key_name="TWO")
     assert one.identity == two.identity == Identity("openai", "tiny", "detail=low jpeg=75")
     assert engine_for(None, detail="high").identity != one.identity
     assert engine_for(None, stage="stage2", detail="high").identity == Identity("openai", "tiny", "")
-
-
-def test_words_of_all_scripts_and_frames_arrive_and_come_back() -> None:
     reply, seen = ask(echo, request("Zoë — 猫 😀 “so”", frames=3))
     assert reply == Reply("Zoë — 猫 😀 “so”", "stop", Usage(11, 5))
     assert len(seen[0].pictures) == 3
 
 
 # Secrets
-
-
-def test_what_a_url_holds_besides_goes_to_the_server_and_nowhere_else(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_what_else_a_url_holds_goes_to_the_server_and_nowhere_else(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with BadServer([status(500), status(400, "no: hushhush bWU6aHVzaGh1c2g= topsecret me")]) as server:
         engine = engine_for(server.url.replace("http://", "http://me:hushhush@") + "?token=topsecret")
@@ -76,27 +69,29 @@ def test_parts_of_a_key_and_keys_in_answers_are_not_passed_on(monkeypatch: pytes
     assert "[secret]" in (ask([Act(200, f"<p>{KEY}</p>", kind="text/html")], retries=0)[0].error or "")
 
 
-def test_no_proxy_of_the_environment_carries_frames_off_a_local_server(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_frames_go_to_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     with BadServer([status(500)]) as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
         assert ask(echo, request("yes"))[0].text == "yes"
         assert proxy.requests == []
-
-
-def test_frames_are_not_sent_on_to_where_a_server_points() -> None:
+    # Frames are not sent on to where a server points.
     with BadServer() as other:
         there = {"Location": other.url + "/chat/completions?t=secret"}
         with pytest.raises(EngineError, match=r"sends calls on to 127\.0\.0\.1.*base_url"):
             ask([status(307, headers=there)], request(frames=1))
         assert other.requests == []
+    # The organisation is not told to others.
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    with BadServer() as server:
+        engine_for(server.url).generate([request()])
+        assert not [
+            name for name in server.requests[0].headers if "organization" in name or "project" in name
+        ]
 
 
 # Before the first call
-
-
 def test_getting_ready_contacts_nothing_and_openai_alone_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     with BadServer() as server:
         engine_for(server.url).get_ready(NoProgress())
@@ -108,7 +103,7 @@ def test_getting_ready_contacts_nothing_and_openai_alone_wants_a_key(monkeypatch
     engine_for(None, key_name="MY_KEY").get_ready(NoProgress())
 
 
-def test_without_a_model_the_servers_models_are_named() -> None:
+def test_without_a_model_or_the_client_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     with BadServer(models=["llava:7b", "qwen"]) as server:
         engine = engine_with({"openai": {"base_url": server.url}})
         for act in (lambda: engine.generate([request()]), lambda: engine.get_ready(NoProgress())):
@@ -119,9 +114,6 @@ def test_without_a_model_the_servers_models_are_named() -> None:
         engine_with({"openai": {"base_url": server.url}}).generate([request()])
     with pytest.raises(EngineError, match=r"openai\.model"):
         engine_with({"openai": {"base_url": "https://box.invalid/v1"}}).get_ready(NoProgress())
-
-
-def test_a_missing_client_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     engine = engine_for("http://localhost:1/v1")
     for act in (lambda: engine.generate([request()]), lambda: engine.get_ready(NoProgress())):
@@ -130,8 +122,6 @@ def test_a_missing_client_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 # What came back
-
-
 @pytest.mark.parametrize(
     ("act", "reply"),
     [
@@ -217,13 +207,3 @@ def test_a_template_without_a_system_turn_gets_its_words_from_the_user(frames: i
     reply, seen = ask(script, request("What?", frames=frames))
     assert reply.text.split() == ["You", "describe", "films.", "What?"]
     assert len(seen[-1].pictures) == frames
-
-
-def test_the_organisation_is_not_told_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
-    with BadServer() as server:
-        engine_for(server.url).generate([request()])
-        assert not [
-            name for name in server.requests[0].headers if "organization" in name or "project" in name
-        ]

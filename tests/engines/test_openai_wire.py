@@ -15,22 +15,19 @@ from tests.endpoint import SCHEMA, engine_with, greedy, request
 SETTINGS = EndpointSettings()
 
 
-def test_a_plain_request_says_all_that_shapes_the_answer() -> None:
+def test_a_request_says_all_that_shapes_the_answer() -> None:
     body = body_of(request("What?", sampling=greedy(77)), "tiny", SETTINGS)
     assert body == {
         "model": "tiny",
         "messages": [
-            {"role": "system", "content": "You describe films."},
-            {"role": "user", "content": "What?"},
+            {"role": "system", "content": "You describe films."}, {"role": "user", "content": "What?"},
         ],
         "max_tokens": 77,
         "temperature": 0.0,
         "top_p": 1.0,
         "seed": 0x7FFF_FFFF,
-    }
-
-
-def test_a_schema_is_sent_closed_and_strict() -> None:
+    }  # fmt: skip
+    # A schema is sent closed and strict.
     sent = body_of(request(schema=True), "tiny", SETTINGS)["response_format"]
     assert sent["type"] == "json_schema"
     assert sent["json_schema"]["strict"] is True
@@ -41,9 +38,7 @@ def test_a_schema_is_sent_closed_and_strict() -> None:
     outer = {"type": "object", "properties": {"a": {"type": "array", "items": inner}}}
     assert strict(outer)["properties"]["a"]["items"]["required"] == ["b"]
     assert "required" not in inner
-
-
-def test_halves_of_characters_do_not_break_the_request() -> None:
+    # Halves of characters do not break the request.
     body = body_of(request("Caf\udce9 \ud83d"), "tiny", SETTINGS)
     json.dumps(body, ensure_ascii=False).encode()
     assert body["messages"][1]["content"] == "Caf\ufffd \ufffd"

@@ -73,9 +73,7 @@ def test_each_family_sees_every_frame_and_its_time(kind: str, folder_of: Callabl
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_by_the_papers_rules_all_are_shown_stills_without_a_word(
-    kind: str, folder_of: Callable[[str], Path]
-) -> None:
+def test_by_the_papers_rules_all_see_wordless_stills(kind: str, folder_of: Callable[[str], Path]) -> None:
     engine: Any = make_engine("qwen2-vl", settings(folder_of(kind), "prompt.rules=paper"), "stage1")
     engine.get_ready(NoProgress())
     assert "stills" not in engine.identity.revision

@@ -87,7 +87,7 @@ def test_videos_are_those_of_the_published_processor(kind: str, factor: int) -> 
         np.testing.assert_allclose(ours, np.asarray(theirs["pixel_values_videos"]), atol=2e-6)
 
 
-def test_sizes_are_those_of_the_published_rule() -> None:
+def test_sizes_and_rules_are_the_published_ones() -> None:
     pil = pytest.importorskip("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl")
     random = np.random.default_rng(1)
     for _ in range(2000):
@@ -97,9 +97,6 @@ def test_sizes_are_those_of_the_published_rule() -> None:
         low, high = low * 50, low * 50 + more * 300
         theirs = pil.smart_resize(height, width, 28, low, high)
         assert smart_size(width, height, 28, low, high) == theirs[::-1]
-
-
-def test_rules_come_from_the_processors_file() -> None:
     silent = PatchRules.of({"do_normalize": False, "do_rescale": False})
     assert (silent.mean, silent.std, silent.rescale) == ((0, 0, 0), (1, 1, 1), 1)
     assert video_patches(noise(2, 28, 28), (28, 28), silent)[0].max() == 255

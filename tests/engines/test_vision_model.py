@@ -74,15 +74,12 @@ def test_answers_alone_and_in_a_batch_are_the_same(kind: str, folders: dict[str,
     assert [reply.usage for reply in together] == [reply.usage for reply in alone]
 
 
-def test_a_frame_that_has_no_size_fails_alone(folders: dict[str, Path]) -> None:
+def test_a_frame_without_size_and_a_small_model_fail_alone(folders: dict[str, Path], tmp_path: Path) -> None:
     engine = vision(settings(folders["qwen2_vl"]))
     good, bad = make_request("a", clip=make_clip(2)), make_request("b", clip=make_clip(2, 600, 2))
     first, second = engine.generate([good, bad])
     assert first.text
     assert second.error == "a frame of 600 x 2 is more than 200 times as long as broad"
-
-
-def test_models_too_small_for_a_clip_are_refused_at_once(tmp_path: Path) -> None:
     folder = qwen_folder(tmp_path / "small", "qwen2_vl", max_position_embeddings=900)
     engine = vision(settings(folder))
     with pytest.raises(EngineError, match=r"small takes 900 tokens; a clip takes about \d+ and stage1"):

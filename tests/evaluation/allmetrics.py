@@ -75,42 +75,23 @@ FILMS: dict[str, tuple[tuple[str, ...], list[tuple[str, tuple[str, ...]]]]] = {
 """Casts, and human ADs with their actions. No two lines are equal, and each has four words or more."""
 
 MIXED: tuple[str | None, ...] = (
-    "Ann Miller opens a door.",
-    "Bob goes to the window.",
-    "He drops a gun.",
-    None,
-    "A dog jumps over the fence.",
-    "",
-    "A man takes off his glasses.",
-    "She opens a door.",
-    "Tony pours a glass of wine.",
-    "Margot reads a letter.",
-    "…",
-    "Margot reads a letter.",
-    "It rains.",
-    None,
+    "Ann Miller opens a door.", "Bob goes to the window.", "He drops a gun.", None,
+    "A dog jumps over the fence.", "", "A man takes off his glasses.", "She opens a door.",
+    "Tony pours a glass of wine.", "Margot reads a letter.", "…", "Margot reads a letter.", "It rains.", None,
     "Smoke rises.",
-)
+)  # fmt: skip
 """Predictions of a middling system: two are missing, two say nothing, two of one film are equal."""
 
-
 VARIED: tuple[str | None, ...] = (
-    "Ann Miller opens the heavy door, then smiles at Bob.",
-    "Bob Hart strolls to the window and looks out.",
-    "He grabs a gun and drops it.",
-    "Ann is running up the stairs in the dark; she falls.",
-    "A dog sleeps by the garden fence.",
-    "They stare at each other. Bob nods.",
-    "Dr. Cole puts on his glasses.",
-    "Sitting on a bed, she waits.",
+    "Ann Miller opens the heavy door, then smiles at Bob.", "Bob Hart strolls to the window and looks out.",
+    "He grabs a gun and drops it.", "Ann is running up the stairs in the dark; she falls.",
+    "A dog sleeps by the garden fence.", "They stare at each other. Bob nods.",
+    "Dr. Cole puts on his glasses.", "Sitting on a bed, she waits.",
     "Two glasses of red wine are poured by Tony.",
     "Margot hesitates for a moment, then tears up a letter and throws it into the fire.",
-    "Wendice locks a drawer.",
-    "She doesn't hide the letter behind a clock.",
-    "Rain.",
-    "A train that crosses the old bridge whistles twice.",
-    "Smoke rises, 3.5 m high, from the chimney tops!",
-)
+    "Wendice locks a drawer.", "She doesn't hide the letter behind a clock.", "Rain.",
+    "A train that crosses the old bridge whistles twice.", "Smoke rises, 3.5 m high, from the chimney tops!",
+)  # fmt: skip
 """Synonyms, passives, abbreviations, two verbs, none: what the ways to read a text differ in."""
 
 

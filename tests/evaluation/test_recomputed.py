@@ -73,9 +73,8 @@ def recall_of(corpus: Corpus, alike: Similarity, k: int, n: int, rule: str) -> l
 @pytest.mark.parametrize("name", ["cider", "cider-plain"])
 def test_cider_by_its_formula(name: str, make_bench: MakeBench) -> None:
     corpus = predicted(VARIED)
-    corpus = changed(
-        corpus, 4, references=(*corpus.items[4].references, "The dog sleeps in the garden, by a fence.")
-    )
+    second = "The dog sleeps in the garden, by a fence."
+    corpus = changed(corpus, 4, references=(*corpus.items[4].references, second))
     references = [[tokens(text) for text in item.references] for item in corpus.items]
     result = scored(name, corpus, make_bench())
     for row, item, wanted in zip(result.rows, corpus.items, references, strict=True):

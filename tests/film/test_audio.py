@@ -65,13 +65,27 @@ def test_a_tone_is_heard_at_its_film_second_and_blocks_have_no_gap(name: str) ->
     assert done / RATE == pytest.approx(sound.start + sound.duration, abs=0.05)
 
 
-def test_the_centre_leads() -> None:
+def test_the_centre_and_the_default_lead() -> None:
     loud = []
     for channel in range(4):
         sound = SoundSpec(layout="5.1", only_channel=channel, codec="flac", start=0.1)
         samples, _ = _listen(make_film(FilmSpec(suffix=".mkv", sounds=(sound,))))
         loud.append(float(np.abs(samples[int(0.52 * RATE) : int(0.58 * RATE)]).max()))
     assert loud == pytest.approx([0.15, 0.15, 0.5, 0.0], abs=0.02)
+    # The default is neither description nor commentary.
+    made = make_film(TRACKS)
+    assert _onsets(_listen(made)[0]) == pytest.approx([1.1], abs=0.004)
+    for track, beep in enumerate((0.3, 0.7, 1.1)):
+        assert _onsets(_listen(made, track)[0]) == pytest.approx([beep], abs=0.004)
+    # A film without sound gives nothing.
+    with open_film(make_film().path) as film:
+        assert list(sound_blocks(film)) == []
+        with pytest.raises(FilmError, match="it has no sound"):
+            sound_blocks(film, 0)
+    # What comes twice is heard once and what misses is silent.
+    assert _pieces([(0, 30), (20, 30), (60, 5)]) == [*range(50), *[0] * 10, *range(60, 65)]
+    assert _pieces([(-5, 10), (250, 3)]) == [*range(5), *[0] * 245, 250, 251, 252]
+    assert _pieces([(0, 5), (1000000, 5)]) == [*range(5)]
 
 
 TRACKS = FilmSpec(
@@ -84,31 +98,11 @@ TRACKS = FilmSpec(
 )
 
 
-def test_the_default_is_neither_description_nor_commentary() -> None:
-    made = make_film(TRACKS)
-    assert _onsets(_listen(made)[0]) == pytest.approx([1.1], abs=0.004)
-    for track, beep in enumerate((0.3, 0.7, 1.1)):
-        assert _onsets(_listen(made, track)[0]) == pytest.approx([beep], abs=0.004)
-
-
-def test_a_film_without_sound_gives_nothing() -> None:
-    with open_film(make_film().path) as film:
-        assert list(sound_blocks(film)) == []
-        with pytest.raises(FilmError, match="it has no sound"):
-            sound_blocks(film, 0)
-
-
 def _pieces(pieces: Iterable[tuple[int, int]]) -> list[float]:
     from shotad.film.audio import _blocks
 
     made = ((at, np.arange(at, at + n, dtype=np.float32)) for at, n in pieces)
     return np.concatenate([b.samples for b in _blocks(iter(made), 100, 10.0)]).tolist()
-
-
-def test_what_comes_twice_is_heard_once_and_what_misses_is_silent() -> None:
-    assert _pieces([(0, 30), (20, 30), (60, 5)]) == [*range(50), *[0] * 10, *range(60, 65)]
-    assert _pieces([(-5, 10), (250, 3)]) == [*range(5), *[0] * 245, 250, 251, 252]
-    assert _pieces([(0, 5), (1000000, 5)]) == [*range(5)]
 
 
 def test_channels_that_change_on_the_way_stay_those_it_began_with() -> None:

@@ -32,27 +32,21 @@ def plan(slot_id: str, *shots: Sequence[float]) -> ClipPlan:
     return ClipPlan(slot_id, tuple(FramePlan(i, Role.CURRENT, np.array(s)) for i, s in enumerate(shots)))
 
 
-def test_each_picture_is_read_once_in_the_order_of_the_film() -> None:
+def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
     reel = Reel()
     found = dict(clips([plan("a", [1, 5], [6, 9]), plan("b", [4, 5], [6, 7])], reel))
     assert reel.asked == [1, 4, 5, 6, 7, 9]
     assert found["a"].images[:, 0, 0, 0].tolist() == [1, 5, 6, 9]
     assert found["a"].shot_numbers.tolist() == [0, 0, 1, 1]
     assert found["b"].seconds.tolist() == pytest.approx([3.99, 4.99, 5.99, 6.99])
-
-
-def test_a_film_that_ends_early_shortens_clips_and_leaves_out_empty_ones() -> None:
-    found = dict(clips([plan("a", [1, 2], [6]), plan("b", [7, 8])], Reel(end=5)))
-    assert list(found) == ["a"]
-    assert found["a"].seconds.tolist() == pytest.approx([0.99, 1.99])
-
-
-def test_pictures_are_shared_but_never_changed_for_another_clip() -> None:
+    # Pictures are shared but never changed for another clip.
     first, second = (clip for _, clip in clips([plan("a", [1]), plan("b", [1])], Reel()))
     first.images[:] = 99
     assert second.images.max() == 1
-
-
-def test_an_empty_plan_is_refused() -> None:
+    # A film that ends early shortens clips and leaves out empty ones.
+    found = dict(clips([plan("a", [1, 2], [6]), plan("b", [7, 8])], Reel(end=5)))
+    assert list(found) == ["a"]
+    assert found["a"].seconds.tolist() == pytest.approx([0.99, 1.99])
+    # An empty plan is refused.
     with pytest.raises(ValueError, match="at least one frame"):
         ClipPlan("a", ())

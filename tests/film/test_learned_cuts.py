@@ -141,8 +141,6 @@ def test_the_network_is_fetched_for_learned_alone(monkeypatch: pytest.MonkeyPatc
 
 
 # The network
-
-
 def random_weights(path: Path) -> list[npt.NDArray[np.float32]]:
     """A file laid out as the published one, with small random tensors; returned in their order."""
     rng = np.random.default_rng(5)

@@ -67,25 +67,19 @@ MEDIA = {
 }
 
 SHOWN = {
-    "wide pixels": (192, 144),
-    "narrow pixels": (160, 120),
-    "turned 90": (108, 192),
-    "turned 270": (108, 192),
-}
+    "wide pixels": (192, 144), "narrow pixels": (160, 120), "turned 90": (108, 192), "turned 270": (108, 192),
+}  # fmt: skip
 
 NO_DECORD = "decord is not installed (extra shotad[decord])"
 
 DECORD_UNFIT = {
-    "transport stream": "hangs on MPEG-TS",
-    "transport stream, 1001-based": "hangs on MPEG-TS",
-    "open gop, transport stream": "hangs on MPEG-TS",
-    "mpeg2 transport stream": "hangs on MPEG-TS",
-    "interlaced": "knows no fields",
-    "programme stream": "knows no times",
+    "transport stream": "hangs on MPEG-TS", "transport stream, 1001-based": "hangs on MPEG-TS",
+    "open gop, transport stream": "hangs on MPEG-TS", "mpeg2 transport stream": "hangs on MPEG-TS",
+    "interlaced": "knows no fields", "programme stream": "knows no times",
     "mkv without duration": "cannot open what states no length",
     "raw stream without times": "cannot open what states no length",
     "ogg": "cannot open what states no length",
-}
+}  # fmt: skip
 """What decord is known to fail on, with the reason; `docs` say the same."""
 
 
@@ -249,8 +243,6 @@ def test_hdr_is_brought_to_sdr(transfer: int) -> None:
 
 
 # Bad input
-
-
 def _refused(path: Path, *words: str) -> FilmError:
     with pytest.raises(FilmError) as caught:
         open_film(path)
@@ -275,12 +267,10 @@ BAD: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "missing": (lambda path: None, ("There is no film", "film.mp4")),
     "empty": (Path.touch, ("film.mp4 is empty",)),
     "text": (
-        lambda path: path.write_text("Räume.\n" * 50, "utf-8"),
-        ("film.mp4 is a text file, not a film",),
+        lambda path: path.write_text("Räume.\n" * 50, "utf-8"), ("film.mp4 is a text file, not a film",),
     ),
     "noise": (
-        lambda path: path.write_bytes(np.random.default_rng(0).bytes(20000)),
-        ("cannot be read as a film",),
+        lambda path: path.write_bytes(np.random.default_rng(0).bytes(20000)), ("cannot be read as a film",),
     ),
     "sound alone": (_sound_alone, ("film.mp4 has no picture, only sound",)),
     "a pipe": (os.mkfifo, ("is not a film file",)),
@@ -292,7 +282,7 @@ BAD: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
         lambda path: path.write_bytes(_film_bytes()[: _film_bytes().rindex(b"moov") - 4]),
         ("film.mp4 cannot be read as a film", "incomplete"),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BAD)
@@ -352,8 +342,6 @@ def test_a_film_with_a_hole_goes_on_after_it(suffix: str, codec: str, tmp_path: 
 
 
 # A film may not reach out
-
-
 class _Ear(socketserver.BaseRequestHandler):
     heard: list[bytes] = []  # noqa: RUF012 - one server a test
 
@@ -387,9 +375,7 @@ PLAYLISTS = {
 
 @pytest.mark.parametrize("suffix", [".mp4", ".m3u8"])
 @pytest.mark.parametrize("kind", list(PLAYLISTS))
-def test_a_playlist_reaches_neither_network_nor_files(
-    kind: str, suffix: str, address: str, tmp_path: Path
-) -> None:
+def test_a_playlist_reaches_no_net_nor_files(kind: str, suffix: str, address: str, tmp_path: Path) -> None:
     film = make_film(FilmSpec(suffix=".ts"))
     for target in (address, str(film.path), film.path.as_uri()):
         path = tmp_path / f"film{suffix}"
@@ -401,9 +387,7 @@ def test_a_playlist_reaches_neither_network_nor_files(
 @pytest.mark.parametrize(
     "name", ["concat:a.mp4|b.mp4", "pipe:0", "data:text/plain,x", "subfile,,start,0,end,9,,:a"]
 )
-def test_a_name_is_never_taken_for_a_protocol(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_is_no_protocol(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FilmError, match="There is no film"):
         open_film(name)

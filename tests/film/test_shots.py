@@ -24,8 +24,6 @@ MAD = {"adaptive_threshold": 1.5}
 
 
 # Film made here
-
-
 def scene(seed: int, frames: int, size: tuple[int, int], *, pan: int = 1, grain: float = 2.0) -> Images:
     """A soft coloured picture that glides, with grain: ``size`` is (width, height)."""
     rng = np.random.default_rng(seed)
@@ -106,8 +104,6 @@ def decoded(path: Path) -> Iterator[Frame]:
 
 
 # The library's own answer
-
-
 def library(path: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.float64]]:
     """Cut frame numbers and scores from ``scenedetect.detect()`` with its defaults."""
     from scenedetect import AdaptiveDetector, detect
@@ -167,15 +163,11 @@ def test_same_cuts_as_the_library_at_every_size(tmp_path: Path, size: tuple[int,
 @pytest.mark.parametrize(
     "settings",
     [
-        {"adaptive_threshold": 1.5, "min_scene_len": 2, "window_width": 1},
-        MAD,
-        {"min_scene_len": 1},
-        {"min_scene_len": 40},
-        {"window_width": 4},
-        {"adaptive_threshold": 8.0},
+        {"adaptive_threshold": 1.5, "min_scene_len": 2, "window_width": 1}, MAD, {"min_scene_len": 1},
+        {"min_scene_len": 40}, {"window_width": 4}, {"adaptive_threshold": 8.0},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_same_cuts_with_every_setting(tmp_path: Path, settings: dict[str, Any]) -> None:
     path = write_film(tmp_path / "film.mp4", busy_film((200, 112)))
     assert ours(path, **settings)[0] == library(path, **settings)[0]
@@ -222,15 +214,7 @@ def test_both_ways_follow_the_tagged_matrix(tmp_path: Path, matrix: int) -> None
     assert np.abs(fast_scores - scores).max() < 1.0
 
 
-def test_a_matrix_that_swscale_does_not_know_stops_nobody(tmp_path: Path) -> None:
-    images = scene(1, 20, (320, 180)) + scene(2, 20, (320, 180))
-    path = write_film(tmp_path / "film.mp4", images, matrix=8)
-    assert ours(path, path="exact")[0] == [20]
-
-
 # Time
-
-
 def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
     images = scene(1, 30, (160, 90)) + scene(2, 30, (160, 90)) + scene(3, 30, (160, 90))
     steps = np.random.default_rng(7).integers(15, 120, len(images))
@@ -245,11 +229,13 @@ def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
 
 
 # One shot, no shot, wrong frames
-
-
-def test_a_film_without_a_frame_is_refused() -> None:
+def test_films_without_frames_or_with_an_odd_matrix(tmp_path: Path) -> None:
     with pytest.raises(FilmError, match="no picture"):
         detect_shots([], ShotSettings(), end=1.0)
+    # A matrix that swscale does not know stops nobody.
+    images = scene(1, 20, (320, 180)) + scene(2, 20, (320, 180))
+    path = write_film(tmp_path / "film.mp4", images, matrix=8)
+    assert ours(path, path="exact")[0] == [20]
 
 
 @pytest.mark.parametrize("path", ["exact", "fast"])

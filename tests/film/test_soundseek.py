@@ -129,7 +129,7 @@ def test_what_is_sought_is_what_a_whole_pass_has(name: str) -> None:
             assert apart < 0.1 * level, f"at {second}"
 
 
-def test_beyond_the_end_there_is_nothing() -> None:
+def test_beyond_ends_and_gaps() -> None:
     with open_film(made(FILMS["mp4 aac"])) as film:
         seeker = SoundSeeker(film, 0, 48000)
         assert seeker.between(50 * 48000, 51 * 48000) is None
@@ -138,16 +138,12 @@ def test_beyond_the_end_there_is_nothing() -> None:
         assert len(found) == 96000
         assert not found[round(0.6 * 48000) :].any()
         assert found[: round(0.4 * 48000)].any()
-
-
-def test_a_long_gap_is_silence_and_what_follows_stands_where_it_stood() -> None:
+    # A long gap is silence and what follows stands where it stood.
     with open_film(made(FILMS["mkv flac, a gap"])) as film:
         seeker = SoundSeeker(film, 0, 48000)
         silent = seeker.between(round(13.5 * 48000), round(15.5 * 48000))
         assert silent is None or not silent.any()
-
-
-def test_a_film_without_sound_cannot_be_sought() -> None:
+    # A film without sound cannot be sought.
     from tests.media import FilmSpec, make_film
 
     with open_film(make_film(FilmSpec(sounds=())).path) as film, pytest.raises(FilmError, match="no sound"):

@@ -49,13 +49,17 @@ def said(start: float, end: float, text: str = "Hello.") -> Utterance:
     return Utterance(Interval(start, end), text)
 
 
-def test_subtitles_beyond_the_end_are_cut_or_left_out_and_counted() -> None:
+def test_subtitles_are_cut_and_must_be_there_where_demanded() -> None:
     given_ = [said(-1, 1), said(18, 25), said(30, 32), Utterance(Interval(3, 4), "La", SpeechKind.LYRICS)]
     found = find_speech(None, SpeechSettings(), subtitles=given_, duration=20)
     assert [u.interval for u in found.utterances] == [Interval(0, 1), Interval(3, 4), Interval(18, 20)]
     assert found.utterances[1].kind is SpeechKind.LYRICS
     assert found.utterances[2].text == "Hello."
     assert "1 beyond" in found.detail
+    # Subtitles that are demanded must be there.
+    with pytest.raises(SubtitleError, match="there are none") as caught:
+        find_speech(None, SpeechSettings(source="subtitles"), subtitles=None, duration=9)
+    assert "--subtitles" in caught.value.hint
 
 
 @pytest.mark.parametrize("sound", [None, np.zeros(0, np.float32)])
@@ -65,12 +69,6 @@ def test_a_film_without_sound_has_no_speech(sound: Signal | None) -> None:
     found = find_speech(heard, SpeechSettings(), subtitles=None, duration=20)
     assert (found.utterances, found.source) == ((), "none")
     assert "no sound" in found.detail
-
-
-def test_subtitles_that_are_demanded_must_be_there() -> None:
-    with pytest.raises(SubtitleError, match="there are none") as caught:
-        find_speech(None, SpeechSettings(source="subtitles"), subtitles=None, duration=9)
-    assert "--subtitles" in caught.value.hint
 
 
 @pytest.mark.usefixtures("simple_detector")
@@ -94,9 +92,16 @@ def heard(*chances: float, **changes: float) -> list[tuple[int, int]]:
     return [(round(i.start / STEP), round(i.end / STEP)) for i in found]
 
 
-def test_a_stretch_begins_when_sure_and_reaches_to_where_it_is_unlikely() -> None:
+def test_stretches_and_views_do_not_depend_on_blocks() -> None:
     assert heard(0, 0.3, 0.3, 0.9, 0.3, 0.1, 0, threshold=0.5, release=0.2) == [(1, 5)]
     assert heard(0, 0.3, 0.4, 0.3, 0, threshold=0.5, release=0.2) == []
+    # Views do not depend on the blocks and leave the sound alone.
+    sound = noise(7.3)
+    before = sound.copy()
+    whole = levelled(sound, len(sound))
+    assert np.array_equal(whole, levelled(sound, 777))
+    assert np.array_equal(sound, before)
+    assert whole.shape[1] == -(-len(sound) // WINDOW) * WINDOW
 
 
 @given(st.lists(st.floats(0, 1, width=32), max_size=80), st.floats(0.1, 3))
@@ -118,15 +123,6 @@ def test_both_views_have_their_level_however_loud_the_film(level: float) -> None
     views = levelled(noise(8, level))
     assert views.shape == (2, 8 * RATE)
     assert np.sqrt(np.mean(views**2, axis=1)) == pytest.approx(LEVELS, rel=0.02)
-
-
-def test_views_do_not_depend_on_the_blocks_and_leave_the_sound_alone() -> None:
-    sound = noise(7.3)
-    before = sound.copy()
-    whole = levelled(sound, len(sound))
-    assert np.array_equal(whole, levelled(sound, 777))
-    assert np.array_equal(sound, before)
-    assert whole.shape[1] == -(-len(sound) // WINDOW) * WINDOW
 
 
 @pytest.mark.slow

@@ -145,15 +145,11 @@ Comment: 0,0:00:08.00,0:00:09.00,Default,,0,0,0,,Ask about this line
 """
 
 
-def test_ass_signs_drawings_and_comments_are_no_speech() -> None:
+def test_no_speech_is_signs_and_cues_that_end_too_early() -> None:
     assert parse_subtitles(ASS) == (
         Utterance(Interval(1, 2.5), "Who's there, you?", speaker="John"),
-        Utterance(Interval(5, 7), "hello darkness", SpeechKind.LYRICS),
-        Utterance(Interval(9, 10), "Later."),
-    )
-
-
-def test_a_cue_that_ends_before_it_starts_lasts_as_long_as_its_words() -> None:
+        Utterance(Interval(5, 7), "hello darkness", SpeechKind.LYRICS), Utterance(Interval(9, 10), "Later."),
+    )  # fmt: skip
     text = "1\n00:00:05,000 --> 00:00:05,000\nOne two three four five\n"
     assert bounds(parse_subtitles(text)) == [(5, 7)]
     assert bounds(parse_subtitles(text.replace("05,000\nOne", "03,000\nOne"))) == [(5, 7)]
@@ -184,9 +180,7 @@ def test_files_that_cannot_be_opened_are_refused(tmp_path: Path) -> None:
         read_subtitles(tmp_path / "absent.srt")
     with pytest.raises(SubtitleError, match="cannot be read"):
         read_subtitles(tmp_path)
-
-
-def test_a_film_given_as_subtitles_is_refused_unread(tmp_path: Path) -> None:
+    # A film given as subtitles is refused unread.
     path = tmp_path / "film.mkv"
     with path.open("wb") as file:
         file.truncate(17 << 20)
@@ -255,9 +249,7 @@ def _text_packet(stream: Any, begin: float, end: float, text: str) -> av.Packet:
 @pytest.mark.parametrize(
     ("name", "codec"), [("a.mkv", "srt"), ("a.mkv", "ass"), ("a.mp4", "mov_text"), ("a.webm", "webvtt")]
 )
-def test_embedded_text_tracks_count_from_the_films_start(
-    tmp_path: Path, name: str, codec: str, start: float
-) -> None:
+def test_embedded_tracks_count_from_film_start(tmp_path: Path, name: str, codec: str, start: float) -> None:
     film = film_with(tmp_path / name, (codec, LINES, {}), start=start)
     found = embedded_track(film)
     assert found is not None
@@ -276,20 +268,23 @@ def chosen(tmp_path: Path, *tracks: tuple[Sequence[Cue], dict[str, str]]) -> tup
     return None if found is None else (found.number, found.reason)
 
 
-def test_forced_tracks_and_other_parts_are_not_trusted(tmp_path: Path) -> None:
+def test_tracks_of_few_lines_and_parts_are_not_trusted(tmp_path: Path) -> None:
     parts = [{"flag": "forced"}, {"title": "Signs & Songs"}, {"title": "Director's commentary"}]
     for part in parts:
         assert chosen(tmp_path, (MANY, part)) is None
         found = chosen(tmp_path, (MANY, part), (FEW, {}))
         assert found is not None
         assert found[0] == 1
-
-
-def test_a_track_of_few_lines_is_not_trusted_beside_a_full_one(tmp_path: Path) -> None:
+    # A track of few lines is not trusted beside a full one.
     found = chosen(tmp_path, (FEW, {"language": "eng", "flag": "default"}), (MANY, {"language": "fre"}))
     assert found is not None
     assert found[0] == 1
     assert "1 of 2" in found[1]
+    # A few lines in a long film are not its speech.
+    late = [*FEW, (1500.0, 1501.0, "The end.")]
+    assert chosen(tmp_path, (late, {})) is None
+    talk = [(10.0 * k, 10.0 * k + 2, "Words.") for k in range(150)]
+    assert chosen(tmp_path, (talk, {})) is not None
 
 
 def test_the_language_of_the_sound_goes_before_captions_and_default(tmp_path: Path) -> None:
@@ -303,10 +298,3 @@ def test_the_language_of_the_sound_goes_before_captions_and_default(tmp_path: Pa
     assert found[0] == 2
     assert "eng" in found[1]
     assert "deaf" in found[1]
-
-
-def test_a_few_lines_in_a_long_film_are_not_its_speech(tmp_path: Path) -> None:
-    late = [*FEW, (1500.0, 1501.0, "The end.")]
-    assert chosen(tmp_path, (late, {})) is None
-    talk = [(10.0 * k, 10.0 * k + 2, "Words.") for k in range(150)]
-    assert chosen(tmp_path, (talk, {})) is not None

@@ -84,8 +84,6 @@ def test_every_kind_of_film_is_the_same_with_any_number_of_threads(name: str, tm
 
 
 # Damage
-
-
 @cache
 def hurt(suffix: str, kind: str) -> Path:
     """A film with random bytes in its middle, without some of them, or ending there."""
@@ -105,9 +103,7 @@ def hurt(suffix: str, kind: str) -> Path:
     ("suffix", "kind"),
     [(s, k) for s in (".mkv", ".ts") for k in ("noise", "hole", "short")] + [(".mp4", "noise")],
 )
-def test_a_damaged_film_is_the_same_with_any_number_of_threads(
-    suffix: str, kind: str, tmp_path: Path
-) -> None:
+def test_a_damaged_film_is_the_same_with_any_count_of_threads(suffix: str, kind: str, tmp_path: Path) -> None:
     path = hurt(suffix, kind)
     alone = surveyed(path, tmp_path / "alone", 1)
     assert alone.damage or suffix == ".ts"  # where nothing may tell that packets are gone
@@ -146,9 +142,7 @@ def test_a_clock_that_jumps_back_ends_the_film(tmp_path: Path) -> None:
 
 
 # Who is told, and who reads
-
-
-def test_a_device_that_is_not_there_is_told_and_the_processors_decode(tmp_path: Path) -> None:
+def test_a_device_that_is_not_there_is_told_and_the_processors_decode() -> None:
     told: list[str] = []
     with open_film(make_film(KINDS["cuts"]).path) as film:
         alone = survey.survey(film, ShotSettings())

@@ -65,34 +65,37 @@ def test_a_face_tells_how_much_of_the_body_fits_into_the_picture(height: float, 
     assert scale_of(with_face(height, top=0.01)) is scale
 
 
-def test_a_face_that_the_picture_cuts_off_is_as_high_as_its_eyes_and_mouth_say() -> None:
+def test_bodies_tell_where_faces_are_cut_off() -> None:
     whole = measure_person(with_face(0.7, top=0.1), WIDE)
     assert whole.stature == pytest.approx(7.0)
     cut = measure_person(with_face(0.7, top=0.0, eyes_to_mouth=0.6), WIDE)
     assert cut.stature == pytest.approx(7.0 * 0.6 / 0.4)
-
-
-def test_a_body_seen_whole_is_measured_by_its_height() -> None:
+    # A body seen whole is measured by its height.
     assert scale_of(body(0.1, 0.95)) is ShotScale.FULL
     assert scale_of(body(0.5, 0.8)) is ShotScale.LONG
-
-
-def test_a_body_cut_off_below_is_measured_by_its_shoulders() -> None:
+    # A body cut off below is measured by its shoulders.
     slim, broad = body(0.2, 1.0, width=0.14), body(0.2, 1.0, width=0.6)
     assert measure_person(slim, WIDE).stature == pytest.approx(0.14 * WIDE / 0.28)
     assert scale_of(slim) is ShotScale.MEDIUM
     assert scale_of(broad) is ShotScale.CLOSE_UP
 
 
-def test_an_animal_is_nobody() -> None:
+def test_what_tells_nothing() -> None:
     assert guess_of(body(0.1, 0.95, score=0.8, rival=0.7)) == guess_from([])
     assert guess_of(body(0.1, 0.95, score=0.8, rival=0.3)) != guess_from([])
+    # Things that are doubtful or of any size tell nothing.
+    assert measure_thing([thing("cat", 0.9, 0.69), thing("bird", 0.9), thing("boat", 0.9)]) is None
+    assert measure_thing([]) is None
 
 
-def test_the_closest_decides_if_it_is_there() -> None:
+def test_the_closest_decides_and_things_where_nobody_does() -> None:
     near, far, phantom = with_face(0.4), body(0.6, 0.8), body(0.0, 1.0, width=0.9, score=0.33)
     assert scale_of(near, far) is scale_of(near)
     assert scale_of(far, phantom) is ShotScale.LONG
+    # Things of known size tell where nobody does.
+    cat, car = measure_thing([thing("cat", 0.99)]), measure_thing([thing("car", 0.3)])
+    assert guess_from([], cat).scale is ShotScale.CLOSE_UP  # type: ignore[union-attr]
+    assert guess_from([], car).scale is ShotScale.LONG  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("border", range(4))
@@ -106,7 +109,7 @@ def test_scales_change_at_the_borders(border: int) -> None:
 
 
 @given(st.lists(measures, min_size=1, max_size=5), st.data(), st.floats(1.0, 5.0))
-def test_one_who_comes_closer_never_makes_the_scale_longer(
+def test_coming_closer_never_makes_scales_longer(
     people: list[Measure], data: st.DataObject, factor: float
 ) -> None:
     who = data.draw(st.integers(0, len(people) - 1))
@@ -123,12 +126,6 @@ def test_one_who_comes_closer_never_makes_the_scale_longer(
 
 def thing(name: str, height: float, score: float = 0.85) -> Sighting:
     return Sighting(name, Box(0.2, 0.0, 0.8, height), 0.0, score)
-
-
-def test_things_of_known_size_tell_where_nobody_does() -> None:
-    cat, car = measure_thing([thing("cat", 0.99)]), measure_thing([thing("car", 0.3)])
-    assert guess_from([], cat).scale is ShotScale.CLOSE_UP  # type: ignore[union-attr]
-    assert guess_from([], car).scale is ShotScale.LONG  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="module")
@@ -156,8 +153,3 @@ def test_the_sample_film(reader: ByFace, stills: list[tuple[str | None, Image]])
     assert all(abs(t - g) <= 1 for t, g in known)
     assert sum(t == g for t, g in known) >= 4
     assert [g for (t, _), g in zip(stills, guesses, strict=True) if t is None] == [None, None]
-
-
-def test_things_that_are_doubtful_or_of_any_size_tell_nothing() -> None:
-    assert measure_thing([thing("cat", 0.9, 0.69), thing("bird", 0.9), thing("boat", 0.9)]) is None
-    assert measure_thing([]) is None

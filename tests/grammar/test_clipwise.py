@@ -54,7 +54,7 @@ def clips(number: int) -> list[list[ShotSample]]:
 SETTINGS = ThreadSettings()
 
 
-def test_a_score_hangs_on_its_two_shots_alone() -> None:
+def test_scores_hang_on_their_two_shots_and_are_forgotten_in_time() -> None:
     """Clips of other sizes, in another order: the products of a matrix round as its shape has it."""
     looks = [look for clip in clips(6) for look in clip[:1]]
     wide, narrow = GrammarCache(), GrammarCache()
@@ -65,18 +65,14 @@ def test_a_score_hangs_on_its_two_shots_alone() -> None:
             pairs.read([looks[earlier], looks[later]], Film().pictures)
     assert len(wide.scores) == 15
     assert wide.scores == narrow.scores
-
-
-def test_what_no_later_clip_needs_is_forgotten() -> None:
+    # What no later clip needs is forgotten.
     reader = ClipReader(GrammarCache(), Readers(Maker(), None), SETTINGS)
     held = []
     for clip in clips(20):
         reader.read(clip, Film().pictures)
         held.append(len(reader._features))
     assert max(held) == held[0]
-
-
-def test_what_has_gone_by_is_read_once_more() -> None:
+    # What has gone by is read once more.
     film = Film()
     sweep = Sweep([0.0, 10.0, 20.0], film.pictures)
     assert [picture.wanted for picture in sweep([20.0])] == [20.0]

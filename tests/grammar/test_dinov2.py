@@ -115,15 +115,6 @@ def test_other_networks_of_patches(
         torch.testing.assert_close(found.whole, unit[:, 0], rtol=0, atol=1e-5)
 
 
-def test_networks_whose_tokens_are_no_patches_are_refused(tmp_path: Path) -> None:
-    _small("IJepa", patch_size=16, image_size=64).save_pretrained(tmp_path)
-    with pytest.raises(WeightsError, match="not a CLS token, 0 registers and 192 patches"):
-        DinoV2.in_folder(tmp_path, EXACT).of(pictures(1))
-    (tmp_path / "config.json").write_text('{"model_type": "dinov3_convnext"}')
-    with pytest.raises(WeightsError, match="is a dinov3_convnext, which has no patches"):
-        DinoV2.in_folder(tmp_path, EXACT)
-
-
 def test_a_missing_weight_is_an_error_and_no_random_number(folders: dict[int, Path], tmp_path: Path) -> None:
     folder = shutil.copytree(folders[0], tmp_path / "model")
     from safetensors.torch import load_file, save_file
@@ -150,9 +141,7 @@ def _edit(folder: Path, **changes: Any) -> None:
         ({"num_hidden_layers": 4}, "lacks"),
     ],
 )
-def test_a_config_that_does_not_fit(
-    folders: dict[int, Path], tmp_path: Path, changes: dict[str, Any], needle: str
-) -> None:
+def test_unfit_config(folders: dict[int, Path], tmp_path: Path, changes: dict[str, Any], needle: str) -> None:
     folder = shutil.copytree(folders[0], tmp_path / "model")
     _edit(folder, **changes)
     with pytest.raises(WeightsError, match=needle):
@@ -173,7 +162,7 @@ def test_a_model_in_several_files(folders: dict[int, Path], tmp_path: Path) -> N
         DinoV2.in_folder(tmp_path, EXACT)
 
 
-def test_folders_that_hold_no_model(folders: dict[int, Path], tmp_path: Path) -> None:
+def test_folders_of_no_model_or_no_patches_are_refused(folders: dict[int, Path], tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match=r"config\.json and model\.safetensors are needed"):
         DinoV2.in_folder(tmp_path, EXACT)
     folder = shutil.copytree(folders[0], tmp_path / "model")
@@ -183,3 +172,10 @@ def test_folders_that_hold_no_model(folders: dict[int, Path], tmp_path: Path) ->
     (folder / "config.json").unlink()
     with pytest.raises(WeightsError, match="holds no model"):
         DinoV2.in_folder(folder, EXACT)
+    # Networks whose tokens are no patches are refused.
+    _small("IJepa", patch_size=16, image_size=64).save_pretrained(tmp_path)
+    with pytest.raises(WeightsError, match="not a CLS token, 0 registers and 192 patches"):
+        DinoV2.in_folder(tmp_path, EXACT).of(pictures(1))
+    (tmp_path / "config.json").write_text('{"model_type": "dinov3_convnext"}')
+    with pytest.raises(WeightsError, match="is a dinov3_convnext, which has no patches"):
+        DinoV2.in_folder(tmp_path, EXACT)

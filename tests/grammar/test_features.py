@@ -26,8 +26,6 @@ from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
-
-
 CPU = ComputeSettings(device="cpu", precision="float32")
 
 
@@ -90,7 +88,7 @@ def test_offline_says_what_can_be_done(cache: Path, name: str) -> None:
         assert remedy in caught.value.hint
 
 
-def test_what_the_hub_delivers_must_be_whole(
+def test_the_hub_must_be_whole(
     cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The hub's own function is replaced: it brings what a repository of pickles would."""
@@ -151,9 +149,7 @@ def test_a_name_that_is_none(cache: Path, name: str, needle: str) -> None:
     assert needle in caught.value.hint
 
 
-def test_auto_without_torch_is_grid(
-    cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_torch_is_grid(cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     put(cache, models, "dinov2-base")
     for name in ("torch", "transformers"):
         with monkeypatch.context() as patch:
@@ -173,9 +169,7 @@ def test_auto_prefers_quick_models_on_a_processor(cache: Path, models: dict[str,
     assert "also here: dinov2-small, dinov2-base, " in auto_choice(CPU)[1]
 
 
-def test_auto_prefers_the_best_model_on_a_gpu(
-    cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_is_best_on_a_gpu(cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     class Gpu:
         total_memory = 80 * 10**9
 

@@ -49,7 +49,7 @@ def noisy(image: Image, level: float) -> Image:
     return np.clip(image + noise, 0, 255).astype(np.uint8)
 
 
-def test_a_frame_has_the_same_bytes_whatever_comes_with_it(pictures: list[Image]) -> None:
+def test_frames_are_told_apart(pictures: list[Image]) -> None:
     before = [image.copy() for image in pictures]
     together = made(*pictures)
     for k, image in enumerate(pictures):
@@ -57,10 +57,24 @@ def test_a_frame_has_the_same_bytes_whatever_comes_with_it(pictures: list[Image]
         assert alone.patches.tobytes() == together.patches[k : k + 1].tobytes()
         assert alone.whole.tobytes() == together.whole[k : k + 1].tobytes()
         assert np.array_equal(image, before[k])
-
-
-def test_different_pictures_stay_below_the_threshold(pictures: list[Image]) -> None:
+    # Different pictures stay below the threshold.
     assert max(score(a, b) for a, b in permutations(pictures, 2)) < GridFeatures.threshold
+    # Somebody who walks in front covers only his cells.
+    place, person = pictures[2].copy(), pictures[0]
+    place[60:360, 250:430] = person[60:360, 200:380]
+    assert GridFeatures.threshold + 0.1 < score(pictures[2], place) < 0.9 * score(pictures[2], pictures[2])
+    # Letters over two places join nothing.
+    titled = []
+    for picture in pictures[2:]:
+        image = picture.copy()
+        for line, word in enumerate(("HOT FIRE", "TEST")):
+            where = (120, 170 + 70 * line)
+            cv2.putText(image, word, where, cv2.FONT_HERSHEY_SIMPLEX, 2, (255, 255, 255), 6)
+        titled.append(image)
+    assert score(*titled) < GridFeatures.threshold < score(titled[0], titled[0])
+    # Bars are cut off at night too.
+    night = (pictures[3] * 0.12).astype(np.uint8)
+    assert likeness(night, np.pad(night, ((60, 60), (0, 0), (0, 0)))) > 0.8
 
 
 @pytest.mark.parametrize("k", range(4))
@@ -69,12 +83,6 @@ def test_exposure_noise_and_a_small_move_do_not_matter(pictures: list[Image], k:
     moved = np.roll(image, (8, 12), axis=(0, 1))
     for other in (darker(image), noisy(image, 4), moved, darker(noisy(moved, 4))):
         assert score(image, other) > GridFeatures.threshold + 0.1
-
-
-def test_somebody_who_walks_in_front_covers_only_his_cells(pictures: list[Image]) -> None:
-    place, person = pictures[2].copy(), pictures[0]
-    place[60:360, 250:430] = person[60:360, 200:380]
-    assert GridFeatures.threshold + 0.1 < score(pictures[2], place) < 0.9 * score(pictures[2], pictures[2])
 
 
 @pytest.mark.parametrize("level", [0, 1, 16, 128, 255])
@@ -92,19 +100,3 @@ def test_black_bars_are_cut_off(pictures: list[Image], at_the_sides: bool) -> No
     barred = np.pad(image, black)
     assert likeness(image, barred) > 0.8
     assert score(image, barred) > 0.6
-
-
-def test_bars_are_cut_off_a_night_too(pictures: list[Image]) -> None:
-    night = (pictures[3] * 0.12).astype(np.uint8)
-    assert likeness(night, np.pad(night, ((60, 60), (0, 0), (0, 0)))) > 0.8
-
-
-def test_letters_over_two_places_join_nothing(pictures: list[Image]) -> None:
-    titled = []
-    for picture in pictures[2:]:
-        image = picture.copy()
-        for line, word in enumerate(("HOT FIRE", "TEST")):
-            where = (120, 170 + 70 * line)
-            cv2.putText(image, word, where, cv2.FONT_HERSHEY_SIMPLEX, 2, (255, 255, 255), 6)
-        titled.append(image)
-    assert score(*titled) < GridFeatures.threshold < score(titled[0], titled[0])

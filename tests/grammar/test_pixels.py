@@ -60,9 +60,7 @@ def test_normalised_by_the_formula_and_nothing_of_the_caller_changes() -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
     for image, old in zip(images, before, strict=True):
         np.testing.assert_array_equal(image, old)
-
-
-def test_what_cannot_go_together() -> None:
+    # What cannot go together.
     with pytest.raises(ValueError, match="1 upright among 2"):
         all_upright([noise(90, 160), noise(160, 90)])
     with pytest.raises(ValueError, match="got none"):

@@ -100,14 +100,12 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "weight too many": (lambda _, weights: weights.update(extra=torch.zeros(1)), "extra is one"),
     "wrong shape": (lambda _, weights: weights.update({"head.bias": torch.zeros(4)}), "head.bias is one"),
     "half floats": (
-        lambda _, weights: weights.update({"head.bias": torch.zeros(5).half()}),
-        "head.bias is one",
+        lambda _, weights: weights.update({"head.bias": torch.zeros(5).half()}), "head.bias is one",
     ),
     "not a number": (
-        lambda _, weights: weights.update({"head.bias": torch.full((5,), torch.nan)}),
-        "head.bias is one",
+        lambda _, weights: weights.update({"head.bias": torch.full((5,), torch.nan)}), "head.bias is one",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -143,9 +141,7 @@ def test_what_is_no_checkpoint_is_refused(net: ScaleNet, tmp_path: Path) -> None
         load_net(path)
 
 
-def test_a_failed_save_leaves_the_old_checkpoint(
-    net: ScaleNet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_save_leaves_the_old(net: ScaleNet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "scale.safetensors"
     save_net(path, net, {"n": 1})
 

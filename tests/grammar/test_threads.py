@@ -88,8 +88,6 @@ def match_scores(earlier: Any, later: Any, matching: Matching) -> Floats:
 
 
 # The score
-
-
 @BOTH_KINDS
 @pytest.mark.parametrize("both_ways", [False, True])
 @pytest.mark.parametrize("radius", range(5))
@@ -126,8 +124,6 @@ def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temper
 
 
 # Matches that agree
-
-
 def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
     """The score by `Matching.agreeing`, patch by patch, in float64."""
     mask, columns = inside(matching.grid, matching.radius), matching.grid[1]
@@ -155,9 +151,7 @@ def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
 @pytest.mark.parametrize("both_ways", [False, True])
 @pytest.mark.parametrize("radius", range(5))
 @pytest.mark.parametrize("grid", [(12, 16), (1, 1), (3, 5)])
-def test_only_matches_that_agree_count(
-    kind: Any, grid: tuple[int, int], radius: int, both_ways: bool
-) -> None:
+def test_matches_that_agree_count(kind: Any, grid: tuple[int, int], radius: int, both_ways: bool) -> None:
     matching = Matching(grid, radius, both_ways=both_ways, agreeing=True)
     frames = random_patches(radius, 3, grid)
     earlier, later = frames[:2], np.concatenate([frames[1:], -frames[:1]])
@@ -182,8 +176,6 @@ def test_patches_that_all_match_but_each_elsewhere_score_low() -> None:
 
 
 # All pairs of shots
-
-
 def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> Kinds:
     rng = np.random.default_rng(seed)
 
@@ -252,8 +244,6 @@ def test_only_the_frames_that_a_choice_needs(frames: FrameChoice, needed: tuple[
 
 
 # Threads
-
-
 @st.composite
 def score_matrices(draw: st.DrawFn) -> Floats:
     n = draw(st.integers(1, 9))

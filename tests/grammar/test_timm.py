@@ -45,16 +45,13 @@ def test_positions_are_resampled_as_transformers_does(registers: int, grid: tupl
     torch.testing.assert_close(without_cls, wanted[:, 1:], rtol=0, atol=1e-6)
 
 
-def test_a_name_that_is_none() -> None:
+def test_a_name_that_is_none_and_a_missing_timm_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     known = ["vit_small_patch14_dinov2.lvd142m", "vit_base_patch14_dinov2.lvd142m"]
     check_name(known[0], known)
     with pytest.raises(ConfigError, match=r"Nearest: timm:vit_small_patch14_dinov2\.lvd142m"):
         check_name("vit_smal_patch14_dinov2", known)
     with pytest.raises(ConfigError, match="none of timm's DINOv2 models"):
         check_name("resnet50", known)
-
-
-def test_without_timm_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "timm", None)
     with pytest.raises(ShotadError, match=r'needs timm.*pip install "shotad\[timm\]"'):
         make_feature_maker(ThreadSettings(features="timm:x"), ComputeSettings(device="cpu"))

@@ -53,10 +53,8 @@ def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> N
     assert identity(threshold=0.9) == plain
     assert "sface:0ba9fbfa01b5" in plain
     others = [
-        identity(rules="paper"),
-        identity(faces="buffalo_l"),
-        identity(faces="buffalo_l", rules="paper"),
-    ]
+        identity(rules="paper"), identity(faces="buffalo_l"), identity(faces="buffalo_l", rules="paper"),
+    ]  # fmt: skip
     assert len({plain, *others}) == 4
 
 

@@ -30,37 +30,18 @@ def spans(found: Sequence[FaceTrack]) -> list[tuple[float, float]]:
     return [(track.first, track.last) for track in found]
 
 
-def test_two_people_who_cross_stay_two() -> None:
+def test_two_people_are_two_tracks() -> None:
     ways = [(0.4, 0.6), (0.47, 0.53), (0.53, 0.47), (0.6, 0.4)]
     found = tracks({i / 4: [(face(b), BEN), (face(a), ANNA)] for i, (a, b) in enumerate(ways)})
     assert sorted(tuple(round(f.box.centre[0], 2) for f in t.faces) for t in found) == [
-        (0.4, 0.47, 0.53, 0.6),
-        (0.6, 0.53, 0.47, 0.4),
-    ]
-
-
-def test_another_person_at_the_same_place_is_another_track() -> None:
+        (0.4, 0.47, 0.53, 0.6), (0.6, 0.53, 0.47, 0.4),
+    ]  # fmt: skip
+    # Another person at the same place is another track.
     seen = row(0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
     seen |= {second: [(face(0.5), BEN)] for second in list(seen)[3:]}
     assert spans(tracks(seen)) == [(0.0, 0.5), (0.75, 1.25)]
-
-
-def test_a_weak_likeness_is_enough_at_the_same_place_and_not_across_a_cut() -> None:
-    seen = row(0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
-    seen |= {second: [(face(0.5), person(0, 0.35))] for second in list(seen)[3:]}
-    assert spans(tracks(seen)) == [(0.0, 1.25)]
-    assert spans(tracks(seen, {0.75: 1, 1.0: 1, 1.25: 1})) == [(0.0, 0.5), (0.75, 1.25)]
-
-
-def test_who_was_out_of_sight_is_known_again_beyond_doubt_only() -> None:
-    for like, parts in ((0.8, 1), (0.5, 2)):
-        seen: dict[float, list[Seen]] = {second: [] for second in (0.5, 1.0, 1.5, 2.0, 2.5)}
-        seen |= row(0.3, 0.3) | {second: [(face(0.7), person(0, like))] for second in (3.0, 3.25)}
-        assert len(tracks(seen)) == parts
-
-
-def test_a_chain_of_looks_that_leads_to_another_person_is_parted() -> None:
-    """Each look is like the one before it, but Anna is not like Ben."""
+    # A chain of looks that leads to another person is parted.
+    # Each look is like the one before it, but Anna is not like Ben.
     steps = [np.cos(a) * ANNA + np.sin(a) * BEN for a in np.linspace(0, np.pi / 2, 7)]
     looks = [ANNA] * 12 + steps[1:-1] + [BEN] * 12
     found = tracks({i / 4: [(face(0.5), np.asarray(v, np.float32))] for i, v in enumerate(looks)})
@@ -69,7 +50,17 @@ def test_a_chain_of_looks_that_leads_to_another_person_is_parted() -> None:
         assert not {i for i in range(12) if track.first <= i / 4 <= track.last} or track.last < (12 + 5) / 4
 
 
-def test_what_was_seen_once_must_be_beyond_doubt() -> None:
+def test_likeness_is_enough_where_place_or_doubt_allows() -> None:
+    seen = row(0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+    seen |= {second: [(face(0.5), person(0, 0.35))] for second in list(seen)[3:]}
+    assert spans(tracks(seen)) == [(0.0, 1.25)]
+    assert spans(tracks(seen, {0.75: 1, 1.0: 1, 1.25: 1})) == [(0.0, 0.5), (0.75, 1.25)]
+    # Who was out of sight is known again beyond doubt only.
+    for like, parts in ((0.8, 1), (0.5, 2)):
+        seen: dict[float, list[Seen]] = {second: [] for second in (0.5, 1.0, 1.5, 2.0, 2.5)}
+        seen |= row(0.3, 0.3) | {second: [(face(0.7), person(0, like))] for second in (3.0, 3.25)}
+        assert len(tracks(seen)) == parts
+    # What was seen once must be beyond doubt.
     assert tracks({0.0: [(face(score=0.84), ANNA)], 0.25: []}) == ()
     assert len(tracks({0.0: [(face(score=0.9), ANNA)], 0.25: []})) == 1
 

@@ -22,24 +22,20 @@ def frames(*lines: Sequence[TextLine], step: float = 0.5) -> list[FrameText]:
     return [FrameText(0, i * step, tuple(each)) for i, each in enumerate(lines)]
 
 
-def test_likeness_forgives_case_and_spaces_by_half() -> None:
+def test_spelling_and_the_detectors_cuts_are_mended() -> None:
     assert likeness("SINTEL", "SINTEL") == 1.0
     assert likeness("", "") == 1.0
     assert likeness("abc", "xyz") == 0.0
     assert likeness("NO ENTRY", "NOENTRY") == pytest.approx((1 - 1 / 8 + 1) / 2)
     assert likeness("kitten", "sitting") == pytest.approx(1 - 3 / 7)
-
-
-def test_the_detectors_cut_in_a_line_is_mended() -> None:
+    # The detector's cut in a line is mended.
     left = TextLine("THE", Box(0.33, 0.40, 0.40, 0.46), 1.0)
     right = TextLine("BLENDER FOUNDATION", Box(0.41, 0.40, 0.66, 0.46), 0.9)
     (row,) = joined_rows([right, left])
     assert row.text == "THE BLENDER FOUNDATION"
     assert (row.box.left, row.box.right) == (0.33, 0.66)
     assert row.score == pytest.approx((3 * 1.0 + 17 * 0.9) / 20)
-
-
-def test_columns_other_sizes_and_other_levels_stay_apart() -> None:
+    # Columns other sizes and other levels stay apart.
     role, name = line("Director", 0.3), line("Anna Kovacs", 0.7)
     assert len(joined_rows([role, name])) == 2
     big = TextLine("BIG", Box(0.10, 0.40, 0.30, 0.60), 1.0)
@@ -47,36 +43,25 @@ def test_columns_other_sizes_and_other_levels_stay_apart() -> None:
     assert len(joined_rows([big, small])) == 2
 
 
-def test_a_line_is_followed_over_misreadings_and_gaps() -> None:
+def test_a_line_is_followed_over_misreadings_and_gaps_and_no_further() -> None:
     found = follow(frames([line("peesents")], [line("presents")], [], [], [line("presents")]))
     assert [(one.text, len(one.frames), one.first, one.last) for one in found] == [("presents", 3, 0.0, 2.0)]
-
-
-def test_after_a_longer_gap_it_is_another_one() -> None:
     assert len(follow(frames([line("presents")], [], [], [], [line("presents")]))) == 2
-
-
-def test_another_text_in_the_same_place_is_another_line() -> None:
+    # Another text in the same place is another line.
     found = follow(frames([line("Directed by")], [line("Produced by")]))
     assert [one.text for one in found] == ["Directed by", "Produced by"]
-
-
-def test_a_rolling_line_is_one_and_its_drift_is_known() -> None:
+    # The same word elsewhere after a gap or in another size is another line.
+    assert len(follow(frames([line("SINTEL")], [], [line("SINTEL", y=0.2)]))) == 2
+    assert len(follow(frames([line("SINTEL", height=0.14)], [line("SINTEL", y=0.2, height=0.1)]))) == 2
+    # Two lines never become one in a frame.
+    pair = [line("HA HA", y=0.48), line("HA HA", y=0.54)]
+    found = follow(frames(pair, pair))
+    assert [len(one.frames) for one in found] == [2, 2]
+    # A rolling line is one and its drift is known.
     (one,) = follow(frames(*([line("Anna Kovacs", y=0.9 - 0.1 * i)] for i in range(8))))
     assert len(one.frames) == 8
     assert one.drift[1] == pytest.approx(-0.7)
     assert one.drift[0] == pytest.approx(0)
-
-
-def test_the_same_word_elsewhere_after_a_gap_or_in_another_size_is_another_line() -> None:
-    assert len(follow(frames([line("SINTEL")], [], [line("SINTEL", y=0.2)]))) == 2
-    assert len(follow(frames([line("SINTEL", height=0.14)], [line("SINTEL", y=0.2, height=0.1)]))) == 2
-
-
-def test_two_lines_never_become_one_in_a_frame() -> None:
-    pair = [line("HA HA", y=0.48), line("HA HA", y=0.54)]
-    found = follow(frames(pair, pair))
-    assert [len(one.frames) for one in found] == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -88,9 +73,7 @@ def test_two_lines_never_become_one_in_a_frame() -> None:
         ([("THE LAS", 0.95), ("THE LAST HARBOUR", 0.97)], "THE LAST HARBOUR"),
     ],
 )
-def test_the_best_spelling_is_what_most_speak_for(
-    readings: list[tuple[str, float]], best: str | None
-) -> None:
+def test_the_best_spelling_is_what_most_say(readings: list[tuple[str, float]], best: str | None) -> None:
     assert best_spelling([line(text, score=score) for text, score in readings]) == (best or readings[-1][0])
 
 

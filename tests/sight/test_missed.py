@@ -12,10 +12,8 @@ from shotad.core import Box, Named, PeopleFact, Sighting
 from shotad.sight import with_missed
 
 THOM, BARLEY, CELIA = (
-    Named("thom", "Thom", "he"),
-    Named("barley", "Barley", "he"),
-    Named("celia", "Celia", "she"),
-)
+    Named("thom", "Thom", "he"), Named("barley", "Barley", "he"), Named("celia", "Celia", "she"),
+)  # fmt: skip
 CAST = {named.id: named for named in (THOM, BARLEY, CELIA)}
 LEFT, MIDDLE, RIGHT = (Box(x, 0.2, x + 0.1, 0.4) for x in (0.1, 0.45, 0.8))
 
@@ -27,13 +25,8 @@ def faces(name: str, box: Box, *frames: int) -> list[Sighting]:
 def fact(*names: Named, count: int = 0, first: float = 0.0, last: float = 1.0, **more: Any) -> PeopleFact:
     basics: dict[str, Any] = {"shot": 2, "first": first, "last": last, "count": count or len(names) or 1}
     basics |= {
-        "place": "centre",
-        "size": 0.9,
-        "face": True,
-        "movement": None,
-        "enters": False,
-        "leaves": False,
-    }
+        "place": "centre", "size": 0.9, "face": True, "movement": None, "enters": False, "leaves": False,
+    }  # fmt: skip
     return PeopleFact(**(basics | {"sure": 0.95, "names": names} | more))
 
 
@@ -48,37 +41,29 @@ def who(facts: Sequence[PeopleFact]) -> list[tuple[int, str]]:
 def test_one_whom_no_track_shows() -> None:
     (found,) = told([], faces("thom", LEFT, 3, 4, 5))
     assert found == fact(THOM, first=0.375, last=0.625, place="left", size=0.52, sure=0.9, frames=3)
+    # Two frames are no proof and strangers to the cast are nobody.
+    assert told([], faces("thom", LEFT, 0, 1), faces("max", RIGHT, 0, 1, 2)) == []
+    assert told([fact()], []) == [fact()]
+    # Who is told already is not told again.
+    thom = fact(THOM, movement="left")
+    assert told([thom], faces("thom", LEFT, 0, 1, 2)) == [thom]
+    both = fact(THOM, BARLEY)
+    assert told([both], faces("thom", LEFT, 0, 1, 2), faces("barley", RIGHT, 0, 1, 2)) == [both]
+    # One missed beside one who was followed.
+    thom = fact(THOM, movement="left")
+    found = told([thom], faces("thom", RIGHT, 0, 1, 2, 3, 4), faces("barley", LEFT, 2, 3, 4))
+    assert found[0] == thom
+    assert who(found) == [(1, "Thom"), (2, "Barley Thom")]
+    assert (found[1].first, found[1].last, found[1].frames, found[1].framing) == (0.25, 0.5, 3, None)
+    # One moment together is no pair.
+    found = told([], faces("thom", LEFT, 0, 1, 2), faces("barley", RIGHT, 2, 3, 4))
+    assert who(found) == [(1, "Thom"), (1, "Barley")]
 
 
 @pytest.mark.parametrize(("height", "framing"), [(0.2, None), (0.4, "head and shoulders"), (0.7, "face")])
 def test_how_near_is_known_by_the_face(height: float, framing: str | None) -> None:
     (found,) = told([], faces("thom", Box(0.4, 0.1, 0.6, 0.1 + height), 0, 1, 2))
     assert (found.framing, found.place) == (framing, "centre")
-
-
-def test_two_frames_are_no_proof_and_strangers_to_the_cast_are_nobody() -> None:
-    assert told([], faces("thom", LEFT, 0, 1), faces("max", RIGHT, 0, 1, 2)) == []
-    assert told([fact()], []) == [fact()]
-
-
-def test_who_is_told_already_is_not_told_again() -> None:
-    thom = fact(THOM, movement="left")
-    assert told([thom], faces("thom", LEFT, 0, 1, 2)) == [thom]
-    both = fact(THOM, BARLEY)
-    assert told([both], faces("thom", LEFT, 0, 1, 2), faces("barley", RIGHT, 0, 1, 2)) == [both]
-
-
-def test_one_missed_beside_one_who_was_followed() -> None:
-    thom = fact(THOM, movement="left")
-    found = told([thom], faces("thom", RIGHT, 0, 1, 2, 3, 4), faces("barley", LEFT, 2, 3, 4))
-    assert found[0] == thom
-    assert who(found) == [(1, "Thom"), (2, "Barley Thom")]
-    assert (found[1].first, found[1].last, found[1].frames, found[1].framing) == (0.25, 0.5, 3, None)
-
-
-def test_one_moment_together_is_no_pair() -> None:
-    found = told([], faces("thom", LEFT, 0, 1, 2), faces("barley", RIGHT, 2, 3, 4))
-    assert who(found) == [(1, "Thom"), (1, "Barley")]
 
 
 def test_somebody_counted_without_a_name_gets_it() -> None:
@@ -93,16 +78,12 @@ def test_somebody_counted_without_a_name_gets_it() -> None:
     assert told([pair, both], *seen) == [replace(pair, names=(THOM, BARLEY)), both]
     others = fact(CELIA, count=2)
     assert who(told([others], *seen)) == [(2, "Celia"), (2, "Thom Barley")]
-
-
-def test_beside_somebody_unknown_nobody_is_told_who_may_be_the_same() -> None:
+    # Beside somebody unknown nobody is told who may be the same.
     unknown = fact(movement="left")
     assert told([unknown], faces("thom", LEFT, 0, 1, 2)) == [unknown]
     early = fact(first=-2, last=-1)
     assert who(told([early], faces("thom", LEFT, 0, 1, 2))) == [(1, ""), (1, "Thom")]
-
-
-def test_the_surest_of_two_faces_with_one_name_at_one_moment_counts() -> None:
+    # The surest of two faces with one name at one moment counts.
     sure = [replace(s, score=0.9) for s in faces("thom", RIGHT, 0, 1, 2)]
     (found,) = told([], faces("thom", LEFT, 0, 1, 2), sure)
     assert found.place == "right"

@@ -20,7 +20,7 @@ def still(x: float = 0.0, scale: float = 1.0, rest: float = 0.0) -> Shift:
     return Shift(x, 0.0, scale, 0.9, rest)
 
 
-def test_a_pan_is_measured_in_fractions_of_the_picture() -> None:
+def test_movements_are_measured_in_fractions_of_the_picture() -> None:
     shift = shift_between(view(wall(), 200), view(wall(), 216))
     assert shift is not None
     assert shift.x == pytest.approx(-16 / 320, abs=0.002)
@@ -29,21 +29,21 @@ def test_a_pan_is_measured_in_fractions_of_the_picture() -> None:
     assert shift.trust > 0.6
     assert shift.rest < 0.02
     assert shift.moving is None
-
-
-def test_a_break_is_another_picture_without_a_way_from_one_to_the_next() -> None:
     one, other = view(wall(1), 200), view(wall(3), 200)
     assert is_break(one, other, None)
     assert not is_break(one, view(wall(1), 201), None)
     assert not is_break(one, other, still())
-
-
-def test_movements_one_after_the_other() -> None:
+    # Movements one after the other.
     both = composed([Shift(0.1, 0, 1.0, 0.9, 0.1), Shift(0.1, 0, 2.0, 0.8, 0.3)])
     assert both is not None
     assert (both.x, both.scale, both.trust, both.rest) == (pytest.approx(0.3), 2.0, 0.8, 0.3)
     assert both.carry(0.5, 0.5) == (pytest.approx(0.8), 0.5)
     assert composed([still(), None]) is None
+    # How much moves inside.
+    assert inside_of([still(rest=0.4)] * 3) == "much"
+    assert inside_of([still(rest=0.1)] * 3) == "little"
+    assert inside_of([None] * 3) == "much"
+    assert inside_of([]) == "none"
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,3 @@ def test_movements_one_after_the_other() -> None:
 )
 def test_the_camera(step: Shift | None, camera: str) -> None:
     assert camera_of([step] * 8, [i / 8 for i in range(9)]) == camera
-
-
-def test_how_much_moves_inside() -> None:
-    assert inside_of([still(rest=0.4)] * 3) == "much"
-    assert inside_of([still(rest=0.1)] * 3) == "little"
-    assert inside_of([None] * 3) == "much"
-    assert inside_of([]) == "none"

@@ -41,32 +41,45 @@ def walker(frames: int = 8, step: float = 0.03, start: float = 0.1) -> Track[Gli
     return track(*(Glimpse(box, 0, body=0.85) for box in boxes))
 
 
-def test_signs_of_one_person_come_together() -> None:
+def test_bodies_faces_and_signs_of_one_person_come_together() -> None:
     found = glimpses_of([person(0.7)], [person(0.8)], [person(0.6)], [face()])
     assert [(g.body, g.part, g.second, g.face_score) for g in found] == [(0.7, 0.8, 0.6, 0.9)]
-
-
-def test_a_lone_face_stands_for_head_and_shoulders() -> None:
     (found,) = glimpses_of([], [], [], [face()])
     assert found.box == around(face().box)
     assert found.body == 0
     assert glimpses_of([], [], [], [face(0.5)]) == []
-
-
-def test_a_clear_body_in_several_frames_is_a_person_and_a_faint_one_is_not() -> None:
-    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8)] * 4)) > 0.9
-    assert sure_of(track(*[Glimpse(BODY, 0, body=0.64, part=0.85)] * 20)) == 0
-    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8)] * 2)) == 0
-
-
-def test_what_is_as_much_an_animal_is_no_person() -> None:
-    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8, face=face(), rival=0.7)] * 6)) == 0
-
-
-def test_one_person_seen_as_two_boxes_counts_once() -> None:
+    # A face goes to the body whose head it is.
+    other = Box(0.35, 0.1, 0.55, 0.9)
+    found = glimpses_of([person(0.7), person(0.6, other)], [], [], [face(x=0.5)])
+    assert [(g.box == BODY, g.face is not None) for g in found] == [(False, False), (True, True)]
+    # Two faces in overlapping bodies are two people.
+    near = Glimpse(Box(0.3, 0.1, 0.7, 1), 0, body=0.8, face=face(x=0.4))
+    behind = Glimpse(Box(0.45, 0.1, 0.75, 1), 0, body=0.8, face=face(x=0.65))
+    assert len(people_of([track(*[near] * 4), track(*[behind] * 4)])) == 2
+    # One person seen as two boxes counts once.
     inner = Box(0.42, 0.3, 0.58, 0.9)
     whole, part = [Glimpse(BODY, 0, body=0.9)] * 4, [Glimpse(inner, 0, body=0.8)] * 4
     assert len(people_of([track(*whole), track(*part)])) == 1
+
+
+def test_what_is_no_person_is_not_counted() -> None:
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8)] * 4)) > 0.9
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.64, part=0.85)] * 20)) == 0
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8)] * 2)) == 0
+    # What is as much an animal is no person.
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8, face=face(), rival=0.7)] * 6)) == 0
+    # An animal in the same place speaks against.
+    (found,) = glimpses_of([person(0.7)], [], [person(0.9, name="bird")], [])
+    assert found.rival == 0.9
+    (found,) = glimpses_of([person(0.7)], [], [person(0.9, Box(0, 0, 0.2, 1), "bird")], [])
+    assert found.rival == 0
+    # A statue beside a person is not counted.
+    statue = track(
+        *[Glimpse(Box(0.7, 0.2, 0.9, 0.95), 0, body=score) for score in (0.3, 0.3, 0.75, 0.7, 0.65)]
+    )
+    assert sure_of(statue) > 0
+    sure = track(*[Glimpse(BODY, 0, body=0.9, face=face())] * 5)
+    assert [p.track for p in people_of([statue, sure])] == [sure]
 
 
 def kneeling(x: float, *, frames: int = 10, height: float = 0.3, score: float = 0.45) -> Track[Glimpse]:
@@ -74,7 +87,7 @@ def kneeling(x: float, *, frames: int = 10, height: float = 0.3, score: float = 
     return track(*[Glimpse(box, 0, body=score)] * frames)
 
 
-def test_three_small_people_who_stay_together_are_a_group() -> None:
+def test_three_small_people_are_a_group_and_one_after_the_other_is_one_at_a_time() -> None:
     people = people_of([kneeling(0.3), kneeling(0.4), kneeling(0.6)])
     fact = people_fact(people, stretch(10))
     assert fact is not None
@@ -83,26 +96,18 @@ def test_three_small_people_who_stay_together_are_a_group() -> None:
     assert people_of([kneeling(0.3), kneeling(0.3), kneeling(0.3)]) == []
     assert people_of([kneeling(x, frames=6) for x in (0.3, 0.4, 0.6)]) == []
     assert people_of([kneeling(x, score=0.35) for x in (0.3, 0.4, 0.6)]) == []
+    first = walker(4)
+    later = Track(tuple(replace(g, seconds=g.seconds + 2) for g in first.seen), tuple(range(8, 12)))
+    fact = people_fact(people_of([first, later]), stretch(12))
+    assert fact is not None
+    assert fact.count == 1
 
 
-def test_who_is_only_carried_by_the_camera_does_not_walk() -> None:
-    carried = walker(step=-0.03, start=0.5)
-    assert movement_of(carried, stretch(8)) == "left"
-    assert movement_of(carried, stretch(8, Shift(-0.03, 0, 1, 0.9, 0))) is None
-    assert movement_of(carried, stretch(8, None)) is None
-
-
-def test_framing_by_the_body() -> None:
+def test_heads_and_bodies_tell_framing_and_turns() -> None:
     assert framing_of(track(*[Glimpse(Box(0.4, 0.1, 0.5, 0.8), 0, body=0.9)] * 4)) == "full figure"
     assert framing_of(track(*[Glimpse(Box(0.4, 0.5, 0.45, 0.65), 0, body=0.9)] * 4)) == "distant"
     assert framing_of(track(*[Glimpse(Box(0.2, 0.1, 0.8, 1), 0, body=0.9)] * 4)) is None
-
-
-def looking(*yaws: float) -> tuple[Glimpse, ...]:
-    return track(*(Glimpse(BODY, 0, body=0.8, face=face(yaw=yaw)) for yaw in yaws)).seen
-
-
-def test_a_head_that_turns() -> None:
+    # A head that turns.
     assert turn_of(looking(-0.5, -0.5, 0.2, 0.5, 0.5)) == "right"
     assert turn_of(looking(0.0, 0.0, 0.5, 0.5)) == "right"
     assert turn_of(looking(0.5, 0.5, 0.0, -0.5, -0.5)) == "left"
@@ -110,6 +115,10 @@ def test_a_head_that_turns() -> None:
     assert turn_of(looking(0.5, 0.5, 0.0, 0.0)) is None
     assert turn_of(looking(-0.5, 0.5, -0.5, 0.5)) is None
     assert turn_of(looking(0.5, 0.5, 0.5, 0.5)) is None
+
+
+def looking(*yaws: float) -> tuple[Glimpse, ...]:
+    return track(*(Glimpse(BODY, 0, body=0.8, face=face(yaw=yaw)) for yaw in yaws)).seen
 
 
 def test_two_who_face_each_other() -> None:
@@ -123,15 +132,13 @@ def test_two_who_face_each_other() -> None:
     assert not away.facing
 
 
-def test_several_are_told_from_when_all_of_them_are_there() -> None:
+def test_facts_begin_and_end_when_they_are_seen() -> None:
     early, late = walker(12, step=0.0, start=0.1), walker(12, step=0.0, start=0.6)
     late = Track(late.seen[6:], late.frames[6:])
     fact = people_fact([Person(early, 0.9), Person(late, 0.9)], stretch(12))
     assert fact is not None
     assert (fact.count, fact.first, fact.since, fact.last) == (2, 0.0, 1.5, 2.75)
-
-
-def test_a_movement_is_told_from_when_it_begins() -> None:
+    # A movement is told from when it begins.
     boxes = [Box(0.1, 0.3, 0.3, 0.9)] * 20
     boxes += [Box(0.1 + 0.04 * i, 0.3, 0.3 + 0.04 * i, 0.9) for i in range(1, 13)]
     fact = people_fact([Person(track(*(Glimpse(box, 0, body=0.85) for box in boxes)), 0.9)], stretch(32))
@@ -140,17 +147,13 @@ def test_a_movement_is_told_from_when_it_begins() -> None:
     assert fact.first == 0
     # The last frame before the first that shows it: what is told stands from 5 s on.
     assert fact.since == pytest.approx(4.75, abs=0.26)
-
-
-def test_a_look_aside_is_told_from_when_it_begins() -> None:
+    # A look aside is told from when it begins.
     yaws = [0.0] * 8 + [0.6] * 6
     glimpses = [Glimpse(BODY, 0, body=0.85, face=face(yaw=yaw)) for yaw in yaws]
     fact = people_fact([Person(track(*glimpses), 0.9)], stretch(14))
     assert fact is not None
     assert (fact.turns, fact.looks, fact.since) == ("right", "right", 2.0)
-
-
-def test_who_stands_and_then_comes_closer_is_told_from_when_they_come() -> None:
+    # Who stands and then comes closer is told from when they come.
     growths = [1.0] * 8 + [1.0 + 0.1 * i for i in range(1, 8)]
     glimpses = [
         Glimpse(
@@ -165,44 +168,23 @@ def test_who_stands_and_then_comes_closer_is_told_from_when_they_come() -> None:
     assert fact is not None
     assert fact.movement == "closer"
     assert fact.since == pytest.approx(1.75, abs=0.26)
+    # Who leaves is told to when they go.
+    fact = people_fact([Person(walker(30, step=-0.026, start=0.76), 0.9)], stretch(36))
+    assert fact is not None
+    assert fact.leaves
+    assert fact.since == fact.last - 1.0
 
 
-def test_a_face_goes_to_the_body_whose_head_it_is() -> None:
-    other = Box(0.35, 0.1, 0.55, 0.9)
-    found = glimpses_of([person(0.7), person(0.6, other)], [], [], [face(x=0.5)])
-    assert [(g.box == BODY, g.face is not None) for g in found] == [(False, False), (True, True)]
-
-
-def test_an_animal_in_the_same_place_speaks_against() -> None:
-    (found,) = glimpses_of([person(0.7)], [], [person(0.9, name="bird")], [])
-    assert found.rival == 0.9
-    (found,) = glimpses_of([person(0.7)], [], [person(0.9, Box(0, 0, 0.2, 1), "bird")], [])
-    assert found.rival == 0
-
-
-def test_two_faces_in_overlapping_bodies_are_two_people() -> None:
-    near = Glimpse(Box(0.3, 0.1, 0.7, 1), 0, body=0.8, face=face(x=0.4))
-    behind = Glimpse(Box(0.45, 0.1, 0.75, 1), 0, body=0.8, face=face(x=0.65))
-    assert len(people_of([track(*[near] * 4), track(*[behind] * 4)])) == 2
-
-
-def test_a_statue_beside_a_person_is_not_counted() -> None:
-    statue = track(
-        *[Glimpse(Box(0.7, 0.2, 0.9, 0.95), 0, body=score) for score in (0.3, 0.3, 0.75, 0.7, 0.65)]
-    )
-    assert sure_of(statue) > 0
-    sure = track(*[Glimpse(BODY, 0, body=0.9, face=face())] * 5)
-    assert [p.track for p in people_of([statue, sure])] == [sure]
-
-
-def test_a_walker_moves_and_the_fact_says_where_to() -> None:
+def test_who_walks_moves_and_who_is_carried_by_the_camera_does_not() -> None:
     fact = people_fact(people_of([walker()]), stretch(8))
     assert fact is not None
     assert (fact.count, fact.movement, fact.shot, fact.frames) == (1, "right", 2, 8)
     assert (fact.first, fact.last) == (0.0, 1.75)
-
-
-def test_who_walks_out_of_the_picture_leaves() -> None:
+    carried = walker(step=-0.03, start=0.5)
+    assert movement_of(carried, stretch(8)) == "left"
+    assert movement_of(carried, stretch(8, Shift(-0.03, 0, 1, 0.9, 0))) is None
+    assert movement_of(carried, stretch(8, None)) is None
+    # Who walks out of the picture leaves.
     boxes = [Box(0.5 + 0.05 * i, 0.3, min(1.0, 0.7 + 0.05 * i), 0.9) for i in range(9)]
     seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes[:7]))
     fact = people_fact(people_of([seen]), stretch(12))
@@ -211,18 +193,3 @@ def test_who_walks_out_of_the_picture_leaves() -> None:
     short = people_fact(people_of([seen]), stretch(7))
     assert short is not None
     assert not short.leaves
-
-
-def test_one_after_the_other_is_one_at_a_time() -> None:
-    first = walker(4)
-    later = Track(tuple(replace(g, seconds=g.seconds + 2) for g in first.seen), tuple(range(8, 12)))
-    fact = people_fact(people_of([first, later]), stretch(12))
-    assert fact is not None
-    assert fact.count == 1
-
-
-def test_who_leaves_is_told_to_when_they_go() -> None:
-    fact = people_fact([Person(walker(30, step=-0.026, start=0.76), 0.9)], stretch(36))
-    assert fact is not None
-    assert fact.leaves
-    assert fact.since == fact.last - 1.0

@@ -59,9 +59,7 @@ def test_who_keeps_a_posture_has_it(posture: str, seen: dict[str, Any]) -> None:
     ],
     ids=["bends", "changes", "short", "no legs", "no feet", "moves a hand", "nearer", "guessed"],
 )
-def test_where_it_is_not_clear_there_is_no_posture(
-    course: list[tuple[str, float]], seen: dict[str, Any]
-) -> None:
+def test_what_is_not_clear_is_no_posture(course: list[tuple[str, float]], seen: dict[str, Any]) -> None:
     assert posture_of(moments(*course, **seen)) is None
 
 
@@ -120,21 +118,23 @@ def test_nothing_is_seen_where_nothing_is_sure(course: list[tuple[str, float]], 
     assert acts_of(moments(*course, **seen)) == []
 
 
-def test_a_hand_that_waves_is_not_put_to_the_face() -> None:
+def test_deeds_that_are_others() -> None:
     poses = moments(("stands", 1.0), ("hand up", 1.0), ("hand at face", 1.0))
     assert [act.deed for act in acts_of(poses)] == ["raises a hand"]
-
-
-def test_who_goes_back_to_where_they_rose_from_sits_down() -> None:
+    # Who goes back to where they rose from sits down.
     poses = moments(("sits", 1.5), ("stands", 1.5), ("sits", 1.5), hidden=LEGS)
     assert [act.deed for act in acts_of(poses)] == ["stands up", "sits down"]
-
-
-def test_who_rises_from_a_crouch_stands_up() -> None:
+    # Who rises from a crouch stands up.
     poses = moments(("stands", 1.0), ("crouches", 1.0), ("stands", 1.0))
     assert [act.deed for act in acts_of(poses)] == ["crouches", "stands up"]
     poses = moments(("stands", 1.0), ("crouches", 2.0))
     assert [act.deed for act in acts_of(poses)] == ["crouches"]
+    # A back is told where it is all that is seen.
+    assert is_turned_away(moments(("from behind", 2.0), noise=0.03))
+    assert not is_turned_away(moments(("from behind", 0.5)))
+    assert not is_turned_away(moments(("from behind", 2.0), ("stands", 1.0)))
+    assert not is_turned_away(moments(("from the side", 2.0)))
+    assert not is_turned_away(moments(("from behind", 2.0), hidden=(11, 12)))
 
 
 @pytest.mark.parametrize(
@@ -152,14 +152,6 @@ def test_who_turns_shows_both_sides(course: tuple[str, ...], expected: list[str]
     assert [act.deed for act in acts_of(poses)] == expected
     hidden = moments(*((posture, 1.0) for posture in course), hidden=(*LEGS, 11, 12))
     assert acts_of(hidden) == []
-
-
-def test_a_back_is_told_where_it_is_all_that_is_seen() -> None:
-    assert is_turned_away(moments(("from behind", 2.0), noise=0.03))
-    assert not is_turned_away(moments(("from behind", 0.5)))
-    assert not is_turned_away(moments(("from behind", 2.0), ("stands", 1.0)))
-    assert not is_turned_away(moments(("from the side", 2.0)))
-    assert not is_turned_away(moments(("from behind", 2.0), hidden=(11, 12)))
 
 
 def somebody(x: float, first: float = 0.0, last: float = 4.0, who: str = "") -> Person:
@@ -188,9 +180,7 @@ UP, HAND = Act("stands up", 1.0, 1.5), Act("raises a hand", 2.0, 3.0)
         ((0.4, 0.45), []),
     ],
 )
-def test_one_among_others_is_told_apart_by_the_side(
-    xs: tuple[float, ...], expected: list[tuple[str, int, str, int]]
-) -> None:
+def test_one_of_two_is_told_by_side(xs: tuple[float, ...], expected: list[tuple[str, int, str, int]]) -> None:
     people = [somebody(x) for x in xs]
     assert deeds((people[0], [UP]), *((other, []) for other in people[1:])) == expected
 

@@ -42,7 +42,7 @@ def said(observations: Sequence[FrameText], speech: Sequence[Interval] = ()) -> 
     return [(fact.text, fact.kind) for fact in texts_of_shots(observations, speech=speech)]
 
 
-def test_digits_on_a_thing_of_the_scene_are_no_text() -> None:
+def test_letters_on_things_of_the_scene() -> None:
     """Rivets and buttons are read for digits; a year on a card is one."""
     moving = [[line(text, x=0.2 + 0.02 * i, y=0.4) for text in ("5000",)] for i in range(6)]
     assert said(seen(*moving)) == []
@@ -50,24 +50,32 @@ def test_digits_on_a_thing_of_the_scene_are_no_text() -> None:
     worded = [[line("HARBOUR", x=0.3 + 0.02 * i, y=0.4)] for i in range(6)]
     assert said(seen(*worded)) == [("HARBOUR", "sign")]
 
-
-def test_letters_on_a_thing_are_told_where_they_are_read_alike() -> None:
+    # Letters on a thing are told where they are read alike.
     def bottle(*readings: str) -> list[FrameText]:
         return seen(*([line(text, x=0.3 + 0.02 * i, y=0.4)] for i, text in enumerate(readings)))
 
     assert said(bottle(*["GLENDRONACH"] * 6)) == [("GLENDRONACH", "sign")]
     assert said(bottle(*["GLENDRONIO", "GLENDRONO"] * 3)) == []
+    # Writing within the scene is a sign.
+    leaning = line("BAKERY", x=0.3, y=0.3, tilt=8, ground=40)
+    assert said(seen([leaning], [leaning])) == [("BAKERY", "sign")]
+    moving = [[line("BAKERY", x=0.3 + 0.03 * i, y=0.3, ground=40)] for i in range(4)]
+    assert said(seen(*moving)) == [("BAKERY", "sign")]
+    # Writing of which is not known what it is is text.
+    still = line("BAKERY", x=0.3, y=0.3, ground=40, around=(10, 80))
+    assert said(seen([still], [still])) == [("BAKERY", "text")]
+    page = [line(f"Line number {i}", y=0.2 + 0.1 * i) for i in range(5)]
+    assert [kind for _, kind in said(seen(page, page))] == ["text"]
+    assert [kind for _, kind in said(seen(page[:4], page[:4]))] == ["title"]
 
 
-def test_what_is_hidden_at_times_is_no_title_over_the_picture() -> None:
+def test_what_stays_aside_or_is_hidden_is_no_title() -> None:
     shown = [line("SAMANTHA", height=0.16, ground=58)]
     assert said(seen(*[shown] * 9)) == [("SAMANTHA", "title")]
     assert said(seen(*[shown] * 4, [], [], *[shown] * 4)) == [("SAMANTHA", "text")]
 
-
-def test_what_stands_aside_all_the_shot_is_a_title_only_where_all_around_it_moves() -> None:
-    """The name of a shop over a street is as level and as still as a title."""
-
+    # What stands aside all the shot is a title only where all around it moves.
+    # The name of a shop over a street is as level and as still as a title.
     def over(change: float, x: float = 0.42, before: int = 0) -> list[FrameText]:
         arounds = [(60.0, 90.0), (60.0 + change, 90.0 - change)] * 4
         shown = ([line("FUTURE SHOP", x, 0.1, ground=46, around=a)] for a in arounds)
@@ -76,6 +84,9 @@ def test_what_stands_aside_all_the_shot_is_a_title_only_where_all_around_it_move
     assert said(over(26)) == [("FUTURE SHOP", "text")]
     for title in (over(60), over(26, x=0.5), over(26, before=2)):
         assert said(title) == [("FUTURE SHOP", "title")]
+    # A place name at a lower side is no title.
+    caption = [line("Amsterdam, in 1982", x=0.2, y=0.88, height=0.06, ground=40)]
+    assert said(seen(caption, caption)) == [("Amsterdam, in 1982", "text")]
 
 
 def test_one_word_over_a_picture_that_begins_small_is_part_of_another() -> None:
@@ -90,7 +101,7 @@ def test_one_word_over_a_picture_that_begins_small_is_part_of_another() -> None:
     assert word("echo", ground=3) == [("echo", "title")]
 
 
-def test_a_word_that_always_stands_over_a_lively_picture_is_a_mark() -> None:
+def test_a_mark_over_a_picture_is_left_out() -> None:
     def frames(number: int, *lights: float) -> list[FrameText]:
         each = [
             line("SAMPLER", y=0.9, height=0.2, ground=25, around=(lights[i % len(lights)],))
@@ -103,6 +114,17 @@ def test_a_word_that_always_stands_over_a_lively_picture_is_a_mark() -> None:
     assert [text for text, _ in said(frames(8, 10.0, 80.0))] == ["SAMPLER"]
     corner = [line("NINE", x=0.92, y=0.08, height=0.05, around=(10.0,))]
     assert said(seen(*[corner] * 14)) == []
+    # A mark in a corner over three shots is left out.
+    mark = [line("FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
+    assert said(seen(*[mark] * 12, [], [], shots=[0] * 4 + [1] * 4 + [2] * 4 + [3] * 2)) == []
+    name = [line("This is FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
+    assert said(seen(*[name] * 8, [], [], [], [], shots=[0] * 4 + [1] * 4 + [2] * 4)) != []
+    # What stays while the picture moves is laid over it.
+    around = [(10.0, 80.0), (60.0, 20.0), (30.0, 120.0)]
+    stays = [[line("AMSTERDAM", x=0.3, y=0.3, ground=40, around=a)] for a in around]
+    assert said(seen(*stays)) == [("AMSTERDAM", "title")]
+    across = [line("AMSTERDAM", x=0.3, y=0.3, ground=40)]
+    assert said(seen(across, across, shots=[0, 1])) == [("AMSTERDAM", "title")]
 
 
 @pytest.mark.parametrize("name", ["clideo.com", "www.stills.net", "shutterstock", "Getty Images"])
@@ -112,17 +134,6 @@ def test_a_sellers_name_over_a_picture_is_a_mark_and_on_a_card_a_title(name: str
     assert said(seen(*[card] * 4, *[[]] * 4)) == [(name, "title")]
     longer = [line(f"Ask for it at {name} today", y=0.6, height=0.12, ground=2)]
     assert said(seen(*[longer] * 4)) == [(f"Ask for it at {name} today", "title")]
-
-
-def test_a_line_that_is_lost_and_found_elsewhere_stands_once_in_its_text() -> None:
-    name = line("Chamber", y=0.54, height=0.08)
-    before, after = (line("Le", y=y, height=0.07) for y in (0.46, 0.44))
-    moved = [[name, before]] * 4 + [[name]] * 5 + [[name, after]] * 4
-    assert [text for text, _ in said(seen(*moved))] == ["Le Chamber"]
-    head, part, whole = line("THE WORK", y=0.4), line("of our", x=0.4, y=0.5), line("of our hands", y=0.5)
-    assert [text for text, _ in said(seen(*[[head, part]] * 3, *[[head]] * 4, *[[head, whole]] * 4))] == [
-        "THE WORK of our hands"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -145,41 +156,6 @@ def test_short_text_needs_three_frames_or_a_neighbour() -> None:
     assert said(seen(pair, pair)) == [("The Last Harbour", "title")]
 
 
-def test_writing_within_the_scene_is_a_sign() -> None:
-    leaning = line("BAKERY", x=0.3, y=0.3, tilt=8, ground=40)
-    assert said(seen([leaning], [leaning])) == [("BAKERY", "sign")]
-    moving = [[line("BAKERY", x=0.3 + 0.03 * i, y=0.3, ground=40)] for i in range(4)]
-    assert said(seen(*moving)) == [("BAKERY", "sign")]
-
-
-def test_writing_of_which_is_not_known_what_it_is_is_text() -> None:
-    still = line("BAKERY", x=0.3, y=0.3, ground=40, around=(10, 80))
-    assert said(seen([still], [still])) == [("BAKERY", "text")]
-    page = [line(f"Line number {i}", y=0.2 + 0.1 * i) for i in range(5)]
-    assert [kind for _, kind in said(seen(page, page))] == ["text"]
-    assert [kind for _, kind in said(seen(page[:4], page[:4]))] == ["title"]
-
-
-def test_what_stays_while_the_picture_moves_is_laid_over_it() -> None:
-    around = [(10.0, 80.0), (60.0, 20.0), (30.0, 120.0)]
-    stays = [[line("AMSTERDAM", x=0.3, y=0.3, ground=40, around=a)] for a in around]
-    assert said(seen(*stays)) == [("AMSTERDAM", "title")]
-    across = [line("AMSTERDAM", x=0.3, y=0.3, ground=40)]
-    assert said(seen(across, across, shots=[0, 1])) == [("AMSTERDAM", "title")]
-
-
-def test_a_place_name_at_a_lower_side_is_no_title() -> None:
-    caption = [line("Amsterdam, in 1982", x=0.2, y=0.88, height=0.06, ground=40)]
-    assert said(seen(caption, caption)) == [("Amsterdam, in 1982", "text")]
-
-
-def test_a_mark_in_a_corner_over_three_shots_is_left_out() -> None:
-    mark = [line("FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
-    assert said(seen(*[mark] * 12, [], [], shots=[0] * 4 + [1] * 4 + [2] * 4 + [3] * 2)) == []
-    name = [line("This is FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
-    assert said(seen(*[name] * 8, [], [], [], [], shots=[0] * 4 + [1] * 4 + [2] * 4)) != []
-
-
 @pytest.mark.parametrize(
     ("x", "y", "height", "first", "told"),
     [
@@ -190,9 +166,7 @@ def test_a_mark_in_a_corner_over_three_shots_is_left_out() -> None:
         (0.50, 0.50, 0.05, 0, True),
     ],
 )
-def test_a_logo_that_stays_in_a_corner_is_no_title(
-    x: float, y: float, height: float, first: int, told: bool
-) -> None:
+def test_a_logo_in_a_corner_is_no_title(x: float, y: float, height: float, first: int, told: bool) -> None:
     """Within one shot: small, in a corner, and there from the first frame to the last."""
     logo = [line("NASA TV live", x=x, y=y, height=height)]
     assert bool(said(seen(*[[]] * first, *[logo] * (12 - first)))) is told
@@ -202,14 +176,11 @@ def low(text: str, y: float = 0.92) -> TextLine:
     return line(text, y=y, height=0.06, ground=30)
 
 
-def test_a_sentence_at_the_bottom_is_a_subtitle() -> None:
+def test_subtitles_by_place_and_speech() -> None:
     two = [low("He went", 0.85), low("to the harbour.")]
     assert said(seen(two, two)) == [("He went to the harbour.", "subtitle")]
     dash = [low("- Where to")]
     assert said(seen(dash, dash)) == [("- Where to", "subtitle")]
-
-
-def test_speech_tells_a_subtitle_from_a_caption() -> None:
     caption = [low("London Bridge")]
     shown = seen(caption, caption, caption)
     assert said(shown) == [("London Bridge", "title")]
@@ -228,25 +199,33 @@ def rolling(step: float = 0.08, names: Sequence[str] = ROLL) -> list[FrameText]:
     return seen(*(at(frame) for frame in range(14)))
 
 
-def test_names_that_rise_are_credits_in_their_order() -> None:
+def test_what_rises_is_credits_or_a_page() -> None:
     assert said(rolling()) == [(" ".join(ROLL), "credit")]
     assert looks_like_credits(rolling()[4:10])
-
-
-def test_a_sign_that_the_camera_passes_is_no_roll_of_credits() -> None:
+    # A sign that the camera passes is no roll of credits.
     kinds = {kind for _, kind in said(rolling()[5:10])}
     assert kinds
     assert "credit" not in kinds
     assert {kind for _, kind in said(rolling())} == {"credit"}
-
-
-def test_prose_that_rises_is_a_page_and_no_credits() -> None:
+    # Prose that rises is a page and no credits.
     page = [
         f"and so the {word} went on for many long years"
         for word in ["king", "fox", "moon", "sea", "boy", "ship", "bell"]
     ]
     assert "credit" not in [kind for _, kind in said(rolling(names=page))]
     assert not looks_like_credits(rolling(names=page)[4:10])
+    # Names that sink or stay are not known as a roll.
+    assert not looks_like_credits(rolling(step=-0.05)[:6])
+    names = [line(name, y=0.3 + 0.1 * i, height=0.05) for i, name in enumerate(ROLL[:4])]
+    assert not looks_like_credits(seen(names, names, names))
+    # A card with roles is of credits and a full one may be a page.
+    full = [line(name, y=0.1 + 0.11 * i, height=0.05) for i, name in enumerate(ROLL)]
+    assert said(seen(*[full] * 4)) == [(" ".join(ROLL), "text")]
+    assert not looks_like_credits(seen(full, full))
+    role = [line("Directed by", y=0.45, height=0.05), line("Anna Kovacs", y=0.52)]
+    assert said(seen(role, role)) == [("Directed by Anna Kovacs", "credit")]
+    one = [line("Music by Elena Rossi", y=0.9, height=0.05, ground=30)]
+    assert said(seen(one, one)) == [("Music by Elena Rossi", "credit")]
 
 
 @pytest.mark.parametrize(("others", "kind"), [(0, "title"), (7, "title"), (8, "text")])
@@ -270,16 +249,6 @@ def test_a_list_on_even_stripes_that_rises_is_a_screen_and_no_credits() -> None:
     for roll in (striped(lambda i: 8), striped(lambda i: 250 - 20 * i, uneven=30)):
         assert said(roll) == [(" ".join(ROLL), "credit")]
         assert looks_like_credits(roll[4:10])
-
-
-def test_a_card_with_roles_is_of_credits_and_a_full_one_may_be_a_page() -> None:
-    full = [line(name, y=0.1 + 0.11 * i, height=0.05) for i, name in enumerate(ROLL)]
-    assert said(seen(*[full] * 4)) == [(" ".join(ROLL), "text")]
-    assert not looks_like_credits(seen(full, full))
-    role = [line("Directed by", y=0.45, height=0.05), line("Anna Kovacs", y=0.52)]
-    assert said(seen(role, role)) == [("Directed by Anna Kovacs", "credit")]
-    one = [line("Music by Elena Rossi", y=0.9, height=0.05, ground=30)]
-    assert said(seen(one, one)) == [("Music by Elena Rossi", "credit")]
 
 
 def pictures(path: Path, step: float) -> Iterator[tuple[float, Image]]:
@@ -308,7 +277,7 @@ def observe() -> Callable[[str, float], list[FrameText]]:
 @pytest.mark.parametrize(
     "entry", json.loads(LABELS.read_text(encoding="utf-8")), ids=lambda entry: entry["film"]
 )
-def test_the_supplied_films_are_read_as_labelled(
+def test_our_films_read_as_labelled(
     entry: dict[str, object], observe: Callable[[str, float], list[FrameText]]
 ) -> None:
     labels = entry["texts"]
@@ -338,25 +307,24 @@ def test_a_card_is_whole_with_its_last_line() -> None:
     first, second = line("A FILM", y=0.4), line("BY NOBODY", y=0.5)
     (fact,) = texts_of_shots(seen([first], [first], [first, second], [first, second]))
     assert (fact.text, fact.first, fact.since) == ("A FILM BY NOBODY", 0.0, 1.0)
-
-
-def test_role_and_name_in_two_columns_are_read_row_by_row() -> None:
+    # Role and name in two columns are read row by row.
     card = [
         line("Director", x=0.37, y=0.45, height=0.05), line("Anna Kovacs", x=0.6, y=0.45, height=0.05),
         line("Producer", x=0.37, y=0.53, height=0.05), line("Li Wei Chang", x=0.6, y=0.53, height=0.05),
     ]  # fmt: skip
     assert said(seen(card, card)) == [("Director Anna Kovacs Producer Li Wei Chang", "credit")]
-
-
-def test_text_that_is_still_being_written_at_the_end_is_not_told() -> None:
+    # Text that is still being written at the end is not told.
     parts = ["THE", "THE PEACH", "THE PEACH OPE", "THE PEACH OPEN MOVIE"]
     for height in (0.05, 0.08):
         growing = [[line(part, x=0.3 + 0.01 * len(part), height=height)] for part in parts]
         assert said(seen(*growing)) == []
     assert [text for text, _ in said(seen(*growing, *[growing[-1]] * 3))] == ["THE PEACH OPEN MOVIE"]
-
-
-def test_names_that_sink_or_stay_are_not_known_as_a_roll() -> None:
-    assert not looks_like_credits(rolling(step=-0.05)[:6])
-    names = [line(name, y=0.3 + 0.1 * i, height=0.05) for i, name in enumerate(ROLL[:4])]
-    assert not looks_like_credits(seen(names, names, names))
+    # A line that is lost and found elsewhere stands once in its text.
+    name = line("Chamber", y=0.54, height=0.08)
+    before, after = (line("Le", y=y, height=0.07) for y in (0.46, 0.44))
+    moved = [[name, before]] * 4 + [[name]] * 5 + [[name, after]] * 4
+    assert [text for text, _ in said(seen(*moved))] == ["Le Chamber"]
+    head, part, whole = line("THE WORK", y=0.4), line("of our", x=0.4, y=0.5), line("of our hands", y=0.5)
+    assert [text for text, _ in said(seen(*[[head, part]] * 3, *[[head]] * 4, *[[head, whole]] * 4))] == [
+        "THE WORK of our hands"
+    ]

@@ -9,7 +9,7 @@ from PIL import Image as Picture, ImageDraw, ImageFont
 
 from shotad.core import Box, Image
 from shotad.sight import TextReader, text as text_room
-from shotad.sight.text import TextLine, ctc_text, straighten, text_quads
+from shotad.sight.text import TextLine, ctc_text, is_readable, is_word, straighten, text_quads, tidy
 
 ALPHABET = ("", "a", "b", "c", " ")
 
@@ -39,17 +39,6 @@ def scenery(seed: int) -> Image:
     return np.asarray(cv2.resize(coarse, (854, 480), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
-def test_a_core_grows_by_area_times_ratio_over_perimeter() -> None:
-    probability = np.zeros((64, 160), np.float32)
-    probability[20:31, 30:131] = 0.9
-    (quad,) = text_quads(probability)
-    width, height = 101.0, 11.0  # thickened by one pixel, between the middles of the outer pixels
-    grow = width * height * 1.6 / (2 * (width + height))
-    top_left, bottom_right = quad[0], quad[2]
-    np.testing.assert_allclose(bottom_right - top_left, (width + 2 * grow, height + 2 * grow), atol=0.1)
-    np.testing.assert_allclose((top_left + bottom_right) / 2, (80.5, 25.5), atol=0.1)
-
-
 def test_faint_or_tiny_blobs_are_no_lines() -> None:
     probability = np.zeros((64, 160), np.float32)
     probability[10:20, 10:60] = 0.35
@@ -69,16 +58,23 @@ def test_ctc_joins_repeats_and_drops_blanks(path: str, text: str) -> None:
     assert score == pytest.approx(0.9 if text else 0.0)
 
 
-def test_a_strip_is_48_high_whatever_the_size_of_the_line() -> None:
+def test_strips_cores_and_surroundings_of_lines() -> None:
     image = scenery(2)
     for height in (1, 7, 90, 400):
         corners = np.array([[0, 0], [600, 0], [600, height], [0, height]], np.float32)
         strip = straighten(image, corners)
         assert strip.shape[0] == 48
         assert 1 <= strip.shape[1] <= 2400
-
-
-def test_surroundings_tell_a_plain_card_from_a_picture() -> None:
+    # A core grows by area times ratio over perimeter.
+    probability = np.zeros((64, 160), np.float32)
+    probability[20:31, 30:131] = 0.9
+    (quad,) = text_quads(probability)
+    width, height = 101.0, 11.0  # thickened by one pixel, between the middles of the outer pixels
+    grow = width * height * 1.6 / (2 * (width + height))
+    top_left, bottom_right = quad[0], quad[2]
+    np.testing.assert_allclose(bottom_right - top_left, (width + 2 * grow, height + 2 * grow), atol=0.1)
+    np.testing.assert_allclose((top_left + bottom_right) / 2, (80.5, 25.5), atol=0.1)
+    # Surroundings tell a plain card from a picture.
     box = Box(0.3, 0.45, 0.7, 0.55)
     flat, around = text_room.surroundings(card("HELLO", ground=40), box)
     busy, _ = text_room.surroundings(scenery(3), box)
@@ -166,3 +162,34 @@ def test_reading_order_is_by_rows_then_from_the_left() -> None:
     right, left, below = quad(200, 10), quad(20, 14), quad(100, 60)
     found = text_room.reading_order([below, right, left])
     assert [float(q[0, 0]) for q in found] == [20, 200, 100]
+
+
+# What can be text at all.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SINTEL", "COMING SOON", "BBC", "NO", "1943", "23:59", "Mr. Ng", "McGregor", "3D", "21st", "rhythm", "No. 5",
+        "Élodie", "Привет", "东京物语", "F.B.I.", "50%", "100", "Chapter II", "http://durian.blender.org", "We're",
+        "(CC) CREATIVE COMMONS ATTRIBUTION 3.0",
+    ],
+)  # fmt: skip
+def test_words_names_and_numbers_are_readable(text: str) -> None:
+    assert is_readable(tidy(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IIl|", "ill", "1111", "2", "小", "A羅", "xKqvL", "hT", "l1l", "AAAA", "", "—", "!?", "J", "一0", "/\\/\\",
+        "a.,:;-", "oooo", "0000", "00080800", "OO C", "XKCDQ",
+    ],
+)  # fmt: skip
+def test_strokes_crumbs_and_mixtures_are_not(text: str) -> None:
+    assert not is_readable(tidy(text))
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"), [("l1l", False), ("2nd", True), ("U-571", True), ("a1b2c3", False), ("B2B", True)]
+)
+def test_words_with_digits(word: str, expected: bool) -> None:
+    assert is_word(word) is expected

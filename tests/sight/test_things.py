@@ -36,13 +36,21 @@ def thing(name: str, score: float, box: Box = MIDDLE, second: float = 0.0) -> Si
     return Sighting(name, box, second, score)
 
 
-def test_tiles_are_square_overlap_and_cover_a_wide_picture() -> None:
+def test_tiles_cover_a_picture_and_join_halves() -> None:
     tiles = tiles_of(np.zeros((332, 800, 3), np.uint8))
     assert tiles[0].left == 0
     assert tiles[-1].right == pytest.approx(1)
     assert all(t.width == pytest.approx(332 / 800) for t in tiles)
     assert all(a.right - b.left > 0.25 * a.width for a, b in pairwise(tiles))
     assert len(tiles_of(np.zeros((480, 500, 3), np.uint8))) == 1
+    left, right = Box(0, 0, 0.6, 1), Box(0.4, 0, 1, 1)
+    found = merge(
+        [
+            (left, [thing("person", 0.6, Box(0.5, 0, 1, 1))]),
+            (right, [thing("person", 0.8, Box(0, 0, 0.5, 1))]),
+        ]
+    )
+    assert [(round(s.box.left, 2), round(s.box.right, 2), s.score) for s in found] == [(0.3, 0.7, 0.8)]
 
 
 def named(
@@ -67,10 +75,23 @@ def frames_of(name: str, score: float, number: int = 6) -> list[list[Sighting]]:
     return [[thing(name, score, second=i / 4)] for i in range(number)]
 
 
-def test_a_thing_has_its_place_time_and_size() -> None:
+def test_a_thing_has_its_place_time_size_and_way() -> None:
     (fact,) = named([[], *frames_of("car", 0.9)[1:]])
     assert (fact.shot, fact.name, fact.count, fact.place, fact.since) == (2, "car", 1, "centre", 0.25)
     assert (fact.sure, fact.area) == (0.9, pytest.approx(MIDDLE.area, abs=1e-3))
+    # A thing that goes its way moves from then on.
+    boxes = [Box(x, 0.4, x + 0.2, 0.8) for x in [0.1] * 4 + [0.1 + 0.06 * i for i in range(9)]]
+    (fact,) = named([[thing("car", 0.9, box, i / 4)] for i, box in enumerate(boxes)])
+    assert (fact.movement, fact.place) == ("right", "centre")
+    assert fact.since == pytest.approx(1.0, abs=0.3)
+    (fact,) = named(frames_of("car", 0.9, 12))
+    assert (fact.movement, fact.since) == (None, 0.0)
+    # Something that rises from the lower edge moves up.
+    boxes = [Box(0.4, 0.9 - 0.04 * i, 0.6, 1) for i in range(12)]
+    seconds = [i / 8 for i in range(13)]
+    fact = figure_of(boxes, [STILL] * 12, [], Stretch(0, tuple(seconds), (), 1.8), seconds)
+    assert fact is not None
+    assert (fact.movement, fact.place) == ("up", "centre")
 
 
 @pytest.mark.parametrize(
@@ -99,15 +120,6 @@ def test_a_thing_needs_all_three_in_several_frames(
     assert named(firsts, seconds, shares) == []
 
 
-def test_a_thing_that_goes_its_way_moves_from_then_on() -> None:
-    boxes = [Box(x, 0.4, x + 0.2, 0.8) for x in [0.1] * 4 + [0.1 + 0.06 * i for i in range(9)]]
-    (fact,) = named([[thing("car", 0.9, box, i / 4)] for i, box in enumerate(boxes)])
-    assert (fact.movement, fact.place) == ("right", "centre")
-    assert fact.since == pytest.approx(1.0, abs=0.3)
-    (fact,) = named(frames_of("car", 0.9, 12))
-    assert (fact.movement, fact.since) == (None, 0.0)
-
-
 @pytest.mark.parametrize(
     ("shares", "expected"),
     [
@@ -119,7 +131,7 @@ def test_a_thing_that_goes_its_way_moves_from_then_on() -> None:
         ([{"bird": 0.9}, *[{}] * 3], None),
     ],
 )
-def test_what_fills_a_picture_does_so_in_all_frames(
+def test_what_fills_a_picture_fills_all(
     shares: Sequence[dict[str, float]], expected: tuple[str, int] | None
 ) -> None:
     kinds = dict.fromkeys(("lake", "seashore", "mountain", "bird"), 0.0)
@@ -136,27 +148,15 @@ def course(xs: list[float], *, y: float = 0.5, people: list[Person] | None = Non
     return fact.movement if fact else None
 
 
-def test_what_sways_or_stays_is_none() -> None:
+def test_what_is_no_figure_or_thing() -> None:
     assert course([0.5 + 0.1 * (-1) ** i for i in range(12)]) is None
     assert course([0.5] * 12) is None
     assert course([0.2 + 0.03 * i for i in range(4)]) is None
-
-
-def test_what_is_a_person_is_no_figure() -> None:
+    # What is a person is no figure.
     xs = [0.2 + 0.03 * i for i in range(12)]
     seen = tuple(Glimpse(Box(x - 0.1, 0.3, x + 0.1, 0.7), (i + 1) / 8) for i, x in enumerate(xs))
     assert course(xs, people=[Person(Track(seen, tuple(range(12))), 0.95)]) is None
-
-
-def test_something_that_rises_from_the_lower_edge_moves_up() -> None:
-    boxes = [Box(0.4, 0.9 - 0.04 * i, 0.6, 1) for i in range(12)]
-    seconds = [i / 8 for i in range(13)]
-    fact = figure_of(boxes, [STILL] * 12, [], Stretch(0, tuple(seconds), (), 1.8), seconds)
-    assert fact is not None
-    assert (fact.movement, fact.place) == ("up", "centre")
-
-
-def test_things_that_are_more_than_one_are_not_counted() -> None:
+    # Things that are more than one are not counted.
     other = Box(0.1, 0.4, 0.3, 0.8)
     frames = [[thing("car", 0.9, second=i / 4)] for i in range(10)]
     for i in range(5, 10):
@@ -165,17 +165,6 @@ def test_things_that_are_more_than_one_are_not_counted() -> None:
     assert (fact.count, fact.since) == (MANY, 0.0)
     few = [*frames[:5], *([frame[0]] for frame in frames[5:])]
     assert [fact.count for fact in named(few)] == [1]
-
-
-def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
-    left, right = Box(0, 0, 0.6, 1), Box(0.4, 0, 1, 1)
-    found = merge(
-        [
-            (left, [thing("person", 0.6, Box(0.5, 0, 1, 1))]),
-            (right, [thing("person", 0.8, Box(0, 0, 0.5, 1))]),
-        ]
-    )
-    assert [(round(s.box.left, 2), round(s.box.right, 2), s.score) for s in found] == [(0.3, 0.7, 0.8)]
 
 
 @pytest.mark.slow

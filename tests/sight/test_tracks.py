@@ -34,40 +34,32 @@ def walk(xs: list[float]) -> list[list[Seen]]:
     return [[body(x, 0.25 * i)] for i, x in enumerate(xs)]
 
 
-def test_two_people_who_pass_each_other_stay_two_tracks() -> None:
+def test_people_are_linked_over_pans_and_gaps() -> None:
     frames = [[body(0.2 + 0.02 * i, i / 4), body(0.8 - 0.02 * i, i / 4, y=0.6)] for i in range(10)]
     tracks = link(frames, [Pan()] * 9)
     assert [len(track.seen) for track in tracks] == [10, 10]
     assert tracks[0].seen[-1].box.centre[0] == pytest.approx(0.38)
-
-
-def test_a_fast_pan_needs_the_background_to_be_linked() -> None:
+    # A fast pan needs the background to be linked.
     frames = walk([0.8, 0.55, 0.3])
     assert len(link(frames, [Pan(-0.25)] * 2)) == 1
     assert len(link(frames, [Pan(0.0)] * 2)) == 3
-
-
-def test_a_short_disappearance_is_bridged_and_a_long_one_is_not() -> None:
+    # A short disappearance is bridged and a long one is not.
     frames: list[list[Seen]] = [[body(0.5, 0.0)], [], [], [body(0.5, 0.75)], [], [], [], [], [body(0.5, 2.0)]]
     tracks = link(frames, [Pan()] * 8)
     assert [track.frames for track in tracks] == [(0, 3), (8,)]
 
 
-def test_who_stays_in_the_middle_while_the_camera_pans_moves_all_the_same() -> None:
+def test_movement_counts_beyond_the_cameras_only() -> None:
     track = link(walk([0.5] * 5), [Pan(-0.05)] * 4)[0]
     way = way_of(track, [Pan(-0.05)] * 4, aspect=2.0)
     assert way.x == pytest.approx(4 * 0.05 * 2.0 / 0.4)
     assert (way.seconds, way.known) == (1.0, 1.0)
-
-
-def test_growth_counts_beyond_the_zoom_only() -> None:
+    # Growth counts beyond the zoom only.
     shifts = [Pan(scale=1.1)] * 2
     frames = [[body(0.5, 0.25 * i, height=0.3 * h, width=0.1 * h)] for i, h in enumerate((1, 1.1, 1.21))]
     assert way_of(link(frames, shifts)[0], shifts, 2.0).growth == pytest.approx(1.0)
     assert way_of(link(frames, [Pan()] * 2)[0], [Pan()] * 2, 2.0).growth == pytest.approx(1.21)
-
-
-def test_steps_without_a_known_background_do_not_count() -> None:
+    # Steps without a known background do not count.
     frames = walk([0.3, 0.35, 0.4])
     way = way_of(link(frames, [Pan(), None])[0], [Pan(), None], 1.0)
     assert way.known == 0.5

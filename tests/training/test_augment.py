@@ -40,21 +40,7 @@ def test_the_same_chance_gives_the_same_bytes_and_another_another() -> None:
     assert len({image.tobytes() for image in seen}) == 12
 
 
-def test_no_zoom_whatever_happens() -> None:
-    """The square keeps its width and height through everything but bars, which may cover."""
-    for seed in range(60):
-        changed = augmented(square(), random.Random(seed), AugmentSettings(**{**ALWAYS, "bars": 0.0}))
-        grey = changed.astype(float).mean(-1)
-        middle = grey > (grey.min() + grey.max()) / 2
-        assert abs(int((middle.sum(1) > 15).sum()) - 30) <= 1
-        assert abs(int((middle.sum(0) > 15).sum()) - 30) <= 1
-
-
-def test_the_flip_is_a_mirror() -> None:
-    np.testing.assert_array_equal(augmented(PICTURE, random.Random(0), only(flip=1.0)), PICTURE[:, ::-1])
-
-
-def test_the_shift_moves_and_mirrors_the_edge() -> None:
+def test_the_shift_moves_and_the_flip_mirrors() -> None:
     line = np.arange(100, dtype=np.uint8)
     image = np.repeat(np.repeat(line[None, :, None], 3, axis=2), 40, axis=0)
     moves = set()
@@ -69,3 +55,12 @@ def test_the_shift_moves_and_mirrors_the_edge() -> None:
     assert min(moves) < -5
     assert max(moves) > 5
     assert max(abs(by) for by in moves) <= 10
+    np.testing.assert_array_equal(augmented(PICTURE, random.Random(0), only(flip=1.0)), PICTURE[:, ::-1])
+    # No zoom whatever happens.
+    # The square keeps its width and height through everything but bars, which may cover.
+    for seed in range(60):
+        changed = augmented(square(), random.Random(seed), AugmentSettings(**{**ALWAYS, "bars": 0.0}))
+        grey = changed.astype(float).mean(-1)
+        middle = grey > (grey.min() + grey.max()) / 2
+        assert abs(int((middle.sum(1) > 15).sum()) - 30) <= 1
+        assert abs(int((middle.sum(0) > 15).sum()) - 30) <= 1

@@ -17,6 +17,7 @@ from shotad.core import WeightsError
 from shotad.grammar.scale_net import load_net, released_weights
 
 ROOT = Path(__file__).resolve().parents[2]
+Change = Callable[[dict[str, torch.Tensor]], object]
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +105,7 @@ def test_the_converted_net_says_what_the_published_one_says(
     ],
 )
 def test_other_weights_are_refused(
-    tool: ModuleType,
-    backbone: Path,
-    tuned: Dinov2Model,
-    tmp_path: Path,
-    change: Callable[[dict[str, torch.Tensor]], object],
-    message: str,
+    tool: ModuleType, backbone: Path, tuned: Dinov2Model, tmp_path: Path, change: Change, message: str
 ) -> None:
     tree = published(tuned, torch.nn.Linear(32, 5), "")
     change(tree["model_state_dict"])

@@ -138,9 +138,8 @@ class TestFiles:
 
     def test_many_missing_are_refused_unless_allowed(self, dataset: Path) -> None:
         shutil.rmtree(dataset / "trailer/tt0000001")
-        with pytest.raises(
-            DatasetError, match="5 of the 50 shots .* such as trailer/tt0000001/0000, .*0001"
-        ) as caught:
+        why = "5 of the 50 shots .* such as trailer/tt0000001/0000, .*0001"
+        with pytest.raises(DatasetError, match=why) as caught:
             read_items(dataset)
         assert "0.02" in caught.value.hint
         assert len(read_items(dataset, missing=0.1).items) == 45
@@ -159,22 +158,21 @@ class TestChoice:
             read_items(dataset, annotation="v2_full_trailer.json")
 
 
-class TestRefusals:
-    def change(self, dataset: Path, tree: Tree) -> Path:
-        write(dataset / "v1_split_trailer.json", tree)
-        return dataset
-
-    def test_unknown_labels(self, dataset: Path) -> None:
-        tree = split_tree()
-        tree["val"]["tt0000007"]["0002"] = shot("XLS")
-        with pytest.raises(DatasetError, match=r"'XLS' \(1\); one is at trailer/tt0000007/0002"):
-            read_items(self.change(dataset, tree))
-
-    def test_a_shot_in_two_splits(self, dataset: Path) -> None:
-        tree = split_tree()
-        tree["test"]["tt0000001"] = {"0004": shot("LS")}
-        with pytest.raises(DatasetError, match=r"trailer/tt0000001/0004 twice \(train and test\)"):
-            read_items(self.change(dataset, tree))
+@pytest.mark.parametrize(
+    ("split", "film", "number", "label", "why"),
+    [
+        ("val", "tt0000007", "0002", "XLS", r"'XLS' \(1\); one is at trailer/tt0000007/0002"),
+        ("test", "tt0000001", "0004", "LS", r"trailer/tt0000001/0004 twice \(train and test\)"),
+    ],
+)
+def test_labels_that_cannot_be(
+    dataset: Path, split: str, film: str, number: str, label: str, why: str
+) -> None:
+    tree = split_tree()
+    tree[split].setdefault(film, {})[number] = shot(label)
+    write(dataset / "v1_split_trailer.json", tree)
+    with pytest.raises(DatasetError, match=why):
+        read_items(dataset)
 
 
 def test_the_tool_takes_frames_out_of_clips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.movieshots import read_items
 from shotad.grammar.scale_data import open_picture
 from shotad.grammar.scale_net import ScaleClassifier, load_net
+from shotad.grammar.training_feed import worker_context
 from tests.scale_pictures import make_scale_pictures
 from tests.tiny import make_backbone
 
@@ -143,9 +146,8 @@ def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
     reader = ScaleClassifier.load(outcome.checkpoint, ComputeSettings(device="cpu", precision="float32"))
     items = read_items(pictures).of("test")
     guesses = reader.of([open_picture(item) for item in items])
-    hits = [
-        guess is not None and guess.scale is item.scale for guess, item in zip(guesses, items, strict=True)
-    ]
+    both = zip(guesses, items, strict=True)
+    hits = [guess is not None and guess.scale is item.scale for guess, item in both]
     assert np.mean(hits) == pytest.approx(outcome.test.accuracy, abs=0.01)
 
 
@@ -159,3 +161,20 @@ LEARN = (
     "augment.shift_size=0.15", "augment.greyscale=0", "augment.noise=0", "augment.jpeg=0", "augment.blur=0",
     "augment.bars=0",
 )  # fmt: skip
+
+
+# The processes that read pictures.
+@pytest.mark.slow
+def test_the_server_of_the_workers_outlives_a_signal_to_all() -> None:
+    """Its workers leave without it, and a training that is told to stop would lose its next picture."""
+    context = worker_context()
+    with context.Pool(1) as workers:
+        server = workers.apply(os.getppid)
+        assert server != os.getpid()
+        assert workers.apply(eval, ("'torch' in __import__('sys').modules",)), "each loads it for itself"
+        os.kill(server, signal.SIGTERM)
+        time.sleep(0.2)
+        assert workers.apply(os.getppid) == server
+        # The worker ignores the signal too, by which the pool would end it: it is asked to leave.
+        workers.close()
+        workers.join()

@@ -68,19 +68,10 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 SMALL = (
-    "net.tuned_blocks=1",
-    "net.long_side=56",
-    "net.short_side=42",
-    "data.workers=0",
-    "epochs=3",
-    "batch=8",
-    "net.drop_path=0.2",
-    "log_every=2",
-    "tensorboard=false",
-    "optim.lr=1e-3",
-    "compute.device=cpu",
+    "net.tuned_blocks=1", "net.long_side=56", "net.short_side=42", "data.workers=0", "epochs=3", "batch=8",
+    "net.drop_path=0.2", "log_every=2", "tensorboard=false", "optim.lr=1e-3", "compute.device=cpu",
     "compute.precision=float32",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -95,9 +86,8 @@ class Run:
         return load_settings(ScaleTraining, [], [f"net.backbone={self.backbone}", *SMALL, *more])
 
     def __call__(self, name: str, *more: str, resume: bool = False, progress: Any = None) -> Outcome:
-        return train_scale(
-            self.pictures, self.root / name, self.settings(*more), resume=resume, progress=progress
-        )
+        out, settings = self.root / name, self.settings(*more)
+        return train_scale(self.pictures, out, settings, resume=resume, progress=progress)
 
     def losses(self, name: str) -> list[tuple[str, str, str]]:
         """Step, loss of train and macro-F1 on val, of each row of the log."""
@@ -156,17 +146,7 @@ def crash() -> None:
 # The parts
 
 
-def test_the_order_of_an_epoch_depends_on_seed_epoch_and_key_alone() -> None:
-    keys = [f"k{n}" for n in range(50)]
-    order = epoch_order(keys, 1, 0)
-    assert sorted(order) == list(range(50))
-    assert order == epoch_order(keys, 1, 0)
-    assert order != epoch_order(keys, 1, 1) != epoch_order(keys, 2, 1)
-    turned = keys[::-1]
-    assert [turned[k] for k in epoch_order(turned, 1, 0)] == [keys[k] for k in order]
-
-
-def test_the_rate_rises_evenly_and_falls_by_a_cosine() -> None:
+def test_rates_rise_fall_and_hang_on_layers() -> None:
     course = [rate_factor(step, 12, 0.25, 0.1) for step in range(12)]
     assert course[:3] == pytest.approx([1 / 3, 2 / 3, 1])
     # Nine steps fall from 1 to 0.1; after a third of them cos(60°) = 1/2 leaves 3/4 of the way.
@@ -175,16 +155,13 @@ def test_the_rate_rises_evenly_and_falls_by_a_cosine() -> None:
     assert all(a > b for a, b in itertools.pairwise(course[2:]))
     assert rate_factor(0, 1, 0.0, 0.0) == pytest.approx(0)
     assert rate_factor(0, 5, 0.0, 0.0) < 1
-
-
-def test_rates_fall_with_the_layers_and_vectors_do_not_decay() -> None:
+    # Rates fall with the layers and vectors do not decay.
     net = ScaleNet(ScaleDesign(BackboneShape(32, 4, 2, side=56), 3, 56, 42))
     settings = OptimSettings(lr=1e-3, head_factor=5, layer_decay=0.5, weight_decay=0.05)
     groups = parameter_groups(net, settings)
     tops = {group["name"]: group["top"] for group in groups}
-    assert [tops[name] for name in ("head", "block 3", "block 2", "block 1")] == pytest.approx(
-        [5e-3, 1e-3, 5e-4, 2.5e-4]
-    )
+    found = [tops[name] for name in ("head", "block 3", "block 2", "block 1")]
+    assert found == pytest.approx([5e-3, 1e-3, 5e-4, 2.5e-4])
     for group in groups:
         assert all((p.ndim > 1) == (group["weight_decay"] > 0) for p in group["params"])
     given = [id(p) for group in groups for p in group["params"]]
@@ -192,6 +169,14 @@ def test_rates_fall_with_the_layers_and_vectors_do_not_decay() -> None:
     optimizer = make_optimizer(net, settings)
     set_rates(optimizer, 0.5)
     assert [g["lr"] for g in optimizer.param_groups[:4]] == pytest.approx([2.5e-3, 2.5e-3, 5e-4, 5e-4])
+    # The order of an epoch depends on seed epoch and key alone.
+    keys = [f"k{n}" for n in range(50)]
+    order = epoch_order(keys, 1, 0)
+    assert sorted(order) == list(range(50))
+    assert order == epoch_order(keys, 1, 0)
+    assert order != epoch_order(keys, 1, 1) != epoch_order(keys, 2, 1)
+    turned = keys[::-1]
+    assert [turned[k] for k in epoch_order(turned, 1, 0)] == [keys[k] for k in order]
 
 
 def test_scores_by_hand() -> None:
@@ -212,18 +197,11 @@ def test_scores_by_hand() -> None:
 
 
 # Small trainings
-
-
 def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
     folder = run.root / "whole"
     assert {p.name for p in folder.iterdir()} - {".lock"} == {
-        "best.safetensors",
-        "last.safetensors",
-        "state.pt",
-        "metrics.csv",
-        "report.json",
-        "confusion.png",
-    }
+        "best.safetensors", "last.safetensors", "state.pt", "metrics.csv", "report.json", "confusion.png",
+    }  # fmt: skip
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert report["test"]["items"] == 10
     assert sum(map(sum, report["test"]["confusion"])) == 10
@@ -232,9 +210,8 @@ def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
     rows = run.losses("whole")
     assert [row[0] for row in rows] == ["2", "4", "5", "6", "8", "10", "12", "14", "15"]
     assert [row[0] for row in rows if row[2]] == ["5", "10", "15"]
-    assert all(
-        str(run.root) not in p.read_text(encoding="utf-8", errors="replace") for p in folder.glob("*.[js]*")
-    )
+    texts = (p.read_text(encoding="utf-8", errors="replace") for p in folder.glob("*.[js]*"))
+    assert not any(str(run.root) in text for text in texts)
 
 
 def test_the_checkpoint_answers_as_the_report_says(run: Run) -> None:
@@ -285,45 +262,33 @@ def test_losses_do_not_depend_on_how_much_fits_the_device(run: Run) -> None:
 
 
 def test_the_loss_of_the_first_step_by_hand(run: Run) -> None:
-    run(
-        "first",
-        "epochs=1",
-        "log_every=1",
-        "net.drop_path=0",
-        "augment.enabled=false",
-        "optim.class_weights=none",
-        "optim.label_smoothing=0.1",
-    )
+    plain = ("net.drop_path=0", "augment.enabled=false", "optim.class_weights=none")
+    run("first", "epochs=1", "log_every=1", *plain, "optim.label_smoothing=0.1")
     train = read_items(run.pictures).of("train")
     places = epoch_order([item.key for item in train], 42, 0)[:8]
     piece = next(Feed(run.settings("augment.enabled=false")).pieces([[Pick(train[k], 0) for k in places]]))
     with torch.random.fork_rng():
         torch.manual_seed(42)
         net = ScaleNet(load_net(run.root / "first" / "best.safetensors")[0].design)
-    net.backbone.load_state_dict(
-        {k: v for k, v in Dinov2Model.from_pretrained(run.backbone).state_dict().items() if "mask" not in k}
-    )
+    weights = Dinov2Model.from_pretrained(run.backbone).state_dict()
+    net.backbone.load_state_dict({k: v for k, v in weights.items() if "mask" not in k})
     log_p = net(*piece.groups).log_softmax(-1).detach()
     target = 0.9 * torch.nn.functional.one_hot(piece.labels, 5) + 0.1 / 5
-    assert float(run.losses("first")[0][1]) == pytest.approx(
-        float(-(target * log_p).sum(-1).mean()), abs=1e-5
-    )
+    loss = float(-(target * log_p).sum(-1).mean())
+    assert float(run.losses("first")[0][1]) == pytest.approx(loss, abs=1e-5)
 
 
-def test_it_ends_early_without_a_better_epoch(run: Run) -> None:
+def test_begun_trainings_end_early_and_are_not_written_over(run: Run) -> None:
     presence = Presence(0, crash)
     outcome = run("tired", "epochs=30", "patience=1", "optim.lr=1e-12", progress=presence)
     assert outcome.epoch == 1
     assert "Stopped early: no better epoch than 1 in 1 epochs." in presence.notes
     assert run.losses("tired")[-1][0] == "10"
+    with pytest.raises(UsageError, match="was begun before.*--resume"):
+        run("whole")
 
 
 # What is refused
-
-
-def test_a_begun_training_is_not_written_over(run: Run) -> None:
-    with pytest.raises(UsageError, match="was begun before.*--resume"):
-        run("whole")
 
 
 def test_a_finished_training_goes_on_only_with_what_it_was_begun_with(run: Run, tmp_path: Path) -> None:
@@ -353,7 +318,7 @@ def test_a_damaged_state_is_refused(run: Run, tmp_path: Path) -> None:
         train_scale(run.pictures, tmp_path / "half", run.settings(), resume=True)
 
 
-def test_a_broken_picture_is_named(run: Run, tmp_path: Path) -> None:
+def test_broken_pictures_and_losses_end_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_scale_pictures(tmp_path / "broken", 10, size=(56, 42))
     key = read_items(folder).of("train")[3].key
     for path in folder.rglob(Path(key).name):
@@ -361,11 +326,10 @@ def test_a_broken_picture_is_named(run: Run, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"cannot be read"):
         train_scale(folder, tmp_path / "out", run.settings("epochs=1"))
 
+    def nan(logits: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        return logits.sum(-1) * torch.nan
 
-def test_a_loss_that_is_no_number_ends_the_training(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        torch.nn.functional, "cross_entropy", lambda logits, *_, **__: logits.sum(-1) * torch.nan
-    )
+    monkeypatch.setattr(torch.nn.functional, "cross_entropy", nan)
     with pytest.raises(ShotadError, match="The loss is nan at step 2.*Lower optim.lr"):
         run("nan")
 

@@ -79,9 +79,8 @@ class TestFolders:
             dots(tmp_path / split, five(2))
             for label, k in (("ECS", 0), ("CS", 1), ("MS", 2), ("FS", 3), ("LS", 4)):
                 for n in range(2):
-                    Image.new("RGB", (3, 2), (k, n, SPLITS.index(split))).save(
-                        tmp_path / split / label / f"{n}.png"
-                    )
+                    picture = Image.new("RGB", (3, 2), (k, n, SPLITS.index(split)))
+                    picture.save(tmp_path / split / label / f"{n}.png")
         assert read_items(tmp_path).notes == ()
         shutil.copy(tmp_path / "train/CS/0.png", tmp_path / "test/CS/copy.png")
         shutil.copy(tmp_path / "train/CS/1.png", tmp_path / "train/LS/copy.png")
@@ -98,10 +97,8 @@ class TestRefusals:
         assert caught.value.hint
         return caught.value
 
-    def test_no_folder(self, tmp_path: Path) -> None:
+    def test_no_folder_or_nothing_there(self, tmp_path: Path) -> None:
         self.refused(tmp_path / "absent", "is not a folder")
-
-    def test_nothing_there(self, tmp_path: Path) -> None:
         self.refused(tmp_path, "holds no folders ECS")
 
     @pytest.mark.parametrize(

@@ -25,10 +25,8 @@ def test_resuming_takes_out_what_came_after_and_what_was_cut_off(tmp_path: Path)
     with plain(tmp_path, resume_after=2) as log:
         log.add(3, {"train/loss": 50.0})
     assert [(row["step"], row["train/loss"]) for row in table(tmp_path)] == [
-        ("1", "0.5"),
-        ("2", "0.4"),
-        ("3", "50"),
-    ]
+        ("1", "0.5"), ("2", "0.4"), ("3", "50"),
+    ]  # fmt: skip
     with plain(tmp_path) as log:
         log.add(1, {"train/loss": 1.0})
     assert len(table(tmp_path)) == 1, "without resuming it begins anew"

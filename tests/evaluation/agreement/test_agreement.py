@@ -30,37 +30,29 @@ def test_annotators_are_averaged_and_their_own_scores_are_kept(tmp_path: Path, m
     found = read(tmp_path, text, encoding="utf-8-sig")
     assert found.scores == {"1": 2.0, "2": 0.5}
     assert found.by_annotator == {
-        "ann": {"1": 3.0, "2": 0.0},
-        "ben": {"1": 2.0},
-        "cleo": {"1": 1.0, "2": 1.0},
-    }
-
-
-def test_actions_of_an_ad_are_averaged_after_the_annotators(tmp_path: Path) -> None:
-    """One action with two annotators, one with one: 2 and 1 make 1.5, not (3 + 1 + 1) / 3."""
+        "ann": {"1": 3.0, "2": 0.0}, "ben": {"1": 2.0}, "cleo": {"1": 1.0, "2": 1.0},
+    }  # fmt: skip
+    # Actions of an AD are averaged after the annotators: 2 and 1 make 1.5, not (3 + 1 + 1) / 3.
     found = read(tmp_path, "id,action,a,b\n1,He runs.,3,1\n1,He falls.,1,\n")
     assert found.scores == {"1": 1.5}
+    # A line without a score is counted.
+    found = read(tmp_path, "id,a,b\n1,1,1\n2,,\n")
+    assert found.scores == {"1": 1.0}
+    assert found.empty == 1
 
 
-def test_numbers_that_no_annotator_gave_are_not_averaged(tmp_path: Path) -> None:
-    """Such as those of ``items.csv``, to which people add columns of their own."""
-    (tmp_path / "s.csv").write_text(
-        "id,start,end,cider,llm-ad-eval@openai:gpt-4o,ann,ben\n1,4.5,6,26.3,2,3,5\n2,8,9.5,0,1,1,1\n"
-    )
-    found = read_scores(tmp_path / "s.csv")
-    assert found.scores == {"1": 4.0, "2": 1.0}
-    assert found.columns == ("ann", "ben")
-    assert found.ignored == ("start", "end", "cider", "llm-ad-eval@openai:gpt-4o")
-    (tmp_path / "s.csv").write_text("id,text,start,end\n1,Ann runs.,4.5,6\n")
-    with pytest.raises(EvaluationError, match="no column of scores"):
-        read_scores(tmp_path / "s.csv")
-
-
-def test_json_lines(tmp_path: Path) -> None:
+def test_scores_of_json_lines_and_of_people_alone(tmp_path: Path) -> None:
     text = '{"id": 1, "score": 2}\n\n{"id": "b", "score": 0}\n'
     assert read(tmp_path, text, "s.jsonl").scores == {"1": 2.0, "b": 0.0}
     named = read(tmp_path, '{"id": "1", "ann": 1, "ben": 2}\n', "s.jsonl")
     assert named.scores == {"1": 1.5}
+    # Numbers that no annotator gave are not averaged.
+    # Such as those of ``items.csv``, to which people add columns of their own.
+    columns = "id,start,end,cider,llm-ad-eval@openai:gpt-4o,ann,ben"
+    found = read(tmp_path, f"{columns}\n1,4.5,6,26.3,2,3,5\n2,8,9.5,0,1,1,1\n")
+    assert found.scores == {"1": 4.0, "2": 1.0}
+    assert found.columns == ("ann", "ben")
+    assert found.ignored == ("start", "end", "cider", "llm-ad-eval@openai:gpt-4o")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +63,7 @@ def test_json_lines(tmp_path: Path) -> None:
         ("id,action,score\n1,He runs.,2\n1,He runs.,3\n", "was scored before"),
         ("id,score\n1,good\n", "line 2: score 'good' is no score"),
         ("id,text\n1,good\n", "no column of scores"),
+        ("id,text,start,end\n1,Ann runs.,4.5,6\n", "no column of scores"),
         ("score\n2\n", "names no AD"),
         ("id,score\n1,2,3\n", "3 cells for 2 columns"),
         ('{"id": 1, "score": true}\n', "no score"),
@@ -82,13 +75,6 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -
 
 
 SETTINGS = ReportSettings()
-
-
-def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    chance = np.random.default_rng(seed)
-    x = chance.normal(size=n)
-    y = 0.7 * x + 0.7 * chance.normal(size=n)
-    return x, y
 
 
 def test_ties_by_hand() -> None:
@@ -153,9 +139,3 @@ def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
     assert "CIDER: not defined, the metric gives all of them the same number." in found.text
     record = json.loads(json.dumps(found.record()))
     assert record["metrics"][0]["pearson"] == {"value": None, "interval": None}
-
-
-def test_lines_without_a_score_are_counted(tmp_path: Path) -> None:
-    found = read(tmp_path, "id,a,b\n1,1,1\n2,,\n")
-    assert found.scores == {"1": 1.0}
-    assert found.empty == 1

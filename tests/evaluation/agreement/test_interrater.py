@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import EvaluationError, Interval, load_config
-from shotad.evaluation import Item, MetricContext, Store, Version, from_table, inter_rater
+from shotad.core import EvaluationError, Interval
+from shotad.evaluation import Item, Version, from_table, inter_rater
 from shotad.evaluation.interrater import pairs
 from tests.conftest import needed
+from tests.evaluation.judges.judging import bench_of
 
 needed("scipy")
 
@@ -19,52 +20,37 @@ def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> 
     return Version(name, tuple(spoken))
 
 
-def test_each_line_has_one_partner_at_most_and_all_together_the_best() -> None:
+def test_lines_have_one_partner_of_their_film() -> None:
     """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
     a = version("a", (0, 10, "one"), (4, 12, "two"))
     b = version("b", (2, 12, "x"), (0, 6, "y"))
     found = {(pair.a.reference, pair.b.reference) for pair in pairs(a, b, 0.1)}
     assert found == {("one", "y"), ("two", "x")}
-
-
-def test_lines_of_other_films_are_never_paired() -> None:
-    a = Version(
-        "a", (*version("a", (0, 4, "one"), film="x").lines, *version("a", (0, 4, "two"), film="y").lines)
-    )
+    # Lines of other films are never paired.
+    both = (version("a", (0, 4, text), film=film).lines for text, film in (("one", "x"), ("two", "y")))
+    a = Version("a", tuple(line for lines in both for line in lines))
     b = version("b", (0, 4, "other"), film="y")
     (pair,) = pairs(a, b, 0.5)
     assert pair.a.reference == "two"
 
 
-def bench() -> MetricContext:
-    return MetricContext(load_config(), Store())
-
-
 SAID = (
-    "Ann opens the door slowly.",
-    "She runs to the car.",
-    "Ben waits at the window.",
-    "They drive away fast.",
-)
+    "Ann opens the door slowly.", "She runs to the car.", "Ben waits at the window.", "They drive away fast.",
+)  # fmt: skip
 
 
 def versions() -> tuple[Version, Version]:
     a = version("first", *((10.0 * k, 10 * k + 4, text) for k, text in enumerate(SAID)))
     other = ("Ann slowly opens the door.", "She runs to the car.", "Rain falls.", "The car is gone.")
-    b = version(
-        "second", *((10.0 * k + 0.2, 10 * k + 4 + 2 * (k == 3), text) for k, text in enumerate(other))
-    )
-    return a, b
+    lines = ((10.0 * k + 0.2, 10 * k + 4 + 2 * (k == 3), text) for k, text in enumerate(other))
+    return a, version("second", *lines)
 
 
 def test_both_directions_at_each_threshold() -> None:
-    found = inter_rater(*versions(), [0.8, 0.5], bench(), ["cider", "rouge-l"])
+    found = inter_rater(*versions(), [0.8, 0.5], bench_of(), ["cider", "rouge-l"])
     assert [(one.tiou, one.reference, one.pairs) for one in found.directions] == [
-        (0.5, "first", 4),
-        (0.5, "second", 4),
-        (0.8, "first", 3),
-        (0.8, "second", 3),
-    ]
+        (0.5, "first", 4), (0.5, "second", 4), (0.8, "first", 3), (0.8, "second", 3),
+    ]  # fmt: skip
     rouge = [one.results[1] for one in found.directions]
     assert rouge[2].value is not None
     assert rouge[0].value is not None
@@ -75,15 +61,12 @@ def test_both_directions_at_each_threshold() -> None:
     assert values["film:3"] == pytest.approx(0)
 
 
-def test_nothing_in_common_is_an_error_with_a_hint() -> None:
+def test_nothing_in_common_and_metrics_of_casts_are_refused() -> None:
     a = version("a", (0, 4, "one"))
     with pytest.raises(EvaluationError, match=r"No line of a has a tIoU of 0.5 with one of b. Name a lower"):
-        inter_rater(a, version("b", (50, 54, "x")), [0.5], bench(), ["cider"])
-
-
-def test_a_metric_that_needs_a_cast_is_refused() -> None:
+        inter_rater(a, version("b", (50, 54, "x")), [0.5], bench_of(), ["cider"])
     with pytest.raises(EvaluationError, match="critic needs more than two texts"):
-        inter_rater(*versions(), [0.5], bench(), ["critic"])
+        inter_rater(*versions(), [0.5], bench_of(), ["critic"])
 
 
 TABLE = (

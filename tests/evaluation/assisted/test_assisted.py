@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import EvaluationError, Interval, load_config
+from shotad.core import EvaluationError, Interval
 from shotad.evaluation import (
     Corpus,
     Figure,
@@ -17,7 +17,6 @@ from shotad.evaluation import (
     Metric,
     MetricContext,
     Row,
-    Store,
     as_json,
     assist,
     metric,
@@ -25,11 +24,7 @@ from shotad.evaluation import (
 )
 from shotad.evaluation.assisted_choice import Assisted, Role
 from shotad.evaluation.metric import Json
-
-
-def bench(*settings: str) -> MetricContext:
-    """One that keeps nothing."""
-    return MetricContext(load_config(None, settings), Store())
+from tests.evaluation.judges.judging import bench_of
 
 
 def item(
@@ -37,15 +32,8 @@ def item(
 ) -> Item:
     """An AD that was offered these lines; its prediction is the first of them unless one is given."""
     text = (lines[0] if lines else None) if prediction == "" else prediction
-    return Item(
-        name,
-        "film",
-        Interval(float(len(name)), len(name) + 1.0),
-        (reference,),
-        text,
-        failure,
-        candidates=lines,
-    )
+    time = Interval(float(len(name)), len(name) + 1.0)
+    return Item(name, "film", time, (reference,), text, failure, candidates=lines)
 
 
 def corpus(*items: Item) -> Corpus:
@@ -87,20 +75,15 @@ class Told(Metric):
         return None if told == "x" else float(told)
 
 
-WHERE = f"{__name__}:Told"
-
-
 @pytest.fixture(autouse=True)
-def _metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
-        monkeypatch.setitem(metric.METRICS, name, WHERE)
-    Told.asked.clear()
-    yield
+        monkeypatch.setitem(metric.METRICS, name, f"{__name__}:Told")
     Told.asked.clear()
 
 
-def run(offered: Corpus, *settings: str, expert: tuple[str, ...] = ("one", "two")) -> Assisted:
-    return assist(offered, ["one", "two"], bench(*settings), expert=expert)
+def run(offered: Corpus, expert: tuple[str, ...] = ("one", "two")) -> Assisted:
+    return assist(offered, ["one", "two"], bench_of(), expert=expert)
 
 
 def value(done: Assisted, role: Role, name: str) -> float:
@@ -111,15 +94,14 @@ def value(done: Assisted, role: Role, name: str) -> float:
 
 
 def test_fewer_candidates_missing_ones_and_failures() -> None:
-    done = run(
-        corpus(
-            item("a", "1 1", "5 5", "9 9"),
-            item("b", "4 4"),
-            item("c", prediction="6 6"),
-            item("d", prediction=None, failure="no video"),
-            item("e", "2 2", "8 8", prediction=None, failure="no clean line"),
-        )
+    offered = corpus(
+        item("a", "1 1", "5 5", "9 9"),
+        item("b", "4 4"),
+        item("c", prediction="6 6"),
+        item("d", prediction=None, failure="no video"),
+        item("e", "2 2", "8 8", prediction=None, failure="no clean line"),
     )
+    done = run(offered)
     assert [c["text"] for c in done.choices] == ["9 9", "4 4", "6 6", None, "8 8"]
     assert done.sizes == {3: 1, 2: 1, 1: 2, 0: 1}
     assert value(done, "chosen", "one") == pytest.approx((9 + 4 + 6 + 0 + 8) / 5)
@@ -149,16 +131,18 @@ def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.M
 def test_an_expert_may_go_by_what_was_said_before() -> None:
     """Repetition is of whole sequences, and has the results of all ranks where the expert asks for them."""
     offered = corpus(item("a", "He runs off.", "She sits down."), item("b", "He runs off.", "He sleeps."))
-    done = assist(offered, ["repetition"], bench(), expert=("repetition",))
+    done = assist(offered, ["repetition"], bench_of(), expert=("repetition",))
     assert [choice["chosen"] for choice in done.choices] == [0, 0]
     assert [len(choice["scores"]) for choice in done.choices] == [2, 2]
     assert done.results["first"].get("repetition") is not None
     assert done.results["best"].get("repetition") is None
-
-
-def test_with_nothing_to_choose_from_it_says_how_to_get_it() -> None:
+    # With nothing to choose from it says how to get it.
     with pytest.raises(EvaluationError, match="--candidates 5"):
         run(corpus(item("a", "1 1"), item("b", prediction="2 2")))
+    # Where the best of each is no bound the table says so.
+    given = corpus(item("a", "He runs.", "She sits.", reference="He runs."))
+    text = render(assist(given, ["bleu-1"], bench_of(), expert=("bleu-1",)))
+    assert "Figures of all lines together: BLEU-1." in text
 
 
 NUMBERS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=5)
@@ -169,9 +153,8 @@ def test_the_order_of_candidates_does_not_matter(offers: list[list[tuple[int, in
     offers = [[(3, 4), (5, 1)], *offers]
     lines = [[f"{one} {two}" for one, two in offer] for offer in offers]
     turned = [list(reversed(offer)) for offer in lines]
-    one, other = (
-        run(corpus(*(item(f"i{k}", *offer) for k, offer in enumerate(given)))) for given in (lines, turned)
-    )
+    offered = [corpus(*(item(f"i{k}", *offer) for k, offer in enumerate(each))) for each in (lines, turned)]
+    one, other = map(run, offered)
     for name in ("one", "two"):
         for role in ("random", "best"):
             assert value(one, role, name) == pytest.approx(value(other, role, name))
@@ -184,7 +167,7 @@ def test_the_order_of_candidates_does_not_matter(offers: list[list[tuple[int, in
 
 def test_the_table_has_the_papers_numbers_below() -> None:
     items = [item(f"i{k}", "He runs.", "She sits.", reference="He runs.") for k in range(3)]
-    done = assist(corpus(*items, item("gone", prediction=None)), ["cider"], bench(), expert=("cider",))
+    done = assist(corpus(*items, item("gone", prediction=None)), ["cider"], bench_of(), expert=("cider",))
     text = render(done, "mine")
     assert text.startswith("mine: 4 ADs with up to 2 candidates.")
     assert "1 AD without any count as 0." in text
@@ -198,9 +181,3 @@ def test_the_table_has_the_papers_numbers_below() -> None:
     assert told["candidates"] == {"2": 3, "0": 1}
     assert (told["ads"], told["without_candidates"], told["chosen_number"]) == (4, 1, {"0": 3})
     assert told["paper"][0]["values"] == {"cider": [38.4], "critic": [49.2], "action": [35.7]}
-
-
-def test_where_the_best_of_each_is_no_bound_the_table_says_so() -> None:
-    given = corpus(item("a", "He runs.", "She sits.", reference="He runs."))
-    text = render(assist(given, ["bleu-1"], bench(), expert=("bleu-1",)))
-    assert "Figures of all lines together: BLEU-1." in text

@@ -12,12 +12,10 @@ from tests.evaluation.caption.cocotools import SHARED, coco_scores, made_predict
 from tests.evaluation.measuring import corpus_of
 
 HUMAN = (
-    "A giant fat rabbit climbs out of a hole in the ground.",
-    "He stretches, yawns, and then starts walking.",
-    "Then he stops to scratch his belly.",
-    "Mr. Okafor can't open the door (it's locked).",
+    "A giant fat rabbit climbs out of a hole in the ground.", "He stretches, yawns, and then starts walking.",
+    "Then he stops to scratch his belly.", "Mr. Okafor can't open the door (it's locked).",
     "At 5 a.m. the lights go out.",
-)
+)  # fmt: skip
 
 
 def bench() -> MetricContext:
@@ -36,14 +34,12 @@ def human(*predictions: str | None) -> Corpus:
 
 
 # --- the definitions, counted by hand
-def test_bleu_counts_clipped_matches_and_the_nearest_length() -> None:
+def test_bleu_and_rouge_take_the_best() -> None:
     sums = bleu_sums([["a", "a", "b", "c"]], [[["a", "b"], ["a", "a", "x", "b", "c", "d"]]], 2)
     assert sums.tolist() == [[4, 3, 4, 3, 4, 2]]
     assert bleu_sums([["a", "a", "b"]], [[["a", "b"], ["b", "a", "b", "c"]]], 1).tolist() == [[2, 3, 3, 2]]
     assert bleu_sums([[]], [[["a", "b"], ["a"]]], 2).tolist() == [[0, 0, 0, 0, 0, 1]]
-
-
-def test_rouge_takes_the_best_precision_and_the_best_recall() -> None:
+    # ROUGE-L takes the best precision and the best recall.
     references = [["a", "b", "c", "d"], ["a"]]
     precision, recall = 2 / 3, 1.0
     wanted = (1 + 1.2**2) * precision * recall / (recall + 1.2**2 * precision)
@@ -55,11 +51,14 @@ def test_rouge_takes_the_best_precision_and_the_best_recall() -> None:
         == rouge_l([], [[]])
         == 0
     )
+    # A token with a blank in it is two words but for ROUGE-L.
+    # As in the COCO tools: they part lines at every blank for CIDEr and BLEU, at spaces for ROUGE-L.
+    corpus = corpus_of([("He adds 1 1/2 cups.", "He adds 1 cup."), (HUMAN[0], HUMAN[0])])
+    assert scored("bleu-1", corpus).rows[0].sums[0] == 3
+    assert scored("rouge-l", corpus).rows[0].value < 60  # type: ignore[operator]
 
 
 # --- as metrics
-
-
 def test_few_items_are_remarked_on_and_one_alone_scores_nothing() -> None:
     alone = scored("cider", human(HUMAN[0]))
     assert alone.value == 0
@@ -69,13 +68,6 @@ def test_few_items_are_remarked_on_and_one_alone_scores_nothing() -> None:
     (why,) = scored("cider-plain", many).remarks
     assert "not comparable" in why
     assert len(scored("cider-plain", human(HUMAN[0])).remarks) == 2
-
-
-def test_a_token_with_a_blank_in_it_is_two_words_but_for_rouge() -> None:
-    """As in the COCO tools: they part lines at every blank for CIDEr and BLEU, at spaces for ROUGE-L."""
-    corpus = corpus_of([("He adds 1 1/2 cups.", "He adds 1 cup."), (HUMAN[0], HUMAN[0])])
-    assert scored("bleu-1", corpus).rows[0].sums[0] == 3
-    assert scored("rouge-l", corpus).rows[0].value < 60  # type: ignore[operator]
 
 
 # --- against the COCO tools
@@ -89,13 +81,9 @@ def test_the_example_with_two_references_has_its_known_scores() -> None:
         tuple(Item(str(k), "f", Interval(k, k + 1), (a, b), line) for k, (line, a, b) in enumerate(lines))
     )
     wanted = {
-        "bleu-1": 0.550000,
-        "bleu-2": 0.428174,
-        "bleu-3": 0.284043,
-        "bleu-4": 0.201143,
-        "rouge-l": 0.522104,
+        "bleu-1": 0.550000, "bleu-2": 0.428174, "bleu-3": 0.284043, "bleu-4": 0.201143, "rouge-l": 0.522104,
         "cider": 1.242192,
-    }
+    }  # fmt: skip
     for name, value in wanted.items():
         assert scored(name, corpus).value == pytest.approx(100 * value, abs=5e-5), name
 

@@ -73,9 +73,7 @@ def install_java(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) ->
     monkeypatch.setenv("JAVA_HOME", str(folder / "jre"))
 
 
-def test_spice_on_a_java_without_scripts_says_so(
-    coco: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spice_needs_scripts_of_java(coco: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corenlp = tmp_path / "jars"
     install_java(tmp_path, monkeypatch, "17.0.15")
     with pytest.raises(EvaluationError, match="JavaScript engine, which Java 17 has not.*8 to 14"):
@@ -93,11 +91,9 @@ def test_spice_on_a_java_without_scripts_says_so(
 # --- SPICE
 def test_spices_answers_become_rows(coco: Path) -> None:
     pairs = [
-        ("A man walks.", "A man walks."),
-        ("A man walks.", "A man runs."),
-        ("He sits.", None),
+        ("A man walks.", "A man walks."), ("A man walks.", "A man runs."), ("He sits.", None),
         ("He sits.", "..."),
-    ]
+    ]  # fmt: skip
     at = bench()
     result = score(make_metric("spice", at), corpus_of(pairs), at)
     assert [row.value for row in result.rows] == pytest.approx([100.0, 100 * 2 / 3, 0.0, 0.0])
@@ -133,15 +129,12 @@ def test_cmdads_lines_have_the_meteor_of_the_coco_tool() -> None:
 
 
 @pytest.mark.parametrize("name", ["meteor", "spice"])
-def test_what_is_missing_is_named_with_how_to_get_it(
-    name: str, coco: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_has_a_remedy(name: str, coco: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "spice":
         corenlp = os.environ["SHOTAD_SPICE_JARS"]
         monkeypatch.delenv("SHOTAD_SPICE_JARS")
-        with pytest.raises(
-            EvaluationError, match=r"needs stanford-corenlp-3.6.0.jar and .*-models.jar"
-        ) as told:
+        why = r"needs stanford-corenlp-3.6.0.jar and .*-models.jar"
+        with pytest.raises(EvaluationError, match=why) as told:
             make_metric("spice", bench())
         assert "SHOTAD_SPICE_JARS" in told.value.hint
         monkeypatch.setenv("SHOTAD_SPICE_JARS", corenlp)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
-from shotad.core import Abilities, EngineError, Identity, Reply, Request
+from shotad.core import Abilities, Identity, Reply, Request
 from shotad.evaluation import store as room
 from tests.evaluation.judges.judging import ScriptedEngine, lines_of, quotes
 from tests.evaluation.standins import Words
@@ -47,17 +47,12 @@ SCRIPT = """<script>
 </scene>
 </script>"""
 
-
 PUBLISHED = {
-    "dc1_adjacent_similarity": 0.4150812,
-    "dc2_qa_relevance": 0.3380430,
-    "dc3_topic_concentration": 0.6877354,
-    "cc1_emotional_stability": 0.75,
-    "cc2_linguistic_consistency": 0.7287121,
-    "cc3_action_intention_alignment": 0.5830660,
-    "pr1_scene_similarity": 0.4057396,
+    "dc1_adjacent_similarity": 0.4150812, "dc2_qa_relevance": 0.3380430, "dc3_topic_concentration": 0.6877354,
+    "cc1_emotional_stability": 0.75, "cc2_linguistic_consistency": 0.7287121,
+    "cc3_action_intention_alignment": 0.5830660, "pr1_scene_similarity": 0.4057396,
     "pr2_event_coherence": 0.2463183,
-}
+}  # fmt: skip
 """What the published code (364c744) gives for this script, told the same features and the same vectors."""
 
 
@@ -82,7 +77,6 @@ def event(scene: str) -> str:
 
 
 class ScriptReader(ScriptedEngine):
-    asked: ClassVar[list[Request]] = []
     identity = Identity("reader", "r1", "1")
     abilities = Abilities(batch=2)
 
@@ -96,11 +90,9 @@ class ScriptReader(ScriptedEngine):
     def _turn(self, request: Request) -> dict[str, Any]:
         (line,) = quotes(request, "Line")
         return {
-            "keywords": keywords(line),
-            "question": ("yes" if line.rstrip().endswith("?") else "no"),
-            "emotion": emotion(line),
-            "intention": ("yes" if line.startswith("I will") else "no"),
-        }
+            "keywords": keywords(line), "question": ("yes" if line.rstrip().endswith("?") else "no"),
+            "emotion": emotion(line), "intention": ("yes" if line.startswith("I will") else "no"),
+        }  # fmt: skip
 
     def _list(self, request: Request) -> dict[str, Any]:
         assert request.schema is not None
@@ -118,28 +110,19 @@ class ScriptReader(ScriptedEngine):
 class Stops(ScriptReader):
     """Its server is gone after the seventh question."""
 
-    asked: ClassVar[list[Request]] = []
-
-    def reply(self, request: Request) -> Reply:
-        if len(self.asked) > 7:
-            raise EngineError("The server is gone.")
-        return super().reply(request)
+    gone_after = 7
 
 
 class Mute(ScriptReader):
     """Says nothing that can be read."""
-
-    asked: ClassVar[list[Request]] = []
 
     def reply(self, request: Request) -> Reply:
         return Reply("Well, …")
 
 
 class Gemma(ScriptReader):
-    asked: ClassVar[list[Request]] = []
     identity = Identity("reader", "google/gemma-2-2b-it", "1")
 
 
 class Qwq(ScriptReader):
-    asked: ClassVar[list[Request]] = []
     identity = Identity("reader", "Qwen/QwQ-32B", "1")

@@ -34,19 +34,15 @@ def test_similarities() -> None:
     centre = np.array([4.0, 4.0]) / 3
     cosines = [row @ centre / np.linalg.norm(row) / np.linalg.norm(centre) for row in ROWS]
     assert central_similarity(ROWS) == pytest.approx(np.mean(cosines))
-
-
-def test_negative_cosines_count_unless_they_are_clipped() -> None:
+    # Negative cosines count unless they are clipped.
     rows = np.array([X, [-1.0, 0.0], [-1.0, 0.0]])
     assert adjacent_similarity(rows) == pytest.approx(0.0)
     assert adjacent_similarity(rows, clipped=True) == pytest.approx(0.5)
-
-
-def test_a_row_of_zeros_is_like_nothing() -> None:
+    # A row of zeros is like nothing.
     assert adjacent_similarity(np.array([X, [0.0, 0.0], X])) == 0.0
 
 
-def test_creativity_originality_innovation() -> None:
+def test_creativity_originality_innovation_and_alignment() -> None:
     alike = 2 * HALF / 3
     assert creativity(ROWS) == pytest.approx(1 - alike)
     assert originality(ROWS, [0.8, 0.6, 0.7]) == pytest.approx(0.5 * (1 - alike) + 0.5 * 0.7)
@@ -55,24 +51,19 @@ def test_creativity_originality_innovation() -> None:
     assert central is not None
     assert innovation(ROWS) == pytest.approx(1 - (alike + central) / 2)
     assert innovation(ROWS, weight=0.0) == pytest.approx(1 - central)
-
-
-def test_alignment_takes_the_best_action_from_a_place_on() -> None:
+    # Alignment takes the best action from a place on.
     intentions, actions = np.array([X, Y]), np.array([X, BETWEEN])
     assert alignment(intentions, actions, [0, 0]) == pytest.approx((1 + HALF) / 2)
     assert alignment(intentions, actions, [1, 1]) == pytest.approx(HALF)
     assert alignment(intentions, actions, [2, 0]) == pytest.approx(HALF / 2), "no action follows the first: 0"
 
 
-def test_concentration_of_keywords() -> None:
+def test_concentration_and_stability() -> None:
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
     found = topic_concentration([["boat", "fog"], ["Boat"], ["boat"]])
     assert found == pytest.approx(1 - entropy / math.log(2))
     assert topic_concentration([["a", "b"], ["c"]]) == pytest.approx(0.0)
     assert topic_concentration([["a"], ["a"]]) == 1.0
-
-
-def test_stability_of_emotions() -> None:
     assert emotional_stability([1, 1, 1]) == 1.0
     assert emotional_stability([1, -1, 1]) == 0.0
     assert emotional_stability([0, 1, 1, -1]) == pytest.approx(1 - (0.5 + 0 + 1) / 3)

@@ -43,20 +43,20 @@ def test_what_models_do_to_tags() -> None:
     assert scene == Scene(
         "INT. BARN",
         (
-            Element("action", "A lamp & a cow."),
-            Element("dialogue", "So.", "IDA"),
-            Element("dialogue", "Well.", "IDA", "beat, laughs"),
-            Element("action", "(sighs)"),
-            Element("action", "He leaves."),
-            Element("action", "Dark."),
+            Element("action", "A lamp & a cow."), Element("dialogue", "So.", "IDA"),
+            Element("dialogue", "Well.", "IDA", "beat, laughs"), Element("action", "(sighs)"),
+            Element("action", "He leaves."), Element("action", "Dark."),
         ),
-    )
+    )  # fmt: skip
 
 
-def test_tags_without_scenes_are_one_scene() -> None:
+def test_scripts_without_scenes() -> None:
     found, form = read_cml("<character>IDA</character><dialogue>Alone.</dialogue>")
     assert form == "tags"
     assert found.scenes == (Scene("", (Element("dialogue", "Alone.", "IDA"),)),)
+    for text in ("", " \n", "<script><scene></scene></script>", "<dialogue> </dialogue>"):
+        found, form = read_cml(text)
+        assert (form, found.scenes) == ("none", ()), text
 
 
 def test_a_plain_script() -> None:
@@ -67,17 +67,10 @@ def test_a_plain_script() -> None:
         Scene(
             "INT. BARN - NIGHT",
             (
-                Element("action", "A lamp. A cow."),
-                Element("dialogue", "So.", "IDA"),
+                Element("action", "A lamp. A cow."), Element("dialogue", "So.", "IDA"),
                 Element("dialogue", "Well.", "OLE"),
             ),
         ),
         Scene("Ext. yard", (Element("action", "Note: rain."),)),
         Scene("", (Element("action", "Later."),)),
-    )
-
-
-def test_nothing_is_no_screenplay() -> None:
-    for text in ("", " \n", "<script><scene></scene></script>", "<dialogue> </dialogue>"):
-        found, form = read_cml(text)
-        assert (form, found.scenes) == ("none", ()), text
+    )  # fmt: skip

@@ -59,21 +59,15 @@ def cosine(one: str, other: str) -> float:
     return float(a @ b)
 
 
-def test_the_codes_metrics_are_those_of_the_published_code() -> None:
+def test_the_metrics_are_those_of_code_and_paper() -> None:
     found = values(scored(SCRIPT.replace("action>", "scene_description>")))
     assert {name: found[name] for name in PUBLISHED} == pytest.approx(PUBLISHED, abs=1e-6)
-
-
-def test_the_papers_metrics_are_its_equations() -> None:
     found = values(scored(SCRIPT))
     spoken = [
-        "Who let the boat go out tonight?",
-        "I let the boat go, and I hate it.",
-        "I will ring the harbour bell.",
-        "Will the bell bring the boat home?",
-        "Bells love the fog, the fog loves nobody.",
-        "I will tie the boat to the wall.",
-    ]
+        "Who let the boat go out tonight?", "I let the boat go, and I hate it.",
+        "I will ring the harbour bell.", "Will the bell bring the boat home?",
+        "Bells love the fog, the fog loves nobody.", "I will tie the boat to the wall.",
+    ]  # fmt: skip
     neighbours = [cosine(*pair) for pair in pairwise(spoken)]
     assert found["dc1"] == pytest.approx(np.mean(neighbours), abs=1e-6)
     assert found["cc1"] == 0.75, "MARA: 0, 0, 1; TOM: -1, 0, 0"
@@ -83,8 +77,8 @@ def test_the_papers_metrics_are_its_equations() -> None:
     kept = [max(cosine(spoken[2], one) for one in later), max(cosine(spoken[5], one) for one in last)]
     assert found["cc3"] == pytest.approx(np.mean(kept), abs=1e-6)
     told = [
-        f'It plays with "Of {name}: {line}".'
-        for name, line in zip(("MARA", "TOM", "MARA"), spoken, strict=False)
+        f'It plays with "Of {who}: {line}".'
+        for who, line in zip(("MARA", "TOM", "MARA"), spoken, strict=False)
     ]
     alike = [cosine(told[0], told[1]), cosine(told[0], told[2]), cosine(told[1], told[2])]
     assert found["dc3"] == pytest.approx(1 - np.mean(alike), abs=1e-6)
@@ -154,12 +148,8 @@ def test_the_record_has_what_the_figures_come_from() -> None:
     assert [one["name"] for one in record["metrics"]] == list(CML_METRICS)
     (script,) = record["scripts"]
     assert script["n"] == {"scenes": 3, "turns": 6, "actions": 5, "characters": 2}
-    assert script["features"]["turns"][1] == {
-        "keywords": ["boat", "hate"],
-        "question": False,
-        "emotion": -1,
-        "intention": False,
-    }
+    turn = {"keywords": ["boat", "hate"], "question": False, "emotion": -1, "intention": False}
+    assert script["features"]["turns"][1] == turn
     assert script["features"]["lists"]["events"][1] == "The boat drifts to the harbour wall."
     assert record["sources"][0]["means"]["cc1"] == 0.75
 
@@ -168,27 +158,21 @@ def test_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "one.xml").write_text(SCRIPT, encoding="utf-8")
     (tmp_path / "notes.md").write_text("no script", encoding="utf-8")
     rows = [
-        {"movie_name": "Light", "imdb_id": "tt9", "response": SCRIPT},
-        {"imdb_id": "tt8", "response": None},
-    ]
+        {"movie_name": "Light", "imdb_id": "tt9", "response": SCRIPT}, {"imdb_id": "tt8", "response": None},
+    ]  # fmt: skip
     (tmp_path / "o3-mini.json").write_text(json.dumps(rows), encoding="utf-8")
     lines = json.dumps({"movie_name": "Light", "imdb_id": "tt9", "script_segment": SCRIPT})
     (tmp_path / "people.jsonl").write_text(lines + "\n", encoding="utf-8")
     found = {(one.source, one.id, bool(one.text)) for one in read_scripts([tmp_path])}
-    assert found == {
-        ("o3-mini", "tt9", True),
-        ("o3-mini", "tt8", False),
-        (tmp_path.name, "one", True),
-        ("people", "tt9", True),
-    }
+    people = {("o3-mini", "tt9", True), ("o3-mini", "tt8", False), ("people", "tt9", True)}
+    assert found == {*people, (tmp_path.name, "one", True)}
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(EvaluationError, match=r"bad\.txt cannot be read"):
         read_scripts([tmp_path / "bad.txt"])
-    with pytest.raises(EvaluationError, match="no file or folder"):
-        read_scripts([tmp_path / "absent"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(EvaluationError, match="No screenplay in"):
-        read_scripts([tmp_path / "empty"])
+    for name, why in (("absent", "no file or folder"), ("empty", "No screenplay in")):
+        with pytest.raises(EvaluationError, match=why):
+            read_scripts([tmp_path / name])
 
 
 def test_the_instruction_shows_the_form_that_is_read() -> None:

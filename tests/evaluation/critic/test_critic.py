@@ -20,8 +20,6 @@ from shotad.evaluation.metrics.critic import NO_CAST, Critic, layout, make_resol
 from shotad.evaluation.metrics.pronouns import Document, named
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
-
-
 HUMAN = ("Tony opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves.")
 
 
@@ -30,55 +28,39 @@ def bench(rules: str = "paper", resolver: str = "plain", store: Store | None = N
     return MetricContext(config, store or Store())
 
 
-def corpus(
-    predicted: Sequence[str | None], human: Sequence[str] = HUMAN, film: str = "film", shift: int = 0
-) -> Corpus:
+def corpus(predicted: Sequence[str | None], human: Sequence[str] = HUMAN, film: str = "film") -> Corpus:
     items = tuple(
-        Item(f"{film}-{n}", film, Interval(10.0 * n + shift, 10.0 * n + shift + 2), (text,), said)
+        Item(f"{film}-{n}", film, Interval(10.0 * n, 10.0 * n + 2), (text,), said)
         for n, (text, said) in enumerate(zip(human, predicted, strict=True))
     )
     return Corpus(items, {film: CAST})
 
 
-def scored(where: Corpus, rules: str = "paper", places: Sequence[int] | None = None) -> Result:
+def scored(where: Corpus, rules: str = "paper") -> Result:
     on = bench(rules)
-    return score(make_metric("critic", on), where, on, places)
+    return score(make_metric("critic", on), where, on)
 
 
-def joined(*parts: Corpus) -> Corpus:
-    casts = {film: cast for part in parts for film, cast in part.casts.items()}
-    return Corpus(tuple(item for part in parts for item in part.items), casts)
-
-
-def test_names_where_the_human_ad_has_none() -> None:
+def test_names_and_groups_of_the_human_ad() -> None:
     where = corpus(["Tony opens the door.", "He smiles at Margot.", "Tony waits.", "Mark leaves."])
     assert scored(where).value == 100.0
     assert scored(where, "code").value == 100.0
     assert scored(where, "all").value == 75.0
     assert scored(where, "all").rows[2].sums == (0.0, 1.0)
-
-
-def test_the_published_code_knows_no_groups_and_reads_nan_for_nothing() -> None:
     human = ("Tony and Mark enter.", "They sit down.")
     assert scored(corpus(human, human)).scored == 2
     assert scored(corpus(human, human), "code").scored == 1
-    nan = Corpus(
-        (
-            Item("a", "film", Interval(0, 1), ("Nan waits.",), None),
-            Item("b", "film", Interval(1, 2), ("A.",), ""),
-        ),
-        {"film": ("Nan",)},
+    items = (
+        Item("a", "film", Interval(0, 1), ("Nan waits.",), None),
+        Item("b", "film", Interval(1, 2), ("A.",), ""),
     )
-    assert [row.notes["predicted"] for row in scored(nan, "code").rows] == [[], []], (
-        "small letters are no name"
-    )
+    found = [row.notes["predicted"] for row in scored(Corpus(items, {"film": ("Nan",)}), "code").rows]
+    assert found == [[], []], "small letters are no name"
 
 
 def test_films_without_a_cast_are_told_of() -> None:
-    on = bench()
-    metric = make_metric("critic", on)
-    castless = Corpus(corpus(HUMAN, film="b").items)
-    result = score(metric, joined(corpus(HUMAN), castless), on)
+    cast, castless = corpus(HUMAN), corpus(HUMAN, film="b")
+    result = scored(Corpus((*cast.items, *castless.items), cast.casts))
     assert result.scored == 3
     assert result.rows[4].value is None
     assert result.rows[4].notes == {"why": NO_CAST}
@@ -95,8 +77,6 @@ WORDS = st.sampled_from(
     ["Tony", "Margot", "Mark", "Tony Wendice", "he", "she", "they", "him", "her", "the man", "and", "looks at",
      "waits", "Wiping his brow,", "who", "his", ".", "'", "’s", "Street", "Will", "Dr.", "-", "é", "1"]
 )  # fmt: skip
-
-
 LINES = st.lists(st.lists(WORDS, max_size=8).map(" ".join), min_size=1, max_size=6)
 
 
@@ -109,11 +89,7 @@ def test_any_text_is_as_good_as_itself(lines: list[str], rules: str) -> None:
 
 
 NAMES = ("Tony Wendice", "Margot Wendice", "Doc")
-
-
 TOLD = ("Tony waits.", "He nods.", "Margo smiles at the doc.")
-
-
 HAVE_LIBRARY = importlib.util.find_spec("fastcoref") is not None
 
 
@@ -199,11 +175,10 @@ def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "fastcoref.coref_models.modeling_lingmess": {"LingMessModel": type("LingMessModel", (), {})},
         "spacy": {"blank": lambda language: lambda text: [SimpleNamespace(text=w) for w in text.split()]},
         "datasets": {
-            "is_progress_bar_enabled": lambda: True,
-            "disable_progress_bars": lambda: None,
+            "is_progress_bar_enabled": lambda: True, "disable_progress_bars": lambda: None,
             "enable_progress_bars": lambda: None,
         },
-    }
+    }  # fmt: skip
     for name, content in modules.items():
         module = ModuleType(name)
         module.__spec__ = importlib.machinery.ModuleSpec(name, None)
@@ -217,10 +192,9 @@ def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def model_bench(resolver: str, rules: str, model: Path | None) -> MetricContext:
-    settings = {"rules": rules, "resolver": resolver, "model": None if model is None else str(model)}
-    return MetricContext(
-        Config.model_validate({"compute": {"device": "cpu"}, "measures": {"critic": settings}}), Store()
-    )
+    critic = {"rules": rules, "resolver": resolver, "model": None if model is None else str(model)}
+    config = {"compute": {"device": "cpu"}, "measures": {"critic": critic}}
+    return MetricContext(Config.model_validate(config), Store())
 
 
 def test_sentences_mean_whom_the_clusters_say(library: Path) -> None:
@@ -249,15 +223,12 @@ def test_the_metric_says_whose_weights_they_are(library: Path) -> None:
     assert library.name in result.remarks[0]
     assert result.identity["library"] == "2.1.6"
     assert result.identity["exact"]
-
-
-def test_the_published_model_is_comparable(library: Path) -> None:
+    assert result.identity["exact"]
+    # The published model's are comparable.
     assert make_resolver("fastcoref", model_bench("fastcoref", "code", None)).comparable
     assert not make_resolver("lingmess", model_bench("lingmess", "code", None)).comparable
     assert not make_metric("critic", model_bench("fastcoref", "all", None)).comparable
-
-
-def test_a_folder_without_a_model_is_an_error(library: Path) -> None:
+    # A folder without a model is an error.
     (library / "model.safetensors").unlink()
     with pytest.raises(EvaluationError, match="holds no coreference model"):
         _ = make_resolver("fastcoref", model_bench("fastcoref", "code", library)).identity

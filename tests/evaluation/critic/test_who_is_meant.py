@@ -8,31 +8,13 @@ from shotad.evaluation.metrics.pronouns import Document, named, resolved
 from shotad.script.cast_members import member
 
 THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")
-
-
 FILM = (
-    "Will Brennan",
-    "Rose Dawson",
-    "Doc Erwin Riedenschneider",
-    "Dix Handley",
-    "Dr. Emmett Brown",
-    "Mark 'Rat' Ratner",
-    "Anne-Marie McCoy",
-    "Jerry O'Neill",
-    "T.J. McCabe",
-    "Zoë Ortiz",
-    "Douglas Quaid / Hauser",
-    "Harold Dobbs - Hal",
-    "Ben Newman at 7 Years Old",
-    "Otis the Cow",
-    "Captain Georg von Trapp",
-    "Bus Driver",
-    "First Detective",
-    "CIA Man",
-    "The Sundance Kid",
-    "Fox",
+    "Will Brennan", "Rose Dawson", "Doc Erwin Riedenschneider", "Dix Handley", "Dr. Emmett Brown",
+    "Mark 'Rat' Ratner", "Anne-Marie McCoy", "Jerry O'Neill", "T.J. McCabe", "Zoë Ortiz",
+    "Douglas Quaid / Hauser", "Harold Dobbs - Hal", "Ben Newman at 7 Years Old", "Otis the Cow",
+    "Captain Georg von Trapp", "Bus Driver", "First Detective", "CIA Man", "The Sundance Kid", "Fox",
     "Mr. Humberfloob / Voice of the Fish",
-)
+)  # fmt: skip
 
 
 def meant(*sentences: str, cast: tuple[str, ...] = FILM) -> list[list[str]]:
@@ -96,54 +78,43 @@ def test_names_of_all_kinds(sentence: str, person: str | None) -> None:
     assert meant(sentence) == [[person] if person else []]
 
 
-def test_a_whole_name_is_not_a_part_of_another() -> None:
-    assert meant("Jack runs.", cast=("Young Jack", "Jack")) == [["Jack"]]
-    assert meant("Young Jack runs.", cast=("Young Jack", "Jack")) == [["Young Jack"]]
+@pytest.mark.parametrize(
+    ("sentence", "cast", "people"),
+    [
+        # A whole name is not a part of another; a child is not the grown person of that name.
+        ("Jack runs.", ("Young Jack", "Jack"), ["Jack"]),
+        ("Young Jack runs.", ("Young Jack", "Jack"), ["Young Jack"]),
+        ("William rides on.", ("Young William",), []),
+        # The man is somebody where the cast says so.
+        ("The man and boy hide.", ("Man", "Boy", "Old Man", "Thief"), ["Boy", "Man"]),
+        ("The man in the hat turns.", ("Man", "Boy", "Old Man", "Thief"), []),
+        ("The old man sits by the fire.", ("Man", "Boy", "Old Man", "Thief"), ["Old Man"]),
+        ("The falcon circles.", ("The Falcon",), ["The Falcon"]),
+        # By ear.
+        ("Margo shakes her head.", ("Margot Wendice",), ["Margot Wendice"]),
+        ("Ronnie closes the gate.", ("Ronny",), ["Ronny"]),
+        ("Lori stops.", ("Laurie Strode",), ["Laurie Strode"]),
+        ("Manny lowers his head.", ("Manfred",), ["Manfred"]),
+        ("Bob waves.", ("Robert Langdon",), ["Robert Langdon"]),
+        ("Marty waves.", ("Mary Smith",), []),
+        ("Jenny waves.", ("Johnny",), []),
+        # An entry twice is one person, and one without a word is nobody.
+        ("Lily waves.", ("Lily", "Lily", "Harry"), ["Lily"]),
+        ("Tony waves.", ("#2", "", "Tony"), ["Tony"]),
+    ],
+)
+def test_names_of_casts_of_their_own(sentence: str, cast: tuple[str, ...], people: list[str]) -> None:
+    assert meant(sentence, cast=cast) == [people]
 
 
-def test_a_child_is_not_the_grown_person_of_that_name() -> None:
-    assert meant("William rides on.", cast=("Young William",)) == [[]]
-
-
-def test_a_shared_name_is_theirs_who_was_spoken_of_last() -> None:
+def test_a_shared_name_is_theirs_who_was_spoken_of_last_or_whom_the_lines_make_he_or_she() -> None:
     found = meant(
         "Louis Ciavelli kneels.", "Ciavelli opens the safe.", cast=("Louis Ciavelli", "Maria Ciavelli")
     )
     assert found[1] == ["Louis Ciavelli"]
-
-
-def test_a_shared_name_is_theirs_whom_the_lines_make_he_or_she() -> None:
     cast = ("Staff Sergeant William Quarrel", "Connie Quarrel")
     lines = ("Quarrel lowers his rifle.", "Rain falls.", "Quarrel stands.")
     assert meant(*lines, cast=cast)[2] == ["Staff Sergeant William Quarrel"]
-
-
-def test_the_man_is_somebody_where_the_cast_says_so() -> None:
-    cast = ("Man", "Boy", "Old Man", "Thief")
-    assert meant("The man and boy hide.", cast=cast) == [["Boy", "Man"]]
-    assert meant("The man in the hat turns.", cast=cast) == [[]]
-    assert meant("The old man sits by the fire.", cast=cast) == [["Old Man"]]
-    assert meant("The falcon circles.", cast=("The Falcon",)) == [["The Falcon"]]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "cast", "person"),
-    [
-        ("Margo shakes her head.", ("Margot Wendice",), "Margot Wendice"),
-        ("Ronnie closes the gate.", ("Ronny",), "Ronny"),
-        ("Lori stops.", ("Laurie Strode",), "Laurie Strode"),
-        ("Manny lowers his head.", ("Manfred",), "Manfred"),
-        ("Bob waves.", ("Robert Langdon",), "Robert Langdon"),
-        ("Marty waves.", ("Mary Smith",), None),
-        ("Jenny waves.", ("Johnny",), None),
-    ],
-)
-def test_names_by_ear(sentence: str, cast: tuple[str, ...], person: str | None) -> None:
-    assert meant(sentence, cast=cast) == [[person] if person else []]
-
-
-def test_two_names_that_stand_side_by_side_are_two_people() -> None:
-    assert meant("Jan looks at Jane.", "Jane laughs.", cast=("Jan Brady",)) == [["Jan Brady"], []]
 
 
 @pytest.mark.parametrize(
@@ -156,8 +127,6 @@ def test_titles_and_roles_say_who_is_she(entry: str, pronoun: str) -> None:
 
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Quarrel", "Max")
-
-
 T, M, H, S, C, X = "Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Max"
 
 
@@ -217,44 +186,28 @@ def test_pronouns(text: list[str], people: set[str]) -> None:
     assert last(*text) == people
 
 
-def test_what_the_film_says_of_somebody_tells_who_is_she() -> None:
-    film = ("Quarrel rubs her eyes.", "Quarrel lifts her gun.", "Tony meets Quarrel.", "She turns.")
-    assert resolved(Document(film, CAST))[-1] == ("Quarrel",)
-
-
 def test_pronouns_do_not_reach_over_a_long_pause() -> None:
     text = ("Tony opens the door.", "He steps inside.")
     assert last(*text, starts=(10.0, 14.0)) == {T}
     assert last(*text, starts=(10.0, 900.0)) == set()
     assert last(*text) == {T}
-
-
-def test_nobody_is_in_focus_for_ever() -> None:
-    assert last("Tony opens the door.", *["Rain falls."] * 10, "He steps inside.") == set()
-
-
-def test_a_lead_is_meant_where_nobody_is_in_focus() -> None:
+    assert last(text[0], *["Rain falls."] * 10, text[1]) == set(), "nobody is in focus for ever"
+    # A lead is meant where nobody is in focus.
     film = (*["Tony waits."] * 6, "Mark nods.", *["Rain falls."] * 10, "He steps inside.")
     assert last(*film) == {T}
     assert last(*film[:-1], "Tony looks at him.") == {T}, "the lead does not look at himself"
 
 
-def test_where_names_stand() -> None:
-    (found,) = named(Document(("The Inspector meets Tony's wife, Margot.",), (*CAST, "Inspector Hubbard")))
+def test_every_sentence_has_its_answer_and_names_stand_where_they_stand() -> None:
+    found = resolved(Document(("Tony waits.", "", "He nods.", "…"), CAST))
+    assert found == (("Tony Wendice",), (), ("Tony Wendice",), ())
     text = "The Inspector meets Tony's wife, Margot."
+    (found,) = named(Document((text,), (*CAST, "Inspector Hubbard")))
     assert [(text[start:end], name) for start, end, name in found] == [
         ("The Inspector", "Inspector Hubbard"), ("Tony", T), ("Margot", M),
     ]  # fmt: skip
-
-
-def test_an_entry_without_a_word_is_nobody() -> None:
-    assert resolved(Document(("Tony waves.",), ("#2", "", "Tony"))) == (("Tony",),)
-
-
-def test_an_entry_twice_is_one_person() -> None:
-    assert meant("Lily waves.", cast=("Lily", "Lily", "Harry")) == [["Lily"]]
-
-
-def test_every_sentence_has_its_answer_and_empty_ones_mean_nobody() -> None:
-    found = resolved(Document(("Tony waits.", "", "He nods.", "…"), CAST))
-    assert found == (("Tony Wendice",), (), ("Tony Wendice",), ())
+    # Two names that stand side by side are two people.
+    assert meant("Jan looks at Jane.", "Jane laughs.", cast=("Jan Brady",)) == [["Jan Brady"], []]
+    # What the film says of somebody tells who is she.
+    film = ("Quarrel rubs her eyes.", "Quarrel lifts her gun.", "Tony meets Quarrel.", "She turns.")
+    assert resolved(Document(film, CAST))[-1] == ("Quarrel",)

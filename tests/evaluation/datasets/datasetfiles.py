@@ -10,42 +10,16 @@ from pathlib import Path
 Rows = Sequence[Sequence[object]]
 
 CMD_COLUMNS = [
-    "text",
-    "start",
-    "end",
-    "movie",
-    "scaled_start",
-    "scaled_end",
-    "cmd_filename",
-    "imdbid",
-    "movie_title",
+    "text", "start", "end", "movie", "scaled_start", "scaled_end", "cmd_filename", "imdbid", "movie_title",
     "cmd_clip_idx",
-]
+]  # fmt: skip
 MAD_COLUMNS = [
-    "movie",
-    "sentence",
-    "movie_duration",
-    "start",
-    "end",
-    "imdbid",
-    "lsmdc_filename",
-    "start_hms",
-    "end_hms",
-]
+    "movie", "sentence", "movie_duration", "start", "end", "imdbid", "lsmdc_filename", "start_hms", "end_hms",
+]  # fmt: skip
 TV_COLUMNS = [
-    "text",
-    "start",
-    "end",
-    "imdbid",
-    "imdbid_pe",
-    "season",
-    "episode",
-    "scaled_end",
-    "scaled_start",
-    "duration",
-    "tvad_name",
-    "tvad_index",
-]
+    "text", "start", "end", "imdbid", "imdbid_pe", "season", "episode", "scaled_end", "scaled_start",
+    "duration", "tvad_name", "tvad_index",
+]  # fmt: skip
 ACTION_COLUMNS = ["anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action"]
 
 
@@ -114,10 +88,9 @@ def mad_row(
 
 
 MAD_ROWS = [
-    mad_row("Graham sits up.", 149.97, 152.75),
-    mad_row("A window looks out.", 133.011, 138.202),
+    mad_row("Graham sits up.", 149.97, 152.75), mad_row("A window looks out.", 133.011, 138.202),
     mad_row("He bows his head.", 137.0, 140.0),
-]
+]  # fmt: skip
 
 
 def mad_eval(root: Path, *, rows: Rows | None = None, film_column: str = "imdbid") -> Path:
@@ -143,19 +116,9 @@ def tv_row(
 ) -> list[object]:
     begin = start - 0.1
     return [
-        text,
-        start,
-        start + 1.5,
-        "tt0108778",
-        "tt0583459",
-        1,
-        1,
-        begin + seconds,
-        begin,
-        seconds,
-        clip,
+        text, start, start + 1.5, "tt0108778", "tt0583459", 1, 1, begin + seconds, begin, seconds, clip,
         list(frames),
-    ]
+    ]  # fmt: skip
 
 
 def spread(first: int, last: int) -> list[int]:

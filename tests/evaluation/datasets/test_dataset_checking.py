@@ -45,9 +45,8 @@ def test_videos_are_opened_where_they_are_needed(tmp_path: Path) -> None:
     (tmp_path / "2015" / "cd.mkv").write_bytes(b"no film")
     check = checked(tmp_path, own(tmp_path), need_videos=True)
     assert check["counts"]["videos"] == 2
-    assert levels(check, "it ends at 2.0 s, and 2 ADs of 2 after it (the last, 1, at 16.0 s)") == [
-        "malformed ab.mkv"
-    ]
+    late = "it ends at 2.0 s, and 2 ADs of 2 after it (the last, 1, at 16.0 s)"
+    assert levels(check, late) == ["malformed ab.mkv"]
     assert len([one for one in check["findings"] if one["where"].endswith("cd.mkv")]) == 1
     assert not levels(checked(tmp_path, own(tmp_path)), "it ends at"), "not asked for, not opened"
 
@@ -99,9 +98,8 @@ def test_the_known_oddities_and_no_others() -> None:
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"needs the CMD-AD annotation in {FOLDER}")
 def test_slots_are_those_of_the_published_rule() -> None:
     with (FOLDER / "context_expected.csv").open(encoding="utf-8", newline="") as file:
-        expected = {
-            row["anno_idx"]: (float(row["ad_start"]), float(row["ad_end"])) for row in csv.DictReader(file)
-        }
+        rows = list(csv.DictReader(file))
+    expected = {row["anno_idx"]: (float(row["ad_start"]), float(row["ad_end"])) for row in rows}
     slots = {ad.id: (ad.slot.start, ad.slot.end) for ad in loaded().ads}
     assert len(expected) == 7316
     for name, times in expected.items():

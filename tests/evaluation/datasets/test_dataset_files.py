@@ -17,10 +17,19 @@ from shotad.evaluation.datasets.tables import decoded, number, numbers, pairs, r
 from tests.evaluation.datasets import datasetfiles as files
 
 
-def test_only_the_bad_bytes_of_a_line_are_taken_for_windows_1252() -> None:
+def test_bad_bytes_and_lines_of_a_table(tmp_path: Path) -> None:
     text, mended = decoded("Zoë\n".encode() + "caf\u00e9 ".encode() + b"caf\xe9 5 \x80\n" + b"end\n")
     assert text == "Zoë\ncafé café 5 €\nend\n"
     assert mended == {2}
+    # Rows know the line they begin in.
+    file = tmp_path / "a.csv"
+    file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
+    table = read_table(file)
+    found = [(row.line, row.values, row.mended) for row in table.rows[:2]]
+    assert found[0] == (2, {"text": "two\nlines", "id": "0"}, False)
+    assert found[1] == (5, {"text": "bad €", "id": "1"}, True)
+    assert table.rows[2].wrong == "1 cells for 2 columns"
+    assert table.where(table.rows[1]) == "a.csv, line 5"
 
 
 @given(st.binary(max_size=200).map(lambda data: b"x" + data))
@@ -29,18 +38,6 @@ def test_any_bytes_are_read_and_plain_ones_stay(data: bytes) -> None:
     assert text.startswith("x")
     assert all(1 <= line <= data.count(b"\n") + data.count(b"\r") + 1 for line in mended)
     assert [c for c in text if c.isascii()] == [chr(b) for b in data if b < 128]
-
-
-def test_rows_know_the_line_they_begin_in(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
-    table = read_table(file)
-    assert [(row.line, row.values, row.mended) for row in table.rows[:2]] == [
-        (2, {"text": "two\nlines", "id": "0"}, False),
-        (5, {"text": "bad €", "id": "1"}, True),
-    ]
-    assert table.rows[2].wrong == "1 cells for 2 columns"
-    assert table.where(table.rows[1]) == "a.csv, line 5"
 
 
 @pytest.mark.parametrize(
@@ -94,20 +91,14 @@ def cast(folder: Path, text: str) -> Path:
 
 
 def test_names_and_roles(tmp_path: Path) -> None:
-    text = '{"tt1": ["Zoë", "Cop", "Cop"], "1005_Signs": [{"id": "nm1", "role": "Robert(as Alan  Marshall)", "name": "A"}, {"id": "nm2", "role": "", "name": "B"}]}'
-    read = read_casts(cast(tmp_path, text))
+    doubled = '[{"id": "nm1", "role": "Robert(as Alan  Marshall)", "name": "A"}, {"id": "nm2", "role": "", "name": "B"}]'
+    read = read_casts(cast(tmp_path, f'{{"tt1": ["Zoë", "Cop", "Cop"], "1005_Signs": {doubled}}}'))
     assert read == {"tt1": ("Zoë", "Cop"), "1005_Signs": ("Robert",)}
-    assert casts_of({"tt5": "1005_Signs", "tt1": "Other", "tt9": ""}, read) == {
-        "tt5": ("Robert",),
-        "tt1": ("Zoë", "Cop"),
-    }
-
-
-def test_a_role_of_two_is_kept_whole(tmp_path: Path) -> None:
-    """Remarks go, what belongs to the role stays."""
-    read = read_casts(
-        cast(tmp_path, '{"a": ["Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob (uncredited)"]}')
-    )
+    named = casts_of({"tt5": "1005_Signs", "tt1": "Other", "tt9": ""}, read)
+    assert named == {"tt5": ("Robert",), "tt1": ("Zoë", "Cop")}
+    # Remarks go, what belongs to the role stays.
+    text = '{"a": ["Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob (uncredited)"]}'
+    read = read_casts(cast(tmp_path, text))
     assert read == {"a": ("Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob")}
 
 
@@ -129,8 +120,6 @@ def test_what_is_no_cast_is_refused(tmp_path: Path, text: str, says: str) -> Non
 PIECES = st.sampled_from(
     [b"", b"\x80", b'"', b",", b"\n", b"\r", b"[", b"]", b"nan", b"-1e999", b"'", b"0", b"\xff\xfe", b"{"]
 )
-
-
 NAMES = ("cmdad_anno.csv", "cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json")
 
 
@@ -164,24 +153,17 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
         ("title: A\n", DatasetError, "names no annotation.files"),
         ("annotation: {files: [a.csv], txt: [b]}\n", ConfigError, r"annotation\.txt.*annotation\.text"),
         ("annotation: {files: [a.csv]}\nslot: {kind: frames}\n", DatasetError, r"needs slot\.frames"),
+        ("annotation: {files: [a]}\nslot: {kind: centred, start: [a]}\n", DatasetError, r"needs slot\.end"),
         (
-            "annotation: {files: [a.csv]}\nslot: {kind: centred, start: [a]}\n",
-            DatasetError,
-            r"needs slot\.end",
-        ),
-        (
-            "annotation: {files: [a.csv]}\nvideos: {films: ['{name}']}\n",
-            DatasetError,
+            "annotation: {files: [a]}\nvideos: {films: ['{name}']}\n", DatasetError,
             r"'\{name\}' cannot be filled.*\{clip\}",
         ),
         ("annotation: {files: [a.csv]}\nvideos: {frames_per_second: 0}\n", ConfigError, "greater than 0"),
         ("- a\n", DatasetError, "not a mapping"),
         ("a: [\n", DatasetError, "cannot be read"),
     ],
-)
-def test_a_description_that_makes_no_sense_is_refused(
-    tmp_path: Path, text: str, error: type[Exception], says: str
-) -> None:
+)  # fmt: skip
+def test_senseless_words_are_refused(tmp_path: Path, text: str, error: type[Exception], says: str) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(text)
     with pytest.raises(error, match=says):
@@ -203,14 +185,12 @@ def test_csv_and_json_lines_are_one(tmp_path: Path) -> None:
     assert not one.findings
 
 
-def test_several_human_ads_of_one_moment(tmp_path: Path) -> None:
+def test_human_ads_of_ones_own_files(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text('{"id": 1, "text": "a", "references": ["a", "b", "c"]}\n{"id": 2, "references": ["d"]}\n')
     dataset = load_references(file)
     assert [(ad.text, ad.others) for ad in dataset.ads] == [("a", ("b", "c")), ("d", ())]
-
-
-def test_what_is_not_said_is_a_finding(tmp_path: Path) -> None:
+    # What is not said is a finding.
     dataset = load_references(files.table(tmp_path / "mine.csv", ["id", "text"], [["x", "a"], ["y", "b"]]))
     assert [ad.interval for ad in dataset.ads] == [Interval(0, 1), Interval(1, 2)], "in the file's order"
     assert {ad.film for ad in dataset.ads} == {"mine"}
@@ -238,16 +218,10 @@ def test_what_is_no_ad_is_refused(tmp_path: Path, text: str, says: str) -> None:
         load_references(file)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        "Zoë rennt – “so”\n".encode(),
-        "\ufeffZoë rennt – “so”\n".encode(),
-        "Zoë rennt – “so”\n".encode("utf-16"),
-    ],
-)
-def test_unicode_is_left_as_it_is_and_a_mark_before_it_goes(data: bytes) -> None:
-    assert decoded(data) == ("Zoë rennt – “so”\n", frozenset())
+@pytest.mark.parametrize(("mark", "code"), [("", "utf-8"), ("\ufeff", "utf-8"), ("", "utf-16")])
+def test_unicode_is_left_as_it_is_and_a_mark_before_it_goes(mark: str, code: str) -> None:
+    text = "Zoë rennt – “so”\n"
+    assert decoded(f"{mark}{text}".encode(code)) == (text, frozenset())
 
 
 @pytest.mark.parametrize("cell", ["", " ", "a", "nan", "inf", "1,5", None])

@@ -31,21 +31,10 @@ def test_cmd_ad(tmp_path: Path) -> None:
     assert (dataset.name, dataset.title, dataset.config) == ("cmd-ad", "CMD-AD", "cmd-ad")
     assert dataset.films == {"tt01": "Film tt01", "tt02": "Film tt02"}
     assert dataset.casts == {"tt01": ("Ann Lee", "Cop"), "tt02": ("Bob",)}
-
-
-def test_actions_are_joined_by_id_and_not_by_row(tmp_path: Path) -> None:
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path))
-    assert [ad.actions for ad in dataset.ads] == [
-        ("She opens the door.",),
-        ("She runs.", "She falls."),
-        None,
-        ("He waves.",),
-    ]
+    # Actions are joined by id and not by row.
+    actions = [ad.actions for ad in dataset.ads]
+    assert actions == [("She opens the door.",), ("She runs.", "She falls."), None, ("He waves.",)]
     assert said(dataset, "'0' is no list") == ["note cmdad_gt_action.csv, line 5"]
-
-
-def test_published_shots_and_an_empty_list(tmp_path: Path) -> None:
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path))
     assert dataset.shots["2014/ab"][0] == Interval(0.01, 7.539000000000001), "to the last digit, as published"
     assert dataset.shots["2015/cd"] == ()
     assert said(dataset, "has an empty list") == ["note cmdad_shot_info.csv, line 3"]
@@ -78,9 +67,8 @@ def test_texts_that_are_missing_come_from_the_actions_by_number(tmp_path: Path) 
     assert [ad.text for ad in dataset.ads] == [row[0] for row in files.CMD_ROWS]
     assert said(dataset, "it has no texts") == ["note cmdad_anno.csv"]
     (tmp_path / "cmdad_gt_action.csv").unlink()
-    with pytest.raises(
-        DatasetError, match=r"has no column text, and there is no file of actions.*Shot-by-Shot"
-    ):
+    why = r"has no column text, and there is no file of actions.*Shot-by-Shot"
+    with pytest.raises(DatasetError, match=why):
         load_dataset("cmd-ad", tmp_path)
 
 
@@ -106,10 +94,7 @@ def test_mad_eval_of_both_publications(tmp_path: Path, film_column: str) -> None
     assert dataset.films == {"tt05": "1005_Signs"}
     assert dataset.shots == {"tt05": (Interval(0.01, 135.0), Interval(135.02, 160.5))}
     assert bool(said(dataset, "AutoAD-Zero's edition")) is (film_column == "imdb")
-
-
-def test_unsorted_film_and_overlapping_neighbours_stay_and_are_told(tmp_path: Path) -> None:
-    dataset = load_dataset("mad-eval", files.mad_eval(tmp_path))
+    # A film that is not sorted and neighbours that overlap stay, and are told.
     assert [ad.id for ad in dataset.ads] == ["0", "1", "2"], "the annotation's order"
     assert said(dataset, "not in order of time, of 1: 1 (tt05)") == ["note annotation"]
     assert said(dataset, "overlap the next of their film: 1 (1).") == ["note annotation"]
@@ -119,16 +104,11 @@ def test_tv_ad_counts_frames_from_1_and_both_ends_belong_to_it(tmp_path: Path) -
     dataset = load_dataset("tv-ad", files.tv_ad(tmp_path))
     ad = dataset.ads[0]
     assert ad.slot == Interval(8 / 3, 14 / 3), "frames 9 to 14 at 3 a second"
-    assert (ad.film, ad.clip, ad.interval) == (
-        "tt0583459",
-        "friends_s01e01_seg02_clip_04",
-        Interval(240.25, 241.75),
-    )
+    assert (ad.film, ad.clip) == ("tt0583459", "friends_s01e01_seg02_clip_04")
+    assert ad.interval == Interval(240.25, 241.75)
     assert dataset.shots[ad.clip][:2] == (Interval(0.0, 4 / 3), Interval(4 / 3, 2.0))
     assert dataset.casts == {"tt0583459": ("Ross Geller", "Waitress")}, "a role that stands twice is one name"
-
-
-def test_frames_below_1_are_the_first(tmp_path: Path) -> None:
+    # Frames below 1 are the first.
     rows = [files.tv_row("He runs.", 10.0, [-1, 0, 3]), files.tv_row("He sits.", 20.0, [0, 4])]
     dataset = load_dataset("tv-ad", files.tv_ad(tmp_path, rows=rows))
     assert [ad.slot for ad in dataset.ads] == [Interval(0.0, 1.0), Interval(0.0, 4 / 3)]
@@ -138,9 +118,8 @@ def test_frames_below_1_are_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("extra", "told"), [(0, False), (1, True)])
 def test_autoad_zeros_numbers_of_frames_are_recognised(tmp_path: Path, extra: int, told: bool) -> None:
     """Its stretches are a frame longer: 9 to 15 where Shot-by-Shot's has 9 to 14."""
-    rows = [
-        files.tv_row("He runs.", 10.0 + 3 * i, files.spread(9 * i + 9, 9 * i + 14 + extra)) for i in range(12)
-    ]
+    frames = [files.spread(9 * i + 9, 9 * i + 14 + extra) for i in range(12)]
+    rows = [files.tv_row("He runs.", 10.0 + 3 * i, each) for i, each in enumerate(frames)]
     dataset = load_dataset("tv-ad", files.tv_ad(tmp_path, rows=rows))
     assert bool(said(dataset, "another edition")) is told
 
@@ -150,49 +129,23 @@ def test_row_that_is_no_ad_is_refused_and_told_when_checking(tmp_path: Path) -> 
     rows[1][2] = "103.0"
     rows[2][0] = " "
     root = files.cmd_ad(tmp_path, rows=rows)
-    with pytest.raises(
-        DatasetError, match=r"2 of 4 rows are no AD, first line 3: .*start before.*datasets check"
-    ):
+    why = r"2 of 4 rows are no AD, first line 3: .*start before.*datasets check"
+    with pytest.raises(DatasetError, match=why):
         load_dataset("cmd-ad", root)
     dataset = load_dataset("cmd-ad", root, strict=False)
     assert [ad.id for ad in dataset.ads] == ["0", "3"], "the others keep their numbers"
     assert [ad.actions for ad in dataset.ads] == [("She opens the door.",), ("He waves.",)]
-    assert said(dataset, "this is no AD") == [
-        "malformed cmdad_anno.csv, line 3",
-        "malformed cmdad_anno.csv, line 4",
-    ]
+    assert said(dataset, "this is no AD") == [f"malformed cmdad_anno.csv, line {n}" for n in (3, 4)]
     assert not said(dataset, "is not in cmdad_anno.csv"), "their actions have an AD, though it cannot be read"
 
 
-def test_actions_of_another_edition_are_not_used(tmp_path: Path) -> None:
+def test_actions_of_other_editions_or_missing_files_are_told(tmp_path: Path) -> None:
     shifted = [[int(str(row[0])) + 1, *row[1:]] for row in files.CMD_ACTIONS]
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=shifted))
     assert [ad.actions for ad in dataset.ads] == [None] * 4
     assert said(dataset, "quite another text") == ["malformed cmdad_anno.csv, lines 3, 4, 5"]
     assert said(dataset, "says nothing of this AD") == ["missing cmdad_anno.csv, line 2"]
-
-
-def test_reworded_text_keeps_its_actions(tmp_path: Path) -> None:
-    actions = [row[:] for row in files.CMD_ACTIONS]
-    actions[2] = [1, "tt01", "She runs and then falls.", "", "['She runs.']"]
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
-    assert (dataset.ads[1].text, dataset.ads[1].actions) == ("She runs, and falls.", ("She runs.",))
-    assert said(dataset, "differs from that in the file of actions") == ["note cmdad_anno.csv, line 3"]
-
-
-def test_actions_that_stand_twice_or_have_no_id(tmp_path: Path) -> None:
-    actions = [
-        *files.CMD_ACTIONS,
-        [0, "tt01", "Ann opens the door.", "", "['Other.']"],
-        ["", "", "", "", "[]"],
-    ]
-    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
-    assert dataset.ads[0].actions == ("She opens the door.",)
-    assert said(dataset, "id stood before") == ["malformed cmdad_gt_action.csv, line 6"]
-    assert said(dataset, "without an id") == ["malformed cmdad_gt_action.csv, line 7"]
-
-
-def test_what_is_missing_is_told_and_evaluation_goes_on(tmp_path: Path) -> None:
+    # What is missing is told and evaluation goes on.
     root = files.cmd_ad(tmp_path)
     for name in ("cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json"):
         (root / name).unlink()
@@ -201,6 +154,20 @@ def test_what_is_missing_is_told_and_evaluation_goes_on(tmp_path: Path) -> None:
     assert (dataset.casts, dataset.shots) == ({}, {})
     assert said(dataset, "there is no file of actions") == ["missing cmdad_gt_action.csv"]
     assert [one.split()[0] for one in said(dataset, "there is no file of")] == ["missing", "missing", "note"]
+
+
+def test_reworded_text_keeps_its_actions_and_doubled_ones_or_those_of_no_id_are_told(tmp_path: Path) -> None:
+    actions = [row[:] for row in files.CMD_ACTIONS]
+    actions[2] = [1, "tt01", "She runs and then falls.", "", "['She runs.']"]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
+    assert (dataset.ads[1].text, dataset.ads[1].actions) == ("She runs, and falls.", ("She runs.",))
+    assert said(dataset, "differs from that in the file of actions") == ["note cmdad_anno.csv, line 3"]
+    twice = [0, "tt01", "Ann opens the door.", "", "['Other.']"]
+    actions = [*files.CMD_ACTIONS, twice, ["", "", "", "", "[]"]]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
+    assert dataset.ads[0].actions == ("She opens the door.",)
+    assert said(dataset, "id stood before") == ["malformed cmdad_gt_action.csv, line 6"]
+    assert said(dataset, "without an id") == ["malformed cmdad_gt_action.csv, line 7"]
 
 
 def test_no_annotation_says_where_it_was_looked_for(tmp_path: Path) -> None:
@@ -213,11 +180,8 @@ def test_no_annotation_says_where_it_was_looked_for(tmp_path: Path) -> None:
 
 
 def test_ids_may_stand_in_a_column_of_ones_own_dataset(tmp_path: Path) -> None:
-    files.table(
-        tmp_path / "ads.csv",
-        ["nr", "text", "film", "start", "end"],
-        [["a7", "He runs.", "f", 1, 2], ["a7", "He sits.", "f", 3, 4]],
-    )
+    rows = [["a7", "He runs.", "f", 1, 2], ["a7", "He sits.", "f", 3, 4]]
+    files.table(tmp_path / "ads.csv", ["nr", "text", "film", "start", "end"], rows)
     mine = tmp_path / "mine.yaml"
     mine.write_text("title: Mine\nannotation: {files: [ads.csv], id: [nr]}\n")
     dataset = load_dataset(str(mine), tmp_path, strict=False)
@@ -284,9 +248,7 @@ def test_tv_ads_frames_in_tars_and_folders(tmp_path: Path, folder: str) -> None:
 def test_a_name_does_not_lead_out_of_the_folder(tmp_path: Path, clip: str) -> None:
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path / "root"))
     touch(tmp_path / "outside.mkv")
-    ad = replace(
-        dataset.ads[0], clip=clip.replace("/outside", f"{tmp_path}/outside") if clip[0] == "/" else clip
-    )
+    ad = replace(dataset.ads[0], clip=f"{tmp_path}{clip}" if clip[0] == "/" else clip)
     assert video_of(dataset, ad) is None
 
 

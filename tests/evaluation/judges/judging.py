@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from shotad.core import Abilities, Config, Identity, Interval, Reply, Request, load_config
+from shotad.core import Abilities, Config, EngineError, Identity, Interval, Reply, Request, load_config
 from shotad.evaluation import Corpus, Item, MetricContext, Store
 
 HERE = "tests.evaluation.judges.judging"
@@ -26,17 +26,24 @@ def words_of(text: str) -> set[str]:
 
 
 class ScriptedEngine:
-    """Answers by `answer`; ``asked`` are the requests of all engines of this class, in order."""
+    """Answers by `answer`; ``asked`` are the requests of all engines of this class, in order. Its server is gone
+    once more than ``gone_after`` are asked."""
 
-    asked: ClassVar[list[Request]] = []
+    asked: ClassVar[list[Request]]
+    gone_after: ClassVar[int | None] = None
     identity = Identity("scripted", "script", "1")
     abilities = Abilities(batch=4)
+
+    def __init_subclass__(cls) -> None:
+        cls.asked = []
 
     def __init__(self, config: Config) -> None:
         self.config = config
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         self.asked.extend(requests)
+        if self.gone_after is not None and len(self.asked) > self.gone_after:
+            raise EngineError("The server is gone.")
         return [self.reply(request) for request in requests]
 
     def reply(self, request: Request) -> Reply:
@@ -48,8 +55,6 @@ class ScriptedEngine:
 
 class WordJudge(ScriptedEngine):
     """Judges by words in common: a stand-in with the manners of a good judge, and none of its wits."""
-
-    asked: ClassVar[list[Request]] = []
 
     def answer(self, request: Request) -> str:
         assert request.schema is not None
@@ -87,7 +92,6 @@ def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[Sc
     """A class of engines that give these answers in turn, the last for ever."""
 
     class Said(ScriptedEngine):
-        asked: ClassVar[list[Request]] = []
         abilities = Abilities(batch=1)
 
         def reply(self, request: Request) -> Reply:

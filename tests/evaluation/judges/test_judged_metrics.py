@@ -26,21 +26,13 @@ from tests.evaluation.judges.judging import (
 )
 
 LINES = (
-    "A giant fat rabbit climbs out of a hole in the ground.",
-    "He stretches, yawns, and then starts walking.",
-    "Then he stops to scratch his bottom.",
-    "Hanna leaps up from the table.",
-    "The kettle boils over.",
-)
-
-
+    "A giant fat rabbit climbs out of a hole in the ground.", "He stretches, yawns, and then starts walking.",
+    "Then he stops to scratch his bottom.", "Hanna leaps up from the table.", "The kettle boils over.",
+)  # fmt: skip
 ACTIONS = (
-    ("A rabbit climbs out of a hole.",),
-    ("He stretches.", "He yawns.", "He starts walking."),
-    ("He stops.", "He scratches his bottom."),
-    ("She leaps up from the table.",),
-    ("The kettle boils over.",),
-)
+    ("A rabbit climbs out of a hole.",), ("He stretches.", "He yawns.", "He starts walking."),
+    ("He stops.", "He scratches his bottom."), ("She leaps up from the table.",), ("The kettle boils over.",),
+)  # fmt: skip
 
 
 def items(predictions: tuple[str | None, ...] = LINES) -> list[Item]:
@@ -66,27 +58,18 @@ def test_the_published_codes_scale_begins_at_0() -> None:
     assert WordJudge.asked[-1].schema["properties"]["score"]["minimum"] == 0  # type: ignore[index]
 
 
-def test_an_ad_without_known_actions_says_nothing() -> None:
-    corpus = corpus_of(
-        item("1", "He sits.", "He sits.", actions=("He sits.",)),
-        item("2", "A sign.", "He sits."),
-        item("3", "A sign.", None),
-        item("4", "A sign.", "He sits.", actions=()),
-    )
-    result = measured("llm-action", corpus)
-    assert [row.sums for row in result.rows] == [(3.0, 1.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]
-    assert [row.value for row in result.rows] == [3.0, None, None, None]
-    assert (result.value, result.scored, result.failed) == (3.0, 1, 0)
-
-
-def test_the_mean_is_over_an_ads_actions_first() -> None:
+def test_the_mean_is_over_an_ads_actions_first_and_one_without_known_actions_says_nothing() -> None:
     corpus = corpus_of(
         item("1", "…", "He sits.", actions=("He sits.", "Snow falls.", "Rain falls.")),
         item("2", "…", "Snow falls.", actions=("Snow falls.",)),
+        item("3", "A sign.", "He sits."),
+        item("4", "A sign.", None),
+        item("5", "A sign.", "He sits.", actions=()),
     )
     result = measured("llm-action", corpus)
-    assert [row.value for row in result.rows] == [1.0, 3.0]
-    assert result.value == 2.0
+    assert [row.sums for row in result.rows] == [(1.0, 1.0), (3.0, 1.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]
+    assert [row.value for row in result.rows] == [1.0, 3.0, None, None, None]
+    assert (result.value, result.scored, result.failed) == (2.0, 2, 0)
     assert [one["score"] for one in result.rows[0].notes["actions"]] == [3, 0, 0]
     assert result.rows[0].notes["actions"][0] == {"action": "He sits.", "score": 3, "reason": "3 of 3."}
 
@@ -113,11 +96,10 @@ def test_a_judges_failure_counts_as_0_and_is_told_apart(judge) -> None:  # type:
 
 
 def test_one_failed_action_of_several_counts_as_0(judge) -> None:  # type: ignore[no-untyped-def]
-    name = judge('{"reason": "Same.", "score": 3}', "no", "no", '{"reason": "Same.", "score": 3}')
-    bench = bench_of()
-    corpus = corpus_of(
-        item("1", "…", "He sits and eats and sleeps.", actions=("He sits.", "He eats.", "He sleeps."))
-    )
+    yes = '{"reason": "Same.", "score": 3}'
+    name, bench = judge(yes, "no", "no", yes), bench_of()
+    actions = ("He sits.", "He eats.", "He sleeps.")
+    corpus = corpus_of(item("1", "…", "He sits and eats and sleeps.", actions=actions))
     result = score(make_metric(f"llm-action@{name}", bench), corpus, bench)
     (row,) = result.rows
     assert row.sums == (2.0, 1.0)
@@ -136,12 +118,9 @@ def test_texts_cannot_give_orders() -> None:
 
 
 STORY = (
-    "Ada hides the letter under the floor.",
-    "The guard kicks the door open.",
-    "He searches the room.",
-    "He finds nothing and leaves.",
-    "Ada burns the letter.",
-)
+    "Ada hides the letter under the floor.", "The guard kicks the door open.", "He searches the room.",
+    "He finds nothing and leaves.", "Ada burns the letter.",
+)  # fmt: skip
 
 
 def film(name: str, human: tuple[str, ...], told: tuple[str | None, ...]) -> list[Item]:
@@ -159,9 +138,9 @@ def _short_passages() -> Iterator[None]:
         yield
 
 
-def recalled(corpus: Corpus, judge: str = WORDS, places: list[int] | None = None) -> Result:
+def recalled(corpus: Corpus, judge: str = WORDS) -> Result:
     bench = bench_of()
-    return score(make_metric(f"story-recall@{judge}", bench), corpus, bench, places)
+    return score(make_metric(f"story-recall@{judge}", bench), corpus, bench)
 
 
 def test_lines_may_tell_it_at_another_place_of_the_passage() -> None:
@@ -187,9 +166,8 @@ def test_a_verdict_that_cannot_be_read_counts_0(judge) -> None:  # type: ignore[
 
 @pytest.mark.parametrize("events", [[], ["…"], "He sits.", [f"Event {n}." for n in range(7)]])
 def test_lists_of_events_that_are_none(judge, events: object) -> None:  # type: ignore[no-untyped-def]
-    result = recalled(
-        corpus_of(*film("a", STORY[:3], STORY[:3])), judge=judge(json.dumps({"events": events}))
-    )
+    film_ = corpus_of(*film("a", STORY[:3], STORY[:3]))
+    result = recalled(film_, judge=judge(json.dumps({"events": events})))
     assert result.value == 0.0
     assert result.failed == 3
 
@@ -197,13 +175,15 @@ def test_lists_of_events_that_are_none(judge, events: object) -> None:  # type: 
 def test_what_the_judge_is_shown(judge) -> None:  # type: ignore[no-untyped-def]
     seen: list[Request] = []
 
-    def events(request: Request) -> str:
-        seen.append(request)
-        return json.dumps({"events": ["Ada hides a letter."]})
+    def saying(answer: dict[str, Any]) -> Callable[[Request], str]:
+        def say(request: Request) -> str:
+            seen.append(request)
+            return json.dumps(answer)
 
-    def verdict(request: Request) -> str:
-        seen.append(request)
-        return '{"reason": "Said.", "conveyed": "yes"}'
+        return say
+
+    events = saying({"events": ["Ada hides a letter."]})
+    verdict = saying({"reason": "Said.", "conveyed": "yes"})
 
     told = ("She hides it.", None, "A “guard” looks.")
     recalled(corpus_of(*film("a", STORY[:3], told)), judge=judge(events, verdict))
@@ -215,8 +195,6 @@ def test_what_the_judge_is_shown(judge) -> None:  # type: ignore[no-untyped-def]
 
 
 ODD = 'He says "$5 {now}\\" \n\n— and… 100 % ☃'
-
-
 QUESTIONS: dict[str, Callable[[], Question[Any]]] = {
     "ad": lambda: prompts.ad_question(ODD, ODD, 1),
     "ad from 0": lambda: prompts.ad_question(ODD, ODD, 0),
@@ -229,17 +207,12 @@ QUESTIONS: dict[str, Callable[[], Question[Any]]] = {
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_any_text_is_quoted_whole_on_one_line(name: str) -> None:
+def test_any_text_is_quoted_whole_on_one_line_and_the_form_of_an_answer_is_no_answer(name: str) -> None:
     question = QUESTIONS[name]()
     text = question.messages[1].text
     assert json.dumps(" ".join(ODD.split()), ensure_ascii=False) in text
     assert "$" not in text.replace("$5", "")
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_the_form_of_an_answer_is_no_answer(name: str) -> None:
-    """Weak models copy it."""
-    question = QUESTIONS[name]()
-    assert question.template in question.messages[1].text
+    # Weak models copy the form.
+    assert question.template in text
     with pytest.raises(Unreadable):
         question.read(question.template)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-import threading
-from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Abilities, EngineError, EvaluationError, Reply, Request
-from shotad.evaluation import Result, Store, make_metric, score
+from shotad.evaluation import Store, make_metric, score
 from shotad.evaluation.metrics import judge
 from shotad.evaluation.metrics.judge import (
     Judge,
@@ -50,29 +47,23 @@ def test_names_taken_apart(text: str, name: JudgeName) -> None:
     assert JudgeName.of(text) == name
 
 
-@pytest.mark.parametrize("text", ["", ":model"])
-def test_a_name_without_an_engine_is_refused(text: str) -> None:
-    with pytest.raises(EvaluationError, match="names no engine"):
-        JudgeName.of(text)
-
-
-def test_no_password_gets_into_a_name() -> None:
-    with pytest.raises(EvaluationError, match="reports") as stop:
-        JudgeName.of("openai:m@https://me:geheim@a.b/v1")
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("llm-ad-eval@:model", "names no engine"),
+        ("llm-ad-eval@openai:m@https://me:geheim@a.b/v1", "reports"),
+        ("cider@openai:m", "cider asks no engine"),
+        ("llm-acton@openai:m", "Did you mean llm-action"),
+        ("llm-ad-eval@narrator", "cannot judge"),
+        ("llm-ad-eval@observer", "cannot judge"),
+    ],
+)
+def test_what_names_no_judge_is_refused(name: str, why: str) -> None:
+    with pytest.raises(EvaluationError, match=why) as stop:
+        make_metric(name, bench_of())
     assert "geheim" not in str(stop.value)
-
-
-def test_only_metrics_that_ask_an_engine_have_a_judge() -> None:
-    with pytest.raises(EvaluationError, match="cider asks no engine"):
-        make_metric("cider@openai:m", bench_of())
-    with pytest.raises(EvaluationError, match="Did you mean llm-action"):
-        make_metric("llm-acton@openai:m", bench_of())
-
-
-@pytest.mark.parametrize("engine", ["narrator", "observer"])
-def test_what_reads_no_questions_is_no_judge(engine: str) -> None:
-    with pytest.raises(EvaluationError, match="cannot judge"):
-        make_metric(f"llm-ad-eval@{engine}", bench_of())
+    with pytest.raises(EvaluationError, match="names no engine"):
+        JudgeName.of("")
 
 
 @pytest.mark.parametrize(
@@ -97,14 +88,10 @@ def test_whose_numbers_may_stand_beside_the_papers(metric: str, judge: str, may:
 @pytest.mark.parametrize(
     "answer",
     [
-        '{"score": 3}',
-        '  {"score": 3}\n',
-        '{\n  "score": 3\n}',
-        '```json\n{"score": 3}\n```',
-        '```\n{"score": 3}```',
-        '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
+        '{"score": 3}', '  {"score": 3}\n', '{\n  "score": 3\n}', '```json\n{"score": 3}\n```',
+        '```\n{"score": 3}```', '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
     ],
-)
+)  # fmt: skip
 def test_what_is_read(answer: str) -> None:
     assert record_in(answer, ["score"]) == {"score": 3}
 
@@ -160,8 +147,6 @@ def test_whatever_is_said_is_read_or_refused(answer: str) -> None:
 
 
 GOOD = json.dumps({"score": 4})
-
-
 REFUSAL = "I'm sorry, but I can't assist with that."
 
 
@@ -200,26 +185,6 @@ def test_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch) -> 
         assert "published film" in request.messages[-1].text
 
 
-class Slow(ScriptedEngine):
-    """Answers the later questions first, from several threads."""
-
-    asked: ClassVar[list[Request]] = []
-    abilities = Abilities(in_flight=4)
-    both: ClassVar[threading.Barrier] = threading.Barrier(2, timeout=20)
-    first_done: ClassVar[threading.Event] = threading.Event()
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        (request,) = requests
-        text = request.messages[1].text
-        if "door 0." in text or "door 1." in text:
-            self.both.wait()
-        if "door 0." in text:
-            assert self.first_done.wait(20)
-        if "door 1." in text:
-            self.first_done.set()
-        return [Reply(json.dumps({"score": 1 + int(text.partition("door ")[2][0]) % 5}))]
-
-
 def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "cache.sqlite"
     with Store(path) as store:
@@ -254,7 +219,6 @@ def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path:
 
 def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: ignore[no-untyped-def]
     class Far(said_by(GOOD)):  # type: ignore[misc]
-        asked: ClassVar[list[Request]] = []
         abilities = Abilities(sends_to="far.example")
 
     notes: list[str] = []
@@ -266,36 +230,16 @@ def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: i
     assert judge.sends_to == "far.example"
 
 
-PAIRS = corpus_of(
-    *(
-        item(
-            str(n),
-            f"He opens door {n}.",
-            f"Door {n} is opened.",
-            start=float(n),
-            actions=(f"He opens door {n}.",),
-        )
-        for n in range(6)
-    )
-)
-
-
-def test_no_server_at_all_is_an_error_and_no_score(tmp_path: Path) -> None:
-    with BadServer() as server:
-        url = server.url
-    bench = bench_of("openai.retries=0", "openai.timeout=2")
-    with pytest.raises(EngineError):
-        score(make_metric(f"llm-ad-eval@openai:tiny@{url}", bench), PAIRS, bench)
-
-
-def judged(server: BadServer) -> Result:
-    bench = bench_of("openai.retries=1", "openai.longest_pause=0.01")
-    return score(make_metric(f"llm-ad-eval@openai:tiny@{server.url}", bench), PAIRS, bench)
-
-
-def test_which_judge_is_meant() -> None:
+def test_which_judge_is_meant_and_no_server_is_an_error() -> None:
     assert judge_of("llm-action@openai:m@http://a/v1", ["b"]) == "openai:m@http://a/v1"
     assert judge_of("llm-action", ["b", "b"]) == "b"
     for engines in ((), ("a", "b")):
         with pytest.raises(EvaluationError, match="not said which"):
             judge_of("llm-action", engines)
+    with BadServer() as server:
+        url = server.url
+    bench, pair = (
+        bench_of("openai.retries=0", "openai.timeout=2"), corpus_of(item("0", "He opens it.", "It opens.")),
+    )  # fmt: skip
+    with pytest.raises(EngineError):
+        score(make_metric(f"llm-ad-eval@openai:tiny@{url}", bench), pair, bench)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import ClassVar
 
-from shotad.core import Abilities, EngineError, Identity, Reply, Request
+from shotad.core import Abilities, Identity, Reply, Request
 from tests.evaluation.judges.judging import ScriptedEngine
 
 MAKER = "tests.evaluation.making.makers:Rote"
@@ -27,7 +26,6 @@ def is_first(request: Request) -> bool:
 class Rote(ScriptedEngine):
     """Puts pronouns for the names it knows, and splits at "and"."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("rote", "r1", "7")
     abilities = Abilities(batch=3)
 
@@ -46,18 +44,11 @@ class Rote(ScriptedEngine):
 class Stops(Rote):
     """Its server is gone after the fifth question."""
 
-    asked: ClassVar[list[Request]] = []
-
-    def reply(self, request: Request) -> Reply:
-        if len(self.asked) > 5:
-            raise EngineError("The server is gone.")
-        return super().reply(request)
+    gone_after = 5
 
 
 class Parrot(Rote):
     """Gives examples of the prompt back, as weak models do."""
-
-    asked: ClassVar[list[Request]] = []
 
     def reply(self, request: Request) -> Reply:
         if is_first(request):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import DatasetError, EngineError, load_config
-from shotad.evaluation import MetricContext, Store, ads_of, make_actions, make_maker, write_actions
+from shotad.core import DatasetError, EngineError
+from shotad.evaluation import Store, ads_of, make_actions, make_maker, write_actions
 from shotad.evaluation.datasets.dataset import ActionFile, read_actions
 from shotad.evaluation.making_actions import (
     AdText,
@@ -23,26 +23,16 @@ from shotad.evaluation.making_actions import (
 from shotad.evaluation.metrics.judge import Unreadable
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.evaluation.datasets.datasetfiles import cmd_ad
+from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
 
-TEXTS = (
-    "Ada opens the door and sees Bo.",
-    "The guard sits.",
-    "",
-    "Ada opens the door and sees Bo.",
-    "Rain falls.",
-)
-
-
+AGAIN = "Ada opens the door and sees Bo."
+TEXTS = (AGAIN, "The guard sits.", "", AGAIN, "Rain falls.")
 ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
 
 
-def bench(store: Store | None = None, *assignments: str) -> MetricContext:
-    return MetricContext(load_config(None, assignments), store or Store())
-
-
 def made_by(name: str = MAKER, store: Store | None = None, *assignments: str) -> MadeActions:
-    return make_actions(ADS, make_maker(name, bench(store, *assignments)))
+    return make_actions(ADS, make_maker(name, bench_of(*assignments, store=store)))
 
 
 def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
@@ -63,7 +53,7 @@ def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
 def test_examples_given_back_are_no_answers() -> None:
     ads = (AdText("1", "", "Ada opens the door."), AdText("2", "", "Over the roof snow blows."))
     Parrot.asked.clear()
-    made = make_actions(ads, ByEngine("tests.evaluation.making.makers:Parrot", bench()))
+    made = make_actions(ads, ByEngine("tests.evaluation.making.makers:Parrot", bench_of()))
     assert [one.actions for one in made.made] == [None, None]
     first, second = made.made
     assert 'says "hands", and the text does not' in first.failure
@@ -89,16 +79,14 @@ def test_what_may_be_left_of_a_text(text: str, answer_: str) -> None:
 @pytest.mark.parametrize(
     ("text", "answer_"),
     [
-        (
-            "Snow falls.",
-            "Here is the sentence with all character information replaced, as you asked: Snow falls.",
-        ),
+        ("Snow falls.",
+         "Here is the sentence with all character information replaced, as you asked: Snow falls."),
         ("Ada opens a door.", "He looks at the clock on the wall."),
         ("Ada opens a door.", ""),
         ("Ada opens a door.", "…"),
         ("Ada opens a door.", None),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_rewritten_text(text: str, answer_: object) -> None:
     with pytest.raises(Unreadable):
         names_question(text).read(json.dumps({"text": answer_}))
@@ -134,7 +122,7 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
 
 def test_rules_say_that_no_engine_made_it() -> None:
     pytest.importorskip("spacy")
-    maker = make_maker("rules", bench())
+    maker = make_maker("rules", bench_of())
     assert isinstance(maker, ByRules)
     made = make_actions((AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")), maker)
     assert made.made_by == "rules by en_core_web_sm, no engine"
@@ -150,19 +138,15 @@ def test_rules_say_that_no_engine_made_it() -> None:
     ("name", "body"),
     [
         ("a.csv", 'id,text,film\n7,"He sits, tired.",tt1\nx,Rain falls.,\n'),
-        (
-            "a.jsonl",
-            '{"id": 7, "text": "He sits, tired.", "film": "tt1"}\n{"id": "x", "text": "Rain falls."}\n',
-        ),
+        ("a.jsonl",
+         '{"id": 7, "text": "He sits, tired.", "film": "tt1"}\n{"id": "x", "text": "Rain falls."}\n'),
         ("b.csv", 'anno_idx,imdbid,text_gt\n7,tt1,"He sits, tired."\nx,,Rain falls.\n'),
     ],
-)
+)  # fmt: skip
 def test_plain_files_are_read(tmp_path: Path, name: str, body: str) -> None:
     (tmp_path / name).write_text(body, encoding="utf-8")
-    assert ads_of(str(tmp_path / name)) == (
-        AdText("7", "tt1", "He sits, tired."),
-        AdText("x", "", "Rain falls."),
-    )
+    told = (AdText("7", "tt1", "He sits, tired."), AdText("x", "", "Rain falls."))
+    assert ads_of(str(tmp_path / name)) == told
 
 
 @pytest.mark.parametrize(

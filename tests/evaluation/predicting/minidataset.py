@@ -26,19 +26,17 @@ TWO = FilmSpec(frames=200, cuts=(75,), size=(128, 72))
 
 CLIPS: dict[str, tuple[str, tuple[tuple[float, float], ...]]] = {
     "2001/one": (
-        "tt1",
-        ((0.5, 3.0), (2.5, 4.0), (4.0, 6.0), (4.0, 6.0), (7.0, 7.2), (11.5, 13.0), (20.0, 22.0)),
+        "tt1", ((0.5, 3.0), (2.5, 4.0), (4.0, 6.0), (4.0, 6.0), (7.0, 7.2), (11.5, 13.0), (20.0, 22.0)),
     ),
     "2001/gone": ("tt1", ((1.0, 2.0), (3.0, 4.0))),
     "2002/two": ("tt2", ((1.0, 3.0), (4.0, 7.0))),
     "2002/broken": ("tt2", ((1.0, 3.0),)),
-}
+}  # fmt: skip
 """Clip → film and slots in seconds: neighbours that overlap, two of the same time, a short one, one that
 reaches beyond the video and one that lies beyond it; a clip without a video and one that is no video."""
 
 SHOTS = {"2001/one": [(0.01, 2.39), (2.41, 5.19), (5.21, 7.99), (8.01, 11.99)], "2002/two": []}
 """Published lists, ending 10 ms early as those do; an empty one is a clip without cuts."""
-
 
 INSIDE = 8
 """ADs that can be described; the others are beyond their video, or have none."""
@@ -59,10 +57,8 @@ def make_cmd(root: Path) -> Path:
             rows.append([text, 100 + start, 100 + end, 7, start, end, clip, film, f"Film {film}", 1])
     _write(root / "cmdad_anno.csv", rows)
     shots = [[clip, CLIPS[clip][0], 7, "Film", repr(times)] for clip, times in SHOTS.items()]
-    _write(
-        root / "cmdad_shot_info.csv",
-        [["cmd_filename", "imdbid", "movie", "movie_title", "shot_list"], *shots],
-    )
+    columns = ["cmd_filename", "imdbid", "movie", "movie_title", "shot_list"]
+    _write(root / "cmdad_shot_info.csv", [columns, *shots])
     return root
 
 
@@ -75,10 +71,8 @@ def make_tv(root: Path) -> Path:
     with tarfile.open(folder / f"{clip}.tar", "w") as tar:
         tar.add(root / "made" / clip, clip)
     shutil.rmtree(root / "made")
-    heads = (
-        "text,start,end,imdbid,imdbid_pe,season,episode,scaled_end,scaled_start,duration,tvad_name,tvad_index"
-    )
-    rows: list[list[Any]] = [heads.split(",")]
+    heads = "text,start,end,imdbid,imdbid_pe,season,episode,scaled_end,scaled_start,duration,tvad_name"
+    rows: list[list[Any]] = [f"{heads},tvad_index".split(",")]
     for first, last, length in ((4, 9, 1.1), (16, 24, 1.4)):
         index = [round(first + k * (last - first) / 15) for k in range(16)]
         start, end = (first - 1) / 3, last / 3

@@ -55,6 +55,8 @@ def test_shards_are_the_whole_and_even(sizes: list[int], of: int) -> None:
 def test_what_is_no_shard_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no shard"):
         Shard.parse(text)
+    assert str(Shard.parse("2/8")) == "2/8"
+    assert Shard.parse("2/8") == Shard(2, 8)
 
 
 def terms(*settings: str, engines: Engines | None = None) -> str:
@@ -81,7 +83,21 @@ def test_another_engine_makes_lines_stale(stage: str) -> None:
     assert terms(engines=engines) != terms()
 
 
-def test_changed_examples_make_lines_stale(tmp_path: Path) -> None:
+def ad(name: str = "1", start: float = 2.0, length: float = 2.0) -> Ad:
+    return Ad(name, "film", "clip", Interval(60.0, 60.0 + length), Interval(start, start + 2), "He waits.")
+
+
+def test_what_changes_a_line_changes_its_key(tmp_path: Path) -> None:
+    shots = (Interval(0.0, 9.0),)
+    plain: dict[str, Any] = {"terms": "t", "ad": ad(), "fingerprint": "video", "shots": None}
+    changes: list[dict[str, Any]] = [
+        {}, {"terms": "u"}, {"ad": ad("2")}, {"ad": ad(start=2.5)}, {"ad": ad(length=1.5)}, {"fingerprint": "another"},
+        {"shots": shots}, {"cast": "bank"}, {"beside": [ad("3", 5.0)]},
+    ]  # fmt: skip
+    keys = [line_key(**{**plain, **change}) for change in changes]
+    assert len(set(keys)) == len(keys)
+    assert line_key("t", ad(), "video", shots=shots) == keys[6]
+    # Changed examples make lines stale.
     file = tmp_path / "examples.txt"
     setting = f"prompt.example_file={file}"
     with pytest.raises(ConfigError, match=r"examples\.txt"):
@@ -90,27 +106,6 @@ def test_changed_examples_make_lines_stale(tmp_path: Path) -> None:
     before = terms(setting)
     file.write_text("She waits.\n")
     assert terms(setting) != before
-
-
-def ad(name: str = "1", start: float = 2.0, length: float = 2.0) -> Ad:
-    return Ad(name, "film", "clip", Interval(60.0, 60.0 + length), Interval(start, start + 2), "He waits.")
-
-
-def test_each_thing_that_changes_a_line_changes_its_key() -> None:
-    shots = (Interval(0.0, 9.0),)
-    keys = [
-        line_key("t", ad(), "video", shots=None),
-        line_key("u", ad(), "video", shots=None),
-        line_key("t", ad("2"), "video", shots=None),
-        line_key("t", ad(start=2.5), "video", shots=None),
-        line_key("t", ad(length=1.5), "video", shots=None),
-        line_key("t", ad(), "another", shots=None),
-        line_key("t", ad(), "video", shots=shots),
-        line_key("t", ad(), "video", shots=None, cast="bank"),
-        line_key("t", ad(), "video", shots=None, beside=[ad("3", 5.0)]),
-    ]
-    assert len(set(keys)) == len(keys)
-    assert line_key("t", ad(), "video", shots=shots) == keys[6]
 
 
 def test_models_of_this_machine_take_longer_turns() -> None:
@@ -127,9 +122,8 @@ IDS = ["a", "b", "c", "d"]
 def line(name: str, text: str | None = "She runs.", terms: str = "t", **more: Any) -> PredictedLine:
     failure = "" if text is not None else "broken"
     status = "placed" if text is not None else "failed"
-    made = PredictedLine(
-        name, "film", "clip", Interval(1.0, 2.5), text, status, terms, f"{terms}-{name}", failure
-    )
+    key = f"{terms}-{name}"
+    made = PredictedLine(name, "film", "clip", Interval(1.0, 2.5), text, status, terms, key, failure)
     return replace(made, **more)
 
 
@@ -158,8 +152,3 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) ->
     with pytest.raises(WorkFolderError, match="something else"):
         Ledger(path, IDS, "t")
     assert path.read_text() == content
-
-
-def test_a_shard_by_name() -> None:
-    assert Shard.parse("2/8") == Shard(2, 8)
-    assert str(Shard(2, 8)) == "2/8"

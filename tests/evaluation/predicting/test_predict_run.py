@@ -30,16 +30,13 @@ def by_id(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in rows}
 
 
-def test_a_slot_beyond_its_video_fails_and_one_that_reaches_beyond_does_not(runs: Runs) -> None:
-    runs.run()
+def test_what_no_video_shows_fails_and_the_run_goes_on(runs: Runs) -> None:
+    done = runs.run()
     rows = by_id(runs.rows)
+    # A slot beyond its video fails, and one that reaches beyond does not.
     assert rows["5"]["text"] is not None
     assert rows["6"]["text"] is None
     assert "lies outside the video, which ends at 12.000 s" in rows["6"]["failure"]
-
-
-def test_a_missing_and_a_broken_video_fail_and_the_run_goes_on(runs: Runs) -> None:
-    done = runs.run()
     rows = by_id(runs.rows)
     for name in ("7", "8"):
         assert "The video of 2001/gone is missing" in rows[name]["failure"]
@@ -80,7 +77,7 @@ def test_what_a_video_that_is_cut_off_does_not_show_fails(runs: Runs) -> None:
     assert 0 < len(said) < len(CLIPS["2001/one"][1]) - 1
 
 
-def test_the_same_again_asks_nothing_and_leaves_the_same_bytes(runs: Runs) -> None:
+def test_the_same_again_in_shards_and_with_stage_one_ahead_gives_the_same(runs: Runs, tmp_path: Path) -> None:
     runs.run()
     first, asked = runs.out.read_bytes(), runs.asked()
     done = runs.run()
@@ -89,22 +86,13 @@ def test_the_same_again_asks_nothing_and_leaves_the_same_bytes(runs: Runs) -> No
     assert runs.out.read_bytes() == first
     assert done.kept == INSIDE
     assert sorted(path.name for path in runs.out.parent.glob("preds*")) == ["preds.jsonl", "preds.shotad"]
-
-
-def test_changed_settings_make_every_line_anew_and_come_back_for_nothing(runs: Runs) -> None:
-    runs.run()
     before = by_id(runs.rows)
-    runs.asked()
     runs.run("prompt.medium=TV series")
-    assert runs.asked() == 2 * INSIDE
+    assert runs.asked() == 2 * INSIDE, "changed settings make every line anew, and come back for nothing"
     assert by_id(runs.rows)["0"]["terms"] != before["0"]["terms"]
     runs.run()
     assert runs.asked() == 0
     assert by_id(runs.rows) == before
-
-
-def test_shards_together_are_the_whole(runs: Runs, tmp_path: Path) -> None:
-    runs.run()
     whole = runs.out.read_text().splitlines()
     parts: list[str] = []
     for number in (1, 2, 3):
@@ -112,11 +100,6 @@ def test_shards_together_are_the_whole(runs: Runs, tmp_path: Path) -> None:
         runs.run(shard=f"{number}/3")
         parts += runs.out.read_text().splitlines()
     assert sorted(parts) == sorted(whole)
-
-
-def test_stage_one_may_go_ahead(runs: Runs, tmp_path: Path) -> None:
-    runs.run()
-    plain = runs.out.read_bytes()
     runs.asked()
     order: list[str] = []
 
@@ -133,7 +116,7 @@ def test_stage_one_may_go_ahead(runs: Runs, tmp_path: Path) -> None:
     runs.run(ahead=10)
     assert runs.asked() == 2 * INSIDE
     assert order == ["looks"] * INSIDE + ["writes"] * INSIDE
-    assert runs.out.read_bytes() == plain
+    assert runs.out.read_bytes() == first
 
 
 def test_a_failed_answer_is_asked_for_again_and_nothing_else(runs: Runs) -> None:
@@ -212,7 +195,7 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
     assert [row["words"] for row in rows] == [4, 5], "by the ADs' own 1.1 and 1.4 s"
 
 
-def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> None:
+def test_a_bank_names_whom_it_has_and_its_changes_are_noticed(tmp_path: Path) -> None:
     bank = tmp_path / "bank.json"
     bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
     found = read_bank_of_films(bank, None)
@@ -220,43 +203,7 @@ def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> Non
     given = found.cast_of("tt1")
     assert given is not None
     assert (given.path, given.key) == (bank, "tt1")
-
-
-def test_a_model_that_reads_film_grammar_is_loaded_once(
-    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loads: list[str] = []
-    real = dinov2.load_model
-    monkeypatch.setattr(dinov2, "load_model", lambda folder: (loads.append(folder.name), real(folder))[1])
-    model = make_backbone(tmp_path / "tiny", hidden=48, blocks=1, heads=3)
-    settings = (f"threads.features={model}", "compute.device=cpu")
-    runs.run(*settings, work=tmp_path / "work")
-    assert loads == ["tiny"]
-    first, grammars = (
-        runs.out.read_bytes(),
-        [path.read_text() for path in tmp_path.glob("work/*/grammar.json")],
-    )
-    assert len(grammars) == 2
-    assert all("dinov2:tiny@" in json.loads(grammar)["features"] for grammar in grammars)
-    runs.run(*settings)
-    assert loads == ["tiny"], "a second run loads nothing"
-    assert runs.out.read_bytes() == first
-
-
-def grammars(work: Path) -> dict[str, bytes]:
-    """What was read of each clip."""
-    return {path.parent.name: path.read_bytes() for path in work.glob("*/grammar.json")}
-
-
-def test_settings_of_the_grammar_are_refused_before_any_clip(runs: Runs) -> None:
-    for path in runs.root.rglob("*.mp4"):
-        path.unlink()
-    with pytest.raises(ConfigError, match="neither a known name nor a folder"):
-        runs.run("threads.features=dinov3-huge")
-    assert not runs.out.exists()
-
-
-def test_a_changed_picture_of_a_bank_is_noticed(tmp_path: Path) -> None:
+    # A changed picture of a bank is noticed.
     bank, photos = tmp_path / "bank.json", tmp_path / "photos"
     bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
     photos.mkdir()
@@ -265,6 +212,31 @@ def test_a_changed_picture_of_a_bank_is_noticed(tmp_path: Path) -> None:
     one = read_bank_of_films(bank, photos).known_of("tt1")
     (photos / "nm1.jpg").write_bytes(b"another picture")
     assert len({none, one, read_bank_of_films(bank, photos).known_of("tt1")}) == 3
+
+
+def test_a_model_of_grammar_loads_once(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[str] = []
+    real = dinov2.load_model
+    monkeypatch.setattr(dinov2, "load_model", lambda folder: (loads.append(folder.name), real(folder))[1])
+    model = make_backbone(tmp_path / "tiny", hidden=48, blocks=1, heads=3)
+    settings = (f"threads.features={model}", "compute.device=cpu")
+    runs.run(*settings, work=tmp_path / "work")
+    assert loads == ["tiny"]
+    first = runs.out.read_bytes()
+    grammars = [path.read_text() for path in tmp_path.glob("work/*/grammar.json")]
+    assert len(grammars) == 2
+    assert all("dinov2:tiny@" in json.loads(grammar)["features"] for grammar in grammars)
+    runs.run(*settings)
+    assert loads == ["tiny"], "a second run loads nothing"
+    assert runs.out.read_bytes() == first
+
+
+def test_settings_of_the_grammar_are_refused_before_any_clip(runs: Runs) -> None:
+    for path in runs.root.rglob("*.mp4"):
+        path.unlink()
+    with pytest.raises(ConfigError, match="neither a known name nor a folder"):
+        runs.run("threads.features=dinov3-huge")
+    assert not runs.out.exists()
 
 
 BRIEF = (

@@ -23,29 +23,22 @@ def dataset(*shots: tuple[float, float]) -> Dataset:
     return Dataset("made", "Made", Path("nowhere"), ads, shots=lists)
 
 
-def times(
-    data: Dataset, duration: float, begins: float = 0.0, *, gaps: bool = False
-) -> list[tuple[float, float]]:
-    shots, _ = published_shots(data, "clip", duration, begins, gaps=gaps)
+def times(data: Dataset, duration: float, begins: float = 0.0) -> list[tuple[float, float]]:
+    shots, _ = published_shots(data, "clip", duration, begins)
     return [(round(shot.start, 6), round(shot.end, 6)) for shot in shots or ()]
 
 
 def test_published_shots_are_given_within_the_video() -> None:
     data = dataset((0.0, 3.0), (3.0, 8.0), (8.0, 20.0))
     assert times(data, 10.0) == [(0.0, 3.0), (3.0, 8.0), (8.0, 10.0)]
-
-
-def test_a_video_that_begins_later_has_its_own_seconds() -> None:
-    data = dataset((0.0, 3.0), (3.0, 8.0), (8.0, 20.0))
+    # A video that begins later has its own seconds.
     assert times(data, 4.0, begins=5.0) == [(0.0, 3.0), (3.0, 4.0)]
+    # An empty list is one shot.
+    assert published_shots(dataset(), "clip", 10.0) == ((Interval(0.0, 10.0),), "one")
 
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-
-
 LABELS = {Role.PAST: "l", Role.CURRENT: "m", Role.FUTURE: "r"}
-
-
 Pieces = dict[str, list[tuple[str, float, float]]]
 """By the AD's number: past, current or future, start and end as published."""
 
@@ -88,18 +81,14 @@ def test_the_published_contexts_come_out_of_what_is_given(tmp_path: Path) -> Non
     """With the published code's rules every AD sees exactly what it saw there, where there is a list of shots;
     a clip without cuts is one shot here, and nothing but the AD itself there."""
     expected = published_pieces("cmd-ad", "anno_idx", "start", "end")
-    seen = pieces_seen(
-        load_dataset("cmd-ad", DATA / "cmd-ad"), load_config(["reference-code", "cmd-ad"]), tmp_path
-    )
+    data, config = load_dataset("cmd-ad", DATA / "cmd-ad"), load_config(["reference-code", "cmd-ad"])
+    seen = pieces_seen(data, config, tmp_path)
     whole = {name: [(label, round(a, 3), round(b, 3)) for label, a, b in rows] for name, rows in seen.items()}
     assert sum(whole[name] == rows for name, rows in expected.items()) == len(expected) - 29
-
-
-def test_the_published_contexts_of_numbered_frames_come_out_too(tmp_path: Path) -> None:
+    # The published contexts of numbered frames come out too.
     expected = published_pieces("tv-ad", "ad_index", "start_frame", "end_frame")
-    seen = pieces_seen(
-        load_dataset("tv-ad", DATA / "tv-ad"), load_config(["reference-code", "tv-ad"]), tmp_path
-    )
+    data, config = load_dataset("tv-ad", DATA / "tv-ad"), load_config(["reference-code", "tv-ad"])
+    seen = pieces_seen(data, config, tmp_path)
     frames = {
         name: [(label, round(a * 3 + 1, 6), round(b * 3, 6)) for label, a, b in rows]
         for name, rows in seen.items()
@@ -118,7 +107,3 @@ def test_published_gaps_are_closed_or_kept(tmp_path: Path) -> None:
     assert [shot.end for shot in closed[:-1]] == [shot.start for shot in closed[1:]]
     assert (closed[0].start, closed[-1].end) == (0.0, 12.0)
     assert [(shot.start, shot.end) for shot in kept][:2] == [(0.01, 2.39), (2.41, 5.19)]
-
-
-def test_an_empty_list_is_one_shot() -> None:
-    assert published_shots(dataset(), "clip", 10.0) == ((Interval(0.0, 10.0),), "one")

@@ -60,7 +60,7 @@ def rows_of(*paths: Path, **options: str) -> list[PredictionRow]:
         ({"text": "nan"}, "nan", ""),
     ],
 )
-def test_null_has_failed_and_the_empty_text_is_a_text(
+def test_null_has_failed_empty_has_not(
     tmp_path: Path, record: dict[str, Any], text: str | None, failure: str
 ) -> None:
     path = lines(tmp_path, {"id": "0", "text": "x"}, {"id": "1", **record})
@@ -73,22 +73,20 @@ def test_an_empty_cell_of_csv_has_failed(tmp_path: Path, cell: str) -> None:
     assert rows_of(path) == [predicted("0", "He runs."), predicted("1", None, NO_TEXT)]
 
 
-def test_published_columns_of_stage_two(tmp_path: Path) -> None:
-    path = write(
-        tmp_path,
-        'imdbid,start,end,text_gt,text_gen,anno_idx\ntt01,1.5,3.25,Ann runs.,"He runs, and falls.",12\n',
-    )
+def test_published_columns_and_columns_by_name(tmp_path: Path) -> None:
+    columns = "imdbid,start,end,text_gt,text_gen,anno_idx"
+    path = write(tmp_path, f'{columns}\ntt01,1.5,3.25,Ann runs.,"He runs, and falls.",12\n')
     read = read_predictions(path)
     (row,) = read.rows
     assert alone(row) == predicted("12", "He runs, and falls.")
-    assert (row.film, row.start, row.end, row.reference, row.where) == (
-        "tt01",
-        1.5,
-        3.25,
-        "Ann runs.",
-        "preds, line 2",
-    )
+    assert (row.film, row.start, row.end, row.reference) == ("tt01", 1.5, 3.25, "Ann runs.")
+    assert row.where == "preds, line 2"
     assert (read.columns["id"], read.columns["text"]) == ("anno_idx", "text_gen")
+    # Columns may be named.
+    path = write(tmp_path, "nr,text,stage1\n5,He runs.,1. Main characters\n")
+    assert rows_of(path, id_column="nr", text_column="stage1")[0].text == "1. Main characters"
+    with pytest.raises(EvaluationError, match=r"no column 'line' for the text\. It has: nr, text, stage1"):
+        read_predictions(path, text_column="line")
 
 
 @pytest.mark.parametrize(
@@ -108,36 +106,21 @@ def test_candidates_however_they_are_written(tmp_path: Path, text: str) -> None:
     assert any("first of which is the prediction: 1." in one.what for one in read_predictions(path).findings)
 
 
-def test_ids_that_another_program_made_floats_of(tmp_path: Path) -> None:
+def test_ids_that_another_program_made_floats_of_and_brackets_in_a_sentence(tmp_path: Path) -> None:
     path = write(tmp_path, "anno_idx,text_gen\n12.0,He runs.\ns01.0,He is off.\n")
     assert [one.id for one in rows_of(path)] == ["12", "s01.0"]
     assert rows_of(lines(tmp_path, {"id": 12.0, "text": "a"}))[0].id == "12"
-
-
-def test_brackets_in_a_sentence_are_no_list(tmp_path: Path) -> None:
     path = write(tmp_path, "id,text\n3,[Shot 1] He runs.\n4,['a\n")
     assert [one.text for one in rows_of(path)] == ["[Shot 1] He runs.", "['a"]
 
 
-def test_columns_may_be_named(tmp_path: Path) -> None:
-    path = write(tmp_path, "nr,text,stage1\n5,He runs.,1. Main characters\n")
-    assert rows_of(path, id_column="nr", text_column="stage1")[0].text == "1. Main characters"
-    with pytest.raises(EvaluationError, match=r"no column 'line' for the text\. It has: nr, text, stage1"):
-        read_predictions(path, text_column="line")
-
-
-def test_shards_are_read_together(tmp_path: Path) -> None:
+def test_shards_are_read_together_and_torn_lines_left_out(tmp_path: Path) -> None:
     one = write(tmp_path, '{"id": 0, "text": "a"}\n', "one.jsonl")
     two = write(tmp_path, "id,text_gen\n1,b\n", "two.csv")
     read = read_predictions(one, two)
-    assert [(row.id, row.text, row.where) for row in read.rows] == [
-        ("0", "a", "one.jsonl, line 1"),
-        ("1", "b", "two.csv, line 2"),
-    ]
+    assert [(row.id, row.text) for row in read.rows] == [("0", "a"), ("1", "b")]
+    assert [row.where for row in read.rows] == ["one.jsonl, line 1", "two.csv, line 2"]
     assert read.name == "one.jsonl, two.csv"
-
-
-def test_a_torn_last_line_is_told_and_left_out(tmp_path: Path) -> None:
     read = read_predictions(write(tmp_path, '{"id": 0, "text": "a"}\n{"id": 1, "te'))
     assert len(read.rows) == 1
     assert [(one.level, one.where) for one in read.findings] == [("malformed", "preds, line 2")]
@@ -201,14 +184,10 @@ def test_equal_doubles_are_told_and_different_ones_refused() -> None:
     result = joined(*ALL, row(9, "0", "text 0"))
     assert result.doubled == ("0",)
     assert said(result)["0"] == "text 0"
-    with pytest.raises(
-        EvaluationError, match=r"0: 'text 0' \(p.csv, line 2\) and 'other' \(p.csv, line 9\).*Keep one"
-    ):
+    both = r"0: 'text 0' \(p.csv, line 2\) and 'other' \(p.csv, line 9\).*Keep one"
+    with pytest.raises(EvaluationError, match=both):
         joined(*ALL, row(9, "0", "other"))
-
-
-def test_a_text_goes_before_a_failure_of_the_same_ad() -> None:
-    """A run that was taken up again."""
+    # A text goes before a failure of the same AD: a run that was taken up again.
     for rows in ([row(2, "0", None), row(3, "0", "a")], [row(2, "0", "a"), row(3, "0", None)]):
         result = joined(*rows)
         assert said(result)["0"] == "a"
@@ -228,22 +207,37 @@ def test_rows_shifted_against_the_ids_are_refused() -> None:
     assert notes(one) == ["malformed: rows that repeat another human AD than the dataset's: 1 (9)."]
 
 
-def by_times(order: Iterable[int], ads: list[Ad], **more: object) -> list[PredictionRow]:
+def by_times(order: Iterable[int], ads: list[Ad]) -> list[PredictionRow]:
+    places = [(i, ads[i].film, ads[i].interval) for i in order]
     return [
-        row(
-            n, "", f"text {i}", film=ads[i].film, start=ads[i].interval.start, end=ads[i].interval.end, **more
-        )
-        for n, i in enumerate(order, 2)
+        row(n, "", f"text {i}", film=film, start=time.start, end=time.end)
+        for n, (i, film, time) in enumerate(places, 2)
     ]
 
 
-def test_without_ids_film_and_times_tell() -> None:
+def test_ads_are_told_by_film_and_times_or_by_order() -> None:
     ads = list(dataset().ads)
     order = list(range(5))
     random.Random(3).shuffle(order)
     result = joined(*by_times(order, ads))
     assert said(result) == {str(i): f"text {i}" for i in range(5)}
     assert notes(result) == ["note: there are no ids; joined by film, start and end."]
+    # ADs that are alike get theirs in order and one too few leaves one missing.
+    # ADs 3 and 4 have one text: their scores add up to the same either way.
+    rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
+    assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
+    alike = "note: ADs that are alike in clip and the human AD's text, and get theirs in order: 2."
+    assert alike in notes(joined(*rows))
+    assert [name for name, text in said(joined(rows[0])).items() if text is None] == ["0", "1", "2", "4"]
+    with pytest.raises(EvaluationError, match="several predictions that differ"):
+        joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
+    # Rows that do not tell their AD are refused.
+    ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
+    either = r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
+    with pytest.raises(EvaluationError, match=either):
+        joined(*by_times([0, 1], ads), over=dataset(ads))
+    with pytest.raises(EvaluationError, match=r"does not say which AD each of its 5 rows is for.*column id"):
+        joined(*(row(i, "", f"text {i}") for i in range(5)))
 
 
 @pytest.mark.parametrize("clip", ["2014/ab", "ab"])
@@ -254,40 +248,12 @@ def test_without_times_clip_and_human_text_tell(clip: str) -> None:
     assert "note: there are no ids; joined by clip and the human AD's text." in notes(result)
 
 
-def test_ads_that_are_alike_get_theirs_in_order_and_one_too_few_leaves_one_missing() -> None:
-    """ADs 3 and 4 have one text: their scores add up to the same either way."""
-    rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
-    assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
-    assert "note: ADs that are alike in clip and the human AD's text, and get theirs in order: 2." in notes(
-        joined(*rows)
-    )
-    assert [name for name, text in said(joined(rows[0])).items() if text is None] == ["0", "1", "2", "4"]
-    with pytest.raises(EvaluationError, match="several predictions that differ"):
-        joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
-
-
-def test_ads_of_one_place_with_different_texts_cannot_be_told_apart() -> None:
-    ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
-    with pytest.raises(
-        EvaluationError, match=r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
-    ):
-        joined(*by_times([0, 1], ads), over=dataset(ads))
-
-
-def test_rows_alone_tell_nothing() -> None:
-    with pytest.raises(EvaluationError, match=r"does not say which AD each of its 5 rows is for.*column id"):
-        joined(*(row(i, "", f"text {i}") for i in range(5)))
-
-
 def test_descriptions_of_a_file_of_their_own() -> None:
     """Published Stage I texts have their own file."""
     rows = [row(i, str(i), f"1. Main characters: {i}", reference=TEXTS[i]) for i in (2, 0)]
     stage1 = Predictions((Path("stage1.csv"),), tuple(rows), {"id": "anno_idx"})
     result = with_descriptions(joined(*ALL), dataset(), stage1)
-    assert [item.description for item in result.corpus.items[:3]] == [
-        "1. Main characters: 0",
-        None,
-        "1. Main characters: 2",
-    ]
+    described = [item.description for item in result.corpus.items[:3]]
+    assert described == ["1. Main characters: 0", None, "1. Main characters: 2"]
     assert said(result) == said(joined(*ALL))
     assert notes(result) == ["missing: ADs without a description: 3 (1, 3, 4)."]

@@ -16,28 +16,14 @@ from shotad.script import EncoderPlace, TokenEncoder, locate
 from tests.evaluation.measuring import corpus_of
 
 PREDICTIONS = [
-    "Ann opens a door.",
-    "Bob sits",
-    "A man walks up the stairs slowly.",
-    "She waits",
-    "the door",
-    "Bob sits",
-    "",
-    "Ann opens a door.",
-]
-
+    "Ann opens a door.", "Bob sits", "A man walks up the stairs slowly.", "She waits", "the door", "Bob sits",
+    "", "Ann opens a door.",
+]  # fmt: skip
 
 REFERENCES = [
-    "Ann opens a door.",
-    "Ann opens a door",
-    "The man walks up, Bob waits.",
-    "He sits.",
-    "Bob walks slowly up the stairs",
-    "A quick man",
-    "Bob sits.",
-    "  Bob sits. ",
-]
-
+    "Ann opens a door.", "Ann opens a door", "The man walks up, Bob waits.", "He sits.",
+    "Bob walks slowly up the stairs", "A quick man", "Bob sits.", "  Bob sits. ",
+]  # fmt: skip
 
 THEIRS = {
     ("bert", 1): [1.0, 0.843548, 0.964191, 0.882976, 0.867737, 0.935827, 0.0, 0.925864],
@@ -96,7 +82,21 @@ def sums(result: Result) -> list[tuple[float, ...]]:
     return [row.sums for row in result.rows]
 
 
-def test_a_film_shorter_than_n_is_one_window_and_one_ad_is_no_question() -> None:
+def test_doubled_words_and_several_references() -> None:
+    corpus = corpus_of([("r", "p"), ("s", "p"), ("r", "p")])
+    bench = bench_of(Given({("p", "r"): 0.9, ("p", "s"): 0.5}))
+    result = score(Recall("recall", bench), corpus, bench)
+    assert [row.value for row in result.rows] == [100, 0, 100]
+    assert (
+        "2 ADs share a window with another of the same words; of equals the own is first." in result.remarks
+    )
+    # The best of several references counts.
+    corpus, similar = film([[0.1, 0.5], [0.1, 0.5]])
+    items = (replace(corpus.items[0], references=("r0", "also")), corpus.items[1])
+    similar.table["p0", "also"] = 0.8
+    bench = bench_of(similar)
+    assert score(Recall("recall", bench), Corpus(items), bench).value == 100
+    # A film shorter than n is one window and one AD is no question.
     three, similar = film([[0.5, 0.4, 0.3], [0.5, 0.4, 0.3], [0.5, 0.4, 0.3]])
     lonely = replace(three.items[0], id="lonely", film="other")
     corpus = Corpus((*three.items, lonely))
@@ -108,27 +108,7 @@ def test_a_film_shorter_than_n_is_one_window_and_one_ad_is_no_question() -> None
     full = score(Recall("recall", bench_of(similar, windows="full")), corpus, bench_of())
     assert full.value is None
     assert "4 ADs of 2 films stand in no full window of 5 and are not asked about." in full.remarks
-
-
-def test_the_same_words_twice_in_a_window_are_both_found() -> None:
-    corpus = corpus_of([("r", "p"), ("s", "p"), ("r", "p")])
-    bench = bench_of(Given({("p", "r"): 0.9, ("p", "s"): 0.5}))
-    result = score(Recall("recall", bench), corpus, bench)
-    assert [row.value for row in result.rows] == [100, 0, 100]
-    assert (
-        "2 ADs share a window with another of the same words; of equals the own is first." in result.remarks
-    )
-
-
-def test_the_best_of_several_references_counts() -> None:
-    corpus, similar = film([[0.1, 0.5], [0.1, 0.5]])
-    items = (replace(corpus.items[0], references=("r0", "also")), corpus.items[1])
-    similar.table["p0", "also"] = 0.8
-    bench = bench_of(similar)
-    assert score(Recall("recall", bench), Corpus(items), bench).value == 100
-
-
-def test_more_looked_at_than_neighbours_is_refused() -> None:
+    # More looked at than neighbours is refused.
     with pytest.raises(EvaluationError, match=r"recall\.k = 5 of recall\.neighbours = 5 finds everything"):
         make_metric("recall", bench_of(k=5, neighbours=5))
 

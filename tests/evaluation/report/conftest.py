@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,18 +16,15 @@ def with_trouble() -> ReportInput:
     """Predictions that are missing, failed, odd; a metric that says nothing of some."""
     odd = {
         3: {"prediction": None, "failure": "no prediction"},
-        4: {"prediction": None, "failure": "the video is damaged"},
-        5: {"prediction": "=1+1"},
-        6: {"prediction": "<script>alert(1)</script> | *bold*"},
-        7: {"prediction": "東京へ行く\nneu"},
-    }
+        4: {"prediction": None, "failure": "the video is damaged"}, 5: {"prediction": "=1+1"},
+        6: {"prediction": "<script>alert(1)</script> | *bold*"}, 7: {"prediction": "東京へ行く\nneu"},
+    }  # fmt: skip
     items = tuple(made_item(k, f"tt{k % 3}", **odd.get(k, {})) for k in range(30))
     corpus = Corpus(items, dataset="cmd-ad")
     critic = made_result(corpus, "critic", seed=4, title="CRITIC")
-    rows = tuple(
-        replace(row, value=None, sums=(0.0, 0.0)) if row.id in ("1", "2") else row for row in critic.rows
-    )
-    rows = tuple(replace(row, failure="the resolver failed") if row.id == "9" else row for row in rows)
+    mute = {"value": None, "sums": (0.0, 0.0)}
+    changes: dict[str, dict[str, Any]] = {"1": mute, "2": mute, "9": {"failure": "the resolver failed"}}
+    rows = tuple(replace(row, **changes.get(row.id, {})) for row in critic.rows)
     told = {"films": {"tt0": "Die Brücke & Co"}, "extra": 2, "doubled": 1, "title": "CMD-AD"}
     left = (("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))

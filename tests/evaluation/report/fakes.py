@@ -16,29 +16,18 @@ WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", 
 
 def made_item(number: int, film: str, seed: int = 0, **more: Any) -> Item:
     chance = random.Random(1000 * seed + number)
-    start = 7.0 * number
-    return Item(
-        id=str(number),
-        film=film,
-        clip=f"{film}/1",
-        interval=Interval(start, start + chance.choice([0.8, 1.5, 2.5, 4.0, 7.0, 11.0])),
-        references=(" ".join(chance.choices(WORDS, k=6)) + ".",),
-        **{"prediction": " ".join(chance.choices(WORDS, k=5)) + ".", **more},
-    )
+    time = Interval(7.0 * number, 7.0 * number + chance.choice([0.8, 1.5, 2.5, 4.0, 7.0, 11.0]))
+    reference = " ".join(chance.choices(WORDS, k=6)) + "."
+    more = {"prediction": " ".join(chance.choices(WORDS, k=5)) + ".", **more}
+    return Item(str(number), film, time, (reference,), clip=f"{film}/1", **more)
 
 
 def made_corpus(n: int = 60, films: int = 4, *, dataset: str = "cmd-ad", seed: int = 0) -> Corpus:
     chance = random.Random(seed)
-    items = [
-        made_item(
-            k,
-            f"tt{k % films:04d}",
-            seed,
-            scale=chance.choice([0.0, 1.0, 2.0, 2.5, 4.0]),
-            threaded=chance.random() < 0.4,
-        )
-        for k in range(n)
-    ]
+    items = []
+    for k in range(n):
+        told = {"scale": chance.choice([0.0, 1.0, 2.0, 2.5, 4.0]), "threaded": chance.random() < 0.4}
+        items.append(made_item(k, f"tt{k % films:04d}", seed, **told))
     return Corpus(tuple(items), dataset=dataset)
 
 
@@ -49,20 +38,14 @@ def made_result(
     seed: int = 0,
     scale: float = 40.0,
     shift: float = 0.0,
-    ids: Sequence[str] | None = None,
     **more: Any,
 ) -> Result:
     """A metric that is a mean, of ``repetition`` one whose small numbers are good; item k's number is drawn anew for each seed, and the same for each shift."""
     more.setdefault("higher_is_better", name != "repetition")
     rows = []
     for item in corpus.items:
-        if ids is not None and item.id not in ids:
-            continue
-        value = (
-            0.0
-            if item.prediction is None
-            else scale * random.Random(f"{seed} {item.id}").random() ** 2 + shift
-        )
+        drawn = scale * random.Random(f"{seed} {item.id}").random() ** 2 + shift
+        value = 0.0 if item.prediction is None else drawn
         failure = "" if item.prediction is not None else item.failure or "no prediction"
         rows.append(Row(item.id, (value / 100, 1.0), value, failure))
     told = {"title": name.upper(), "identity": {"version": 1}, **more}

@@ -24,8 +24,6 @@ from shotad.evaluation.report.inputs import Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
-
-
 B = Predictions("b.jsonl", "1" * 64, "System B")
 
 
@@ -37,19 +35,15 @@ def kept(place: Path, run: ReportInput) -> Report:
 @pytest.fixture
 def one(tmp_path: Path) -> Report:
     corpus = made_corpus(60)
-    return kept(
-        tmp_path / "one", made_run(corpus, (made_result(corpus), made_result(corpus, "repetition", seed=1)))
-    )
+    results = (made_result(corpus), made_result(corpus, "repetition", seed=1))
+    return kept(tmp_path / "one", made_run(corpus, results))
 
 
-def held(tmp_path: Path, one: Report, shift: float = 3.0, **more: object) -> Comparison:
+def held(tmp_path: Path, one: Report, **more: object) -> Comparison:
     corpus = made_corpus(60)
-    results = (
-        made_result(corpus, shift=shift, **more),
-        made_result(corpus, "repetition", seed=1, shift=shift),
-    )  # type: ignore[arg-type]
-    two = kept(tmp_path / "two", made_run(corpus, results, predictions=B))
-    return compare(one, two, SETTINGS)
+    repeats = made_result(corpus, "repetition", seed=1, shift=3.0)
+    results = made_result(corpus, shift=3.0, **more), repeats  # type: ignore[arg-type]
+    return compare(one, kept(tmp_path / "two", made_run(corpus, results, predictions=B)), SETTINGS)
 
 
 def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
@@ -67,7 +61,7 @@ def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     assert found.record["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
 
 
-def test_ads_that_only_one_has_are_named_and_left_out(tmp_path: Path, one: Report) -> None:
+def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, one: Report) -> None:
     run = made_run(made_corpus(60), predictions=B)
     part = kept(tmp_path / "part", shard(run, 5, 60))
     found = compare(one, part, SETTINGS)
@@ -76,17 +70,13 @@ def test_ads_that_only_one_has_are_named_and_left_out(tmp_path: Path, one: Repor
     assert found.record["only_b"] == []
     assert found.record["metrics"][0]["n"] == 55
     assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(found)
-
-
-def test_other_settings_are_not_compared_and_told(tmp_path: Path, one: Report) -> None:
+    # Other settings are not compared and told.
     found = held(tmp_path, one, identity={"version": 1, "model": "large"})
     assert [metric["name"] for metric in found.record["metrics"]] == ["repetition"]
     assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(found)
     other = held(tmp_path, one, basis="other words")
     assert "frequencies of words" in other.record["not_compared"][0]["reason"]
-
-
-def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
+    # Nothing in common is refused.
     run = made_run()
     a, b = (kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 30), (30, 60)]))
     with pytest.raises(EvaluationError, match="have no AD in common"):
@@ -101,9 +91,8 @@ def test_shards_make_the_report_of_the_whole_to_the_byte(tmp_path: Path, order: 
     items = tuple(replace(i, prediction=None) if i.id in ("7", "50") else i for i in made_corpus(60).items)
     run = made_run(Corpus(items, dataset="cmd-ad"), extra=3, doubled=1)
     kept(tmp_path / "whole", run)
-    parts = [
-        kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 10), (10, 11), (11, 60)])
-    ]
+    ends = ((0, 10), (10, 11), (11, 60))
+    parts = [kept(tmp_path / f"{k}", shard(run, *each)) for k, each in enumerate(ends)]
     kept(tmp_path / "merged", merge([parts[k] for k in order]))
     for name in FILES:
         assert (tmp_path / "merged" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
@@ -164,9 +153,10 @@ def test_numbers_by_another_truth_are_not_compared(
         other = Corpus(items, change["casts"], "cmd-ad")
     else:
         other = replace(corpus, items=(*items[:-1], replace(items[-1], **change)))
-    reports = []
-    for name, one in (("a", corpus), ("b", other)):
-        reports.append(kept(tmp_path / name, made_run(one, (made_result(one, metric), made_result(one)))))
+    reports = [
+        kept(tmp_path / name, made_run(each, (made_result(each, metric), made_result(each))))
+        for name, each in (("a", corpus), ("b", other))
+    ]
     found = compare(*reports, ReportSettings())
     assert [one["reason"] for one in found.record["not_compared"]] == [reason]
     assert [one["name"] for one in found.record["metrics"]] == ["cider"]

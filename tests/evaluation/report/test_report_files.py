@@ -29,22 +29,7 @@ def test_a_report_written_from_what_was_read_is_the_same_to_the_byte(folder: Pat
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
 
-def test_two_runs_that_took_different_times_write_the_same_but_for_the_times(tmp_path: Path) -> None:
-    run = made_run()
-    slow = replace(run, results=tuple(replace(r, seconds=99.5, fresh=len(r.rows)) for r in run.results))
-    write_report(tmp_path / "a", run, plots=False)
-    write_report(tmp_path / "b", slow, plots=False)
-    differing = [n for n in FILES if (tmp_path / "a" / n).read_bytes() != (tmp_path / "b" / n).read_bytes()]
-    assert differing == ["speed.json"]
-    assert json.loads((tmp_path / "b" / "speed.json").read_text())["metrics"][0] == {
-        "name": "cider",
-        "seconds": 99.5,
-        "rows": 60,
-        "fresh": 60,
-    }
-
-
-def test_the_record_says_what_it_was_made_of(folder: Path) -> None:
+def test_the_record_and_table_say_what_they_were_made_of(folder: Path) -> None:
     head = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert head["n"] == {
         "ads": 30, "in_this_report": 30, "missing": 1, "failed": 1, "skipped": 0, "extra": 2, "doubled": 1,
@@ -63,6 +48,19 @@ def test_the_record_says_what_it_was_made_of(folder: Path) -> None:
     assert cider["value"] == pytest.approx(100 * cider["sums"][0] / cider["sums"][1])
     assert cider["interval"]["low"] < cider["value"] < cider["interval"]["high"]
     assert all(row["from_the_paper"] for row in head["paper"])
+    # The table opens in a spreadsheet.
+    text = (folder / "items.csv").read_bytes().decode("utf-8")
+    assert text.startswith("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+    assert len(rows) == 30
+    by_id = {row["id"]: row for row in rows}
+    assert by_id["5"]["prediction"] == "'=1+1"
+    assert by_id["7"]["prediction"] == "東京へ行く\nneu"
+    assert by_id["3"]["notes"] == "no prediction"
+    assert by_id["4"]["notes"] == "the video is damaged"
+    assert by_id["1"]["critic"] == ""
+    assert float(by_id["3"]["cider"]) == 0
+    assert by_id["0"]["title"] == "Die Brücke & Co"
 
 
 def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: Path) -> None:
@@ -80,7 +78,7 @@ def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: P
     assert compare(read_report(old), read_report(folder), run.config.measures.report).record["metrics"]
 
 
-def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:
+def test_no_folder_of_this_machine_stands_in_it_and_times_alone_differ(tmp_path: Path) -> None:
     model = tmp_path / "models" / "mine"
     measures = MeasureSettings(embedding=EmbeddingSettings(model=str(model)))
     corpus = made_corpus(5)
@@ -90,26 +88,18 @@ def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:
         assert str(tmp_path) not in (tmp_path / "r" / name).read_text(encoding="utf-8"), name
     head = read_report(tmp_path / "r").head
     assert head["metrics"][0]["identity"] == {"model": "mine", "deep": [{"at": "x"}]}
+    # Two runs that took different times write the same but for the times.
+    run = made_run()
+    slow = replace(run, results=tuple(replace(r, seconds=99.5, fresh=len(r.rows)) for r in run.results))
+    write_report(tmp_path / "a", run, plots=False)
+    write_report(tmp_path / "b", slow, plots=False)
+    differing = [n for n in FILES if (tmp_path / "a" / n).read_bytes() != (tmp_path / "b" / n).read_bytes()]
+    assert differing == ["speed.json"]
+    speed = json.loads((tmp_path / "b" / "speed.json").read_text())["metrics"][0]
+    assert speed == {"name": "cider", "seconds": 99.5, "rows": 60, "fresh": 60}
 
 
-def test_the_table_opens_in_a_spreadsheet(folder: Path) -> None:
-    text = (folder / "items.csv").read_bytes().decode("utf-8")
-    assert text.startswith("\ufeff")
-    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
-    assert len(rows) == 30
-    by_id = {row["id"]: row for row in rows}
-    assert by_id["5"]["prediction"] == "'=1+1"
-    assert by_id["7"]["prediction"] == "東京へ行く\nneu"
-    assert by_id["3"]["notes"] == "no prediction"
-    assert by_id["4"]["notes"] == "the video is damaged"
-    assert by_id["1"]["critic"] == ""
-    assert float(by_id["3"]["cider"]) == 0
-    assert by_id["0"]["title"] == "Die Brücke & Co"
-
-
-def test_an_unfinished_report_is_no_report(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfinished_report_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed while it replaces an older one leaves none, not a mixture."""
     write_report(tmp_path, made_run(), plots=False)
 
@@ -133,21 +123,19 @@ def test_damaged_and_newer_reports_are_refused(folder: Path, tmp_path: Path) -> 
         (tmp_path / name / "items.jsonl").write_text("".join(kept), encoding="utf-8")
         return tmp_path / name
 
-    with pytest.raises(EvaluationError, match="schema 99"):
-        read_report(place("newer", {**head, "schema": 99}, lines))
-    with pytest.raises(EvaluationError, match="30 rows of cider were written, 29 are there"):
-        read_report(place("short", head, lines[:-1]))
-    with pytest.raises(EvaluationError, match="is damaged"):
-        read_report(place("torn", head, [*lines[:-1], lines[-1][:40]]))
-    with pytest.raises(EvaluationError, match="is no report"):
-        read_report(place("list", [1], lines))
+    for name, record, kept, why in (
+        ("newer", {**head, "schema": 99}, lines, "schema 99"),
+        ("short", head, lines[:-1], "30 rows of cider were written, 29 are there"),
+        ("torn", head, [*lines[:-1], lines[-1][:40]], "is damaged"),
+        ("list", [1], lines, "is no report"),
+    ):
+        with pytest.raises(EvaluationError, match=why):
+            read_report(place(name, record, kept))
     with pytest.raises(EvaluationError, match=r"holds no report\.json"):
         read_report(tmp_path)
 
 
-def test_without_matplotlib_there_is_a_report_that_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_a_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: ReportInput) -> None:
         raise ShotadError("Plotting needs matplotlib.figure.", 'Install it: pip install "shotad[evaluate]".')
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from shotad.evaluation import Figure, Result, Row
-from shotad.evaluation.report.comparing import Paired, paired
+from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans
 
 SHARE = Figure("share", 100.0)
@@ -18,11 +16,6 @@ def result(values: dict[str, float], name: str = "cider", **more: object) -> Res
     rows = tuple(Row(key, (value, 1.0), 100 * value) for key, value in values.items())
     told = {"title": name, "identity": {}, **more}
     return Result(name=name, columns=("score", "ads"), figure=SHARE, rows=rows, **told)  # type: ignore[arg-type]
-
-
-def normal(n: int, mean: float = 0.4, sd: float = 0.1, seed: int = 0) -> dict[str, float]:
-    values = np.random.default_rng(seed).normal(mean, sd, n)
-    return {f"{k:04d}": float(value) for k, value in enumerate(values)}
 
 
 def films(names: dict[str, float], per_film: int = 1) -> dict[str, str]:
@@ -49,7 +42,7 @@ def test_its_quantiles_too(level: float, df: int) -> None:
     assert quantile(level, df) == pytest.approx(stats.t.ppf((1 + level) / 2, df), rel=1e-9)
 
 
-def test_an_interval_over_equal_films_is_that_of_the_textbook() -> None:
+def test_intervals_of_equal_films_and_students_test_are_the_textbooks() -> None:
     """The mean of the films' means, by Student's t."""
     values = of_films(6, 20, 1)
     found = interval(values, films(values, 20))
@@ -57,6 +50,11 @@ def test_an_interval_over_equal_films_is_that_of_the_textbook() -> None:
     reach = 2.570581836 * means.std(ddof=1) / np.sqrt(6)
     assert (found.low, found.high) == pytest.approx((means.mean() - reach, means.mean() + reach), abs=1e-6)
     assert (found.unit, found.units, found.level) == ("film", 6, 0.95)
+    stats = pytest.importorskip("scipy.stats")
+    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
+    found = paired(result(one), result(two), films(one, 12), unit="film")
+    means = [np.array(list(some.values())).reshape(7, 12).mean(axis=1) for some in (one, two)]
+    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue)
 
 
 @pytest.mark.parametrize(("n", "each"), [(3, 40), (5, 40), (10, 60), (40, 15)])
@@ -83,23 +81,5 @@ def test_the_basis_is_told() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 4])
 def test_of_fewer_than_five_ads_there_is_none(n: int) -> None:
-    values = normal(n)
+    values = {f"{k:04d}": 0.4 for k in range(n)}
     assert spans([result(values)], films(values), unit="film") == {"cider": None}
-
-
-def silent(values: dict[str, float], names: set[str]) -> Result:
-    """A metric that says nothing of these ADs."""
-    rows = (replace(r, value=None, sums=(0.0, 0.0)) if r.id in names else r for r in result(values).rows)
-    return replace(result(values), rows=tuple(rows))
-
-
-def told(a: Result, b: Result, of: dict[str, str], unit: str = "film") -> Paired:
-    return paired(a, b, of, unit=unit)  # type: ignore[arg-type]
-
-
-def test_as_students_paired_test_by_film() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
-    found = told(result(one), result(two), films(one, 12))
-    means = [np.array(list(some.values())).reshape(7, 12).mean(axis=1) for some in (one, two)]
-    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue)

@@ -27,7 +27,6 @@ class Outline(HTMLParser):
         super().__init__()
         self.headings: list[int] = []
         self.tables: list[dict[str, int]] = []
-        self.images: list[dict[str, str | None]] = []
         self.ids: list[str] = []
         self.links: list[str] = []
         self.tags: list[str] = []
@@ -44,18 +43,10 @@ class Outline(HTMLParser):
         elif tag in ("caption", "th") and self.tables:
             self.tables[-1][tag] += 1
             self.tables[-1]["scoped"] += tag == "th" and told.get("scope") in ("row", "col")
-        elif tag == "img":
-            self.images.append(told)
         elif tag == "a":
             self.links.append(told["href"] or "")
         elif tag == "html":
             self.language = told.get("lang") or ""
-
-
-def outline(page: str) -> Outline:
-    found = Outline()
-    found.feed(page)
-    return found
 
 
 def test_a_failure_that_no_number_counts_is_not_told_as_0(tmp_path: Path) -> None:
@@ -73,16 +64,13 @@ def test_a_failure_that_no_number_counts_is_not_told_as_0(tmp_path: Path) -> Non
     assert COLUMNS in text
 
 
-def test_numbers_that_are_not_comparable_are_named_under_the_papers() -> None:
+def test_numbers_that_are_not_comparable_have_their_reasons() -> None:
     run = made_run()
     text = terminal_text(run)
     assert "Not comparable with the numbers below it, for the reasons in the notes: ACTION." in text
     assert "ADs, the paper's rows are of all" not in text
     part = terminal_text(shard(run, 0, 20))
     assert "The first row is of 20 of 60 ADs, the paper's rows are of all." in part
-
-
-def test_the_remarks_of_a_note_are_sentences() -> None:
     corpus, remarks = made_corpus(), ("Names are guessed.", "The scale is short.")
     run = made_run(corpus, (made_result(corpus, "action", comparable=False, remarks=remarks),))
     said = "ACTION: not comparable with the paper's number. Names are guessed. The scale is short."
@@ -96,13 +84,13 @@ def test_the_papers_rows_are_below_ones_own_and_marked() -> None:
     assert "Shot-by-Shot, Qwen2-VL-7B + LLaMA3-8B" in lines[own + 1]
     assert "from the paper, Table 7" in lines[own + 1]
     assert lines[own + 1].split()[-2:] == ["26.3", "47.8"]
-    assert any(
-        line.startswith("Another human AD") and "Table A5" in line and "61.5" in line for line in lines
-    )
+    other = [line for line in lines if line.startswith("Another human AD") and "Table A5" in line]
+    assert any("61.5" in line for line in other)
 
 
-def test_the_page_can_be_read_by_ear(folder: Path) -> None:
-    found = outline((folder / "report.html").read_text(encoding="utf-8"))
+def test_the_page_can_be_read_by_ear_and_needs_no_other_file(folder: Path) -> None:
+    found = Outline()
+    found.feed((folder / "report.html").read_text(encoding="utf-8"))
     assert found.language == "en"
     assert found.headings[0] == 1
     assert found.headings.count(1) == 1
@@ -116,17 +104,12 @@ def test_the_page_can_be_read_by_ear(folder: Path) -> None:
     assert "main" in found.tags
     assert "nav" in found.tags
     assert "script" not in found.tags
-
-
-def test_the_page_needs_no_other_file_and_runs_nothing(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;alert(1)" in page
     assert "Die Brücke &amp; Co" in page
     assert not re.search(r"(src|href)=\"(?!data:image/png;base64,|#)", page)
     assert "@import" not in page
-
-
-def test_text_of_lines_cannot_break_the_markdown(folder: Path) -> None:
+    # Text of lines cannot break the markdown.
     lines = (folder / "report.md").read_text(encoding="utf-8").splitlines()
     widths = [len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0 for line in lines]
     assert all(a == b for a, b in itertools.pairwise(widths) if a and b)
@@ -175,16 +158,13 @@ def test_plots_of_an_earlier_report_do_not_stay(tmp_path: Path) -> None:
     assert {path.stem for path in (tmp_path / "plots").iterdir()} == {*PLOT_NAMES, "mine"} - {"scale"}
 
 
-def test_the_ceiling_stands_beside_results_on_cmd_ad_alone() -> None:
+def test_ceilings_recalls_and_silent_metrics() -> None:
     (ceiling,) = [row for row in paper_rows("cmd-ad") if row["protocol"] == "inter-rater"]
     assert ceiling["values"]["llm-ad-eval"] == (3.04, 3.24)
-    assert not any(
-        row["protocol"] == "inter-rater" for row in (*paper_rows("tv-ad"), *paper_rows("mad-eval"))
-    )
+    others = (*paper_rows("tv-ad"), *paper_rows("mad-eval"))
+    assert not any(row["protocol"] == "inter-rater" for row in others)
     assert paper_rows("my own films") == ()
-
-
-def test_a_recall_of_other_windows_is_another_metric() -> None:
+    # A recall of other windows is another metric.
     corpus = made_corpus(4)
     cmd, mad = paper_rows("cmd-ad")[0], paper_rows("mad-eval")[0]
     small = made_result(corpus, "recall", identity={"k": 1, "neighbours": 5})
@@ -193,9 +173,7 @@ def test_a_recall_of_other_windows_is_another_metric() -> None:
     assert paper_values(cmd, large) == ()
     assert paper_values(mad, small) == ()
     assert paper_values(mad, large) == (50.6,)
-
-
-def test_a_metric_that_says_nothing_is_not_drawn() -> None:
+    # A metric that says nothing is not drawn.
     corpus = made_corpus(12, 2)
     mute = replace(made_result(corpus), rows=tuple(Row(i.id, (0.0, 0.0), None) for i in corpus.items))
     assert "distributions" not in {plot.name for plot in plots_of(made_run(corpus, (mute,)))}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import Config
-from shotad.evaluation import Corpus, MetricContext, Result, Store, make_metric, score
+from shotad.evaluation import MetricContext, Result, Store, make_metric, score
 from shotad.evaluation.metrics.sequences import namings, repeated
 from tests.evaluation.measuring import corpus_of
 
@@ -38,47 +38,28 @@ def test_runs_that_come_again(line: str, before: list[str], runs: tuple[str, ...
 PEOPLE = ("Tony Wendice", "Margot Wendice", "Chief Inspector Hubbard", "Dr. Emmett Brown")
 
 
-def labels(*lines: str | None) -> list[list[tuple[str, bool]]]:
-    return [[(n.label, n.kept) for n in line] for line in namings(lines, PEOPLE)]
-
-
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        pytest.param(
-            ("Tony smiles.", None, "Tony sits.", "He waits."),
-            [[("tony", True)], [], [("tony", True)], []],
-            id="kept",
-        ),
-        pytest.param(
-            ("Tony Wendice smiles.", "Tony sits.", "Tony Wendice sits."),
-            [[("tony wendice", True)], [("tony", True)], [("tony wendice", False)]],
-            id="first mention may be longer",
-        ),
-        pytest.param(
-            ("Hubbard waits.", "The inspector nods.", "Hubbard leaves."),
-            [[("hubbard", True)], [("inspector", False)], [("hubbard", False)]],
-            id="changes and changes back",
-        ),
-        pytest.param(
-            ("Inspector Hubbard waits.", "Hubbard nods.", "Chief Inspector Hubbard leaves."),
-            [[("hubbard", True)], [("hubbard", True)], [("hubbard", True)]],
-            id="titles make no other name",
-        ),
-        pytest.param(
-            ("Tony smiles.", "Wendice sits.", "Tony stands."),
-            [[("tony", True)], [], [("tony", True)]],
-            id="what two people are called does not count",
-        ),
+        (("Tony smiles.", None, "Tony sits.", "He waits."), [[("tony", True)], [], [("tony", True)], []]),
+        # A first mention may be longer.
+        (("Tony Wendice smiles.", "Tony sits.", "Tony Wendice sits."),
+         [[("tony wendice", True)], [("tony", True)], [("tony wendice", False)]]),
+        # Changes and changes back.
+        (("Hubbard waits.", "The inspector nods.", "Hubbard leaves."),
+         [[("hubbard", True)], [("inspector", False)], [("hubbard", False)]]),
+        # Titles make no other name.
+        (("Inspector Hubbard waits.", "Hubbard nods.", "Chief Inspector Hubbard leaves."),
+         [[("hubbard", True)], [("hubbard", True)], [("hubbard", True)]]),
+        # What two people are called does not count.
+        (("Tony smiles.", "Wendice sits.", "Tony stands."), [[("tony", True)], [], [("tony", True)]]),
     ],
-)
+)  # fmt: skip
 def test_names_along_lines(lines: tuple[str | None, ...], expected: list[list[tuple[str, bool]]]) -> None:
-    assert labels(*lines) == expected
+    assert [[(n.label, n.kept) for n in line] for line in namings(lines, PEOPLE)] == expected
 
 
 NAMES = ("repetition", "repetition-meaning", "names-kept")
-
-
 CAST = {"film": ("Tony Wendice", "Margot Smith")}
 
 
@@ -97,46 +78,30 @@ class Letters:
         return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def bench_of(letters: Letters | None = None) -> MetricContext:
+def scored(name: str, *lines: str | None) -> Result:
     bench = MetricContext(Config(), Store())
-    bench.once("vectors", lambda: letters or Letters())
-    return bench
+    bench.once("vectors", Letters)
+    pairs = [(f"Reference {i}", line) for i, line in enumerate(lines)]
+    return score(make_metric(name, bench), corpus_of(pairs, casts=CAST), bench)
 
 
-def scored(name: str, corpus: Corpus, bench: MetricContext | None = None) -> Result:
-    bench = bench or bench_of()
-    return score(make_metric(name, bench), corpus, bench)
-
-
-def film(*lines: str | None, casts: dict[str, tuple[str, ...]] | None = None) -> Corpus:
-    return corpus_of([(f"Reference {i}", line) for i, line in enumerate(lines)], casts=casts or CAST)
-
-
-def test_repetition_by_hand() -> None:
-    result = scored("repetition", film("Tony opens the door.", "Tony opens the window.", "Margot sits."))
+def test_repetition_and_names_kept_by_hand() -> None:
+    result = scored("repetition", "Tony opens the door.", "Tony opens the window.", "Margot sits.")
     assert [row.sums for row in result.rows] == [(0, 0), (1, 2), (0, 1)]
     assert [row.value for row in result.rows] == [None, 50, 0]
     assert result.value == pytest.approx(100 / 3)
     assert result.rows[1].notes == {"repeated": ["tony opens the"]}
-
-
-def test_repetition_reaches_back_so_many_lines() -> None:
+    # It reaches back so many lines.
     between = ["Margot sits.", "Rain falls.", "Snow melts.", "Dogs bark."]
     lines = ["Tony opens the door.", *between, "Tony opens the door."]
-    assert scored("repetition", film(*lines)).value == pytest.approx(100 * 2 / 6)
-    assert scored("repetition", film(lines[0], *between, "Cats sleep.", lines[0])).value == 0
-
-
-def test_repetition_of_meaning_by_hand() -> None:
-    result = scored("repetition-meaning", film("ab", "cd", "ac", "ba"))
+    assert scored("repetition", *lines).value == pytest.approx(100 * 2 / 6)
+    assert scored("repetition", lines[0], *between, "Cats sleep.", lines[0]).value == 0
+    result = scored("repetition-meaning", "ab", "cd", "ac", "ba")
     assert [row.value for row in result.rows] == [None, 0, pytest.approx(50, abs=1e-4), pytest.approx(100)]
     assert result.value == pytest.approx(50, abs=1e-4)
     assert result.rows[3].notes == {"like": "ab"}
-
-
-def test_names_kept_by_hand() -> None:
     lines = ["Tony waits.", "Tony looks at Margot.", "Wendice nods to Margot.", "Rain falls."]
-    result = scored("names-kept", film(*lines))
+    result = scored("names-kept", *lines)
     assert [row.sums for row in result.rows] == [(0, 0), (1, 1), (1, 2), (0, 0)]
     assert [row.value for row in result.rows] == [None, 100, 50, None]
     assert result.value == pytest.approx(100 * 2 / 3)
@@ -146,12 +111,12 @@ def test_names_kept_by_hand() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_silence_is_neither_gain_nor_loss(name: str) -> None:
     lines = ["Tony opens the door.", "Tony opens the door.", "Wendice opens the door."]
-    whole = scored(name, film(*lines))
-    gaps = scored(name, film(lines[0], None, lines[1], "…", lines[2]))
+    whole = scored(name, *lines)
+    gaps = scored(name, lines[0], None, lines[1], "…", lines[2])
     assert gaps.value == pytest.approx(whole.value)
     assert [row.value for row in gaps.rows][1::2] == [None, None]
     assert [row.failure for row in gaps.rows] == ["", "no prediction", "", "", ""]
     assert "2 ADs with nothing said are left out; silence repeats and renames nothing." in gaps.remarks
-    nothing = scored(name, film(None, None))
+    nothing = scored(name, None, None)
     assert nothing.value is None
     assert nothing.failed == 2

@@ -17,40 +17,26 @@ HERE = "tests.evaluation.stage.stagefilm"
 
 CONTENTS = (
     "Ann kneels by the well and finds a key.\nANN\nWhose is this?",
-    "Ann drops the key into the river.\nBOB\nNot again.",
-    "Ann and Bob dance on the roof.",
-)
+    "Ann drops the key into the river.\nBOB\nNot again.", "Ann and Bob dance on the roof.",
+)  # fmt: skip
 TITLES = ("1、EXT. WELL - DAY", "2、EXT. RIVER - DAY", "3、EXT. ROOF - NIGHT")
 
 
 def node(name: str, scene: int, development: str) -> dict[str, Any]:
     return {
-        "timeline_node_id": name,
-        "scene_id": str(scene),
-        "scene_order": scene,
-        "scene_title": TITLES[scene - 1],
-        "importance": "core",
-        "role_in_context": "foreground",
-        "salient_development": development,
-        "goal_state": None,
-        "resulting_state": "It stays so.",
-        "unresolved_issue": "",
-        "evidence_quotes": [],
-    }
+        "timeline_node_id": name, "scene_id": str(scene), "scene_order": scene,
+        "scene_title": TITLES[scene - 1], "importance": "core", "role_in_context": "foreground",
+        "salient_development": development, "goal_state": None, "resulting_state": "It stays so.",
+        "unresolved_issue": "", "evidence_quotes": [],
+    }  # fmt: skip
 
 
 def arc(name: str, title: str, nodes: list[str], end: str) -> dict[str, Any]:
     return {
-        "arc_id": name,
-        "character_name": "Ann",
-        "title": title,
-        "arc_focus": "goal",
-        "linked_timeline_node_ids": nodes,
-        "arc_summary": f"{title} from first to last.",
-        "start_state": "Nothing.",
-        "end_state": end,
-        "unresolved_issue": None,
-    }
+        "arc_id": name, "character_name": "Ann", "title": title, "arc_focus": "goal",
+        "linked_timeline_node_ids": nodes, "arc_summary": f"{title} from first to last.",
+        "start_state": "Nothing.", "end_state": end, "unresolved_issue": None,
+    }  # fmt: skip
 
 
 def turn(asked: str, sources: list[str], history: list[dict[str, Any]] | None = None) -> dict[str, Any]:
@@ -71,26 +57,19 @@ def turn(asked: str, sources: list[str], history: list[dict[str, Any]] | None = 
 
 
 MEMORIES = {
-    "r001": "I found a key by the well.",
-    "r002": "I dropped it into the river.",
-    "r003": "We danced on the roof.",
-    "r004": "Bob laughed at me.",
-    "r005": "My mother called.",
+    "r001": "I found a key by the well.", "r002": "I dropped it into the river.",
+    "r003": "We danced on the roof.", "r004": "Bob laughed at me.", "r005": "My mother called.",
     "r006": "The rain stopped.",
-}
+}  # fmt: skip
 RIVER, WELL = "Where did it fall, into the river?", "What lay by the well?"
 
 
 def memory(name: str, text: str) -> dict[str, Any]:
     order = int(name[1:])
     return {
-        "memory_id": name,
-        "scene_id": str(min(order, 3)),
-        "scene_order": order,
-        "memory_text": text,
-        "grounded_facts": [],
-        "tags": ["a_tag"],
-    }
+        "memory_id": name, "scene_id": str(min(order, 3)), "scene_order": order, "memory_text": text,
+        "grounded_facts": [], "tags": ["a_tag"],
+    }  # fmt: skip
 
 
 def role(name: str, memories: dict[str, str]) -> dict[str, Any]:
@@ -98,16 +77,14 @@ def role(name: str, memories: dict[str, str]) -> dict[str, Any]:
         "character_name": name,
         "aliases": [],
         "persona_card": {
-            "traits": ["brave"],
-            "speaking_style": ["short"],
-            "constraints": ["Never lies."],
+            "traits": ["brave"], "speaking_style": ["short"], "constraints": ["Never lies."],
             "dialogue_exemplars": ["Whose is this?"],
         },
         "relations": [
             {"relation_id": "x", "target_character": "Bob", "relation": "friend", "relation_summary": ""}
         ],
         "memories": [memory(*one) for one in memories.items()],
-    }
+    }  # fmt: skip
 
 
 def said(number: int, text: str = "And?") -> list[dict[str, Any]]:
@@ -126,10 +103,9 @@ QUESTIONS = (
 def files() -> dict[str, Any]:
     """Of one film, what each JSON file holds, by its name."""
     ann = [
-        node("n1", 1, "Ann finds the key."),
-        node("n2", 2, "Ann loses the key."),
+        node("n1", 1, "Ann finds the key."), node("n2", 2, "Ann loses the key."),
         node("n3", 3, "Ann forgives Bob."),
-    ]
+    ]  # fmt: skip
     ref = {"asset_file": "task_3_role_assets.json", "character_name": "Ann"}
     talk = [
         turn(WELL, ["r001"], []) | {"turn_index": 1},
@@ -146,15 +122,11 @@ def files() -> dict[str, Any]:
             "language": "en",
             "focal_character_timelines": [
                 {
-                    "character_name": "Ann",
-                    "aliases": ["Annie"],
-                    "timeline_summary": "",
+                    "character_name": "Ann", "aliases": ["Annie"], "timeline_summary": "",
                     "timeline_nodes": ann,
                 },
                 {
-                    "character_name": "Bob",
-                    "aliases": [],
-                    "timeline_summary": "",
+                    "character_name": "Bob", "aliases": [], "timeline_summary": "",
                     "timeline_nodes": [node("n4", 2, "Bob loses patience.")],
                 },
             ],
@@ -176,15 +148,12 @@ def files() -> dict[str, Any]:
         "task_3_in_script_character_role_play_multi_turn": {
             "episodes": [
                 {
-                    "episode_id": "m1",
-                    "character": "Ann",
-                    "role_asset_ref": ref,
-                    "episode_theme": "",
+                    "episode_id": "m1", "character": "Ann", "role_asset_ref": ref, "episode_theme": "",
                     "turns": talk,
                 }
             ]
         },
-    }
+    }  # fmt: skip
 
 
 def write_film(folder: Path, content: dict[str, Any] | None = None) -> Path:
@@ -215,7 +184,6 @@ class Model(ScriptedEngine):
     """Writes Ann's timeline, half of it wrong, and none of Bob's; knows the key two times in five; says what
     it remembers first."""
 
-    asked: ClassVar[list[Request]] = []
     tries: ClassVar[Counter[str]] = Counter()
 
     def answer(self, request: Request) -> str:
@@ -245,8 +213,6 @@ class Model(ScriptedEngine):
 class Grader(ScriptedEngine):
     """Lists what happens as facts; says yes to what is there in the same words; gives 5 points, 1 to memories
     of the wrong moment, 2 to a question that goes on."""
-
-    asked: ClassVar[list[Request]] = []
 
     def answer(self, request: Request) -> str:
         text = request.messages[1].text
@@ -280,8 +246,6 @@ class Grader(ScriptedEngine):
 
 class Dying(Model):
     """Stops the run after some answers."""
-
-    asked: ClassVar[list[Request]] = []
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         if len(self.asked) + len(requests) > 6:

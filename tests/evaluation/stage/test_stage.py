@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import DatasetError, EvaluationError, load_config
+from shotad.core import DatasetError, EvaluationError
 from shotad.evaluation import (
     Bm25,
-    MetricContext,
+    StageFilm,
     StageRun,
     Store,
     check_stage,
@@ -20,7 +20,7 @@ from shotad.evaluation import (
     evaluate_timelines,
     read_stage,
 )
-from tests.evaluation.stage import stagefilm
+from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.stage.stagefilm import (
     DYING,
     GRADER,
@@ -46,28 +46,25 @@ def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{here}.embedding_model", lambda name, *_: {"model": name, "revision": "1"})
 
 
-def context(store: Store | None = None) -> MetricContext:
-    return MetricContext(load_config(None, ()), store or Store())
+@pytest.fixture
+def films(tmp_path: Path) -> tuple[StageFilm, ...]:
+    return tuple(read_stage(write_film(tmp_path / "film")))
 
 
 def figures(run: StageRun) -> dict[str, float | None]:
     return {one.name: one.value for one in run.results}
 
 
-def test_timelines_and_arcs(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
-    run = evaluate_timelines(films, MODEL, context(), judge=GRADER)
+def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
+    run = evaluate_timelines(films, MODEL, bench_of(), judge=GRADER)
     # Of four facts (three of Ann, one of Bob) one is told; of two told one is so; Mars cannot follow; of two
     # arcs the key's is found, but ends otherwise.
     assert figures(run) == pytest.approx(
         {
-            "gold-fact recall": 25,
-            "predicted-fact precision": 50,
-            "transition coherence": 0,
-            "arc narrative aspect": 50,
-            "arc progression": 0,
+            "gold-fact recall": 25, "predicted-fact precision": 50, "transition coherence": 0,
+            "arc narrative aspect": 50, "arc progression": 0,
         }
-    )
+    )  # fmt: skip
     ann, bob = run.items
     assert [one["scene"] for one in ann["timeline"]["nodes"]] == ["1", "2"]  # in the script's order
     assert ann["matched"] == {"a1": "1", "a2": "1"}
@@ -80,21 +77,17 @@ def test_timelines_and_arcs(tmp_path: Path) -> None:
     assert "finds the key" not in reading
 
 
-def test_questions_by_what_is_read(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
-    run = evaluate_questions(films, MODEL, context(), judge=GRADER, memory=("bm25", "none"), top=1)
+def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
+    run = evaluate_questions(films, MODEL, bench_of(), judge=GRADER, memory=("bm25", "none"), top=1)
     assert figures(run) == pytest.approx(
         {
-            "bm25: pass@5": 50,
-            "bm25: average accuracy": 20,
+            "bm25: pass@5": 50, "bm25: average accuracy": 20,
             "bm25: average accuracy, Role-Relation Continuity": 0,
-            "bm25: average accuracy, Scene Grounding": 40,
-            "none: pass@5": 0,
-            "none: average accuracy": 0,
+            "bm25: average accuracy, Scene Grounding": 40, "none: pass@5": 0, "none: average accuracy": 0,
             "none: average accuracy, Role-Relation Continuity": 0,
             "none: average accuracy, Scene Grounding": 0,
         }
-    )
+    )  # fmt: skip
     assert [one["scenes"] for one in run.items] == [["1"], ["3"], [], []]
     assert run.items[0]["right"] == [True, True, False, False, False]
     tries = Model.asked[:5]
@@ -104,16 +97,18 @@ def test_questions_by_what_is_read(tmp_path: Path) -> None:
     assert len(Grader.asked) == 4 - 1
 
 
-def test_role_play_by_what_is_remembered(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
-    run = evaluate_role_play(films, MODEL, context(), judge=GRADER, memory=("bm25", "none", "dense"), top=2)
+def test_role_play_by_what_is_remembered(films: tuple[StageFilm, ...]) -> None:
+    run = evaluate_role_play(films, MODEL, bench_of(), judge=GRADER, memory=("bm25", "none", "dense"), top=2)
     found = figures(run)
-    single = {
-        name.partition(": ")[2]: value
-        for name, value in found.items()
-        if name.startswith("single-turn, bm25")
-    }
-    assert single == pytest.approx(
+
+    def of(kind: str) -> dict[str, float | None]:
+        return {
+            name.partition(": ")[2]: value
+            for name, value in found.items()
+            if name.startswith(f"{kind}, bm25")
+        }
+
+    assert of("single-turn") == pytest.approx(
         {
             "character fidelity": 5,
             "response naturalness": 5,
@@ -123,10 +118,7 @@ def test_role_play_by_what_is_remembered(tmp_path: Path) -> None:
             "support recall": 50,
         }
     )
-    multi = {
-        name.partition(": ")[2]: value for name, value in found.items() if name.startswith("multi-turn, bm25")
-    }
-    assert multi == pytest.approx(
+    assert of("multi-turn") == pytest.approx(
         {
             "character fidelity": 5,
             "response naturalness": 5,
@@ -148,11 +140,9 @@ def test_role_play_by_what_is_remembered(tmp_path: Path) -> None:
     assert "The dance." not in last  # what the judge knows, the actor does not
     assert any("The dance." in one.messages[1].text for one in Grader.asked)
 
-
-def test_all_memories_in_order(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
-    run = evaluate_role_play(films, MODEL, context(), judge=GRADER, memory=("full",), limit=1)
-    assert [len(run.items), run.items[0]["turns"][0]["memories"]] == [2, [f"r00{n}" for n in range(1, 7)]]
+    run = evaluate_role_play(films, MODEL, bench_of(), judge=GRADER, memory=("full",), limit=1)
+    assert len(run.items) == 2
+    assert run.items[0]["turns"][0]["memories"] == [f"r00{n}" for n in range(1, 7)], "all memories in order"
 
 
 def test_chinese_is_compared_by_characters(tmp_path: Path) -> None:
@@ -163,40 +153,34 @@ def test_chinese_is_compared_by_characters(tmp_path: Path) -> None:
         one["memory_text"] = text
     talks = content["task_3_in_script_character_role_play_single_turn"]["instances"]
     talks[0]["input"]["current_user_turn"] = "河里有什么？"
-    run = evaluate_role_play(
-        read_stage(write_film(tmp_path / "f", content)), MODEL, context(), judge=GRADER, limit=1, top=1
-    )
+    film = read_stage(write_film(tmp_path / "f", content))
+    run = evaluate_role_play(film, MODEL, bench_of(), judge=GRADER, limit=1, top=1)
     assert run.items[0]["turns"][0]["memories"] == ["r002"]
     assert run.items[0]["turns"][0]["answer"] == "他掉进河里了"
 
 
-def test_an_interview_without_an_answer_has_no_points(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
-    run = evaluate_role_play(films, GRADER, context(), judge=GRADER)
+def test_an_interview_without_an_answer_has_no_points(films: tuple[StageFilm, ...]) -> None:
+    run = evaluate_role_play(films, GRADER, bench_of(), judge=GRADER)
     assert figures(run)["single-turn, bm25: character fidelity"] == 0
     assert run.results[0].failed == 2
     assert run.items[0]["scores"]["character fidelity"][2].startswith("The answer does not begin")
     assert len(Grader.asked) == 2 * 2  # two questions, each twice; no judge
-
-
-def test_what_the_judge_leaves_open_counts_as_nothing(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
-    run = evaluate_timelines(films, MODEL, context(), judge=MODEL)
+    # What the judge leaves open counts as nothing.
+    run = evaluate_timelines(films, MODEL, bench_of(), judge=MODEL)
     assert figures(run)["gold-fact recall"] == 0
     assert run.results[0].sums[1] == 16  # eight each that might have been
     assert run.items[0]["figures"]["transition coherence"][2].startswith("judge: ")
 
 
-def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
+def test_a_run_that_was_stopped_goes_on(films: tuple[StageFilm, ...], tmp_path: Path) -> None:
     with Store(tmp_path / "kept.sqlite") as store, pytest.raises(KeyboardInterrupt):
-        evaluate_questions(films, DYING, context(store), judge=GRADER)
+        evaluate_questions(films, DYING, bench_of(store=store), judge=GRADER)
     assert len(Dying.asked) == 4
     with Store(tmp_path / "kept.sqlite") as store:
-        evaluate_questions(films, MODEL, context(store), judge=GRADER)
+        evaluate_questions(films, MODEL, bench_of(store=store), judge=GRADER)
         assert len(Model.asked) == 10 - 4
         judged = len(Grader.asked)
-        evaluate_questions(films, MODEL, context(store), judge=GRADER)
+        evaluate_questions(films, MODEL, bench_of(store=store), judge=GRADER)
         assert (len(Model.asked), len(Grader.asked)) == (6, judged)
 
 
@@ -270,8 +254,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         read_stage(folder)
 
 
-def test_a_setting_that_is_unknown(tmp_path: Path) -> None:
-    films = read_stage(write_film(tmp_path / "film"))
+def test_a_setting_that_is_unknown(films: tuple[StageFilm, ...]) -> None:
     with pytest.raises(EvaluationError, match="no memory setting 'all'"):
-        evaluate_role_play(films, MODEL, context(), memory=("all",))
-    assert stagefilm.Model.asked == []
+        evaluate_role_play(films, MODEL, bench_of(), memory=("all",))
+    assert Model.asked == []

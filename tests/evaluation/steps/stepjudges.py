@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-from shotad.core import Abilities, EngineError, Identity, Reply, Request
+from shotad.core import Abilities, Identity, Request
 from tests.evaluation.judges.judging import ScriptedEngine
 
 HERE = "tests.evaluation.steps.stepjudges"
 GOOD = {
     "Make tea": ("Fill the kettle.", "Boil the water.", "Pour it on the leaves.", "Wait.", "Serve it."),
     "Change a bulb": (
-        "Switch off the lamp.",
-        "Turn the old bulb out.",
-        "Turn the new one in.",
-        "Switch it on.",
+        "Switch off the lamp.", "Turn the old bulb out.", "Turn the new one in.", "Switch it on.",
     ),
-}
+}  # fmt: skip
 """The one good way to each goal that these judges know. For any other the first list they are shown is good."""
 
 
@@ -52,7 +49,6 @@ def in_order(steps: Sequence[str], good: Sequence[str]) -> bool:
 class Careful(ScriptedEngine):
     """Knows what is good, and says of each script what is true. It plants faults as it is told to."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("careful", "c1", "1")
     abilities = Abilities(batch=4, converses=True)
 
@@ -93,7 +89,6 @@ class Careful(ScriptedEngine):
 class Harsh(Careful):
     """Finds every fault in everything."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("harsh", "h1", "1")
 
     def said(self, goal: str, steps: Sequence[str]) -> dict[str, Any]:
@@ -104,7 +99,6 @@ class Harsh(Careful):
 class Mute(Careful):
     """Says nothing of the order, the goal and the condition that can be read."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("mute", "m1", "1")
 
     def answer(self, request: Request) -> str:
@@ -114,7 +108,6 @@ class Mute(Careful):
 class NoAnswer(Careful):
     """Writes no good answer."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("noanswer", "n1", "1")
 
     def written(self, text: str) -> Sequence[str]:
@@ -124,7 +117,6 @@ class NoAnswer(Careful):
 class Lazy(Careful):
     """Plants nothing: gives back what it is given."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("lazy", "l1", "1")
 
     def written(self, text: str) -> Sequence[str]:
@@ -134,7 +126,6 @@ class Lazy(Careful):
 class Cuts(Careful):
     """Takes out all but one step, whatever it is asked to plant."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("cuts", "x1", "1")
 
     def written(self, text: str) -> Sequence[str]:
@@ -144,9 +135,4 @@ class Cuts(Careful):
 class Stops(Careful):
     """Its server is gone after the ninth question."""
 
-    asked: ClassVar[list[Request]] = []
-
-    def reply(self, request: Request) -> Reply:
-        if len(self.asked) > 9:
-            raise EngineError("The server is gone.")
-        return super().reply(request)
+    gone_after = 9

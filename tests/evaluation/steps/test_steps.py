@@ -35,11 +35,9 @@ def bulb(system: str, *steps: str) -> StepScript:
 
 
 SCRIPTS = (
-    tea("ann", *TEA),
-    tea("bob", TEA[1], TEA[0], TEA[3], "Add milk from the moon."),
-    bulb("ann", *BULB),
+    tea("ann", *TEA), tea("bob", TEA[1], TEA[0], TEA[3], "Add milk from the moon."), bulb("ann", *BULB),
     bulb("bob", *BULB[:3], BULB[0]),
-)
+)  # fmt: skip
 """Ann's are right. Bob's tea lacks a step, has one that does not belong, breaks the condition, is out of order,
 is not served and needs the moon; his bulb is never switched on, and one step stands twice."""
 
@@ -71,9 +69,7 @@ def score_of(found: dict[str, Any], system: str, by: str = "agents") -> dict[str
 
 
 # Agents and criteria
-
-
-def test_each_agent_answers_its_own_criteria_and_a_score_is_the_share_that_holds() -> None:
+def test_each_agent_answers_its_own_criteria_and_the_critic_alone_sees_the_good_answer() -> None:
     Careful.asked.clear()
     found = judged()
     assert [verdict["score"] for verdict in found["verdicts"]["agents"]] == [
@@ -95,11 +91,7 @@ def test_each_agent_answers_its_own_criteria_and_a_score_is_the_share_that_holds
         + [("reason", "goal", "order")] * 2
         + [("reason", "executable")] * 4
     )
-
-
-def test_the_good_answer_is_learned_from_all_scripts_and_shown_to_the_critic_alone() -> None:
-    Careful.asked.clear()
-    found = judged()
+    # The good answer is learned from all scripts.
     assert found["good_answers"] == {"tea": TEA, "bulb": BULB}
     written = Careful.asked[0].messages[1].text
     assert all(json.dumps(step) in written for script in SCRIPTS[:2] for step in script.steps)
@@ -117,29 +109,22 @@ def test_the_baseline_is_one_question_about_all_seven() -> None:
     assert score_of(found, "bob", "single")["score"] == score_of(found, "bob")["score"]
 
 
-def test_a_script_without_steps_fails_everything_unasked() -> None:
+def test_what_is_not_answered_counts_as_0_and_is_told() -> None:
+    Mute.asked.clear()
+    found = judged((tea("ann", *TEA),), "Mute")
+    (verdict,) = found["verdicts"]["agents"]
+    assert verdict["score"] == pytest.approx(4 / 7)
+    unread = [name for name, holds in verdict["criteria"].items() if holds is None]
+    assert unread == ["constraint", "goal", "order"]
+    assert list(verdict["unread"]) == ["executor"]
+    assert sum("order" in keys_of(request) for request in Mute.asked) == 2, "asked a second time"
+    # A script without steps fails everything unasked.
     Careful.asked.clear()
     found = judged((tea("ann", *TEA), tea("bob")))
     assert score_of(found, "bob")["score"] == 0.0
     assert score_of(found, "bob")["without_steps"] == 1
     assert len(Careful.asked) == 4, "nothing about bob's"
-
-
-def test_what_a_judge_does_not_answer_counts_as_0_and_is_told() -> None:
-    Mute.asked.clear()
-    found = judged((tea("ann", *TEA),), "Mute")
-    (verdict,) = found["verdicts"]["agents"]
-    assert verdict["score"] == pytest.approx(4 / 7)
-    assert [name for name, holds in verdict["criteria"].items() if holds is None] == [
-        "constraint",
-        "goal",
-        "order",
-    ]
-    assert list(verdict["unread"]) == ["executor"]
-    assert sum("order" in keys_of(request) for request in Mute.asked) == 2, "asked a second time"
-
-
-def test_without_a_good_answer_the_critic_is_not_asked() -> None:
+    # Without a good answer the critic is not asked.
     (verdict,) = judged((bulb("ann", *BULB),), "NoAnswer")["verdicts"]["agents"]
     assert "no good answer to compare with" in verdict["unread"]["critic"]
     assert verdict["score"] == 0.5
@@ -160,8 +145,6 @@ def test_a_run_that_was_stopped_goes_on_without_asking_again(tmp_path: Path) -> 
 
 
 # Planted faults
-
-
 def faults(found: dict[str, Any], by: str = "agents") -> dict[str, dict[str, Any]]:
     return {one["fault"]: one for one in found["faults"][by]}
 
@@ -171,9 +154,8 @@ def test_a_judge_who_looks_sees_each_fault_where_it_was_planted() -> None:
     found = faults(judged(many, planted="rules"))
     for fault in ("missing", "redundant", "duplicate", "order"):
         one = found[fault]
-        assert (one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]) == (7, 7, 0, 7, 0), (
-            fault
-        )
+        counts = one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]
+        assert counts == (7, 7, 0, 7, 0), fault
         assert (one["p"], one["sees"]) == (1 / 128, True)
     # The goal is reached when the last step is done: half a script never has it.
     assert (found["goal"]["accuracy"], found["goal"]["flagged"]["no-missing"]) == (1.0, 7)
@@ -181,7 +163,12 @@ def test_a_judge_who_looks_sees_each_fault_where_it_was_planted() -> None:
     assert sum(found["constraint"]["not_planted"].values()) == 7
 
 
-def test_a_judge_who_condemns_everything_sees_nothing() -> None:
+def test_hits_and_false_alarms_stand_apart() -> None:
+    """Bob's scripts lack steps before any is taken out; only Ann's two can fall."""
+    one = faults(judged(planted="rules"))["missing"]
+    assert (one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]) == (4, 4, 2, 2, 0)
+    assert (one["p"], one["sees"]) == (0.25, False)
+    # A judge who condemns everything sees nothing.
     found = judged(SCRIPTS, "Harsh", planted="rules", baseline=True)
     for by in ("agents", "single"):
         for one in faults(found, by).values():
@@ -189,16 +176,7 @@ def test_a_judge_who_condemns_everything_sees_nothing() -> None:
                 assert one["accuracy"] == 1.0
                 assert one["alarms"] == one["planted"]
                 assert (one["p"], one["sees"], one["noticed"]) == (1.0, False, 0)
-
-
-def test_hits_and_false_alarms_stand_apart() -> None:
-    """Bob's scripts lack steps before any is taken out; only Ann's two can fall."""
-    one = faults(judged(planted="rules"))["missing"]
-    assert (one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]) == (4, 4, 2, 2, 0)
-    assert (one["p"], one["sees"]) == (0.25, False)
-
-
-def test_a_fault_that_a_judge_says_nothing_about_is_not_seen() -> None:
+    # A fault that a judge says nothing about is not seen.
     found = faults(judged((tea("ann", *TEA), bulb("ann", *BULB)), "Mute", planted="rules"))
     for fault in ("order", "goal"):
         one = found[fault]
@@ -206,21 +184,19 @@ def test_a_fault_that_a_judge_says_nothing_about_is_not_seen() -> None:
     assert (found["missing"]["seen"], found["missing"]["unread"]) == (2, 0)
 
 
-def planted_steps(seed: int = 42) -> dict[str, list[tuple[str, ...]]]:
+def planted_steps(seed: int) -> list[tuple[str, ...]]:
     """What the critic is shown of Ann's tea, in the order of the faults."""
     Careful.asked.clear()
     context = MetricContext(load_config(None, (f"seed={seed}",)), Store())
     evaluate_steps((tea("ann", *TEA), bulb("ann", *BULB)), f"{HERE}:Careful", context, planted="rules")
-    critic = [
-        r for r in Careful.asked if "missing" in keys_of(r) and quoted_after("The task", r.messages[1].text)
-    ]
-    shown = [judged_steps(r) for r in critic if "Make tea" in r.messages[1].text]
-    return {"shown": shown[1:]}
+    texts = [(r, r.messages[1].text) for r in Careful.asked if "missing" in keys_of(r)]
+    shown = [judged_steps(r) for r, text in texts if quoted_after("The task", text) and "Make tea" in text]
+    return shown[1:]
 
 
 def test_a_rule_plants_one_fault_and_nothing_else() -> None:
     for seed in range(25):
-        missing, redundant, duplicate, goal, order = planted_steps(seed)["shown"]
+        missing, redundant, duplicate, goal, order = planted_steps(seed)
         assert len(missing) == 4
         assert [step for step in TEA if step in missing] == list(missing)
         assert len(redundant) == 6
@@ -233,9 +209,7 @@ def test_a_rule_plants_one_fault_and_nothing_else() -> None:
         assert goal == TEA[:2]
         assert sorted(order) == sorted(TEA)
         assert sum(a != b for a, b in zip(order, TEA, strict=True)) == 2
-
-
-def test_the_seed_decides_what_is_planted() -> None:
+    # The seed decides what is planted.
     assert planted_steps(1) == planted_steps(1)
     assert planted_steps(1) != planted_steps(2)
 
@@ -249,24 +223,19 @@ def test_an_engine_plants_what_rules_cannot() -> None:
     assert found["identity"]["writer"]["model"] == "c1"
 
 
-def test_an_engine_that_plants_nothing_is_not_believed() -> None:
+def test_an_engine_that_plants_nothing_or_takes_out_half_of_the_steps_is_not_believed() -> None:
     found = faults(judged(planted=f"{HERE}:Lazy"))
     for fault in ("missing", "redundant", "goal"):
         assert found[fault]["planted"] == 0
         assert found[fault]["accuracy"] is None
         ((reason, count),) = found[fault]["not_planted"].items()
         assert (count, "has no fault" in reason) == (4, True)
-
-
-def test_an_engine_that_takes_out_half_of_the_steps_is_not_believed() -> None:
     found = faults(judged(planted=f"{HERE}:Cuts"))["missing"]
     ((reason, count),) = found["not_planted"].items()
     assert (found["planted"], count, "without one or two" in reason) == (0, 4, True)
 
 
 # People
-
-
 def labels(folder: Path, *lines: str) -> Path:
     path = folder / "people.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -286,12 +255,8 @@ def test_mean_squared_error_and_consistency_by_hand(tmp_path: Path) -> None:
     found = judged(labels=read_labels(path), baseline=True)
     figures = found["people"]["agents"]
     assert found["people"]["single"] == figures
-    assert figures["no-missing"] == {
-        "cells": 3,
-        "mse": pytest.approx(1 / 3),
-        "decided": 3,
-        "consistency": pytest.approx(2 / 3),
-    }
+    thirds = {"mse": pytest.approx(1 / 3), "consistency": pytest.approx(2 / 3)}
+    assert figures["no-missing"] == {"cells": 3, "decided": 3, **thirds}
     assert figures["constraint"] == {"cells": 2, "mse": 0.5, "decided": 2, "consistency": 0.5}
     # P and Q do not agree on the goal of Ann's tea: half is 0.5 away from 1, and nobody's majority.
     assert figures["goal"] == {"cells": 3, "mse": pytest.approx(0.25 / 3), "decided": 2, "consistency": 1.0}
@@ -303,13 +268,11 @@ def test_mean_squared_error_and_consistency_by_hand(tmp_path: Path) -> None:
     assert found["not_here"] == ["cake (ann)"]
 
 
-def test_with_one_annotator_the_error_is_one_minus_the_consistency(tmp_path: Path) -> None:
+def test_with_one_annotator_the_error_is_the_other_side_of_consistency(tmp_path: Path) -> None:
     path = labels(tmp_path, "id,system,no-missing,goal", "tea,bob,1,1", "bulb,bob,0,1", "tea,ann,1,1")
     one = judged(labels=read_labels(path))["people"]["agents"]["all"]
     assert (one["mse"], one["consistency"]) == (0.5, 0.5)
-
-
-def test_what_was_not_answered_is_as_wrong_as_can_be(tmp_path: Path) -> None:
+    # What was not answered is as wrong as can be.
     path = labels(tmp_path, "id,no-missing,goal", "tea,1,0")
     figures = judged((tea("ann", *TEA),), "Mute", labels=read_labels(path))["people"]["agents"]
     assert (figures["goal"]["mse"], figures["goal"]["consistency"]) == (1.0, 0.0)
@@ -324,14 +287,12 @@ def test_what_was_not_answered_is_as_wrong_as_can_be(tmp_path: Path) -> None:
         (("id,goal", "tea,maybe"), "goal is 'maybe', and must be true or false"),
         (("id,goal", "tea,"), "holds no labels"),
         (("id,system,goal", "tea,ann,1", "tea,ann,0"), "'tea' was labelled before"),
-        (
-            ("id,system,goal", "bulb,bob,1", "bulb,cy,1", "tea,,1"),
-            "label the task 'tea', of which there are 2",
-        ),
+        (("id,system,goal", "bulb,bob,1", "bulb,cy,1", "tea,,1"),
+         "label the task 'tea', of which there are 2"),
         (("id,goal", "cake,1"), "None of the 1 labelled script is here: cake"),
         (("id,goal", "tea,1"), "label the task 'tea', of which there are 2 scripts"),
     ],
-)
+)  # fmt: skip
 def test_labels_that_cannot_be_meant(tmp_path: Path, lines: tuple[str, ...], said: str) -> None:
     Harsh.asked.clear()
     with pytest.raises(ShotadError, match=said):
@@ -340,21 +301,12 @@ def test_labels_that_cannot_be_meant(tmp_path: Path, lines: tuple[str, ...], sai
 
 
 # Files
-
-
 def test_how_to_scripts_from_csv_and_json(tmp_path: Path) -> None:
     table, records = tmp_path / "a.csv", tmp_path / "b.json"
-    table.write_text(
-        'id,goal,constraint,steps\nt,Make tea,no milk,"1. Boil.\nStep 2: Pour.\n"\n', encoding="utf-8"
-    )
-    record = {
-        "id": "t",
-        "goal": "Make tea",
-        "constraint": "no milk",
-        "system": "Bo",
-        "steps": ["Boil.", "3 cups."],
-    }
-    records.write_text(json.dumps([record, {"goal": "Sleep", "steps": []}]), encoding="utf-8")
+    table.write_text('id,goal,constraint,steps\nt,Make tea,no milk,"1. Boil.\nStep 2: Pour.\n"\n')
+    task = {"id": "t", "goal": "Make tea", "constraint": "no milk"}
+    record = {**task, "system": "Bo", "steps": ["Boil.", "3 cups."]}
+    records.write_text(json.dumps([record, {"goal": "Sleep", "steps": []}]))
     assert read_steps([table, records]) == (
         StepScript("t", "a", "Make tea", "no milk", ("Boil.", "Pour.")),
         StepScript("t", "Bo", "Make tea", "no milk", ("Boil.", "3 cups.")),
@@ -383,10 +335,9 @@ def test_a_track_is_a_script_for_each_two_minutes(tmp_path: Path) -> None:
     (tmp_path / "ad.vtt").write_text(VTT, encoding="utf-8")
     scripts = read_steps([tmp_path / "ad.vtt"])
     assert [(one.id, one.system, one.steps) for one in scripts] == [
-        ("minute 0", "ad", ("Ada opens the door.", "She looks in.")),
-        ("minute 2", "ad", ("A dog barks.",)),
+        ("minute 0", "ad", ("Ada opens the door.", "She looks in.")), ("minute 2", "ad", ("A dog barks.",)),
         ("minute 6", "ad", ("Rain falls.",)),
-    ]
+    ]  # fmt: skip
     assert len({(one.goal, one.constraint, one.is_ad) for one in scripts}) == 1
     assert all(one.goal and one.constraint for one in scripts)
 
@@ -399,16 +350,10 @@ def test_a_work_folder_and_all_scripts_of_a_track_say_the_same(tmp_path: Path) -
     track = Track(FilmId("f.mp4", "x" * 32, 300.0), "en", (), "0.1.0", ()).with_cues(cues)
     folder = tmp_path / "f.mp4.shotad"
     folder.mkdir()
-    paths = [folder]
-    for name, file in (
-        ("json", "f.mp4.shotad/track.json"),
-        ("csv", "a.csv"),
-        ("dapt", "b.dapt"),
-        ("srt", "c.srt"),
-    ):
+    kinds = {"json": "f.mp4.shotad/track.json", "csv": "a.csv", "dapt": "b.dapt", "srt": "c.srt"}
+    for name, file in kinds.items():
         (tmp_path / file).write_bytes(script_format(name).encode(track))
-        paths.append(tmp_path / file)
-    for path in paths:
+    for path in (folder, *(tmp_path / file for file in kinds.values())):
         found = [(one.id, one.steps) for one in read_steps([path])]
         assert found == [("minute 0", ("Ada opens the door.",)), ("minute 2", ("She looks in.",))], path
     assert {one.system for one in read_steps([folder])} == {"f.mp4"}
@@ -418,15 +363,13 @@ def test_predictions_are_scripts_of_twelve_lines_beside_the_human_ones(tmp_path:
     path = tmp_path / "mine.jsonl"
     rows = [
         {
-            "id": str(n),
-            "film": "f",
-            "start": float(20 - n),
-            "text_gen": None if n == 3 else f"Line {n}.",
+            "id": str(n), "film": "f", "start": float(20 - n), "text_gen": f"Line {n}.",
             "text_gt": f"Human {n}.",
         }
         for n in range(1, 15)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ]  # fmt: skip
+    rows[2]["text_gen"] = None
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     scripts = read_steps([path])
     assert [(one.id, one.system, len(one.steps)) for one in scripts] == [
         ("f, 14 to 3", "mine", 11), ("f, 14 to 3", "human", 12), ("f, 2 to 1", "mine", 2), ("f, 2 to 1", "human", 2),
@@ -474,8 +417,6 @@ def test_a_label_stands_once_with_its_system_or_without(tmp_path: Path) -> None:
 
 
 # Prompts
-
-
 def test_the_readme_of_the_prompts_names_them_all() -> None:
     prompts = Path(__file__).resolve().parents[3] / "prompts"
     said = (prompts / "README.md").read_text(encoding="utf-8").partition("## Lists of steps")[2]

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from shotad.core import Abilities, Config, Identity, Reply, Request
+from shotad.core import Identity, Reply, Request
 from tests.evaluation.filmfolder import Lines, make_folder
+from tests.evaluation.judges.judging import ScriptedEngine
 
 HERE = "tests.evaluation.story.storyfilms"
 READER = f"{HERE}:Reader"
@@ -51,11 +52,9 @@ def questions(film: str, *, open_ones: bool = False) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for n, fact in enumerate(FACTS, 1):
         row = {
-            "film": film,
-            "id": fact,
-            "question": f"Where does {film} find the {fact}?",
+            "film": film, "id": fact, "question": f"Where does {film} find the {fact}?",
             "answer": f"place {n}",
-        }
+        }  # fmt: skip
         rows.append(row if open_ones else {**row, "options": options_of(n)})
     return rows
 
@@ -86,22 +85,16 @@ def lines_of(text: str) -> list[tuple[int, str]]:
     ]
 
 
-class Reader:
+class Reader(ScriptedEngine):
     """Knows only the lines that it is given: it looks for one with the question's film and thing, right after what
     stands before it; else it says the same wrong thing always. As a judge it compares words."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("scripted", "reader", "1")
-    abilities = Abilities(batch=4)
 
-    def __init__(self, config: Config) -> None:
-        self.config = config
+    def reply(self, request: Request) -> Reply:
+        return Reply(json.dumps(self.told(request.messages[1].text)))
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.asked.extend(requests)
-        return [Reply(json.dumps(self.answer(request.messages[1].text))) for request in requests]
-
-    def answer(self, text: str) -> dict[str, Any]:
+    def told(self, text: str) -> dict[str, Any]:
         if "The given answer:" in text:
             given, right = (
                 json.loads(re.findall(rf"^{label}: {_QUOTED}$", text, re.MULTILINE)[0])
@@ -126,7 +119,6 @@ class Reader:
 class Strict(Reader):
     """Believes a line only where it stands right after the one that tells of the thing before: order matters."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("scripted", "strict", "1")
 
     def tells(self, line: str, film: str, fact: str, number: int, text: str) -> bool:
@@ -138,10 +130,9 @@ class Strict(Reader):
 class Knower(Reader):
     """Knows every film by heart."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("scripted", "knower", "1")
 
-    def answer(self, text: str) -> dict[str, Any]:
+    def told(self, text: str) -> dict[str, Any]:
         fact = re.findall(r"find the (\w+)\?", text)[-1]
         letters = {
             json.loads(option): letter
@@ -153,27 +144,23 @@ class Knower(Reader):
 class Maker(Reader):
     """Makes a question of the second line of each passage, where there is one."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Identity("scripted", "maker", "1")
 
-    def answer(self, text: str) -> dict[str, Any]:
+    def told(self, text: str) -> dict[str, Any]:
         lines = lines_of(text)
         number, line = lines[min(1, len(lines) - 1)]
         fact = re.findall(r"the (\w+) in", line)[0]
         film = line[1:].split()[0]
         row = {
-            "question": f"Where does {film} find the {fact}?",
-            "answer": re.findall(r"place \d", line)[0],
-            "wrong": ["place 7", "place 8", "place 9"],
-            "line": number,
-        }
+            "question": f"Where does {film} find the {fact}?", "answer": re.findall(r"place \d", line)[0],
+            "wrong": ["place 7", "place 8", "place 9"], "line": number,
+        }  # fmt: skip
         return {"questions": [row]}
 
 
 class Dying(Reader):
     """Stops the run after some answers."""
 
-    asked: ClassVar[list[Request]] = []
     identity = Reader.identity
     left: ClassVar[int] = 20
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,10 +42,9 @@ TOLD = {"Anna": ("letter", "cat", "lamp"), "Bert": ("letter",)}
 
 
 @pytest.fixture(autouse=True)
-def _nothing_asked() -> Iterator[None]:
+def _nothing_asked() -> None:
     for name in ("Reader", "Strict", "Knower", "Maker", "Dying"):
         getattr(storyfilms, name).asked.clear()
-    return iter([None])
 
 
 def context(store: Store | None = None) -> MetricContext:
@@ -67,33 +65,27 @@ def test_gains_are_those_of_what_each_description_tells(tmp_path: Path, open_one
     assert list(story.answers) == ["nothing", "dialogue", "ad", "other", "shuffled", "human"]
     average = {name: story.accuracy(name).value for name in story.answers}
     # Of 12 questions: the dialogue tells key of both films; the ADs 3 and 1 more; the human AD all.
-    assert average == pytest.approx(
-        {"nothing": 0, "dialogue": 200 / 12, "ad": 600 / 12, "other": 200 / 12, "shuffled": 100, "human": 100}
-    )
+    told = {
+        "nothing": 0, "dialogue": 200 / 12, "ad": 600 / 12, "other": 200 / 12, "shuffled": 100, "human": 100,
+    }  # fmt: skip
+    assert average == pytest.approx(told)
     gains = {name: story.gain(name) for name in ("ad", "other", "human")}
-    assert {name: gain.value for name, gain in gains.items()} == pytest.approx(
-        {"ad": 400 / 12, "other": 0, "human": 1000 / 12}
-    )
+    gained = {name: gain.value for name, gain in gains.items()}
+    assert gained == pytest.approx({"ad": 400 / 12, "other": 0, "human": 1000 / 12})
     assert story.passed("ad").value == average["ad"]
-    gain = gains["ad"]
-    span = story.span(gain)
+    span = story.span(gains["ad"])
     # Without Anna 1/6 is gained, without Bert 3/6: t of one degree of freedom times 1/6, around 2/6.
     assert span is not None
     assert (span.unit, span.units) == ("film", 2)
-    assert (span.low, span.high) == pytest.approx(
-        (100 * (1 / 3 - 12.706 / 6), 100 * (1 / 3 + 12.706 / 6)), abs=0.01
-    )
+    ends = 100 * (1 / 3 - 12.706 / 6), 100 * (1 / 3 + 12.706 / 6)
+    assert (span.low, span.high) == pytest.approx(ends, abs=0.01)
 
 
 def test_what_an_answer_rests_on_is_told_by_cue_ids(tmp_path: Path) -> None:
     record = story_record(asked(tmp_path))
     letter = next(row for row in record["questions"] if (row["film"], row["id"]) == ("Bert", "letter"))
-    assert letter["answers"]["ad"][0] == {
-        "said": "place 2",
-        "right": True,
-        "rests_on": ("s00020000",),
-        "failure": "",
-    }
+    answer = {"said": "place 2", "right": True, "rests_on": ("s00020000",), "failure": ""}
+    assert letter["answers"]["ad"][0] == answer
     key = record["questions"][0]
     assert key["answers"]["dialogue"][0]["rests_on"] == ("d00005000",)
     assert key["answers"]["nothing"][0]["rests_on"] == ()
@@ -104,32 +96,27 @@ def test_it_tells_good_from_bad_where_order_matters_and_says_so_where_it_does_no
     shuffled, human = strict.accuracy("shuffled").value, strict.accuracy("human").value
     assert shuffled is not None
     assert human == 100 > shuffled
-    told, why = asked(tmp_path).verdict
+    plain = asked(tmp_path)
+    told, why = plain.verdict
     assert told is False
     assert "the human AD over itself shuffled, of fewer than 5 films or questions" in why
-    assert "Does this set tell a good description from a bad one? No, it cannot." in story_text(
-        asked(tmp_path)
-    )
+    assert "Does this set tell a good description from a bad one? No, it cannot." in story_text(plain)
 
 
-def test_with_gains_that_are_sure_the_verdict_is_yes(tmp_path: Path) -> None:
+def test_verdicts_need_gains_that_are_sure_and_a_human_ad(tmp_path: Path) -> None:
     films = {f"F{n}": () for n in range(8)}
     table = make_table(tmp_path, films)
     questions = read_questions([write_questions(tmp_path / "q.jsonl", *films)])
     story = evaluate_story(read_films(table), questions, f"{HERE}:Strict", context(), tries=1)
     assert story.verdict[0] is True
     assert "Yes. Above 0 for sure" in story_text(story)
-
-
-def test_without_a_human_ad_it_says_that_it_does_not_know(tmp_path: Path) -> None:
+    # Without a human ad it says that it does not know.
     films = read_films(make_table(tmp_path, TOLD, with_human=False))
     questions = read_questions([write_questions(tmp_path / "q.jsonl", *TOLD)])
     story = evaluate_story(films, questions, READER, context(), tries=1)
     assert story.verdict[0] is None
-    assert story.left_out == {
-        "human": "not there for 2 of 2 films (Anna, Bert)",
-        "script": "not there for 2 of 2 films (Anna, Bert)",
-    }
+    absent = "not there for 2 of 2 films (Anna, Bert)"
+    assert story.left_out == {"human": absent, "script": absent}
     assert "Not asked: full script, not there for 2 of 2 films" in story_text(story)
 
 
@@ -189,21 +176,14 @@ def test_questions_that_are_answered_from_nothing_are_refused(tmp_path: Path) ->
 
 def test_questions_whose_longest_option_is_right_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
     films = read_films(make_table(tmp_path, TOLD))
+    options = ("place 1, of course", "place 2")
     questions = [
-        StoryQuestion(
-            film,
-            fact,
-            f"Where does {film} find the {fact}?",
-            "place 1, of course",
-            ("place 1, of course", "place 2"),
-        )
+        StoryQuestion(film, fact, f"Where does {film} find the {fact}?", options[0], options)
         for film in TOLD
         for fact in FACTS
     ]
-    with pytest.raises(
-        EvaluationError,
-        match=r"longest option is the right one in 100% .* \(by chance 50%; 60% is accepted\)",
-    ):
+    said = r"longest option is the right one in 100% .* \(by chance 50%; 60% is accepted\)"
+    with pytest.raises(EvaluationError, match=said):
         evaluate_story(films, questions, READER, context())
     assert not Reader.asked
 
@@ -222,11 +202,9 @@ def test_an_examination_counts() -> None:
 
 def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
     lost = lost_questions(asked(tmp_path))
-    assert [(one.question.film, one.question.id) for one in lost] == [
-        ("Anna", "boat"),
-        ("Anna", "drum"),
-        *(("Bert", fact) for fact in ("cat", "lamp", "boat", "drum")),
-    ]
+    found = [(one.question.film, one.question.id) for one in lost]
+    assert found[:2] == [("Anna", "boat"), ("Anna", "drum")]
+    assert found[2:] == [("Bert", fact) for fact in ("cat", "lamp", "boat", "drum")]
     boat = lost[0]
     assert boat.moment == Interval(50, 53)
     assert (boat.room, boat.slots) == ("slot with a line", {"s00050000": "Somebody stands there."})
@@ -234,9 +212,8 @@ def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
 
 
 def test_room_for_a_missing_line(tmp_path: Path) -> None:
-    film = read_film(
-        "Anna", make_table(tmp_path, TOLD).parent / "Anna.shotad", human=tmp_path / "Anna.human.vtt"
-    )
+    place = make_table(tmp_path, TOLD).parent / "Anna.shotad"
+    film = read_film("Anna", place, human=tmp_path / "Anna.human.vtt")
     text, right, options = "Where does Anna find the drum?", "place 6", ("place 6", "place 9")
 
     def room(moment: Interval | None, *, slots: bool = True, told: bool = True) -> str:
@@ -278,23 +255,14 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
         json.dumps([{"_id": 1, "title": "1、INT. HALL", "content": content}])
     )
     questions = read_questions([tmp_path / "q.csv"])
-    assert questions[0] == StoryQuestion(
-        "en04",
-        "1",
-        "Where does Anna find the key?",
-        "place 1",
-        (),
-        None,
-        "She finds it, [scene 1]",
-        "Scene Grounding",
-    )
+    told = (
+        "Where does Anna find the key?", "place 1", (), None, "She finds it, [scene 1]", "Scene Grounding",
+    )  # fmt: skip
+    assert questions[0] == StoryQuestion("en04", "1", *told)
     film = read_film("en04", script=tmp_path / "script.json")
     story = evaluate_story([film], questions, READER, context(), tries=5)
-    assert {name: story.accuracy(name).value for name in story.answers} == {
-        "nothing": 0,
-        "dialogue": 50,
-        "script": 100,
-    }
+    accuracy = {name: story.accuracy(name).value for name in story.answers}
+    assert accuracy == {"nothing": 0, "dialogue": 50, "script": 100}
     assert story.span(story.accuracy("script")) is None
     assert "too few questions or films for intervals" in story_text(story)
 
@@ -304,15 +272,13 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
     [
         ("question,answer\nWhat?,\n", r"line 2: the question or its answer is empty"),
         ("question\nWhat?\n", "has no column for answers"),
-        (
-            'question,answer,options\nWhat?,a,"[""b"", ""c""]"\n',
-            r"line 2: the answer 'a' is none of the options",
-        ),
+        ('question,answer,options\nWhat?,a,"[""b"", ""c""]"\n',
+         "line 2: the answer 'a' is none of the options"),
         ('question,answer,options\nWhat?,a,"[""a""]"\n', "2 to 26, all different"),
         ("question,answer,start\nWhat?,a,soon\n", "'soon' is no time"),
         ("id,question,answer\n1,What?,a\n1,Who?,b\n", "stand several times: /1"),
     ],
-)
+)  # fmt: skip
 def test_files_of_questions_that_cannot_be_used(rows: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text(rows, encoding="utf-8")
     with pytest.raises(DatasetError, match=said):

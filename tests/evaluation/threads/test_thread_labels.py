@@ -39,12 +39,11 @@ def test_a_file_for_one_clip(tmp_path: Path) -> None:
     assert clip.clusters == ((0, 2),)
     assert clip.frame_rate is None
 
-
-def test_files_of_many_clips_in_order_of_names(tmp_path: Path) -> None:
+    # Files of many clips come in the order of names.
     write(tmp_path / "b.json", GOOD)
     write(tmp_path / "a" / "z.json", [GOOD, {**GOOD, "frame_rate": "24000/1001", "note": "kept"}])
     clips = read_thread_labels(tmp_path).clips
-    assert [clip.name for clip in clips] == ["a/z.json[0]", "a/z.json[1]", "b.json"]
+    assert [clip.name for clip in clips] == ["a/z.json[0]", "a/z.json[1]", "b.json", "series/a.json"]
     assert clips[1].frame_rate == Fraction(24000, 1001)
 
 
@@ -84,9 +83,7 @@ def test_what_is_no_label_is_left_alone_and_named(tmp_path: Path) -> None:
         ({"frame_rate": "fast"}, ['"frame_rate" "fast"']),
     ],
 )
-def test_what_is_wrong_is_refused_with_file_value_and_remedy(
-    tmp_path: Path, change: dict[str, Any], needles: list[str]
-) -> None:
+def test_wrong_labels_are_refused(tmp_path: Path, change: dict[str, Any], needles: list[str]) -> None:
     with pytest.raises(DatasetError) as error:
         read(tmp_path, {**GOOD, **change})
     for needle in ["a.json", *needles]:
@@ -100,7 +97,11 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         read(tmp_path, record)
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_a_folder_without_labels_is_refused_and_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds no labels"):
+        read_thread_labels(tmp_path)
+    with pytest.raises(DatasetError, match="not a folder"):
+        read_thread_labels(tmp_path / "none")
     write(tmp_path / "a.json", [GOOD, {**GOOD, "clusters": [[9]]}, {"clip": "x"}])
     write(tmp_path / "b.json", "{")
     write(tmp_path / "c.json", [GOOD, 5])
@@ -110,13 +111,6 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     assert said.startswith("4 labels of threads")
     for needle in ("a.json[1]", "a.json[2]", "b.json is not JSON", "c.json[1]"):
         assert needle in said
-
-
-def test_a_folder_without_labels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="holds no labels"):
-        read_thread_labels(tmp_path)
-    with pytest.raises(DatasetError, match="not a folder"):
-        read_thread_labels(tmp_path / "none")
 
 
 TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
@@ -143,8 +137,8 @@ def films(tmp_path: Path) -> Path:
     return folder
 
 
-def convert(tool: ModuleType, films: Path, text: str, *words: str, name: str = "threads.csv") -> int:
-    source = films.parent / name
+def convert(tool: ModuleType, films: Path, text: str, *words: str) -> int:
+    source = films.parent / "threads.csv"
     source.write_text(text, encoding="utf-8")
     code: int = tool.main([str(source), "--films", str(films), "--out", str(films.parent / "out"), *words])
     return code

@@ -40,12 +40,9 @@ def test_average_precision_by_hand(scores: list[float], together: list[int], exp
     assert ap(scores, together) == pytest.approx(expected)
 
 
-def test_average_precision_without_pairs_that_belong_together_is_undefined() -> None:
+def test_pairs_that_cannot_be_found() -> None:
     assert ap([0.5, 0.1], [0, 0]) is None
     assert ap([], []) is None
-
-
-def test_pairs_without_a_score_are_never_found() -> None:
     # One of two right pairs is found at once, the other never.
     assert ap([0.9, 0.1], [1, 0], unscored=1) == pytest.approx(0.5)
     assert ap([], [], unscored=3) == 0.0

@@ -21,8 +21,6 @@ from shotad.grammar import Features, threads_of
 from tests.media import FilmSpec, make_film, read_number
 
 SIDE, MID, ALL, WHOLE = TABLE
-
-
 GRID = (4, 4)
 
 
@@ -139,9 +137,8 @@ def test_a_run_that_was_killed_goes_on(film: Path, tmp_path: Path) -> None:
         assert one.scores is not None
         assert two.scores is not None
         assert one.scores.tolist() == two.scores.tolist()
-    assert (tmp_path / "out" / "threads.jsonl").read_bytes() == (
-        tmp_path / "fresh" / "threads.jsonl"
-    ).read_bytes()
+    logs = [(tmp_path / place / "threads.jsonl").read_bytes() for place in ("out", "fresh")]
+    assert logs[0] == logs[1]
 
 
 @pytest.mark.parametrize(
@@ -152,14 +149,10 @@ def test_a_run_that_was_killed_goes_on(film: Path, tmp_path: Path) -> None:
         ({"shots": (Interval(0, 1), Interval(2.5, 2.8))}, ["Shot 1 [2.500, 2.800)", "outside the film"]),
     ],
 )
-def test_a_clip_that_cannot_be_scored_says_why(
-    film: Path, tmp_path: Path, change: dict[str, Any], needles: list[str]
-) -> None:
-    clip = clip_of(film, clusters=())
-    values = {name: getattr(clip, name) for name in LabelledClip.__dataclass_fields__} | change
-    found = run(
-        [LabelledClip(**values), clip_of(film)], [SIDE], FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "out"
-    )
+def test_failures_say_why(film: Path, tmp_path: Path, change: dict[str, Any], needles: list[str]) -> None:
+    values = {name: getattr(clip_of(film), name) for name in LabelledClip.__dataclass_fields__}
+    clips = [LabelledClip(**{**values, "clusters": (), **change}), clip_of(film)]
+    found = run(clips, [SIDE], FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "out")
     bad, good = found[SIDE]
     assert bad.scores is None
     for needle in ["a.json", *needles]:
@@ -167,9 +160,7 @@ def test_a_clip_that_cannot_be_scored_says_why(
     assert good.scores is not None
 
 
-def test_a_film_that_was_cut_off_fails_rather_than_being_scored_with_stale_frames(
-    film: Path, tmp_path: Path
-) -> None:
+def test_a_film_that_was_cut_off_fails_rather_than_being_scored_with_stale_frames(tmp_path: Path) -> None:
     whole = make_film(FilmSpec(suffix=".mkv", frames=300, gop=10)).path.read_bytes()
     cut = tmp_path / "cut.mkv"
     cut.write_bytes(whole[: len(whole) // 2])
@@ -213,9 +204,8 @@ def evaluated(
     folder: Path, out: Path, maker: FakeMaker, setups: Sequence[Setup] = (SIDE,), **flags: Any
 ) -> Json:
     with WorkFolder(out) as place:
-        return evaluate_threads(
-            read_thread_labels(folder, out), setups, load_config(None, (), **flags), place, maker
-        )
+        labels = read_thread_labels(folder, out)
+        return evaluate_threads(labels, setups, load_config(None, (), **flags), place, maker)
 
 
 def write_labels(film: Path, *clusters: list[list[int]]) -> None:
@@ -246,15 +236,8 @@ def test_figures_of_two_clips_by_hand(film: Path, tmp_path: Path) -> None:
     assert total["pairs"] == 12
     assert record["overall"][0]["threshold"] == 0.3
     assert record["features"] == "fake 1"
-    assert record["paper"][-1] == {
-        "features": "DINOv2-g14",
-        "frames": "side",
-        "match": "patches",
-        "ap": 0.902,
-        "precision": 0.878,
-        "recall": 0.799,
-        "wcp": 0.965,
-    }
+    paper = {"features": "DINOv2-g14", "frames": "side", "match": "patches"}
+    assert record["paper"][-1] == {**paper, "ap": 0.902, "precision": 0.878, "recall": 0.799, "wcp": 0.965}
 
 
 def test_thresholds(film: Path, tmp_path: Path) -> None:
@@ -274,28 +257,17 @@ def test_thresholds(film: Path, tmp_path: Path) -> None:
     assert lax["pooled"]["precision"] == pytest.approx(2 / 6)
 
 
-def clip(name: str, clusters: tuple[tuple[int, ...], ...] = ((0, 1),), shots: int = 3) -> LabelledClip:
-    times = tuple(Interval(k, k + 1) for k in range(shots))
-    return LabelledClip(name, f"{name}.mp4", Path(f"{name}.mp4"), times, clusters)
-
-
-GOOD = np.array([0.9, 0.1, 0.2])
-
-
-def test_what_is_not_defined_is_a_dash() -> None:
-    told = setup_record(TABLE[0], [ClipScores(clip("a", ()), GOOD)], 0.95, threads_of)
+def test_what_is_not_defined(film: Path, tmp_path: Path) -> None:
+    shots = tuple(Interval(k, k + 1) for k in range(3))
+    scores = ClipScores(LabelledClip("a", "a.mp4", Path("a.mp4"), shots, ()), np.array([0.9, 0.1, 0.2]))
+    told = setup_record(SIDE, [scores], 0.95, threads_of)
     text = threads_text(threads_record([told], "grid 1", Config()))
     assert "a: AP –, P –, R –, WCP 1.000" in text
-
-
-def test_a_clip_of_one_shot_has_no_scores(film: Path, tmp_path: Path) -> None:
-    maker = FakeMaker({})
+    # A clip of one shot has no scores.
     clip = clip_of(film, shots=(Interval(0, 1),), clusters=())
-    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
+    (found,) = run([clip], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
     assert found.scores is not None
     assert found.scores.tolist() == []
-
-
-def test_a_set_up_that_is_none_is_refused() -> None:
+    # A set-up that is none is refused.
     with pytest.raises(ValueError, match="both"):
         Setup("both", "patches")  # type: ignore[arg-type]
