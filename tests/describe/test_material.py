@@ -85,7 +85,7 @@ def prompts() -> dict[str, Sequence[Message]]:
     settings = PromptSettings(note=ATTACK)
     seen = DESCRIBED.text
     wanted = SourceLine(Cue("s00001000", None, Interval(1, 2), "Go."), Interval(1, 2), 3, (ATTACK,))
-    task = Task(language_of("en"), language_of("de"), note=ATTACK)
+    task = Task(language_of("en"), language_of("de"), config_of(settings))
     wish = Wish("s00001000", ATTACK, 5, "en")
     heard = [Heard(ATTACK, how, 8.0) for how in ("spoken", "speaker")]
     return {
