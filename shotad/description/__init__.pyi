@@ -64,8 +64,8 @@ from .lint_material import (
     kept_findings as kept_findings,
     track_material as track_material,
 )
-from .overview import write_sheet as write_sheet
 from .overview_data import in_words as in_words
+from .overview_page import write_sheet as write_sheet
 from .pipeline import (
     ADDED as ADDED,
     describe as describe,

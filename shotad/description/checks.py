@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from shotad.core import Character, Message, Presence, RefusalError, ScriptError, is_english, language_of
-from shotad.description.language_id import other_language
 from shotad.description.prompts import answer_keys
 from shotad.description.slotplan import Heard
 from shotad.description.templates import render, without_material
-from shotad.description.wording import without_quotations
+from shotad.description.wording import other_language, without_quotations
 from shotad.script import (
     SOMEONE,
     TALK,

@@ -18,7 +18,7 @@ from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, Wor
 from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines
-from shotad.description.overview import write_sheet
+from shotad.description.overview_page import write_sheet
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, Written

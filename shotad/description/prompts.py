@@ -42,7 +42,6 @@ from shotad.description.castlist import (
     people_told,
     without_untold,
 )
-from shotad.description.language_id import looks_english
 from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import (
     COUNTS,
@@ -55,6 +54,7 @@ from shotad.description.templates import (
     render,
     variables_in,
 )
+from shotad.description.wording import looks_english
 from shotad.film import word_budget
 from shotad.script import budget_in, count_words
 

@@ -34,7 +34,7 @@ from shotad.description.choice import make_chooser
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import Named, Who, ask_all, is_done, slot_seed
 from shotad.description.engine_pair import Engines
-from shotad.description.overview import write_sheet
+from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import check_prompts

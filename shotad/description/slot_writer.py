@@ -45,11 +45,10 @@ from shotad.description.choice import (
 from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
 from shotad.description.doubt import Evidence, doubt_of
 from shotad.description.engine_pair import Engines
-from shotad.description.language_id import other_language
 from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
-from shotad.description.wording import Rows, letters_of, sight_of
+from shotad.description.wording import Rows, letters_of, other_language, sight_of
 from shotad.film import ClipPlan, Prepared, clips, word_budget
 from shotad.script import (
     Cue,

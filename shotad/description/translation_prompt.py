@@ -35,9 +35,8 @@ from shotad.core import (
 from shotad.description.answers import is_nothing, is_refusal, quoted, refuses, unescaped, without_thoughts
 from shotad.description.checks import Complaint
 from shotad.description.conversation import ask_all, slot_seed, try_record
-from shotad.description.language_id import other_language
 from shotad.description.templates import block, cut_to_words, form_of, material, question, render
-from shotad.description.wording import without_quotations
+from shotad.description.wording import other_language, without_quotations
 from shotad.film import word_budget
 from shotad.script import (
     MARKUP,

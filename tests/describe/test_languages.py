@@ -25,9 +25,9 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe
 from shotad.description.checks import complaints_about
-from shotad.description.language_id import other_language
 from shotad.description.slot_writer import Around, cue_of
 from shotad.description.verify import statements_in
+from shotad.description.wording import other_language
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import (
