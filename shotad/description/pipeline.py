@@ -72,9 +72,7 @@ def describe(
     sketches = tuple(sketch.plan for sketch in builder.sketches)
     known = tuple(map(builder.known, builder.sketches))
     with SlotWriter(sketches, known, prepared, context, engines) as writer:
-        writer.scheduler.read(writer.looks(builder.plans()))
-        for name, _ in writer.scheduler:
-            writer.go_on(name)
+        writer.run(builder.plans())
     written = writer.written
     outcome = write_track(written.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
@@ -88,9 +86,7 @@ def describe(
 def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> Written:
     """The cue of each plan: a line, silent or failed."""
     with SlotWriter(plans, plans, prepared, context, engines) as writer:
-        writer.scheduler.read(writer.looks(plans))
-        for name, _ in writer.scheduler:
-            writer.go_on(name)
+        writer.run(plans)
     return writer.written
 
 

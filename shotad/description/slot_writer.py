@@ -99,12 +99,14 @@ def around_of(said: Sequence[str], prepared: Prepared, context: RunContext) -> A
 
 
 class SlotWriter:
-    """Both stages of one run, in a ``with`` block: have `scheduler` read `looks`, and tell `go_on` of each
-    record.
+    """Both stages of one run, in a ``with`` block: `run` asks all there is to ask.
 
     ``sketches`` are the clips of all slots, in order; ``known`` their plans with film grammar, None where
-    that is still to be measured.
+    that is still to be measured. ``looks`` keeps Stage I's records (None: the folder's own).
     """
+
+    looks_first = False
+    """Whether no line is asked for before all clips have been described."""
 
     def __init__(
         self,
@@ -113,12 +115,15 @@ class SlotWriter:
         prepared: Prepared,
         context: RunContext,
         engines: Engines,
+        *,
+        looks: RecordLog | None = None,
     ) -> None:
         self.written = Written()
         self.scheduler = engines.scheduler(context.config, self._clip_of)
         self._prepared, self._context = prepared, context
         self._engines, self._config = engines, context.config
-        self._looks, self._lines = (context.folder.log_of_records(name) for name in ("stage1", "stage2"))
+        self._looks = looks or context.folder.log_of_records("stage1")
+        self._lines = context.folder.log_of_records("stage2")
         self._pixels = key_of(context.film_key, context.frames.key)
         self._sketches = {sketch.slot.id: sketch for sketch in sketches}
         self._keys = {plan.slot.id: self._look(plan).key for plan in known if plan is not None}
@@ -137,16 +142,9 @@ class SlotWriter:
         self._tasks = {"Looking at the film": ExitStack(), "Writing lines": ExitStack()}
         self._looking: Task | None = None
         self._writing: Task | None = None
-        who = engines.writes.identity
-        ask = partial(self.scheduler.ask, "writes")
-
-        def kept(name: str) -> tuple[Known, Keep]:
-            """The answers of ``NAME.jsonl``, which are kept for the next run."""
-            log = context.folder.log_of_records(name)
-            return log.get, lambda key, record: self.written.other.append(log.add(key, record))
-
-        self._chooser = make_chooser(self._config, ask, *kept("choices"), who, context.progress)
-        self._telling = Telling(prepared.speech, self._config, who, ask, *kept("story"))
+        self._chooser = self._make_chooser(self._config)
+        who, ask = engines.writes.identity, partial(self.scheduler.ask, "writes")
+        self._telling = Telling(prepared.speech, self._config, who, ask, *self._kept("story"))
 
     def __enter__(self) -> Self:
         self._looking = self._task("Looking at the film", len(self._counted))
@@ -170,9 +168,24 @@ class SlotWriter:
             maker = identity_record(engine.identity)
             log.keep(keys, lambda record: of_other(record, maker))
 
-    def looks(self, plans: Iterable[SlotPlan]) -> Iterator[Named]:
-        """What Stage I is asked of each slot, by its id; of those that failed before last. ``plans`` are
-        drawn, and clips read, one by one; the clips that are surely wanted in one pass over the film."""
+    def _make_chooser(self, config: Config) -> Chooser:
+        who, ask = self._engines.writes.identity, partial(self.scheduler.ask, "writes")
+        return make_chooser(config, ask, *self._kept("choices"), who, self._context.progress)
+
+    def _kept(self, name: str) -> tuple[Known, Keep]:
+        """The answers of ``NAME.jsonl``, which are kept for the next run."""
+        log = self._context.folder.log_of_records(name)
+        return log.get, lambda key, record: self.written.other.append(log.add(key, record))
+
+    def run(self, plans: Iterable[SlotPlan]) -> None:
+        """Take all slots through both stages. ``plans`` are drawn, and clips read, one by one; the clips that
+        are surely wanted in one pass over the film."""
+        self.scheduler.read(self._asked_of_looks(plans))
+        for name, _ in self.scheduler:
+            self._go_on(name)
+
+    def _asked_of_looks(self, plans: Iterable[SlotPlan]) -> Iterator[Named]:
+        """What Stage I is asked of each slot, by its id; of those that failed before last."""
         # The slots whose clips are wanted whatever their film grammar is
         recorded = {str(record.get("slot")) for record in self._looks.records()}
         missing = {
@@ -209,7 +222,7 @@ class SlotWriter:
             yield name, self._seen(question, None)
 
     def _look(self, plan: SlotPlan) -> stage1.Stage1Question:
-        return stage1.stage1_question(plan, self._engines.looks, self._config, self._pixels)
+        return stage1.stage1_question(plan, self._engines.looks, self._settings(plan), self._pixels)
 
     def _seen(self, question: stage1.Stage1Question, clip: Clip | None) -> Inquiry:
         """Asks Stage I about a clip, and keeps what it says; None: no frame of it can be had."""
@@ -219,10 +232,10 @@ class SlotWriter:
         with span("frames"):
             seen = stage1.stage1_as_seen(clip, question.plan, engine, self._config)
             seen = stage1.with_sound(seen, self._context, engine)
-        asked = stage1.stage1_inquiry(question, seen, engine, self._config)
+        asked = stage1.stage1_inquiry(question, seen, engine, self._settings(question.plan))
         return _kept(asked, self._looks, question.key, self.written.seen)
 
-    def go_on(self, name: str) -> None:
+    def _go_on(self, name: str) -> None:
         """Do what can be done now that the record of this name is there."""
         if name in self._sketches:
             self._looked.add(name)
@@ -245,7 +258,8 @@ class SlotWriter:
             return True
         # The next line waits for its description, and for all that it depends on.
         after_lines = self._in_turn and len(self.written.cues) < self._passed
-        after_looks = self._engines.alternate and len(self._looked) < len(self._sketches)
+        looks_first = self.looks_first or self._engines.alternate
+        after_looks = looks_first and len(self._looked) < len(self._sketches)
         if after_lines or after_looks or self._passed == len(self._places):
             return False
         plan, key = self._places[self._passed].plan, self._places[self._passed].key
@@ -261,10 +275,10 @@ class SlotWriter:
         question = stage2.question(
             plan,
             described,
-            self._said() if writes.abilities.uses_history else (),
+            self._said(plan) if writes.abilities.uses_history else (),
             writes,
-            self._config,
-            story=self._telling.text(plan.slot, described.text, plan.presence),
+            self._settings(plan),
+            story=self._story(plan, described.text),
             looks=self._engines.looks.identity,
             measures=self._engines.measures,
             shown=str(seen["key"]),
@@ -281,7 +295,7 @@ class SlotWriter:
 
     def _begin(self, question: stage2.Question) -> None:
         self._open += 1
-        asked = stage2.inquiry(question, self._engines.writes, self._config)
+        asked = stage2.inquiry(question, self._engines.writes, self._settings(question.plan))
         self.scheduler.begin((question.key, _kept(asked, self._lines, question.key, self.written.lines)))
 
     def _make_cue(self) -> bool:
@@ -293,26 +307,35 @@ class SlotWriter:
         key = self._asked.get(plan.slot.id)
         if key is not None and key not in self._settled:
             return False
-        cue = cue_of(
-            plan.slot,
-            self._looks.record(seen),
-            None if key is None else self._lines.record(key),
-            self._config,
-            around_of(self._said(), self._prepared, self._context),
-            self._chooser,
-            self._said(),
-            plan.presence,
-        )
-        self.written.cues.append(cue)
-        if cue.heard:
-            self._telling.heard(cue)
+        line = None if key is None else self._lines.record(key)
+        self.written.cues.append(self._cue(plan, self._looks.record(seen), line))
         if self._writing is not None:
             self._writing.advance()
         return True
 
-    def _said(self) -> tuple[str, ...]:
-        """All lines that are heard so far, oldest first."""
+    def _cue(self, plan: SlotPlan, seen: Record, line: Record | None) -> Cue:
+        """The slot's cue from the records of both stages."""
+        cue = self._chosen(plan, seen, line, self._chooser)
+        if cue.heard:
+            self._telling.heard(cue)
+        return cue
+
+    def _chosen(self, plan: SlotPlan, seen: Record, line: Record | None, chooser: Chooser) -> Cue:
+        said, settings = self._said(plan), self._settings(plan)
+        around = around_of(said, self._prepared, self._context)
+        return cue_of(plan.slot, seen, line, settings, around, chooser, said, plan.presence)
+
+    def _settings(self, plan: SlotPlan) -> Config:
+        """Under which settings a slot is described."""
+        return self._config
+
+    def _said(self, plan: SlotPlan) -> tuple[str, ...]:
+        """All lines that are heard before a slot, oldest first."""
         return tuple(cue.text for cue in self.written.cues if cue.heard)
+
+    def _story(self, plan: SlotPlan, description: str) -> str:
+        """What Stage II is told of the film besides the slot's description."""
+        return self._telling.text(plan.slot, description, plan.presence)
 
     def _clip_of(self, who: Who, slot_id: str) -> Clip:
         """The clip for a second look at a line."""
