@@ -87,9 +87,7 @@ from .slotplan import SlotPlan as SlotPlan
 from .stage1 import (
     Stage1Question as Stage1Question,
     stage1_as_seen as stage1_as_seen,
-    stage1_inquiry as stage1_inquiry,
     stage1_question as stage1_question,
-    stage1_unread as stage1_unread,
 )
 from .templates import (
     check_templates as check_templates,

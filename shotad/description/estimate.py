@@ -28,6 +28,7 @@ from shotad.core import (
     at_hand,
     cached,
     description_of,
+    key_of,
 )
 from shotad.description import stage2
 from shotad.description.clip_builder import get_ready, understand
@@ -35,7 +36,7 @@ from shotad.description.conversation import is_done
 from shotad.description.engine_pair import Engines
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1 import stage1_questions
+from shotad.description.stage1 import stage1_question
 from shotad.description.story import (
     ANSWER_TOKENS,
     DIALOGUE_TOKENS,
@@ -340,7 +341,9 @@ def _open_questions(
     # About as long as what Stage II is told: half of what the budgets allow, and the labels
     tokens = LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + MEMORY_TOKENS
     story = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
-    for look in stage1_questions(plans, context, engines.looks):
+    pixels = key_of(context.film_key, context.frames.key)
+    for plan in plans:
+        look = stage1_question(plan, engines.looks, config, pixels)
         record, slot = seen.get(look.key), look.plan.slot
         frames = sum(len(shown.seconds) for shown in look.plan.frames)
         known = description_of(slot.id, record) if record is not None and is_done(record) else None

@@ -72,7 +72,8 @@ def describe(
     sketches = tuple(sketch.plan for sketch in builder.sketches)
     known = tuple(map(builder.known, builder.sketches))
     with SlotWriter(sketches, known, prepared, context, engines) as writer:
-        writer.run(builder.plans())
+        for name, _ in writer.begin(builder.plans()):
+            writer.go_on(name)
     written = writer.written
     outcome = write_track(written.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
@@ -86,7 +87,8 @@ def describe(
 def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> Written:
     """The cue of each plan: a line, silent or failed."""
     with SlotWriter(plans, plans, prepared, context, engines) as writer:
-        writer.run(plans)
+        for name, _ in writer.begin(plans):
+            writer.go_on(name)
     return writer.written
 
 

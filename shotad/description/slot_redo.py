@@ -111,7 +111,8 @@ def redo(
         apart = WorkFolder(Path(place))
         asks, warnings = _asks(chosen, prepared, context, engines, apart)
         with SlotRewriter(asks, track, prepared, context, engines, apart) as rewriter:
-            rewriter.run([ask.plan for ask in asks])
+            for name, _ in rewriter.begin([ask.plan for ask in asks]):
+                rewriter.go_on(name)
     page, written = None, rewriter.written
     if sheet and rewriter.files:
         page = write_sheet(folder.path, context.frames.pictures, config, context.progress)

@@ -46,6 +46,7 @@ from shotad.description.conversation import Inquiry, Named, Who, identity_record
 from shotad.description.doubt import Evidence, doubt_of
 from shotad.description.engine_pair import Engines
 from shotad.description.preparing import RunContext
+from shotad.description.scheduler import Scheduler
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, other_language, sight_of
@@ -99,7 +100,7 @@ def around_of(said: Sequence[str], prepared: Prepared, context: RunContext) -> A
 
 
 class SlotWriter:
-    """Both stages of one run, in a ``with`` block: `run` asks all there is to ask.
+    """Both stages of one run, in a ``with`` block: tell `go_on` of each record that `begin` gives.
 
     ``sketches`` are the clips of all slots, in order; ``known`` their plans with film grammar, None where
     that is still to be measured. ``looks`` keeps Stage I's records (None: the folder's own).
@@ -177,12 +178,11 @@ class SlotWriter:
         log = self._context.folder.log_of_records(name)
         return log.get, lambda key, record: self.written.other.append(log.add(key, record))
 
-    def run(self, plans: Iterable[SlotPlan]) -> None:
-        """Take all slots through both stages. ``plans`` are drawn, and clips read, one by one; the clips that
-        are surely wanted in one pass over the film."""
+    def begin(self, plans: Iterable[SlotPlan]) -> Scheduler:
+        """Have Stage I asked about ``plans``, which are drawn, and clips read, one by one; the clips that are
+        surely wanted in one pass over the film."""
         self.scheduler.read(self._asked_of_looks(plans))
-        for name, _ in self.scheduler:
-            self._go_on(name)
+        return self.scheduler
 
     def _asked_of_looks(self, plans: Iterable[SlotPlan]) -> Iterator[Named]:
         """What Stage I is asked of each slot, by its id; of those that failed before last."""
@@ -226,16 +226,14 @@ class SlotWriter:
 
     def _seen(self, question: stage1.Stage1Question, clip: Clip | None) -> Inquiry:
         """Asks Stage I about a clip, and keeps what it says; None: no frame of it can be had."""
-        engine = self._engines.looks
         if clip is None:
-            return _kept(_answered(stage1.stage1_unread(question, engine)), self._looks, question.key, [])
+            return _kept(_answered(question.unread()), self._looks, question.key, [])
         with span("frames"):
-            seen = stage1.stage1_as_seen(clip, question.plan, engine, self._config)
-            seen = stage1.with_sound(seen, self._context, engine)
-        asked = stage1.stage1_inquiry(question, seen, engine, self._settings(question.plan))
-        return _kept(asked, self._looks, question.key, self.written.seen)
+            seen = stage1.stage1_as_seen(clip, question.plan, question.engine, self._config)
+            seen = stage1.with_sound(seen, self._context, question.engine)
+        return _kept(question.inquiry(seen), self._looks, question.key, self.written.seen)
 
-    def _go_on(self, name: str) -> None:
+    def go_on(self, name: str) -> None:
         """Do what can be done now that the record of this name is there."""
         if name in self._sketches:
             self._looked.add(name)
