@@ -69,9 +69,8 @@ def describe(
         builder = ClipBuilder(context, engines.looks.abilities.frames_per_second)
     prepared = prepare(context)
     builder.outline(prepared)
-    sketches = tuple(sketch.plan for sketch in builder.sketches)
-    known = tuple(map(builder.known, builder.sketches))
-    with SlotWriter(sketches, known, prepared, context, engines) as writer:
+    sketches = builder.sketches
+    with SlotWriter(sketches, tuple(map(builder.known, sketches)), prepared, context, engines) as writer:
         for name, _ in writer.begin(builder.plans()):
             writer.go_on(name)
     written = writer.written
