@@ -54,8 +54,6 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     from shotad.core import RecordLog, WorkFolder
     from shotad.description import (
         between,
-        estimate_as_json,
-        estimate_lines,
         foresee_translation,
         make_ready,
         read_source,
@@ -75,7 +73,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         ready_if_here(engine)
         log = RecordLog(place / f"{log_name(tag)}.jsonl")
         foreseen = foresee_translation(source, tag, engine, config, log)
-        console.result("\n".join(estimate_lines(foreseen)), estimate_as_json(foreseen))
+        console.result("\n".join(foreseen.lines()), foreseen.as_json())
         return
     with WorkFolder(place, force=options["force"]) as folder:
         for line in _notice(engine):
@@ -138,8 +136,6 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
 def summary(outcome: TranslationOutcome) -> str:
     """What a describer wants to know, as plain lines."""
-    from shotad.description import usage_lines
-
     track = outcome.track
     lines = [
         f"Lines in {language_of(track.language).name}: {len(track.heard)} to be spoken; asked for "
@@ -154,14 +150,12 @@ def summary(outcome: TranslationOutcome) -> str:
         lines.append(f"Without a translation that fits: {len(outcome.failed)}.")
         lines += [f"  {timecode(one.start)}  {one.reason}" for one in outcome.failed]
     lines += [f"Note: {warning}" for warning in outcome.warnings]
-    lines += usage_lines(outcome.used)
+    lines += outcome.used.lines()
     return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
 
 
 def report(outcome: TranslationOutcome) -> dict[str, Any]:
     """The same for programs."""
-    from shotad.description import usage_as_json
-
     return {
         "language": outcome.track.language,
         "lines": len(outcome.track.heard),
@@ -170,6 +164,6 @@ def report(outcome: TranslationOutcome) -> dict[str, Any]:
         "kept": list(outcome.kept),
         "failed": [{"id": one.id, "start": one.start, "reason": one.reason} for one in outcome.failed],
         "warnings": list(outcome.warnings),
-        "used": usage_as_json(outcome.used),
+        "used": outcome.used.as_json(),
         "files": [str(path) for path in outcome.files],
     }

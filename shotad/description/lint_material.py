@@ -95,8 +95,8 @@ def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material,
             line = replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))  # noqa: PLW2901
         lines.append(line)
     more, noted = _filled(material, folder, film.fingerprint)
-    own = {"film": film.name, "end": film.duration, "given": _is_given(folder)}
-    return replace(more, lines=tuple(lines), **own), noted
+    given, shown = _is_given(folder), tuple(lines)
+    return replace(more, lines=shown, film=film.name, end=film.duration, given=given), noted
 
 
 def _named(name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: Path | None) -> Material:

@@ -29,8 +29,7 @@ from shotad.core import (
     utterances_of,
     whole_record,
 )
-from shotad.description.usage import long_silences
-from shotad.script import Cue, Track, load_track
+from shotad.script import Cue, Limits, Track, gaps, load_track, silences
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +226,12 @@ def read_subject(folder: Path) -> Subject:
         scale_method=grammar["scale_method"],
         missing=tuple(missing),
     )
+
+
+def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
+    """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
+    free = [part for gap in gaps(speech, track.film.duration) if (part := gap.clip(described))]
+    return tuple(silences([cue.interval for cue in track.heard], free, Limits().stretch))
 
 
 def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:

@@ -34,15 +34,15 @@ from shotad.core import (
     prompt_text,
     shipped_prompts,
 )
-from shotad.description.castlist import (
+from shotad.description.slotplan import (
     PLURALS,
     SHAPES,
+    SlotPlan,
     called_block,
     heard_block,
     people_told,
     without_untold,
 )
-from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import (
     COUNTS,
     block,

@@ -30,7 +30,7 @@ from shotad.core import (
 )
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import slot_seed
-from shotad.description.engine_pair import Engines
+from shotad.description.engine_pair import Engines, Used, used
 from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
@@ -38,7 +38,6 @@ from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, one_line
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Memory, story_of
-from shotad.description.usage import Used, used
 from shotad.film import Film, Prepared, recorded
 from shotad.script import (
     TRACK,

@@ -26,7 +26,6 @@ from shotad.core import (
     seconds,
 )
 from shotad.description.answers import parse_stage1, quoted
-from shotad.description.castlist import names_of, shown_people, told_of
 from shotad.description.checks import (
     REFUSED,
     REPEATED,
@@ -51,7 +50,7 @@ from shotad.description.conversation import (
 from shotad.description.leaks import clean
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import Stage1Prompt, stage1_messages
-from shotad.description.slotplan import SlotPlan
+from shotad.description.slotplan import SlotPlan, names_of, shown_people, told_of
 from shotad.film import ClipPlan, SoundSeeker, choose_track, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 

@@ -25,7 +25,6 @@ from shotad.core import (
     shipped_prompts,
 )
 from shotad.description.answers import parse_stage2, quoted
-from shotad.description.castlist import as_called, as_spoken, character_row, without_untold
 from shotad.description.checks import (
     REPEATED,
     Complaint,
@@ -49,7 +48,7 @@ from shotad.description.conversation import (
     usage_record,
 )
 from shotad.description.prompts import answer_schema, stage2_messages
-from shotad.description.slotplan import SlotPlan
+from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
 from shotad.description.templates import prompt_hash
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages
 from shotad.script import cast_mentions, own_signs

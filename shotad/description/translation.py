@@ -34,6 +34,7 @@ from shotad.core import (
     slots_of,
 )
 from shotad.description.conversation import identity_record, is_done, of_other, prompt_record
+from shotad.description.engine_pair import Terms, Used, used
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.templates import check_templates, prompt_hash, variables_in
 from shotad.description.translation_prompt import (
@@ -46,7 +47,6 @@ from shotad.description.translation_prompt import (
     translated,
     wanted_lines,
 )
-from shotad.description.usage import Terms, Used, used
 from shotad.script import (
     TRACK,
     Cue,

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from shotad.core import Description, Mark, Presence, PromptSettings
-from shotad.description.castlist import Marks, as_called
 from shotad.description.prompts import stage2_messages
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import Heard, Marks, as_called
 from shotad.description.story import names_in_use
 from shotad.description.verify import verify_messages
 from tests.describe.prompting import NORA, bare, config_of, people, plan_of, stage1, text_of

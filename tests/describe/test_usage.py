@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import Stage
 from shotad.description import used
-from shotad.description.usage import Terms, usage_lines
+from shotad.description.engine_pair import Terms
 
 LOCAL = Terms("qwen2-vl")
 PAID = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)
@@ -26,7 +26,7 @@ def record(*tries: tuple[int, int], looks: tuple[tuple[int, int], ...] = ()) -> 
 def test_only_the_engine_with_prices_costs() -> None:
     found = used([record((10**6, 10**6))], [record((10**6, 10**5))], TERMS)
     assert found.cost == pytest.approx(3.0)
-    assert usage_lines(found) == [
+    assert found.lines() == [
         "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",
         "Used by Stage II, openai (gpt-4o): 1 call, 1,000,000 tokens in, 100,000 out.",
         "Cost: 3.00.",

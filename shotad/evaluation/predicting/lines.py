@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shotad.core import Config, ConfigError, Interval, Stage, data_root, file_sha256, key_of, plural, seconds
-from shotad.description import Engines, StageUsed, Used, identity_record, usage_as_json, usage_lines
+from shotad.description import Engines, StageUsed, Used, identity_record
 from shotad.evaluation.datasets.dataset import Ad
 
 Shots = Literal["published", "one", "found", ""]
@@ -196,7 +196,7 @@ def prediction_text(done: Predicted, out: str) -> str:
     if len(failures) > LISTED:
         lines.append("  … the others stand in the file.")
     if done.stages:
-        lines += usage_lines(Used(done.stages))
+        lines += Used(done.stages).lines()
     return "\n".join([*lines, f"Predictions: {out}"])
 
 
@@ -220,5 +220,5 @@ def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
         "failures": [
             {"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()
         ],
-        "used": usage_as_json(Used(done.stages)) if done.stages else None,
+        "used": Used(done.stages).as_json() if done.stages else None,
     }
