@@ -52,13 +52,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture for the page. ``key`` changes whenever its bytes would."""
+    """A JPEG for the page. ``key`` changes whenever its bytes would."""
 
-    media_type: str
     data: bytes
     key: str
 
 
 def jpeg_picture(data: bytes) -> Picture:
     """The bytes of a JPEG for the page."""
-    return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])
+    return Picture(data, hashlib.sha256(data).hexdigest()[:16])

@@ -135,7 +135,7 @@ class People:
         image = Image.fromarray(load_photo(path))
         image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
         name = key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS)
-        return Picture("image/jpeg", jpeg(np.asarray(image), 85), name)
+        return Picture(jpeg(np.asarray(image), 85), name)
 
     def name(
         self,

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from shotad.review.events import Tabs as OpenTabs
-from shotad.review.opening import Review
-from shotad.review.routes import WEB
+from shotad.review.routes import WEB, Review
 from shotad.script import load_track
 from tests.rendering.described import film_with, write_folder
 from tests.review.boardfilm import Tabs
@@ -268,7 +267,7 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> Non
 
 def test_another_film_in_its_place_is_told(place: Path) -> None:
     from shotad.core import FilmError, read_settings
-    from shotad.review.opening import open_session
+    from shotad.review.routes import open_session
 
     write_folder(place)
     with pytest.raises(FilmError, match="is not the film"):

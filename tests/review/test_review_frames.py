@@ -96,7 +96,6 @@ def opened(folder: Path, made: Made | None = None) -> Frames:
 
 
 def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    assert picture.media_type == "image/jpeg"
     return np.asarray(Pillow.open(io.BytesIO(picture.data)).convert("RGB"))
 
 
