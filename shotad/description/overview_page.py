@@ -37,7 +37,6 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.description.overview_data import (
-    OverviewLine,
     Piece,
     SheetShot,
     SlotView,
@@ -117,10 +116,10 @@ def write_sheet(
     for shot in subject.shots:
         shots[shot.middle].append(shot)
     leads: dict[float, list[tuple[int, SlotView, Piece]]] = defaultdict(list)
-    for number, line in enumerate(subject.lines):
-        if line.look is not None and line.look.pieces:
-            piece, second = lead_frame(line.look)
-            leads[second].append((number, line.look, piece))
+    for number, cue in enumerate(subject.lines):
+        if (look := subject.look(cue)) is not None and look.pieces:
+            piece, second = lead_frame(look)
+            leads[second].append((number, look, piece))
     written: set[Path] = set()
 
     def kept(name: str, image: Image.Image) -> Photo:
@@ -179,7 +178,7 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
     """
     events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
     events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
-    events += [(line.interval, f"line, {status_name(line.cue)}", line.cue.text) for line in subject.lines]
+    events += [(cue.interval, f"line, {status_name(cue)}", cue.text) for cue in subject.lines]
     stream = _environment().get_template("page.html.j2").stream(
         subject=subject,
         lead=lead(subject),
@@ -188,7 +187,8 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
         events=sorted(events, key=lambda event: event[:2]),
         strip=strip,
         frames=frames,
-        tables={line.id: table for line in subject.lines if (table := score_table(line, subject))},
+        tables={cue.id: table for cue in subject.lines if (table := score_table(cue, subject))},
+        slots={slot.id: slot for slot in subject.slots},
     )  # fmt: skip
     stream.enable_buffering(_CHUNK)
     for part in stream:
@@ -197,7 +197,7 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
 
 def lead(subject: Subject) -> str:
     """The film in one sentence."""
-    heard = sum(line.cue.heard for line in subject.lines)
+    heard = sum(cue.heard for cue in subject.lines)
     parts = [
         f"{minutes(subject.end)} long",
         plural(len(subject.shots), "shot"),
@@ -230,9 +230,9 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
         ("Slots", f"{len(subject.slots)}, {free:.1f} s together"),
     ]
     if subject.track is not None:
-        lines = Counter(status_name(line.cue) for line in subject.lines)
+        lines = Counter(map(status_name, subject.lines))
         parts = [f"{number} {status}" for status, number in lines.items()]
-        if edited := sum(is_changed(line.cue) for line in subject.lines):
+        if edited := sum(map(is_changed, subject.lines)):
             parts.append(f"{edited} edited by a person")
         engines = "; ".join(dict.fromkeys(maker.name for maker in subject.track.makers)) or "none named"
         rows += [("Lines", ", ".join(parts) or "none"), ("Engines", engines)]
@@ -270,12 +270,12 @@ def _colours(ground: Colour) -> str:
     return f"background:{css(ground)}" + (f";color:{ink}" if ink != "#000000" else "")
 
 
-def score_table(line: OverviewLine, subject: Subject) -> tuple[list[str], list[list[float | None]]] | None:
-    """Names of the shots of the clip of ``line``, and a row of scores for each, None of pairs that were not
+def score_table(cue: Cue, subject: Subject) -> tuple[list[str], list[list[float | None]]] | None:
+    """Names of the shots of the clip of a line, and a row of scores for each, None of pairs that were not
     compared; None where not one was."""
-    if line.look is None:
+    if (look := subject.look(cue)) is None:
         return None
-    pieces, slot = line.look.pieces, line.cue.slot_id or ""
+    pieces, slot = look.pieces, cue.slot_id or ""
     rows = [
         [None if one is other else subject.score(one.shot, other.shot, slot) for other in pieces]
         for one in pieces
@@ -342,7 +342,7 @@ def timeline(subject: Subject) -> list[TimelineRow]:
                 shots=tuple(s for shot in subject.shots for s in _shot(shot, time)),
                 speech=tuple(spoken),
                 slots=tuple(s for slot in subject.slots for s in _span("slot", slot.interval, time)),
-                lines=tuple(s for line in subject.lines for s in _span(_look_of(line), line.interval, time)),
+                lines=tuple(s for cue in subject.lines for s in _span(_look_of(cue), cue.interval, time)),
                 texts=tuple(_texts(subject, time)),
                 end=_percent(subject.end, time),
             )
@@ -372,7 +372,7 @@ def row_words(time: Interval, subject: Subject) -> str:
     shots = [shot for shot in subject.shots if shot.interval.overlaps(time)]
     spoken = sum(p.duration for u in subject.speech if (p := u.interval.clip(time)))
     slots = [slot for slot in subject.slots if slot.interval.overlaps(time)]
-    heard = [line for line in subject.lines if line.cue.heard and line.interval.overlaps(time)]
+    heard = [cue for cue in subject.lines if cue.heard and cue.interval.overlaps(time)]
     first, last = (shots[0].index, shots[-1].index) if shots else (0, 0)
     named = f"shot {first}" if first == last else f"shots {first} to {last}"
     return (
@@ -408,21 +408,21 @@ def _shot(shot: SheetShot, time: Interval) -> Iterator[Span]:
         yield replace(part, words=fitting[0] if fitting else "", thread=shot.thread)
 
 
-def _look_of(line: OverviewLine) -> str:
-    return "heard" if line.cue.heard else "unheard"
+def _look_of(cue: Cue) -> str:
+    return "heard" if cue.heard else "unheard"
 
 
 def _texts(subject: Subject, time: Interval) -> Iterator[Span]:
     """The text of each line in the row in which it begins, or in the next where that has no room for it."""
-    starts = [*(line.interval.start for line in subject.lines), math.inf]
-    for line, (start, after) in zip(subject.lines, pairwise(starts), strict=True):
-        if not line.interval.overlaps(time):
+    starts = [*(cue.interval.start for cue in subject.lines), math.inf]
+    for cue, (start, after) in zip(subject.lines, pairwise(starts), strict=True):
+        if not cue.interval.overlaps(time):
             continue
         left, right = max(0.0, _percent(start, time)), min(100.0, _percent(after, time))
         before = _percent(min(after, time.start), time) - _percent(start, time)
         if right - left >= _NARROWEST_TEXT > before:
-            words = line.cue.text if line.cue.heard else line.cue.status.value
-            yield Span(_look_of(line), left, right - left, words, language=line.cue.language)
+            words = cue.text if cue.heard else cue.status.value
+            yield Span(_look_of(cue), left, right - left, words, language=cue.language)
 
 
 _STATUS = {
@@ -480,7 +480,10 @@ def people_words(look: SlotView) -> str:
 def recognised_words(subject: Subject) -> str:
     """``Thom in 5 clips, Celia in 1 clip``, the most seen first; nothing where there was no cast."""
     clips = Counter(
-        called for line in subject.lines if line.look for called in {one.called for one in line.look.people}
+        called
+        for cue in subject.lines
+        if (look := subject.look(cue))
+        for called in {one.called for one in look.people}
     )
     ranked = sorted(clips.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{called} in {plural(count, 'clip')}" for called, count in ranked)

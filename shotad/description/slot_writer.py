@@ -293,8 +293,8 @@ class SlotWriter:
 
     def _begin(self, question: stage2.Question) -> None:
         self._open += 1
-        asked = stage2.inquiry(question, self._engines.writes, self._settings(question.plan))
-        self.scheduler.begin((question.key, _kept(asked, self._lines, question.key, self.written.lines)))
+        asked = _kept(question.inquiry(), self._lines, question.key, self.written.lines)
+        self.scheduler.begin((question.key, asked))
 
     def _make_cue(self) -> bool:
         """Make the next cue, if all is known of it."""

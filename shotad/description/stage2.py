@@ -100,19 +100,9 @@ def question(
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
         how += [identity_record(measures.identity)] if measures is not None else []
     key = key_of(how, request_record(request, engine.identity))
-    judge = Judge(plan, config, description.text, story)
-    return Question(plan, request, repairs, key, judge, measures=measures is not None)
-
-
-def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
-    """Asks for the lines of one slot until they can be used; returns its record."""
-    draft = Draft(asked, config)
-    yield from draft.written()
-    if config.verify.on and draft.lines:
-        yield from draft.verified()
-        if asked.measures:
-            yield from draft.measured()
-    return draft.record(engine.identity)
+    return Question(
+        plan, engine, config, request, repairs, key, description.text, story, measures is not None
+    )
 
 
 Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
@@ -121,15 +111,61 @@ Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Stage II's question about one slot. ``repairs``: whether a bad answer is asked for again;
-    ``measures``: whether somebody measures what lines are held against (`shotad.description.doubt`)."""
+    """Stage II's question about one slot, and what its lines are held to.
+
+    ``repairs``: whether a bad answer is asked for again; ``description`` is what lines are written from,
+    ``story`` what else the model is told of the film; ``measures``: whether somebody measures what lines are
+    held against (`shotad.description.doubt`).
+    """
 
     plan: SlotPlan
+    engine: Engine
+    config: Config
     request: Request
     repairs: bool
     key: str
-    judge: Judge
-    measures: bool = False
+    description: str
+    story: str
+    measures: bool
+
+    def inquiry(self) -> Inquiry:
+        """Asks for the lines of one slot until they can be used; returns its record."""
+        draft = Draft(self)
+        yield from draft.written()
+        if self.config.verify.on and draft.lines:
+            yield from draft.verified()
+            if self.measures:
+                yield from draft.measured()
+        return draft.record()
+
+    def complaints(self, line: str) -> tuple[Complaint, ...]:
+        """What to ask a model to do better, a complaint for each rule on words and one for each name."""
+        language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
+        found = complaints_about(line, self.plan.slot.max_words, language=language)
+        # Nothing is said against the very words by which the cast wants somebody to be called: a name with
+        # a title (``Mr. Lee``), a descriptor (``the woman in red``).
+        plain = line
+        for called in (character.called for character in presence.cast if character.called):
+            plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
+        if plain != line and any(one.rule in ("L13", "pronoun") for one in found):
+            again = complaints_about(plain, self.plan.slot.max_words, language=language)
+            fair = {one.rule for one in again}
+            found = tuple(one for one in found if one.rule not in ("L13", "pronoun") or one.rule in fair)
+        told = f"{prompt.note}\n{self.story}"
+        names = name_complaints(
+            line, self.description, presence, self.plan.heard, told=told, language=language
+        )
+        # Without names for Stage II nobody has told it which of somebody's names is the one to use.
+        return (*found, *(one for one in names if prompt.by_rules.stage2_names or one.rule != "L8"))
+
+    def as_spoken(self, line: str) -> str:
+        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
+        named = as_spoken(line, self.plan.presence, self.config.prompt)
+        return own_signs(named, self.config.language)
+
+    def without_untold(self, line: str) -> str:
+        """The line without names that the film has not told yet, where asking again has not helped."""
+        return without_untold(line, self.plan.presence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +183,6 @@ class Draft:
     """The work on one slot's lines."""
 
     asked: Question
-    config: Config
     tries: list[_Try] = field(default_factory=list)
     looks: list[Reply] = field(default_factory=list)
     lines: tuple[str, ...] = ()
@@ -161,9 +196,9 @@ class Draft:
 
     def written(self) -> Asking:
         """Asks until there are as many clean lines as are wanted, or no attempt is left."""
-        number = self.config.stage2.candidates
-        requests = self._draws(1 if self.config.stage2.lines_an_answer == number else number)
-        for left in reversed(range(self.config.stage2.attempts if self.asked.repairs else 1)):
+        number = self.asked.config.stage2.candidates
+        requests = self._draws(1 if self.asked.config.stage2.lines_an_answer == number else number)
+        for left in reversed(range(self.asked.config.stage2.attempts if self.asked.repairs else 1)):
             replies = yield tuple(EngineCall("writes", request) for request in requests)
             wanted = len((requests[0].schema or {}).get("properties", {})) or 1
             for request, reply in zip(requests, replies, strict=True):
@@ -172,7 +207,7 @@ class Draft:
             if not requests:
                 break
         lines = merged([one.lines for one in self.tries], lambda line: len(self._complaints(line)), number)
-        self._written = {self.asked.judge.without_untold(line): line for line in lines}
+        self._written = {self.asked.without_untold(line): line for line in lines}
         self.lines = tuple(self._written)
 
     def verified(self) -> Asking:
@@ -191,7 +226,7 @@ class Draft:
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
             self.tries.append(self._read(request, reply, 1))
-            new = tuple(self.asked.judge.without_untold(text) for text in self.tries[-1].lines)
+            new = tuple(self.asked.without_untold(text) for text in self.tries[-1].lines)
             if new and new[0] not in self.lines and new[0] not in instead.values():
                 instead[line] = new[0]
         if instead:
@@ -210,7 +245,7 @@ class Draft:
         (reply,) = yield (EngineCall("measures", request, with_clip=True),)
         self.facts = reply.notes or None
 
-    def record(self, writes: Identity) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """What was asked and answered, or why it failed or is silent."""
         last = self.tries[-1]
         silent = all(one.reply.finish == "silent" for one in self.tries)
@@ -230,7 +265,7 @@ class Draft:
             "slot": self.asked.plan.slot.id,
             "budget": self.asked.request.budget,
             "history": list(self.asked.request.history),
-            "maker": identity_record(writes),
+            "maker": identity_record(self.asked.engine.identity),
             "seed": self.asked.request.seed,
             "prompt": prompt_record(self.asked.request.messages),
             "raw": last.reply.text,
@@ -250,7 +285,7 @@ class Draft:
 
     def _read(self, request: Request, reply: Reply, wanted: int) -> _Try:
         """What an answer holds. No line may repeat the question, but where answers are taken as they come."""
-        messages, judge = request.messages, self.asked.judge
+        messages, asked = request.messages, self.asked
         if reply.error is not None or reply.finish == "silent":
             return _Try(messages, reply)
         if reply.finish == "refused":
@@ -259,15 +294,15 @@ class Draft:
             read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
         except ScriptError as trouble:
             return _Try(messages, reply, wrong=unreadable(trouble, reply.finish))
-        lines = tuple(judge.as_spoken(line) for line in read)
-        if self.asked.repairs:
-            lines = original(lines, reply.text, messages, judge.description)
+        lines = tuple(asked.as_spoken(line) for line in read)
+        if asked.repairs:
+            lines = original(lines, reply.text, messages, asked.description)
         return _Try(messages, reply, lines, None if lines else REPEATED)
 
     def _next(self, together: int) -> tuple[Request, ...]:
         """What is asked for next; nothing where the lines are good, or asking would not help: the last
         ``together`` calls failed, or nothing is worth saying."""
-        last, settings = self.tries[-1], self.config.stage2
+        last, settings = self.tries[-1], self.asked.config.stage2
         if all(one.reply.error is not None or one.reply.finish == "silent" for one in self.tries[-together:]):
             return ()
         every = [line for one in self.tries for line in one.lines]
@@ -300,18 +335,20 @@ class Draft:
         return tuple(replace(self.asked.request, seed=seed) for seed in seeds)
 
     def _seed(self, what: str) -> int:
-        return slot_seed(self.config.seed, f"{self.asked.plan.slot.id}/{what}")
+        return slot_seed(self.asked.config.seed, f"{self.asked.plan.slot.id}/{what}")
 
     def _complaints(self, line: str) -> tuple[Complaint, ...]:
-        return self.asked.judge.complaints(line) if self.asked.repairs else ()
+        return self.asked.complaints(line) if self.asked.repairs else ()
 
     def _look(self, lines: Sequence[str]) -> Asking:
         """Keeps in ``unseen`` what of these lines is not to be seen."""
-        claims = [(line, claim) for line in lines for claim in statements_in(line, self.config.language)]
+        claims = [
+            (line, claim) for line in lines for claim in statements_in(line, self.asked.config.language)
+        ]
         if not claims:
             return
         statements = [claim for _, claim in claims]
-        messages, schema = verify_messages(statements, self.asked.plan, self.config)
+        messages, schema = verify_messages(statements, self.asked.plan, self.asked.config)
         request = Request(
             slot_id=self.asked.plan.slot.id,
             messages=messages,
@@ -319,7 +356,7 @@ class Draft:
             sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
             seed=self._seed(f"look {len(self.looks)}"),
             schema=schema,
-            timed=self.config.prompt.times,
+            timed=self.asked.config.prompt.times,
         )
         (reply,) = yield (EngineCall("looks", request, with_clip=True),)
         self.looks.append(reply)
@@ -349,43 +386,3 @@ _TROUBLES = {
     "cut off": "the answer was cut off before a line was whole",
     "unreadable": "no line could be read",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """Judges the lines of one slot. ``description`` is what they are written from, ``story`` what else the
-    model was told of the film."""
-
-    plan: SlotPlan
-    config: Config
-    description: str
-    story: str = ""
-
-    def complaints(self, line: str) -> tuple[Complaint, ...]:
-        """What to ask a model to do better, a complaint for each rule on words and one for each name."""
-        language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
-        found = complaints_about(line, self.plan.slot.max_words, language=language)
-        # Nothing is said against the very words by which the cast wants somebody to be called: a name with
-        # a title (``Mr. Lee``), a descriptor (``the woman in red``).
-        plain = line
-        for called in (character.called for character in presence.cast if character.called):
-            plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
-        if plain != line and any(one.rule in ("L13", "pronoun") for one in found):
-            again = complaints_about(plain, self.plan.slot.max_words, language=language)
-            fair = {one.rule for one in again}
-            found = tuple(one for one in found if one.rule not in ("L13", "pronoun") or one.rule in fair)
-        told = f"{prompt.note}\n{self.story}"
-        names = name_complaints(
-            line, self.description, presence, self.plan.heard, told=told, language=language
-        )
-        # Without names for Stage II nobody has told it which of somebody's names is the one to use.
-        return (*found, *(one for one in names if prompt.by_rules.stage2_names or one.rule != "L8"))
-
-    def as_spoken(self, line: str) -> str:
-        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
-        named = as_spoken(line, self.plan.presence, self.config.prompt)
-        return own_signs(named, self.config.language)
-
-    def without_untold(self, line: str) -> str:
-        """The line without names that the film has not told yet, where asking again has not helped."""
-        return without_untold(line, self.plan.presence)

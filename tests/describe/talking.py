@@ -104,8 +104,7 @@ def write(
     text: str = "Ann opens a gate and walks into the garden.",
     engine: Model = ENGINE,
 ) -> Talk:
-    asked = asked2(presence, text, *how, engine=engine)
-    return Talk(stage2.inquiry(asked, engine, load_config(None, how)), *answers)
+    return Talk(asked2(presence, text, *how, engine=engine).inquiry(), *answers)
 
 
 def line(*texts: str) -> str:
