@@ -84,7 +84,6 @@ from .preparing import (
 )
 from .prompts import check_prompts as check_prompts
 from .scheduler import converse as converse
-from .shortening import LOG as LOG, shortener as shortener
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan, spoken as spoken
 from .stage1 import (
@@ -92,6 +91,7 @@ from .stage1 import (
     stage1_as_seen as stage1_as_seen,
     stage1_question as stage1_question,
 )
+from .stage2 import LOG as LOG, shortener as shortener
 from .templates import (
     check_templates as check_templates,
     prompt_hash as prompt_hash,

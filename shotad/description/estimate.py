@@ -358,7 +358,7 @@ def _open_questions(
                 attempts=config.stage1.attempts if engines.looks.abilities.converses else 1,
             )
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
-        asked = stage2.question(
+        asked = stage2.stage2_question(
             look.plan, described, (), engine, config,
             story=story, looks=identity, measures=engines.measures, shown=look.key,
         )  # fmt: skip

@@ -270,7 +270,7 @@ class SlotWriter:
         if seen["error"]:
             return True
         writes, described = self._engines.writes, description_of(plan.slot.id, seen)
-        question = stage2.question(
+        question = stage2.stage2_question(
             plan,
             described,
             self._said(plan) if writes.abilities.uses_history else (),

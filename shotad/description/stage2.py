@@ -2,25 +2,37 @@
 
 Lines are asked for, read, checked by the rules on words, budget and names, asked for again with what was
 wrong, and, where that is set, looked for in the frames. Whatever comes of it stands in one record.
+
+The same engine is asked for a shorter line where a spoken one does not fit and no whole phrase can go: by
+whoever fits the spoken lines, where a shorter line was wished for and the run has an engine that reads words.
+Every answer is kept in a log, so that the same line is not asked about twice.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from shotad.core import (
     Config,
     Description,
     Engine,
+    EngineError,
     Identity,
     Message,
+    Progress,
+    RecordLog,
     Reply,
     Request,
     SamplingSettings,
     ScriptError,
+    WorkFolder,
+    is_english,
     key_of,
     shipped_prompts,
 )
@@ -41,23 +53,39 @@ from shotad.description.conversation import (
     EngineCall,
     Inquiry,
     identity_record,
+    make_ready,
     prompt_record,
     request_record,
     slot_seed,
     try_record,
     usage_record,
 )
-from shotad.description.prompts import answer_schema, stage2_messages
+from shotad.description.engine_pair import Engines
+from shotad.description.prompts import answer_keys, answer_schema, check_prompts, stage2_messages
+from shotad.description.scheduler import converse
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
-from shotad.description.templates import prompt_hash
+from shotad.description.templates import material, prompt_hash, question as asking, render
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages
-from shotad.script import cast_mentions, own_signs
+from shotad.description.wording import content_of, head_of, words_of
+from shotad.engines import make_engine, stage_engines
+from shotad.script import (
+    DETERMINERS,
+    Answer,
+    Wish,
+    bare,
+    budget_in,
+    capitals_are_names,
+    cast_mentions,
+    names_in,
+    own_signs,
+    quotations,
+)
 
 REPAIRS = tuple(name for name in shipped_prompts("stage2") if name.startswith("stage2/again"))
 VERIFICATION = tuple(shipped_prompts("verify"))
 
 
-def question(
+def stage2_question(
     plan: SlotPlan,
     description: Description,
     history: Sequence[str],
@@ -290,14 +318,8 @@ class Draft:
             return _Try(messages, reply)
         if reply.finish == "refused":
             return _Try(messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
-        try:
-            read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
-        except ScriptError as trouble:
-            return _Try(messages, reply, wrong=unreadable(trouble, reply.finish))
-        lines = tuple(asked.as_spoken(line) for line in read)
-        if asked.repairs:
-            lines = original(lines, reply.text, messages, asked.description)
-        return _Try(messages, reply, lines, None if lines else REPEATED)
+        ours = messages if asked.repairs else ()
+        return _Try(messages, reply, *_lines_in(reply, wanted, asked.as_spoken, ours, asked.description))
 
     def _next(self, together: int) -> tuple[Request, ...]:
         """What is asked for next; nothing where the lines are good, or asking would not help: the last
@@ -369,6 +391,19 @@ class Draft:
                 self.unseen[line] = (*self.unseen.get(line, ()), claim)
 
 
+def _lines_in(
+    reply: Reply, wanted: int, spoken: Callable[[str], str], messages: Sequence[Message], quoted: str
+) -> tuple[tuple[str, ...], Complaint | None]:
+    """The lines of an answer as they are ``spoken``, without what repeats ``messages`` (see `original`), or
+    what is wrong with it."""
+    try:
+        read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
+    except ScriptError as trouble:
+        return (), unreadable(trouble, reply.finish)
+    lines = original([spoken(line) for line in read], reply.text, messages, quoted)
+    return lines, None if lines else REPEATED
+
+
 def _why(tries: Sequence[_Try]) -> str:
     """Why there is no line, for people: what was wrong last."""
     last = next((one for one in reversed(tries) if one.reply.error or one.wrong), tries[-1])
@@ -386,3 +421,146 @@ _TROUBLES = {
     "cut off": "the answer was cut off before a line was whole",
     "unreadable": "no line could be read",
 }
+
+
+class Shortener:
+    """Answers wishes for shorter lines (a `shotad.script.fit.Shorten`), by an engine that is ready and reads
+    messages. ``log`` keeps what was asked and answered."""
+
+    def __init__(self, engine: Engine, config: Config, log: RecordLog | None = None) -> None:
+        self._engine, self._config, self._log = engine, config, log
+        self.made: list[Mapping[str, Any]] = []
+        """The records of what the engine was asked, for the bill."""
+        self.trouble = ""
+        """Why the engine stopped answering, where it did; nothing more is asked of it then."""
+
+    def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
+        """An answer to each wish, in order; None where the engine has none."""
+        asked: dict[str, tuple[Wish, Request]] = {}
+        keys = []
+        for wish in wishes:
+            what = f"{wish.id}/shorter/{wish.words}/{wish.before.text if wish.before else ''}"
+            request = Request(
+                slot_id=wish.id,
+                messages=shorter_messages(wish, self._config),
+                budget=wish.words,
+                sampling=self._config.stage2.sampling,
+                seed=slot_seed(self._config.seed, what),
+                schema=answer_schema(1),
+            )
+            keys.append(key_of("shorter/1", request_record(request, self._engine.identity)))
+            asked[keys[-1]] = wish, request
+        kept = {key: self._log.get(key) for key in asked} if self._log is not None else {}
+        found = {key: record for key, record in kept.items() if record and record["error"] is None}
+        missing = [(key, _shorter(*asked[key], self._engine)) for key in asked if key not in found]
+        if missing and not self.trouble:
+            try:
+                for key, record in converse(missing, {"writes": self._engine}):
+                    found[key] = self._log.add(key, record) if self._log is not None else record
+                    self.made.append(found[key])
+            except EngineError as error:
+                self.trouble = str(error)
+        return [self._answer(wish, found.get(key)) for wish, key in zip(wishes, keys, strict=True)]
+
+    def _answer(self, wish: Wish, record: Mapping[str, Any] | None) -> Answer | None:
+        """What a record answers, judged by the rules as they are now; None where it holds no line."""
+        if record is None or record["error"] is not None or not record["shorter"]:
+            return None
+        line = str(record["shorter"])
+        return Answer(line, tuple(complaint.text for complaint in _about_shorter(line, wish)))
+
+
+def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
+    """The question; after an answer that was no use, the conversation goes on with what was wrong with it."""
+    form = json.dumps(dict.fromkeys(answer_keys(1), "..."), ensure_ascii=False)
+    user = render(
+        "shorter/line",
+        line=material(json.dumps(wish.text, ensure_ascii=False)),
+        budget=str(budget_in(wish.language, wish.words)),
+        template=form,
+    )
+    first = (Message("system", render("shorter/system", medium=config.prompt.medium)),
+             asking(user))  # fmt: skip
+    if wish.before is None:
+        return first
+    too_long = f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
+    wrong = [Complaint("budget", too_long)] if not wish.before.complaints else []
+    wrong += [Complaint("again", text) for text in wish.before.complaints]
+    said = json.dumps(dict(zip(answer_keys(1), [wish.before.text], strict=True)), ensure_ascii=False)
+    return stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
+
+
+def _shorter(wish: Wish, request: Request, engine: Engine) -> Inquiry:
+    (reply,) = yield (EngineCall("writes", request),)
+    lines: tuple[str, ...] = ()
+    wrong: Complaint | None = None
+    if reply.error is None:
+        signs = partial(own_signs, language=wish.language)
+        lines, wrong = _lines_in(reply, 1, signs, request.messages, wish.text)
+    return {
+        "slot": wish.id,
+        "line": wish.text,
+        "budget": wish.words,
+        "maker": identity_record(engine.identity),
+        "seed": request.seed,
+        "prompt": prompt_record(request.messages),
+        "raw": reply.text,
+        "finish": reply.finish,
+        "usage": try_record(reply)["usage"],
+        "tries": [try_record(reply, [wrong.text] if wrong else ())],
+        "error": reply.error,
+        "shorter": lines[0] if lines else "",
+    }
+
+
+def _about_shorter(line: str, wish: Wish) -> Iterator[Complaint]:
+    """What is wrong with an answer; of the rules on words those that the line itself kept."""
+    broken = {one.rule for one in complaints_about(wish.text, 10_000, language=wish.language)}
+    for one in complaints_about(line, wish.words, language=wish.language):
+        if one.rule == "budget" or one.rule not in broken:
+            yield one
+    # What the answer says that the line does not, and the subject that it lost
+    quotes = [line[start:end].strip("\"“”'‘’ .,") for start, end in quotations(line)]
+    strange = [quote for quote in quotes if quote.lower() not in wish.text.lower()]
+    if capitals_are_names(wish.language):
+        known = {bare(word).removesuffix("'s") for word in wish.text.split()}
+        strange += [name for name in names_in([line]) if not {bare(word) for word in name.split()} <= known]
+    if strange:
+        listed = ", ".join(json.dumps(one, ensure_ascii=False) for one in strange)
+        yield Complaint("name", f"You wrote {listed}. Say nothing that the sentence above does not say.")
+    if not is_english(wish.language):
+        return
+    _, verb = head_of(wish.text)
+    before = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
+    if verb and before and not before & {word.lemma for word in words_of(line)} - DETERMINERS:
+        yield Complaint("who", "Keep who acts.")
+    said = content_of(line)
+    if 2 * (said & content_of(wish.text)).total() < said.total():
+        yield Complaint("what", "It says something else. Say only what the sentence above says.")
+
+
+LOG = "shorter"
+"""Of ``shorter.jsonl``: what was asked and answered, so that no second render asks again."""
+
+
+def shortener(
+    folder: WorkFolder, config: Config, progress: Progress, engines: Engines | None = None
+) -> Shortener | None:
+    """Who is asked for shorter lines, as ``fit.ask`` has it; None where nobody is.
+
+    ``engines`` are those of a run that has just described the film. Raises EngineError where the engine of
+    Stage II is to be asked and reads no prompts.
+    """
+    at_hand = engines is not None and engines.writes.abilities.converses
+    if not (at_hand if config.fit.ask is None else config.fit.ask):
+        return None
+    engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
+    check_prompts("shorter")
+    if not engines:
+        make_ready(engine, progress)
+    if not engine.abilities.converses:
+        raise EngineError(
+            f"{engine.identity.engine} reads no prompts and cannot be asked for shorter lines.",
+            "Name a language model: --set stage2.engine=openai, or leave --ask away.",
+        )
+    return Shortener(engine, config, folder.log_of_records(LOG))

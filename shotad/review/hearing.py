@@ -38,7 +38,7 @@ from shotad.core import (
     write_text,
 )
 from shotad.film import Film, Prepared, open_film
-from shotad.review.kinds import Json
+from shotad.review.events import Json
 from shotad.script import Cue, Track
 from shotad.sound import (
     AUTO,

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
 from shotad.film import SlotChange
-from shotad.review.kinds import Asked, Change
+from shotad.review.scene import Asked, Change
 from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
 
 FILE, BEGUN = "review.jsonl", "review.begun.json"

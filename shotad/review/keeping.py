@@ -29,7 +29,7 @@ from shotad.film import Prepared, SlotChange, change_slots, recorded
 from shotad.review.events import Tabs
 from shotad.review.history import changed_track, stamp_of
 from shotad.review.jobs import WhenQuiet
-from shotad.review.kinds import Change
+from shotad.review.scene import Change
 from shotad.script import (
     REDO,
     TRACK,

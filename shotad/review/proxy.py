@@ -37,8 +37,7 @@ from shotad.core import (
     write_text,
 )
 from shotad.film import STILLS, Film, choose_track, open_film
-from shotad.review.events import Tabs
-from shotad.review.kinds import Json
+from shotad.review.events import Json, Tabs
 from shotad.review.playable import (
     BITS,
     LINES,

@@ -44,8 +44,8 @@ from shotad.core import (
 )
 from shotad.film import open_film
 from shotad.review.details import line_detail
-from shotad.review.events import Tabs, event_stream
-from shotad.review.kinds import Done, Json, Picture
+from shotad.review.events import Json, Tabs, event_stream
+from shotad.review.scene import Done
 from shotad.review.security import MOST_BYTES, Guard, Hosts, Keys, Refused, error_answer, read_body
 from shotad.review.session import Session
 from shotad.review.views import changed_view, conflict_view, film_view
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from shotad.review.findings import Findings
-    from shotad.review.frames import Frames, Strip
+    from shotad.review.frames import Frames, Picture, Strip
     from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs, Work
     from shotad.review.people import People

@@ -14,11 +14,10 @@ from typing import get_args
 
 from shotad.core import FilmInfo, OutOfDate, ReviewError, RunSettings, WorkFolderError
 from shotad.review.acts import ACTS, JOINED
-from shotad.review.events import Tabs
+from shotad.review.events import Json, Tabs
 from shotad.review.history import History, LineStep, Step, Way, stamp_of, step_of, walked
 from shotad.review.keeping import Keeper, differences
-from shotad.review.kinds import Asked, Change, Done, Json
-from shotad.review.scene import Scene
+from shotad.review.scene import Asked, Change, Done, Scene
 from shotad.script import Cue
 
 

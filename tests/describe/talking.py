@@ -94,7 +94,7 @@ def asked2(
 ) -> stage2.Question:
     described = Description(SLOT.id, {"Actions": text}, "", "", "model")
     more = {"looks": engine.identity, **more}
-    return stage2.question(plan(presence), described, (), engine, load_config(None, how), **more)
+    return stage2.stage2_question(plan(presence), described, (), engine, load_config(None, how), **more)
 
 
 def write(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request
-from shotad.description.shortening import Shortener
+from shotad.description.stage2 import Shortener
 from shotad.script import Answer, Wish
 
 LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
