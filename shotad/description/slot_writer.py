@@ -15,12 +15,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from shotad.core import (
-    NOBODY,
     Clip,
     Config,
     Engine,
     Facts,
-    Presence,
     RecordLog,
     Slot,
     Task,
@@ -33,7 +31,6 @@ from shotad.core import (
 )
 from shotad.description import stage1, stage2
 from shotad.description.choice import (
-    Around,
     ByRules,
     Chooser,
     FittedLine,
@@ -52,10 +49,12 @@ from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, other_language, sight_of
 from shotad.film import ClipPlan, Prepared, clips, word_budget
 from shotad.script import (
+    BENCHMARK,
     Cue,
     CueKind,
     CueStatus,
     Fitted,
+    Limits,
     Maker,
     Provenance,
     Sight,
@@ -86,17 +85,6 @@ class Written:
     seen: list[Record] = field(default_factory=list)
     lines: list[Record] = field(default_factory=list)
     other: list[Record] = field(default_factory=list)
-
-
-def around_of(said: Sequence[str], prepared: Prepared, context: RunContext) -> Around:
-    """What a line of this run is judged by, with the last of the lines heard before it.
-
-    A benchmark's slots and budgets have limits of their own.
-    """
-    config = context.config
-    given = context.given.slots is not None or config.slots.budget != "fit"
-    last = said[-config.stage2.history :] if config.stage2.history else ()
-    return Around([utterance.interval for utterance in prepared.speech], last, given=given)
 
 
 class SlotWriter:
@@ -319,9 +307,11 @@ class SlotWriter:
         return cue
 
     def _chosen(self, plan: SlotPlan, seen: Record, line: Record | None, chooser: Chooser) -> Cue:
-        said, settings = self._said(plan), self._settings(plan)
-        around = around_of(said, self._prepared, self._context)
-        return cue_of(plan.slot, seen, line, settings, around, chooser, said, plan.presence)
+        settings, speech = self._settings(plan), [said.interval for said in self._prepared.speech]
+        # A benchmark's slots and budgets have limits of their own.
+        given = self._context.given.slots is not None or settings.slots.budget != "fit"
+        situation = Situation(plan.slot, self._said(plan), "", speech, plan.presence, given)
+        return cue_of(situation, seen, line, settings, chooser)
 
     def _settings(self, plan: SlotPlan) -> Config:
         """Under which settings a slot is described."""
@@ -361,22 +351,19 @@ SILENT = "nothing worth saying was found"
 
 
 def cue_of(
-    slot: Slot,
+    situation: Situation,
     stage1: Mapping[str, Any],
     stage2: Mapping[str, Any] | None,
     config: Config,
-    around: Around,
     chooser: Chooser | None = None,
-    said: Sequence[str] = (),
-    presence: Presence = NOBODY,
 ) -> Cue:
-    """The slot's cue from the records of both stages.
+    """The slot's cue from the records of both stages; its description is taken from there.
 
-    ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`); ``said`` are all lines
-    heard so far in the film, oldest first (empty: those of ``around``); ``presence`` is who of the cast is on
-    the frames. The line starts when what it tells is seen, as far as that is known, and is shortened where
-    its slot ends too soon. A cue without a line says why.
+    ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`). The line starts when what
+    it tells is seen, as far as that is known, and is shortened where its slot ends too soon. A cue without a
+    line says why.
     """
+    slot, presence = situation.slot, situation.presence
     both = [("Stage I", stage1), *([("Stage II", stage2)] if stage2 is not None else [])]
     unspoken = Cue(
         id=slot.id,
@@ -416,13 +403,12 @@ def cue_of(
     def sight(text: str, rows: Rows) -> Sight | None:
         return sight_of(text, rows, stage1, config.slots.seconds_per_word, config.language, presence)
 
-    lines = _fitting(drafts, slot, config, around, sight)
+    lines = _fitting(drafts, situation, config, sight)
     if not lines:
         shortest = min(drafts, key=lambda draft: spoken_words(draft.text, config.language))
         seen = sight(shortest.text, shortest.said)
         return without_line(_too_long(shortest.text, seen, slot, config), CueStatus.DROPPED)
-    description = description_of(slot.id, stage1).text
-    situation = Situation(slot, tuple(said or around.before), description)
+    situation = replace(situation, description=description_of(slot.id, stage1).text)
     line = lines[(chooser or ByRules()).choose(lines, situation)]
     if line.residue is not None:
         return without_line(f"no clean line: {line.residue.message}: {line.text}")
@@ -466,13 +452,13 @@ def _drafts(stage2: Mapping[str, Any]) -> list[_Draft]:
 
 def _fitting(
     drafts: Sequence[_Draft],
-    slot: Slot,
+    situation: Situation,
     config: Config,
-    around: Around,
     sight: Callable[[str, Rows], Sight | None],
 ) -> list[FittedLine]:
     """Those of the candidates that fit, or can be made to. ``sight`` says when a line may start."""
-    lines = []
+    lines, slot, history = [], situation.slot, config.stage2.history
+    before = situation.said[-history:] if history else ()
     for number, draft in enumerate(drafts):
         fitted = _in_time(draft, slot, config, sight)
         foreign = not is_english(config.language) and other_language(draft.text, config.language)
@@ -484,10 +470,10 @@ def _fitting(
             findings = check_line(
                 fitted.text,
                 interval=interval,
-                speech=around.speech,
-                previous=around.before,
+                speech=situation.speech,
+                previous=before,
                 language=config.language,
-                limits=around.limits,
+                limits=BENCHMARK if situation.given else Limits(),
             )
             lines.append(FittedLine(number, fitted, interval, findings, draft.unseen, seen))
     return lines

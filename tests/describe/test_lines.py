@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
+from shotad.core import NOBODY, Box, Character, Interval, Mark, Presence, Sighting, Slot, load_config
 from shotad.description.choice import FittedLine, Situation
-from shotad.description.slot_writer import Around, cue_of
+from shotad.description.slot_writer import cue_of
 from shotad.script import Cue, CueStatus
 
 SLOT = Slot("s00010000", Interval(10, 14), 8)
@@ -35,9 +35,10 @@ def record(*candidates: str, **changes: Any) -> dict[str, Any]:
 
 def cue(
     stage2: Mapping[str, Any] | None, *, stage1: Mapping[str, Any] | None = None, slot: Slot = SLOT,
-    how: tuple[str, ...] = (), before: tuple[str, ...] = (), **more: Any,
+    how: tuple[str, ...] = (), presence: Presence = NOBODY,
 ) -> Cue:  # fmt: skip
-    return cue_of(slot, stage1 or look(), stage2, load_config(None, how), Around(before=before), **more)
+    situation = Situation(slot, presence=presence)
+    return cue_of(situation, stage1 or look(), stage2, load_config(None, how))
 
 
 class Last:
