@@ -61,7 +61,7 @@ from shotad.description.conversation import (
     usage_record,
 )
 from shotad.description.engine_pair import Engines
-from shotad.description.prompts import answer_keys, answer_schema, check_prompts, stage2_messages
+from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts, stage2_messages
 from shotad.description.scheduler import converse
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
 from shotad.description.templates import material, prompt_hash, question as asking, render
@@ -472,12 +472,11 @@ class Shortener:
 
 def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     """The question; after an answer that was no use, the conversation goes on with what was wrong with it."""
-    form = json.dumps(dict.fromkeys(answer_keys(1), "..."), ensure_ascii=False)
     user = render(
         "shorter/line",
         line=material(json.dumps(wish.text, ensure_ascii=False)),
         budget=str(budget_in(wish.language, wish.words)),
-        template=form,
+        template=answer_form(1),
     )
     first = (Message("system", render("shorter/system", medium=config.prompt.medium)),
              asking(user))  # fmt: skip
