@@ -202,7 +202,7 @@ class Session:
         with self._opened():
             self.news.expect()
 
-    def absorb(self, said: str, origin: str = "job") -> Done | None:
+    def absorb(self, said: str) -> Done | None:
         """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
 
         Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
@@ -217,7 +217,7 @@ class Session:
             lines = tuple(step for step in steps if step.was != step.now)
             if lines:
                 self._note(lambda: self._history.add(Step(said, lines)))
-            return self._done(Change(said), origin) if lines or self.news else None
+            return self._done(Change(said), "job") if lines or self.news else None
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
