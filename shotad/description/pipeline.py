@@ -19,12 +19,12 @@ from shotad import __version__
 from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
 from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
-from shotad.description.engine_pair import Engines, Used, used
+from shotad.description.engine_pair import Engines, Used
 from shotad.description.overview_data import long_silences
 from shotad.description.overview_page import write_sheet
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.prompts import check_prompts
-from shotad.description.slot_writer import SlotWriter, Written
+from shotad.description.slot_writer import SlotWriter
 from shotad.description.slotplan import SlotPlan
 from shotad.film import Film, Prepared, changes_since, why_few
 from shotad.script import (
@@ -122,22 +122,20 @@ def describe(
     with SlotWriter(sketches, tuple(map(builder.known, sketches)), prepared, context, engines) as writer:
         for name, _ in writer.begin(builder.plans()):
             writer.go_on(name)
-    written = writer.written
-    outcome = write_track(written.cues, prepared, context, engines.makers, discard_edits=discard_edits)
+    outcome = write_track(writer.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
     page = write_sheet(folder.path, context.frames.pictures, config, context.progress) if sheet else None
     context.frames.release()
-    spent = used(written.seen, written.lines, engines.terms(config), written.other)
     warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
-    return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=builder.recognised)
+    return replace(outcome, sheet=page, used=writer.used, warnings=warnings, recognised=builder.recognised)
 
 
-def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> Written:
-    """The cue of each plan: a line, silent or failed."""
+def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> SlotWriter:
+    """Who has written the cue of each plan: a line, silent or failed."""
     with SlotWriter(plans, plans, prepared, context, engines) as writer:
         for name, _ in writer.begin(plans):
             writer.go_on(name)
-    return writer.written
+    return writer
 
 
 @span("track")

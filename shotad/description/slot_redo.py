@@ -30,7 +30,7 @@ from shotad.core import (
 )
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import slot_seed
-from shotad.description.engine_pair import Engines, Used, used
+from shotad.description.engine_pair import Engines, Used
 from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
@@ -112,12 +112,11 @@ def redo(
         with SlotRewriter(asks, track, prepared, context, engines, apart) as rewriter:
             for name, _ in rewriter.begin([ask.plan for ask in asks]):
                 rewriter.go_on(name)
-    page, written = None, rewriter.written
+    page = None
     if sheet and rewriter.files:
         page = write_sheet(folder.path, context.frames.pictures, config, context.progress)
-    spent = used(written.seen, written.lines, engines.terms(config), written.other)
     news = (*warnings, *rewriter.warnings)
-    return Redone(tuple(rewriter.results), rewriter.files, page, news, spent)
+    return Redone(tuple(rewriter.results), rewriter.files, page, news, rewriter.used)
 
 
 def _present(folder: WorkFolder, film: FilmId) -> Track:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -41,7 +41,7 @@ from shotad.description.choice import (
 )
 from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
 from shotad.description.doubt import Evidence, doubt_of
-from shotad.description.engine_pair import Engines
+from shotad.description.engine_pair import Engines, Used, used
 from shotad.description.preparing import RunContext
 from shotad.description.scheduler import Scheduler
 from shotad.description.slotplan import SlotPlan
@@ -77,16 +77,6 @@ machine. Fewer, and two that do not fit together are loaded in turn too often; m
 more, for a line is kept when it has been looked for."""
 
 
-@dataclass(slots=True)
-class Written:
-    """The cues, and the records that this run made to get them: of both stages, and of choices and notes."""
-
-    cues: list[Cue] = field(default_factory=list)
-    seen: list[Record] = field(default_factory=list)
-    lines: list[Record] = field(default_factory=list)
-    other: list[Record] = field(default_factory=list)
-
-
 class SlotWriter:
     """Both stages of one run, in a ``with`` block: tell `go_on` of each record that `begin` gives.
 
@@ -107,7 +97,11 @@ class SlotWriter:
         *,
         looks: RecordLog | None = None,
     ) -> None:
-        self.written = Written()
+        self.cues: list[Cue] = []
+        # The records that this run made: of both stages, and of choices and notes
+        self._new_looks: list[Record] = []
+        self._new_lines: list[Record] = []
+        self._others: list[Record] = []
         self.scheduler = engines.scheduler(context.config, self._clip_of)
         self._prepared, self._context = prepared, context
         self._engines, self._config = engines, context.config
@@ -157,6 +151,12 @@ class SlotWriter:
             maker = identity_record(engine.identity)
             log.keep(keys, lambda record: of_other(record, maker))
 
+    @property
+    def used(self) -> Used:
+        """What the engines took for it."""
+        terms = self._engines.terms(self._config)
+        return used(self._new_looks, self._new_lines, terms, self._others)
+
     def _make_chooser(self, config: Config) -> Chooser:
         who, ask = self._engines.writes.identity, partial(self.scheduler.ask, "writes")
         return make_chooser(config, ask, *self._kept("choices"), who, self._context.progress)
@@ -164,7 +164,7 @@ class SlotWriter:
     def _kept(self, name: str) -> tuple[Known, Keep]:
         """The answers of ``NAME.jsonl``, which are kept for the next run."""
         log = self._context.folder.log_of_records(name)
-        return log.get, lambda key, record: self.written.other.append(log.add(key, record))
+        return log.get, lambda key, record: self._others.append(log.add(key, record))
 
     def begin(self, plans: Iterable[SlotPlan]) -> Scheduler:
         """Have Stage I asked about ``plans``, which are drawn, and clips read, one by one; the clips that are
@@ -219,7 +219,7 @@ class SlotWriter:
         with span("frames"):
             seen = stage1.stage1_as_seen(clip, question.plan, question.engine, self._config)
             seen = stage1.with_sound(seen, self._context, question.engine)
-        return _kept(question.inquiry(seen), self._looks, question.key, self.written.seen)
+        return _kept(question.inquiry(seen), self._looks, question.key, self._new_looks)
 
     def go_on(self, name: str) -> None:
         """Do what can be done now that the record of this name is there."""
@@ -243,7 +243,7 @@ class SlotWriter:
             self._begin(self._again.popleft())
             return True
         # The next line waits for its description, and for all that it depends on.
-        after_lines = self._in_turn and len(self.written.cues) < self._passed
+        after_lines = self._in_turn and len(self.cues) < self._passed
         looks_first = self.looks_first or self._engines.alternate
         after_looks = looks_first and len(self._looked) < len(self._sketches)
         if after_lines or after_looks or self._passed == len(self._places):
@@ -281,12 +281,12 @@ class SlotWriter:
 
     def _begin(self, question: stage2.Question) -> None:
         self._open += 1
-        asked = _kept(question.inquiry(), self._lines, question.key, self.written.lines)
+        asked = _kept(question.inquiry(), self._lines, question.key, self._new_lines)
         self.scheduler.begin((question.key, asked))
 
     def _make_cue(self) -> bool:
         """Make the next cue, if all is known of it."""
-        number = len(self.written.cues)
+        number = len(self.cues)
         if number == self._passed:
             return False
         plan, seen = self._places[number].plan, self._places[number].key
@@ -294,7 +294,7 @@ class SlotWriter:
         if key is not None and key not in self._settled:
             return False
         line = None if key is None else self._lines.record(key)
-        self.written.cues.append(self._cue(plan, self._looks.record(seen), line))
+        self.cues.append(self._cue(plan, self._looks.record(seen), line))
         if self._writing is not None:
             self._writing.advance()
         return True
@@ -319,7 +319,7 @@ class SlotWriter:
 
     def _said(self, plan: SlotPlan) -> tuple[str, ...]:
         """All lines that are heard before a slot, oldest first."""
-        return tuple(cue.text for cue in self.written.cues if cue.heard)
+        return tuple(cue.text for cue in self.cues if cue.heard)
 
     def _story(self, plan: SlotPlan, description: str) -> str:
         """What Stage II is told of the film besides the slot's description."""

@@ -18,7 +18,6 @@ from shotad.description import (
     check_cast,
     prepare,
     understand,
-    used,
     write,
     write_track,
 )
@@ -67,7 +66,7 @@ def describe_clip(
         if scripts:
             write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
         context.frames.release()
-        spent = used(written.seen, written.lines, engines.terms(config), written.other)
+        spent = written.used
         lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
         told = (*warnings, *prepared.warnings, *amiss)
     every = []
