@@ -224,15 +224,14 @@ class History:
             stack.pop()
         return None
 
-    def label(self, way: Way) -> str | None:
-        """What was said of the step that `last` gives."""
-        step = self._next[way]
-        return None if step is None else step.said
-
-    def line(self, way: Way) -> str | None:
-        """The line that the step which `last` gives is about; None where it is about several, or slots."""
-        step = self._next[way]
-        return step.lines[0].id if step is not None and len(step.lines) == 1 else None
+    @property
+    def next_steps(self) -> dict[str, str | None]:
+        """What was said of the next ``undo`` and ``redo`` (as `last` gives them), and as ``undo_line`` and
+        ``redo_line`` of which line they are; None where there is none, or it is of several, or of slots."""
+        said: dict[str, str | None]
+        said = {way: None if step is None else step.said for way, step in self._next.items()}
+        alone = {way: step.lines[0].id for way, step in self._next.items() if step and len(step.lines) == 1}
+        return {**said, **{f"{way}_line": alone.get(way) for way in said}}
 
     def skip(self, way: Way) -> None:
         """Note that the next step can be undone or done again no more."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 from shotad.core import (
     FilmInfo,
@@ -85,10 +84,7 @@ class Session:
 
     @property
     def next_steps(self) -> dict[str, str | None]:
-        """What is said of the next ``undo`` and ``redo``, and as ``undo_line`` and ``redo_line`` of which
-        line they are; None where there is none, or it is of several, or of slots."""
-        ways, history = get_args(Way), self._history
-        return {way: history.label(way) for way in ways} | {f"{way}_line": history.line(way) for way in ways}
+        return self._history.next_steps
 
     def cue(self, name: str) -> Cue:
         """The line called ``name``. Raises ReviewError where there is none."""

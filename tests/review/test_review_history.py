@@ -33,9 +33,9 @@ def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
     assert whole.lines[0].backwards().applied(texts[1], "en") == CAT
     history.add(step(texts[2], CAT, "Three.", "g"))  # another hand was between
     history.add("undo")
-    assert history.label("undo") == "Two."
+    assert history.next_steps["undo"] == "Two."
     history.add("undo")
-    assert History(tmp_path).label("undo") is None
+    assert History(tmp_path).next_steps["undo"] is None
 
 
 def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
@@ -45,19 +45,19 @@ def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
     data = history.path.read_bytes()
     history.path.write_bytes(data[:-20])
     cut = History(tmp_path)
-    assert cut.label("undo") == "One."
+    assert cut.next_steps["undo"] == "One."
     cut.add(step(DOG, CAT, "Three."))
     cut.add("undo")
     for one in (cut, History(tmp_path)):
-        assert (one.label("undo"), one.label("redo")) == ("One.", "Three.")
+        assert (one.next_steps["undo"], one.next_steps["redo"]) == ("One.", "Three.")
 
 
 def test_rows_that_are_no_rows(tmp_path: Path) -> None:
     (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n')
     history = History(tmp_path)
-    assert history.label("undo") is None
+    assert history.next_steps["undo"] is None
     history.add(step(CAT, DOG, "One."))
-    assert History(tmp_path).label("undo") == "One."
+    assert History(tmp_path).next_steps["undo"] == "One."
 
 
 @pytest.mark.parametrize("begun", ["done", "undo", "redo"])
@@ -75,7 +75,7 @@ def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Pa
         again = History(tmp_path)
         again.settle(track_of(cue), ())
         assert again.knows(("tab", 7)) is held
-        assert (again.label("undo") == "One.") is ((begun == "undo") is not held)
+        assert (again.next_steps["undo"] == "One.") is ((begun == "undo") is not held)
         assert not again.is_open
     # The row was added and the note of it left, or half of the row.
     (tmp_path / "review.begun.json").write_bytes(killed)
@@ -85,7 +85,7 @@ def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Pa
     again.path.write_bytes(whole[:-9])
     History(tmp_path).settle(track_of(after), ())
     assert again.path.read_bytes().endswith(whole.splitlines(keepends=True)[-1])
-    assert History(tmp_path).label("undo") == (None if begun == "undo" else "One.")
+    assert History(tmp_path).next_steps["undo"] == (None if begun == "undo" else "One.")
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"[]", b'{"at": 0, "row": {"step": "done"}}', b'{"at": 0}', b"\xff"])
@@ -93,7 +93,7 @@ def test_a_spoilt_note_of_what_was_begun_is_passed_over(spoilt: bytes, tmp_path:
     (tmp_path / "review.begun.json").write_bytes(spoilt)
     history = History(tmp_path)
     history.settle(track_of(CAT), ())
-    assert (history.label("undo"), history.is_open) == (None, False)
+    assert (history.next_steps["undo"], history.is_open) == (None, False)
 
 
 def test_a_history_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
@@ -101,6 +101,6 @@ def test_a_history_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
     history.add(step(CAT, DOG, "One."))
     history.path.unlink()
     history.sync()
-    assert history.label("undo") is None
+    assert history.next_steps["undo"] is None
     history.add(step(CAT, DOG, "Two."))
-    assert History(tmp_path).label("undo") == "Two."
+    assert History(tmp_path).next_steps["undo"] == "Two."
