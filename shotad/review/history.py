@@ -228,9 +228,9 @@ class History:
     def next_steps(self) -> dict[str, str | None]:
         """What was said of the next ``undo`` and ``redo`` (as `last` gives them), and as ``undo_line`` and
         ``redo_line`` of which line they are; None where there is none, or it is of several, or of slots."""
-        said: dict[str, str | None]
-        said = {way: None if step is None else step.said for way, step in self._next.items()}
-        alone = {way: step.lines[0].id for way, step in self._next.items() if step and len(step.lines) == 1}
+        steps = {str(way): step for way, step in self._next.items()}
+        said = {way: None if step is None else step.said for way, step in steps.items()}
+        alone = {way: step.lines[0].id for way, step in steps.items() if step and len(step.lines) == 1}
         return {**said, **{f"{way}_line": alone.get(way) for way in said}}
 
     def skip(self, way: Way) -> None:
