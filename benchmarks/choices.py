@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import DESCRIBERS, DREAM, described_lines
 
 from shotad.core import Interval, Slot, slot_id
-from shotad.description.choice import Around, ByRules, BySequence, Chooser, Embed, FittedLine, Situation
+from shotad.description.choice import ByRules, BySequence, Chooser, Embed, FittedLine, Situation
 from shotad.script import Fitted, check_line, make_embedder
 
 REACH = 3.0
@@ -103,9 +103,7 @@ def taken(film: Film, chooser: Chooser) -> Iterator[str]:
             for number, (_, text) in enumerate(found)
         ]
         slot = Slot(slot_id(moment.interval.start), moment.interval, 30)
-        index = chooser.choose(
-            lines, Situation(slot, tuple(said), moment.description, Around(before=said[-5:]))
-        )
+        index = chooser.choose(lines, Situation(slot, tuple(said), moment.description))
         said.append(found[index][1])
         yield found[index][0]
 

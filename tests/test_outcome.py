@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shotad.core import Interval
-from shotad.description.usage import long_silences
+from shotad.description.overview_data import long_silences
 from shotad.script import Cue, FilmId, Track
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from shotad.core import Clip, Config, Interval, OverlaySettings, Role, WorkFolderError
 from shotad.description import write_sheet
-from shotad.description.overview import as_seen
 from shotad.description.overview_data import Piece, SlotView
+from shotad.description.overview_page import as_seen
 from shotad.film import Picture, fit, paint
 from shotad.script import CueStatus
 from tests.sheetfolder import FakeFilm, Made, make_folder

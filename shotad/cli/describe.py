@@ -27,10 +27,10 @@ from shotad.cli.options import (
 )
 from shotad.cli.render import sound_flags, sound_options
 from shotad.core import Config, Recording, duration, lines as time_lines, profiled, span
-from shotad.description import Outcome, usage_as_json, usage_lines
 from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
+    from shotad.description import Outcome
     from shotad.script import Report
     from shotad.sound import Rendered
 
@@ -88,10 +88,10 @@ def command(console: Console, **options: Any) -> None:
         check_voice(config, options["makes"])
     with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
         if options["estimate"]:
-            from shotad.description import estimate_as_json, estimate_lines, foresee
+            from shotad.description import foresee
 
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
-            lines, found = estimate_lines(foreseen), estimate_as_json(foreseen)
+            lines, found = foreseen.lines(), foreseen.as_json()
             lines += _time_spent(recorded, found)
             console.result("\n".join(lines), found)
             return
@@ -190,7 +190,7 @@ def summary(outcome: Outcome) -> str:
         lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")
     lines += [f"Note: {warning}" for warning in outcome.warnings]
     if outcome.used is not None:
-        lines += usage_lines(outcome.used)
+        lines += outcome.used.lines()
     if any(maker.engine == "observer" for cue in cues if cue.provenance for maker in cue.provenance.makers):
         # What to connect for a description worth hearing: what runs here, if a model server does
         from shotad.engines import running
@@ -230,7 +230,7 @@ def report(outcome: Outcome, checked: Report | None = None, heard: Rendered | No
         "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
         "recognised": None if outcome.recognised is None else dict(outcome.recognised),
         "warnings": list(outcome.warnings),
-        "used": usage_as_json(outcome.used) if outcome.used is not None else None,
+        "used": outcome.used.as_json() if outcome.used is not None else None,
         "files": [str(path) for path in outcome.files],
         "sheet": [str(outcome.sheet)] if outcome.sheet else [],
         "lines": [

@@ -91,8 +91,6 @@ _AGAIN = "Their lines stay as they were; run the command again with these slots 
 
 def _summary(done: Redone) -> str:
     """Old and new line of each slot, or why there is no new one."""
-    from shotad.description import usage_lines
-
     lines = []
     for one in done.results:
         before = one.before
@@ -103,7 +101,7 @@ def _summary(done: Redone) -> str:
         else:
             lines.append(f"  Nothing was changed: {one.reason or SAME}")
     lines += [f"Note: {warning}" for warning in done.warnings]
-    lines += usage_lines(done.used)
+    lines += done.used.lines()
     if done.files:
         lines += ["Files:", *(f"  {path}" for path in done.files)]
     return "\n".join([*lines, f"Overview: {done.sheet}"] if done.sheet else lines)
@@ -111,8 +109,6 @@ def _summary(done: Redone) -> str:
 
 def _report(done: Redone) -> dict[str, Any]:
     """The same for programs."""
-    from shotad.description import usage_as_json
-
     lines = []
     for one in done.results:
         now = one.after or one.before
@@ -131,7 +127,7 @@ def _report(done: Redone) -> dict[str, Any]:
     return {
         "lines": lines,
         "warnings": list(done.warnings),
-        "used": usage_as_json(done.used),
+        "used": done.used.as_json(),
         "files": [str(path) for path in done.files],
         "sheet": [str(done.sheet)] if done.sheet else [],
     }

@@ -54,8 +54,6 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     from shotad.core import RecordLog, WorkFolder
     from shotad.description import (
         between,
-        estimate_as_json,
-        estimate_lines,
         foresee_translation,
         make_ready,
         read_source,
@@ -75,7 +73,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         ready_if_here(engine)
         log = RecordLog(place / f"{log_name(tag)}.jsonl")
         foreseen = foresee_translation(source, tag, engine, config, log)
-        console.result("\n".join(estimate_lines(foreseen)), estimate_as_json(foreseen))
+        console.result("\n".join(foreseen.lines()), foreseen.as_json())
         return
     with WorkFolder(place, force=options["force"]) as folder:
         for line in _notice(engine):
@@ -84,10 +82,10 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         outcome = translate_into(
             folder, source, tag, engine, config, discard_edits=options["discard_edits"], progress=console
         )
-        failed = len(outcome.translated.failed)
+        failed = len(outcome.failed)
         folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")
     console.result(summary(outcome), report(outcome))
-    reasons = [one.reason for one in outcome.translated.failed]
+    reasons = [one.reason for one in outcome.failed]
     heard = len(outcome.track.heard)
     tell_failures(reasons, len(reasons) + heard, "lines", all_failed=not heard, strict=options["strict"])
 
@@ -138,39 +136,34 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
 def summary(outcome: TranslationOutcome) -> str:
     """What a describer wants to know, as plain lines."""
-    from shotad.description import usage_lines
-
-    done, track = outcome.translated, outcome.track
+    track = outcome.track
     lines = [
         f"Lines in {language_of(track.language).name}: {len(track.heard)} to be spoken; asked for "
-        f"{done.asked}, translated before {done.known}."
+        f"{outcome.asked}, translated before {outcome.known}."
     ]
     if outcome.kept:
         lines.append(f"Edited by a person and kept: {len(outcome.kept)}.")
     shortened = sum(bool(cue.fit_steps) for cue in track.heard)
     if shortened:
         lines.append(f"Shortened: {shortened}.")
-    if done.failed:
-        lines.append(f"Without a translation that fits: {len(done.failed)}.")
-        lines += [f"  {timecode(one.start)}  {one.reason}" for one in done.failed]
+    if outcome.failed:
+        lines.append(f"Without a translation that fits: {len(outcome.failed)}.")
+        lines += [f"  {timecode(one.start)}  {one.reason}" for one in outcome.failed]
     lines += [f"Note: {warning}" for warning in outcome.warnings]
-    lines += usage_lines(done.used)
+    lines += outcome.used.lines()
     return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
 
 
 def report(outcome: TranslationOutcome) -> dict[str, Any]:
     """The same for programs."""
-    from shotad.description import usage_as_json
-
-    done = outcome.translated
     return {
         "language": outcome.track.language,
         "lines": len(outcome.track.heard),
-        "asked": done.asked,
-        "known": done.known,
+        "asked": outcome.asked,
+        "known": outcome.known,
         "kept": list(outcome.kept),
-        "failed": [{"id": one.id, "start": one.start, "reason": one.reason} for one in done.failed],
+        "failed": [{"id": one.id, "start": one.start, "reason": one.reason} for one in outcome.failed],
         "warnings": list(outcome.warnings),
-        "used": usage_as_json(done.used),
+        "used": outcome.used.as_json(),
         "files": [str(path) for path in outcome.files],
     }

@@ -17,7 +17,6 @@ from .cast_removal import (
     run_folder as run_folder,
     still_named as still_named,
 )
-from .castlist import spoken as spoken
 from .clip_builder import (
     GrammarReaders as GrammarReaders,
     check_readers as check_readers,
@@ -44,12 +43,15 @@ from .doubt import (
     signs_of as signs_of,
     things_told as things_told,
 )
-from .engine_pair import Engines as Engines, opening as opening, remarks as remarks
-from .estimate import (
-    estimate_as_json as estimate_as_json,
-    estimate_lines as estimate_lines,
-    foresee as foresee,
+from .engine_pair import (
+    Engines as Engines,
+    StageUsed as StageUsed,
+    Used as Used,
+    opening as opening,
+    remarks as remarks,
+    used as used,
 )
+from .estimate import foresee as foresee
 from .lint_check import (
     Again as Again,
     Checker as Checker,
@@ -64,10 +66,11 @@ from .lint_material import (
     kept_findings as kept_findings,
     track_material as track_material,
 )
-from .overview import write_sheet as write_sheet
 from .overview_data import in_words as in_words
+from .overview_page import write_sheet as write_sheet
 from .pipeline import (
     ADDED as ADDED,
+    Outcome as Outcome,
     describe as describe,
     empty_line as empty_line,
     write as write,
@@ -81,16 +84,14 @@ from .preparing import (
 )
 from .prompts import check_prompts as check_prompts
 from .scheduler import converse as converse
-from .shortening import LOG as LOG, shortener as shortener
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
-from .slotplan import SlotPlan as SlotPlan
+from .slotplan import SlotPlan as SlotPlan, spoken as spoken
 from .stage1 import (
     Stage1Question as Stage1Question,
     stage1_as_seen as stage1_as_seen,
-    stage1_inquiry as stage1_inquiry,
     stage1_question as stage1_question,
-    stage1_unread as stage1_unread,
 )
+from .stage2 import LOG as LOG, shortener as shortener
 from .templates import (
     check_templates as check_templates,
     prompt_hash as prompt_hash,
@@ -104,13 +105,5 @@ from .translation import (
     foresee_translation as foresee_translation,
     read_source as read_source,
     translate_into as translate_into,
-)
-from .usage import (
-    Outcome as Outcome,
-    StageUsed as StageUsed,
-    Used as Used,
-    usage_as_json as usage_as_json,
-    usage_lines as usage_lines,
-    used as used,
 )
 from .wording import head_of as head_of, verbs_of as verbs_of, words_of as words_of

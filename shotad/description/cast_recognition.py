@@ -82,28 +82,6 @@ def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSea
     return wanted
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A shot's faces, each with whose it is."""
-
-    faces: ShotFaces
-    tracks: tuple[tuple[FaceTrack, Verdict], ...]
-
-    def at(self, second: float, ids: Collection[str]) -> Iterator[Sighting]:
-        """Those of ``ids`` that are on the frame wanted at ``second``."""
-        shown = self.faces.came_up.get(second)
-        if shown is None:
-            return
-        for track, verdict in self.tracks:
-            box, name = track.box_at(shown), verdict.member
-            if verdict.looks:
-                near = min(range(len(track.faces)), key=lambda i: abs(track.faces[i].seconds - shown))
-                known = abs(track.faces[near].seconds - shown) < _SAME_FRAME
-                name = verdict.at(near) if known else None
-            if box is not None and name is not None and name in ids:
-                yield Sighting(name, box, shown, round(verdict.likeness or 0.0, 4))
-
-
 _SAME_FRAME = 1e-3
 """Seconds by which records round."""
 
@@ -156,7 +134,7 @@ def recognise(
             warnings.append(
                 f"reveal_at of {member.says} tells of {others}, not of {film}: named from the start."
             )
-    shots = Counter(name for named in seen.values() for name in _members(named))
+    shots = Counter(name for faces in seen.values() for name in faces.members)
     recognised = tuple((member.says, shots[member.id]) for member in cast if shots[member.id])
     return tuple(done), recognised, tuple(warnings)
 
@@ -181,7 +159,7 @@ def _named(
     run: WorkFolder | None,
     models: FaceModels,
     gallery: Gallery,
-) -> dict[int, Named]:
+) -> dict[int, ShotFaces]:
     """The faces of the shots that the plans show, with whose they are, by the number of the shot."""
     settings, given, frames = context.config.cast, context.given, context.frames
     log = (run or context.folder).log_of_records(FACES)
@@ -198,8 +176,8 @@ def _named(
     tracks = [track for one in both for track in one.tracks]
     names = {member.id: member.says or member.id for member in cast}
     verdicts = iter(identify(tracks, gallery, settings, models, names))
-    named = [Named(one, tuple((track, next(verdicts)) for track in one.tracks)) for one in both]
-    return {one.faces.shot.index: one for one in named if one.faces.shot.index in shown}
+    named = [replace(one, verdicts=tuple(next(verdicts) for _ in one.tracks)) for one in both]
+    return {one.shot.index: one for one in named if one.shot.index in shown}
 
 
 def cast_of(context: RunContext) -> Cast | None:
@@ -212,7 +190,7 @@ def presence_of(
     plan: SlotPlan,
     cast: Sequence[Character],
     known: Sequence[str],
-    seen: Mapping[int, Named],
+    seen: Mapping[int, ShotFaces],
     settings: CastSettings,
 ) -> Presence:
     """Who is on the frames of a clip. Somebody whose name may not be said yet, and who has no descriptor, is
@@ -255,19 +233,14 @@ def _with_heard(
     return replace(plan, heard=heard_names(prepared.speech, clip, characters))
 
 
-def _members(named: Named) -> set[str]:
-    everybody = {name for _, verdict in named.tracks for name in (verdict.member, *verdict.looks)}
-    return {name for name in everybody if name is not None}
-
-
-def _record(cast: Cast, models: FaceModels, seen: Mapping[int, Named]) -> dict[str, Any]:
+def _record(cast: Cast, models: FaceModels, seen: Mapping[int, ShotFaces]) -> dict[str, Any]:
     """The content of ``characters.json``: each track of a face, whose it is and why."""
     shots: dict[str, list[int]] = defaultdict(list)
     tracks = []
-    for index, named in sorted(seen.items()):
-        for name in _members(named):
+    for index, faces in sorted(seen.items()):
+        for name in faces.members:
             shots[name].append(index)
-        for track, verdict in named.tracks:
+        for track, verdict in zip(faces.tracks, faces.verdicts, strict=True):
             tracks.append(
                 {
                     "shot": index,
@@ -304,11 +277,33 @@ class FaceSearch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShotFaces:
-    """The faces of one shot, and at which second the frame of each wanted moment came up."""
+    """The faces of one shot, and at which second the frame of each wanted moment came up; ``verdicts`` are
+    whose each track is, where that is decided."""
 
     shot: Shot
     tracks: tuple[FaceTrack, ...]
     came_up: Mapping[float, float]
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def members(self) -> set[str]:
+        """Who of the cast was recognised."""
+        everybody = {name for verdict in self.verdicts for name in (verdict.member, *verdict.looks)}
+        return {name for name in everybody if name is not None}
+
+    def at(self, second: float, ids: Collection[str]) -> Iterator[Sighting]:
+        """Those of ``ids`` that are on the frame wanted at ``second``."""
+        shown = self.came_up.get(second)
+        if shown is None:
+            return
+        for track, verdict in zip(self.tracks, self.verdicts, strict=True):
+            box, name = track.box_at(shown), verdict.member
+            if verdict.looks:
+                near = min(range(len(track.faces)), key=lambda i: abs(track.faces[i].seconds - shown))
+                known = abs(track.faces[near].seconds - shown) < _SAME_FRAME
+                name = verdict.at(near) if known else None
+            if box is not None and name is not None and name in ids:
+                yield Sighting(name, box, shown, round(verdict.likeness or 0.0, 4))
 
 
 def read_faces(

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from shotad.core import Character, Message, Presence, RefusalError, ScriptError, is_english, language_of
-from shotad.description.language_id import other_language
-from shotad.description.prompts import answer_keys
+from shotad.description.prompts import answer_form, stage1_form
 from shotad.description.slotplan import Heard
 from shotad.description.templates import render, without_material
-from shotad.description.wording import without_quotations
+from shotad.description.wording import other_language, without_quotations
 from shotad.script import (
     SOMEONE,
     TALK,
@@ -222,12 +221,7 @@ def stage1_again(
     messages: Messages, raw: str, complaints: Sequence[Complaint], steps: Sequence[str]
 ) -> Messages:
     """Stage I asked again about the same clip; ``steps`` are the headings of its answer, in order."""
-    template = render(
-        "stage1/answer",
-        steps="\n".join(
-            render("stage1/answer-step", number=str(i), heading=step) for i, step in enumerate(steps, 1)
-        ),
-    )
+    template = stage1_form(steps)
     if _refused(complaints):
         return _asked_anew(messages, render("stage1/again-refused", template=template))
     return _continued(
@@ -249,7 +243,7 @@ def stage2_again(
     meant. ``candidates`` is how many were asked for at first. The answer is to have the keys of
     ``answer_keys(wanted)``.
     """
-    template = _form(wanted)
+    template = answer_form(wanted)
     if any(_refused(those) for _, those in complaints):
         return _asked_anew(messages, render("stage2/again-refused", template=template))
     said = [
@@ -268,9 +262,9 @@ def stage2_again(
 def stage2_more(messages: Messages, raw: str, have: Sequence[str], wanted: int) -> Messages:
     """Stage II asked for ``wanted`` more lines that differ from those in ``have``."""
     listed = "\n".join(f"- {line}" for line in have)
-    return _continued(
-        messages, raw, render("stage2/again-more", have=listed, wanted=_count(wanted), template=_form(wanted))
-    )
+    form = answer_form(wanted)
+    text = render("stage2/again-more", have=listed, wanted=_count(wanted), template=form)
+    return _continued(messages, raw, text)
 
 
 def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], candidates: int) -> Messages:
@@ -281,7 +275,7 @@ def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], cand
         line=_quoted(line),
         unseen=listed,
         wanted=_count(candidates),
-        template=_form(candidates),
+        template=answer_form(candidates),
     )
     return _continued(messages, raw, text)
 
@@ -308,10 +302,6 @@ def _asked_anew(messages: Messages, text: str) -> Messages:
     """Our last turn with more in it: a model that sees its own refusal refuses again."""
     last = messages[-1]
     return (*messages[:-1], replace(last, text=f"{last.text}\n\n{text}"))
-
-
-def _form(wanted: int) -> str:
-    return json.dumps(dict.fromkeys(answer_keys(wanted), "..."), ensure_ascii=False)
 
 
 def _count(wanted: int) -> str:

@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
+    NOBODY,
     Config,
     Identity,
     Interval,
     Message,
+    Presence,
     Progress,
     Reply,
     Request,
@@ -41,12 +43,10 @@ from shotad.description.conversation import (
 from shotad.description.templates import form_of, material, question, render
 from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
 from shotad.script import (
-    BENCHMARK,
     Embedder,
     Finding,
     Fitted,
     Level,
-    Limits,
     Sight,
     check_installed,
     make_embedder,
@@ -61,21 +61,6 @@ VERB = 2.0
 """Weight of a verb of the description; other words have 1."""
 NEWS = 0.3
 """Share of the distance to the last lines in the weighted sum; the rest is coverage."""
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What a line is judged by: the speech of the film, the lines before it, whether its slot or budget
-    is a benchmark's (``given``)."""
-
-    speech: Sequence[Interval] = ()
-    before: Sequence[str] = ()
-    given: bool = False
-
-    @property
-    def limits(self) -> Limits:
-        """The benchmarks' where slots are given, whose minima do not apply."""
-        return BENCHMARK if self.given else Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +101,18 @@ class FittedLine:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a line is chosen for: its slot, all lines heard so far (oldest first), Stage I's description."""
+    """Where a line is chosen for, and what it is judged by: its slot, all lines heard so far (oldest first),
+    Stage I's description, the speech of the film, and who of the cast is on the frames.
+
+    ``given``: the slot or its budget is a benchmark's, whose minima do not apply.
+    """
 
     slot: Slot
-    said: tuple[str, ...]
-    description: str
+    said: tuple[str, ...] = ()
+    description: str = ""
+    speech: Sequence[Interval] = ()
+    presence: Presence = NOBODY
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

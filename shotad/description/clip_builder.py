@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from shotad.core import (
@@ -65,23 +65,9 @@ SAVE_EVERY = 16
 """Clips after which ``grammar.json`` is written, so that a killed run loses little."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClipDraft:
-    """A slot's clip before its grammar is known: its frames are final, its plan has no grammar."""
-
-    plan: SlotPlan
-    context: tuple[ContextShot, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GrammarReaders:
-    """Who reads the film's grammar, and what had to be left out; of use for any number of films.
-
-    Models that they have loaded stay loaded as long as they are held.
-    """
-
-    readers: Readers
-    warnings: tuple[str, ...] = ()
+GrammarReaders = tuple[Readers, tuple[str, ...]]
+"""Who reads the film's grammar, and what had to be left out; of use for any number of films. Models that they
+have loaded stay loaded as long as they are held."""
 
 
 def understand(
@@ -106,19 +92,18 @@ def understand(
 class ClipBuilder:
     """The second act of one film: what is known of its clips, and who reads the rest.
 
-    After `outline`, ``sketches`` are all clips of the part to describe, in order; only their grammar is still
-    to come. ``recognised`` is who of the cast is in how many shots, None without a cast.
+    After `outline`, ``sketches`` are all clips of the part to describe, in order; their frames are final,
+    their grammar is still to come. ``recognised`` is who of the cast is in how many shots, None without one.
     """
 
-    sketches: tuple[ClipDraft, ...] = ()
+    sketches: tuple[SlotPlan, ...] = ()
     recognised: tuple[tuple[str, int], ...] | None = None
 
     def __init__(
         self, context: RunContext, density: float = 0.0, readers: GrammarReaders | None = None
     ) -> None:
-        given = readers or make_readers(context.config, context.progress)
-        self._context, self._density, self.warnings = context, density, given.warnings
-        self._readers = given.readers
+        self._context, self._density = context, density
+        self._readers, self.warnings = readers or make_readers(context.config, context.progress)
         matching = context.config.threads.with_former(
             dict.fromkeys(("features", "revision", "threshold", "span"), True)
         )
@@ -126,13 +111,15 @@ class ClipBuilder:
             "grammar/1", context.film_key, context.frames.key, matching, None, _names(self._readers)
         )
         known = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
-        book = book_of(known["shots"], known["pairs"], guessed=given.readers.scales is not None)
+        book = book_of(known["shots"], known["pairs"], guessed=self._readers.scales is not None)
         config = context.config
-        self._reader = ClipReader(book, given.readers, config.threads, config.compute.batch)
+        self._reader = ClipReader(book, self._readers, config.threads, config.compute.batch)
         self._stamps: tuple[float, Seconds | None] | None = None
+        # By slot; shots of which no frame is shown are among them
+        self._shots: dict[str, tuple[ContextShot, ...]] = {}
 
-    def sketch(self, slot: Slot, prepared: Prepared) -> ClipDraft:
-        """The clip of one slot. ``prepared`` may know the film only up to the end of that clip."""
+    def _sketch(self, slot: Slot, prepared: Prepared) -> SlotPlan:
+        """The clip of one slot, without its grammar."""
         config, (stamps, rate) = self._context.config, self._clock(prepared.end)
         inside = max(config.frames.inside, math.ceil(slot.interval.duration * self._density))
         context = context_shots(slot.interval, prepared.shots, config.context)
@@ -140,31 +127,27 @@ class ClipBuilder:
         frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
         clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
         spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
-        return ClipDraft(
-            SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context)
-        )
+        self._shots[slot.id] = tuple(context)
+        return SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken)
 
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> None:
         """Find the clips of the slots that begin in the part to describe, with who is in them."""
         given, frames = self._context.given, self._context.frames
         end = math.inf if given.end is None else given.end
         slots = [slot for slot in prepared.slots if given.start <= slot.interval.start < end]
-        sketches = [self.sketch(slot, prepared) for slot in slots]
+        sketches = [self._sketch(slot, prepared) for slot in slots]
         if run is None:
             # Of what moments frames will be wanted, so that all who look share one pass
             clips = [self._clip(sketch) for sketch in sketches]
             lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
             every = moments_read(clips, self._readers, self._context.config.threads)
-            shown = {float(s) for sketch in sketches for plan in sketch.plan.frames for s in plan.seconds}
+            shown = {float(s) for sketch in sketches for plan in sketch.frames for s in plan.seconds}
             frames.expect("grammar", every, read=lacking)
             frames.expect("clips", shown)
             middles = {shot.index: shot.interval.middle for shot in prepared.shots}
             middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
             frames.expect(OVERVIEW, shown.union(middles.values()))
-        plans, self.recognised, warnings = recognise(
-            [sketch.plan for sketch in sketches], prepared, self._context, run
-        )
-        self.sketches = tuple(replace(one, plan=plan) for one, plan in zip(sketches, plans, strict=True))
+        self.sketches, self.recognised, warnings = recognise(sketches, prepared, self._context, run)
         self.warnings = (*self.warnings, *warnings)
 
     def plans(self) -> Iterator[SlotPlan]:
@@ -205,26 +188,26 @@ class ClipBuilder:
         finally:
             self._save(clips)
 
-    def known(self, sketch: ClipDraft) -> SlotPlan | None:
+    def known(self, sketch: SlotPlan) -> SlotPlan | None:
         """The plan, where all of its grammar has been read."""
         clip = self._clip(sketch)
         return None if self._reader.lacks(clip) else self._plan(sketch, clip)
 
-    def _clip(self, sketch: ClipDraft) -> list[ShotSample]:
+    def _clip(self, sketch: SlotPlan) -> list[ShotSample]:
         """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
         clock = self._clock(self._stamps[0] if self._stamps else self._context.film.info.duration)
         whole = self._context.config.threads.by_rules.span == "shot"
-        known = [(piece, _moments(piece, whole=whole, clock=clock)) for piece in sketch.context]
-        of_clip = "" if whole else sketch.plan.slot.id
+        known = [(piece, _moments(piece, whole=whole, clock=clock)) for piece in self._shots[sketch.slot.id]]
+        of_clip = "" if whole else sketch.slot.id
         return [
             ShotSample(piece.shot.index, moments, of_clip) for piece, moments in known if moments is not None
         ]
 
-    def _plan(self, sketch: ClipDraft, clip: Sequence[ShotSample]) -> SlotPlan:
-        config, numbers = self._context.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
+    def _plan(self, sketch: SlotPlan, clip: Sequence[ShotSample]) -> SlotPlan:
+        config, numbers = self._context.config, {p.shot.index: n for n, p in enumerate(sketch.shots)}
         threshold = threshold_of(self._readers, config.threads)
         grammar = grammar_of(self._reader.book, clip, numbers, threshold)
-        return replace(sketch.plan, grammar=grammar)
+        return replace(sketch, grammar=grammar)
 
     def _clock(self, end: float) -> Clock:
         """The film's frames up to ``end``; one more than there are changes nothing before it."""
@@ -234,9 +217,8 @@ class ClipBuilder:
 
     def _save(self, clips: Sequence[Sequence[ShotSample]]) -> None:
         # The content of ``grammar.json``: what is known of the clips that have been read to the end.
-        book, readers = self._reader.book, self._reader.readers
-        features, scale_method = _names(readers)
-        threshold = threshold_of(readers, self._context.config.threads)
+        book, (features, scale_method) = self._reader.book, _names(self._readers)
+        threshold = threshold_of(self._readers, self._context.config.threads)
         looks = [look for clip in clips if not self._reader.lacks(clip) for look in clip]
         record = {
             "features": features,
@@ -314,7 +296,7 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
             raise
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
     maker = make_feature_maker(config.threads, config.compute, progress)
-    return GrammarReaders(Readers(maker, scales), warnings)
+    return Readers(maker, scales), warnings
 
 
 def _moments(piece: ContextShot, *, whole: bool, clock: Clock) -> ShotMoments | None:

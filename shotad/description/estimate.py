@@ -28,14 +28,15 @@ from shotad.core import (
     at_hand,
     cached,
     description_of,
+    key_of,
 )
 from shotad.description import stage2
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import is_done
-from shotad.description.engine_pair import Engines
+from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1 import stage1_questions
+from shotad.description.stage1 import stage1_question
 from shotad.description.story import (
     ANSWER_TOKENS,
     DIALOGUE_TOKENS,
@@ -48,7 +49,6 @@ from shotad.description.story import (
     told_speech,
 )
 from shotad.description.templates import tokens_in
-from shotad.description.usage import STAGE_NAMES, Terms, money
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.film import Film, embedded_track, vlm_size
 from shotad.grammar import MODELS, scale_weights
@@ -158,6 +158,59 @@ class Estimate:
             return None
         return sum(part[0] for part in known), sum(part[1] for part in known)
 
+    def lines(self) -> list[str]:
+        """Plain lines for a terminal."""
+        if not self.stages:
+            return ["Nothing is left to be asked."]
+        lines = []
+        for part in self.stages:
+            likely, most = part.likely, part.most
+            lines.append(f"{STAGE_NAMES[part.stage]}, {part.terms.engine}:")
+            lines.append(f"  {_range('calls', likely.calls, most.calls)}")
+            if likely.frames:
+                lines.append(f"  {_range('frames', likely.frames, most.frames)}")
+            if part.terms.reads:
+                frames = " without the frames (this engine does not say how many tokens they take)"
+                if likely.frame_tokens is not None:
+                    frames = f" ({likely.frame_tokens:,} of them for the frames)" if likely.frames else ""
+                lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, frames)}")
+                lines.append(f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}")
+        read = [stage for stage in self.stages if stage.terms.reads]
+        if any(stage.assumed for stage in read):
+            lines.append(
+                "Stage II's prompts are not known before Stage I has answered: "
+                f"{DESCRIPTION_WORDS} words are assumed for a description."
+            )
+        if read:
+            lines.append("Tokens of words are estimated from their letters.")
+        if all(stage.terms.free for stage in self.stages):
+            return lines
+        if self.cost is None:
+            return [*lines, "Cost: unknown; give openai.price_in and openai.price_out, of a million tokens."]
+        without = any(s.likely.frame_tokens is None and not s.terms.free for s in self.stages)
+        usual, greatest = map(money, self.cost)
+        return [
+            *lines,
+            f"Cost: about {usual}, at most {greatest}{', without the frames' if without else ''}.",
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "stages": [
+                {
+                    "stage": part.stage,
+                    "engine": part.terms.engine,
+                    "likely": _row(part.likely),
+                    "most": _row(part.most),
+                    "prompts_assumed": part.assumed,
+                    **_money(part.cost),
+                }
+                for part in self.stages
+            ],
+            **_money(self.cost),
+        }
+
 
 def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> Estimate:
     """What these questions take, stage by stage. Nothing is sent."""
@@ -198,61 +251,9 @@ def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count
     return Count(calls, frames, calls * prompt + repeated, of_frames, calls * answer)
 
 
-def estimate_lines(found: Estimate) -> list[str]:
-    """Plain lines for a terminal."""
-    if not found.stages:
-        return ["Nothing is left to be asked."]
-    lines = []
-    for part in found.stages:
-        likely, most = part.likely, part.most
-        lines.append(f"{STAGE_NAMES[part.stage]}, {part.terms.engine}:")
-        lines.append(f"  {_range('calls', likely.calls, most.calls)}")
-        if likely.frames:
-            lines.append(f"  {_range('frames', likely.frames, most.frames)}")
-        if part.terms.reads:
-            frames = " without the frames (this engine does not say how many tokens they take)"
-            if likely.frame_tokens is not None:
-                frames = f" ({likely.frame_tokens:,} of them for the frames)" if likely.frames else ""
-            lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, frames)}")
-            lines.append(f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}")
-    read = [stage for stage in found.stages if stage.terms.reads]
-    if any(stage.assumed for stage in read):
-        lines.append(
-            f"Stage II's prompts are not known before Stage I has answered: {DESCRIPTION_WORDS} words are "
-            "assumed for a description."
-        )
-    if read:
-        lines.append("Tokens of words are estimated from their letters.")
-    if all(stage.terms.free for stage in found.stages):
-        return lines
-    if found.cost is None:
-        return [*lines, "Cost: unknown; give openai.price_in and openai.price_out, of a million tokens."]
-    without = any(s.likely.frame_tokens is None and not s.terms.free for s in found.stages)
-    usual, greatest = map(money, found.cost)
-    return [*lines, f"Cost: about {usual}, at most {greatest}{', without the frames' if without else ''}."]
-
-
 def _range(what: str, likely: int, most: int, remark: str = "") -> str:
     first = f"{what}: {likely:,}{remark}"
     return first if likely == most else f"{first}, at most {most:,}"
-
-
-def estimate_as_json(found: Estimate) -> dict[str, Any]:
-    """The same for programs."""
-    return {
-        "stages": [
-            {
-                "stage": part.stage,
-                "engine": part.terms.engine,
-                "likely": _row(part.likely),
-                "most": _row(part.most),
-                "prompts_assumed": part.assumed,
-                **_money(part.cost),
-            }
-            for part in found.stages
-        ],
-        **_money(found.cost),
-    }
 
 
 def _row(count: Count) -> dict[str, int | None]:
@@ -340,7 +341,9 @@ def _open_questions(
     # About as long as what Stage II is told: half of what the budgets allow, and the labels
     tokens = LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + MEMORY_TOKENS
     story = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
-    for look in stage1_questions(plans, context, engines.looks):
+    pixels = key_of(context.film_key, context.frames.key)
+    for plan in plans:
+        look = stage1_question(plan, engines.looks, config, pixels)
         record, slot = seen.get(look.key), look.plan.slot
         frames = sum(len(shown.seconds) for shown in look.plan.frames)
         known = description_of(slot.id, record) if record is not None and is_done(record) else None
@@ -355,7 +358,7 @@ def _open_questions(
                 attempts=config.stage1.attempts if engines.looks.abilities.converses else 1,
             )
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
-        asked = stage2.question(
+        asked = stage2.stage2_question(
             look.plan, described, (), engine, config,
             story=story, looks=identity, measures=engines.measures, shown=look.key,
         )  # fmt: skip

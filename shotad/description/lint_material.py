@@ -39,6 +39,7 @@ from shotad.script import (
     Level,
     Material,
     Track,
+    TrackLine,
     finding_of,
     is_by_hand,
     line_stamp,
@@ -69,57 +70,52 @@ def track_material(
 
     Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
     """
-    noted: list[str] = []
     slots = _made_of(folder, "slots.json", lambda record: slots_of(record["slots"]))
-    found_cast = load_cast(cast) if cast is not None else _cast_of(folder, noted)
-    material = Material(
-        track.film.name,
-        lines_of_track(track, {slot.id: slot.interval for slot in slots or ()}),
-        track.film.duration,
-        read_subtitles(speech) if speech is not None else _speech(folder),
-        found_cast,
-        _screen(folder, track.film.fingerprint),
-        _is_given(folder),
-    )
-    return material, tuple(noted)
+    lines = lines_of_track(track, {slot.id: slot.interval for slot in slots or ()})
+    material = replace(_named(track.film.name, lines, speech, cast), end=track.film.duration)
+    material, noted = _filled(material, folder, track.film.fingerprint)
+    return replace(material, given=_is_given(folder)), noted
 
 
 def script_material(
     path: Path, language: str, *, speech: Path | None = None, cast: Path | None = None
 ) -> Material:
     """A script of any format, with what is given beside it. Raises ScriptError, SubtitleError, CastError."""
-    return Material(
-        path.name,
-        lines_of_script(read_cues(path), language),
-        None,
-        read_subtitles(speech) if speech is not None else None,
-        load_cast(cast) if cast is not None else None,
-    )
+    return _named(path.name, lines_of_script(read_cues(path), language), speech, cast)
 
 
 def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
     """The material of a script that lies in a work folder, such as the VTT that a person edits, with what
     the folder and its ``track`` know, and what is wrong with that. What the material has already stays."""
-    noted: list[str] = []
-    film, cues = track.film, {cue.id: cue for cue in track.cues}
-    lines = []
+    film, cues, lines = track.film, {cue.id: cue for cue in track.cues}, []
     for line in material.lines:
         if (cue := cues.get(line.id)) is not None:
             # A person's, too, where it was changed in the script
             same = line_stamp(line.interval, line.text) == line_stamp(cue.interval, cue.text)
             line = replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))  # noqa: PLW2901
         lines.append(line)
-    more = replace(
+    more, noted = _filled(material, folder, film.fingerprint)
+    given, shown = _is_given(folder), tuple(lines)
+    return replace(more, lines=shown, film=film.name, end=film.duration, given=given), noted
+
+
+def _named(name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: Path | None) -> Material:
+    """Lines with the files that were named beside them."""
+    spoken = read_subtitles(speech) if speech is not None else None
+    return Material(name, lines, None, spoken, load_cast(cast) if cast is not None else None)
+
+
+def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[Material, tuple[str, ...]]:
+    """The material with what a work folder knows of its film, and what is wrong with that. What the material
+    has already stays."""
+    noted: list[str] = []
+    filled = replace(
         material,
-        lines=tuple(lines),
-        film=film.name,
-        end=film.duration,
         speech=material.speech if material.speech is not None else _speech(folder),
-        cast=material.cast or _cast_of(folder, noted),
-        texts=_screen(folder, film.fingerprint),
-        given=_is_given(folder),
+        cast=material.cast if material.cast is not None else _cast_of(folder, noted),
+        texts=material.texts if material.texts is not None else _screen(folder, fingerprint),
     )
-    return more, tuple(noted)
+    return filled, tuple(noted)
 
 
 def run_of(folder: Path | None) -> RunSettings | None:
@@ -235,23 +231,12 @@ def beside_film(material: Material, film: Path) -> Material:
     """
     from shotad.film import embedded_track, open_film
 
-    folder = work_folder_of(film)
-    speech = _speech(folder)
     with open_film(film) as opened:
-        end = opened.info.duration
-        path, fingerprint = opened.info.path, opened.info.fingerprint
-    if speech is None and path is not None:
-        track = embedded_track(path)
-        speech = track.utterances if track is not None else None
-    noted: list[str] = []
-    return replace(
-        material,
-        name=film.name,
-        end=end or None,
-        speech=material.speech if material.speech is not None else speech,
-        cast=material.cast or _cast_of(folder, noted),
-        texts=material.texts if material.texts is not None else _screen(folder, fingerprint),
-    )
+        info = opened.info
+    material, _ = _filled(material, work_folder_of(film), info.fingerprint)
+    track = embedded_track(info.path) if material.speech is None and info.path is not None else None
+    speech = track.utterances if track is not None else material.speech
+    return replace(material, name=film.name, end=info.duration or None, speech=speech)
 
 
 RECORD = "screen.json"

@@ -29,8 +29,7 @@ from shotad.core import (
     utterances_of,
     whole_record,
 )
-from shotad.description.usage import long_silences
-from shotad.script import Cue, Track, load_track
+from shotad.script import Cue, Limits, Track, gaps, load_track, silences
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,24 +103,6 @@ class SlotView:
 
 
 @dataclass(frozen=True, slots=True)
-class OverviewLine:
-    """One line of the track with the slot it was written for; either alone where the other is missing."""
-
-    cue: Cue
-    slot: Slot | None
-    look: SlotView | None
-
-    @property
-    def id(self) -> str:
-        return self.cue.id
-
-    @property
-    def interval(self) -> Interval:
-        """The time of the line itself."""
-        return self.cue.interval
-
-
-@dataclass(frozen=True, slots=True)
 class Subject:
     """Everything a sheet is drawn from. ``missing`` says in sentences what could not be read.
 
@@ -136,7 +117,8 @@ class Subject:
     speech: tuple[Utterance, ...] = ()
     speech_source: str = ""
     slots: tuple[Slot, ...] = ()
-    lines: tuple[OverviewLine, ...] = ()
+    looks: Mapping[str, SlotView] = field(default_factory=dict)
+    """What Stage I was shown and said, by slot."""
     track: Track | None = None
     silences: tuple[Interval, ...] = ()
     scores: Mapping[tuple[str, int, int], float] = field(default_factory=dict)
@@ -144,6 +126,14 @@ class Subject:
     features: str | None = None
     scale_method: str | None = None
     missing: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> tuple[Cue, ...]:
+        return self.track.cues if self.track else ()
+
+    def look(self, cue: Cue) -> SlotView | None:
+        """What Stage I was shown for the slot of a line, and said of it."""
+        return self.looks.get(cue.slot_id or "")
 
     @property
     def threads(self) -> dict[str, tuple[SheetShot, ...]]:
@@ -202,7 +192,7 @@ def read_subject(folder: Path) -> Subject:
     source = str(spoken.get("source", "")) if spoken else ""
     if spoken:
         source = "by listening" if source == "sound" else str(spoken.get("detail") or source)
-    end, by_id = float(found["end"]), {slot.id: slot for slot in slots}
+    end = float(found["end"])
     return Subject(
         name=printable(track.film.name if track else str(found.get("film", folder.stem))),
         end=end,
@@ -210,10 +200,7 @@ def read_subject(folder: Path) -> Subject:
         speech=speech,
         speech_source=source,
         slots=slots,
-        lines=tuple(
-            OverviewLine(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or ""))
-            for cue in (track.cues if track else ())
-        ),
+        looks=looks,
         track=track,
         silences=long_silences(track, [one.interval for one in speech], Interval(0.0, end))
         if track and spoken
@@ -227,6 +214,12 @@ def read_subject(folder: Path) -> Subject:
         scale_method=grammar["scale_method"],
         missing=tuple(missing),
     )
+
+
+def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
+    """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
+    free = [part for gap in gaps(speech, track.film.duration) if (part := gap.clip(described))]
+    return tuple(silences([cue.interval for cue in track.heard], free, Limits().stretch))
 
 
 def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:

@@ -1,22 +1,62 @@
-"""The overview's page: lines first, the rest folded away; for eyes, ears and paper, without scripts."""
+"""The overview: ``overview.html``, a film's lines, shots, threads, scales, speech and slots on one page.
+
+Lines come first, the rest is folded away; it is for eyes, ears and paper, without scripts.
+
+The film is read once, in order of time. Its small pictures, the middle of each shot and one frame of each
+line, are files in the folder ``overview`` beside the page, or stand in the page itself.
+"""
 
 from __future__ import annotations
 
 import base64
 import io
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PIL import Image
 
-from shotad.core import Interval, ShotScale, SpeechKind
-from shotad.description.overview_data import OverviewLine, SheetShot, SlotView, Subject
-from shotad.film import Colour, colour_of, css, ink_on, page_environment, thread_colour
+from shotad.core import (
+    Clip,
+    Config,
+    Interval,
+    NoProgress,
+    OverlaySettings,
+    Progress,
+    ShotScale,
+    SpeechKind,
+    reported,
+    span,
+    spanned,
+    write_bytes,
+)
+from shotad.description.overview_data import (
+    Piece,
+    SheetShot,
+    SlotView,
+    Subject,
+    lead_frame,
+    read_subject,
+)
+from shotad.film import (
+    Colour,
+    Picture,
+    Pictures,
+    colour_of,
+    css,
+    fit,
+    ink_on,
+    page_environment,
+    paint,
+    thread_colour,
+    vlm_size,
+)
 from shotad.script import Cue, CueStatus, is_changed, timecode
 
 if TYPE_CHECKING:
@@ -26,6 +66,12 @@ _TEMPLATES = Path(__file__).parent / "overview_templates"
 _QUALITY = 64
 _CHUNK = 1000
 """Pieces of a template that are encoded together."""
+
+
+PAGE, PICTURES = "overview.html", "overview"
+
+PIXELS = 20_000
+"""Of a frame on the page: 189 x 106 for 16:9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +96,80 @@ def embedded(picture: Image.Image) -> Photo:
     return Photo(f"data:image/webp;base64,{data}", *picture.size)
 
 
+@span("sheet")
+def write_sheet(
+    folder: Path,
+    pictures: Pictures,
+    config: Config,
+    progress: Progress | None = None,
+    *,
+    single_file: bool = False,
+) -> Path:
+    """Write ``overview.html`` from the records in ``folder`` and return its path.
+
+    ``pictures`` must give the frames as the engines saw them. The same records and pictures give the same
+    bytes. ``single_file``: the pictures stand in the page, and their files go. Raises WorkFolderError where
+    there are no shots to show or a file cannot be written, ScriptError for a track that is damaged.
+    """
+    subject = read_subject(folder)
+    shots: dict[float, list[SheetShot]] = defaultdict(list)
+    for shot in subject.shots:
+        shots[shot.middle].append(shot)
+    leads: dict[float, list[tuple[int, SlotView, Piece]]] = defaultdict(list)
+    for number, cue in enumerate(subject.lines):
+        if (look := subject.look(cue)) is not None and look.pieces:
+            piece, second = lead_frame(look)
+            leads[second].append((number, look, piece))
+    written: set[Path] = set()
+
+    def kept(name: str, image: Image.Image) -> Photo:
+        small = thumbnail(image)
+        if single_file:
+            return embedded(small)
+        written.add(folder / PICTURES / name)
+        write_bytes(folder / PICTURES / name, [webp(small)])
+        return Photo(f"{PICTURES}/{name}", *small.size)
+
+    strip: dict[int, Photo] = {}
+    frames: dict[str, Photo] = {}
+    moments = sorted({*shots, *leads})
+    with reported(progress or NoProgress(), "Drawing the overview", len(moments), "frames") as task:
+        for picture in spanned("frames", pictures(moments)):
+            for shot in shots.get(picture.wanted, ()):
+                strip[shot.index] = kept(f"shot-{shot.index:05}.webp", Image.fromarray(picture.image))
+            for number, look, piece in leads.get(picture.wanted, ()):
+                seen = as_seen(picture, piece, look, config)
+                frames[subject.lines[number].id] = kept(f"line-{number:05}.webp", seen)
+            task.advance()
+    write_bytes(folder / PAGE, overview(subject, strip, frames))
+    for old in {*(folder / PICTURES).glob("*.webp")} - written:
+        old.unlink()
+    if single_file:
+        with suppress(OSError):  # it was never made, or holds what is not ours
+            (folder / PICTURES).rmdir()
+    return folder / PAGE
+
+
+def as_seen(picture: Picture, piece: Piece, look: SlotView, config: Config) -> Image.Image:
+    """The frame as the engine got it: at its size and with the marks of its run, or raw."""
+    if look.overlay is None:
+        return Image.fromarray(picture.image)
+    height, width = picture.image.shape[:2]
+    size = look.size or vlm_size(width, height, config.frames)
+    one = Clip(
+        fit(picture.image[np.newaxis], size), np.array([picture.seconds]), np.array([piece.number], np.int64)
+    )
+    painted = paint(one, OverlaySettings(label=look.overlay), current=look.current)
+    return Image.fromarray(painted.images[0])
+
+
+def thumbnail(image: Image.Image) -> Image.Image:
+    """``image`` shrunk to about `PIXELS` in all, in its own shape; never enlarged."""
+    scale = min(1.0, (PIXELS / (image.width * image.height)) ** 0.5)
+    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
+
+
 def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, Photo]) -> Iterator[bytes]:
     """The page in pieces, UTF-8.
 
@@ -58,7 +178,7 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
     """
     events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
     events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
-    events += [(line.interval, f"line, {status_name(line.cue)}", line.cue.text) for line in subject.lines]
+    events += [(cue.interval, f"line, {status_name(cue)}", cue.text) for cue in subject.lines]
     stream = _environment().get_template("page.html.j2").stream(
         subject=subject,
         lead=lead(subject),
@@ -67,7 +187,8 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
         events=sorted(events, key=lambda event: event[:2]),
         strip=strip,
         frames=frames,
-        tables={line.id: table for line in subject.lines if (table := score_table(line, subject))},
+        tables={cue.id: table for cue in subject.lines if (table := score_table(cue, subject))},
+        slots={slot.id: slot for slot in subject.slots},
     )  # fmt: skip
     stream.enable_buffering(_CHUNK)
     for part in stream:
@@ -76,7 +197,7 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
 
 def lead(subject: Subject) -> str:
     """The film in one sentence."""
-    heard = sum(line.cue.heard for line in subject.lines)
+    heard = sum(cue.heard for cue in subject.lines)
     parts = [
         f"{minutes(subject.end)} long",
         plural(len(subject.shots), "shot"),
@@ -109,9 +230,9 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
         ("Slots", f"{len(subject.slots)}, {free:.1f} s together"),
     ]
     if subject.track is not None:
-        lines = Counter(status_name(line.cue) for line in subject.lines)
+        lines = Counter(map(status_name, subject.lines))
         parts = [f"{number} {status}" for status, number in lines.items()]
-        if edited := sum(is_changed(line.cue) for line in subject.lines):
+        if edited := sum(map(is_changed, subject.lines)):
             parts.append(f"{edited} edited by a person")
         engines = "; ".join(dict.fromkeys(maker.name for maker in subject.track.makers)) or "none named"
         rows += [("Lines", ", ".join(parts) or "none"), ("Engines", engines)]
@@ -149,12 +270,12 @@ def _colours(ground: Colour) -> str:
     return f"background:{css(ground)}" + (f";color:{ink}" if ink != "#000000" else "")
 
 
-def score_table(line: OverviewLine, subject: Subject) -> tuple[list[str], list[list[float | None]]] | None:
-    """Names of the shots of the clip of ``line``, and a row of scores for each, None of pairs that were not
+def score_table(cue: Cue, subject: Subject) -> tuple[list[str], list[list[float | None]]] | None:
+    """Names of the shots of the clip of a line, and a row of scores for each, None of pairs that were not
     compared; None where not one was."""
-    if line.look is None:
+    if (look := subject.look(cue)) is None:
         return None
-    pieces, slot = line.look.pieces, line.cue.slot_id or ""
+    pieces, slot = look.pieces, cue.slot_id or ""
     rows = [
         [None if one is other else subject.score(one.shot, other.shot, slot) for other in pieces]
         for one in pieces
@@ -221,7 +342,7 @@ def timeline(subject: Subject) -> list[TimelineRow]:
                 shots=tuple(s for shot in subject.shots for s in _shot(shot, time)),
                 speech=tuple(spoken),
                 slots=tuple(s for slot in subject.slots for s in _span("slot", slot.interval, time)),
-                lines=tuple(s for line in subject.lines for s in _span(_look_of(line), line.interval, time)),
+                lines=tuple(s for cue in subject.lines for s in _span(_look_of(cue), cue.interval, time)),
                 texts=tuple(_texts(subject, time)),
                 end=_percent(subject.end, time),
             )
@@ -251,7 +372,7 @@ def row_words(time: Interval, subject: Subject) -> str:
     shots = [shot for shot in subject.shots if shot.interval.overlaps(time)]
     spoken = sum(p.duration for u in subject.speech if (p := u.interval.clip(time)))
     slots = [slot for slot in subject.slots if slot.interval.overlaps(time)]
-    heard = [line for line in subject.lines if line.cue.heard and line.interval.overlaps(time)]
+    heard = [cue for cue in subject.lines if cue.heard and cue.interval.overlaps(time)]
     first, last = (shots[0].index, shots[-1].index) if shots else (0, 0)
     named = f"shot {first}" if first == last else f"shots {first} to {last}"
     return (
@@ -282,26 +403,26 @@ def _span(kind: str, interval: Interval, time: Interval) -> Iterator[Span]:
 def _shot(shot: SheetShot, time: Interval) -> Iterator[Span]:
     """The shot with its number and the letters of its thread, where there is room for them."""
     labels = (f"{shot.index} {shot.thread or ''}".rstrip(), shot.thread or str(shot.index))
-    for span in _span("shot", shot.interval, time):
-        fitting = [label for label in labels if _LETTER * len(label) + _EDGES <= span.width]
-        yield replace(span, words=fitting[0] if fitting else "", thread=shot.thread)
+    for part in _span("shot", shot.interval, time):
+        fitting = [label for label in labels if _LETTER * len(label) + _EDGES <= part.width]
+        yield replace(part, words=fitting[0] if fitting else "", thread=shot.thread)
 
 
-def _look_of(line: OverviewLine) -> str:
-    return "heard" if line.cue.heard else "unheard"
+def _look_of(cue: Cue) -> str:
+    return "heard" if cue.heard else "unheard"
 
 
 def _texts(subject: Subject, time: Interval) -> Iterator[Span]:
     """The text of each line in the row in which it begins, or in the next where that has no room for it."""
-    starts = [*(line.interval.start for line in subject.lines), math.inf]
-    for line, (start, after) in zip(subject.lines, pairwise(starts), strict=True):
-        if not line.interval.overlaps(time):
+    starts = [*(cue.interval.start for cue in subject.lines), math.inf]
+    for cue, (start, after) in zip(subject.lines, pairwise(starts), strict=True):
+        if not cue.interval.overlaps(time):
             continue
         left, right = max(0.0, _percent(start, time)), min(100.0, _percent(after, time))
         before = _percent(min(after, time.start), time) - _percent(start, time)
         if right - left >= _NARROWEST_TEXT > before:
-            words = line.cue.text if line.cue.heard else line.cue.status.value
-            yield Span(_look_of(line), left, right - left, words, language=line.cue.language)
+            words = cue.text if cue.heard else cue.status.value
+            yield Span(_look_of(cue), left, right - left, words, language=cue.language)
 
 
 _STATUS = {
@@ -359,7 +480,10 @@ def people_words(look: SlotView) -> str:
 def recognised_words(subject: Subject) -> str:
     """``Thom in 5 clips, Celia in 1 clip``, the most seen first; nothing where there was no cast."""
     clips = Counter(
-        called for line in subject.lines if line.look for called in {one.called for one in line.look.people}
+        called
+        for cue in subject.lines
+        if (look := subject.look(cue))
+        for called in {one.called for one in look.people}
     )
     ranked = sorted(clips.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{called} in {plural(count, 'clip')}" for called, count in ranked)

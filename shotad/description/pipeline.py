@@ -10,20 +10,22 @@ description is there. Every answer is kept as soon as it is there; what people e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from shotad import __version__
 from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
 from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
-from shotad.description.engine_pair import Engines
-from shotad.description.overview import write_sheet
+from shotad.description.engine_pair import Engines, Used
+from shotad.description.overview_data import long_silences
+from shotad.description.overview_page import write_sheet
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.prompts import check_prompts
-from shotad.description.slot_writer import SlotWriter, Written
+from shotad.description.slot_writer import SlotWriter
 from shotad.description.slotplan import SlotPlan
-from shotad.description.usage import Outcome, long_silences, used
 from shotad.film import Film, Prepared, changes_since, why_few
 from shotad.script import (
     Cue,
@@ -33,12 +35,59 @@ from shotad.script import (
     Track,
     check_names,
     derive,
+    is_changed,
     present_track,
     respeak,
     save_track,
     timecode,
     track_lock,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished track, the files it was written to, and what went on.
+
+    ``silences`` are stretches of the part described in which nobody speaks and no line is spoken;
+    ``sheet`` is the overview page, if it was drawn.
+    """
+
+    track: Track
+    files: tuple[Path, ...]
+    described: Interval
+    silences: tuple[Interval, ...]
+    failed_slots: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+    sheet: Path | None = None
+    used: Used | None = None
+    """What the engines of this run took."""
+    recognised: tuple[tuple[str, int], ...] | None = None
+    """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
+
+    @property
+    def cues(self) -> tuple[Cue, ...]:
+        """The lines of the part that was described."""
+        part = self.described
+        return tuple(cue for cue in self.track.cues if part.start <= cue.interval.start < part.end)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why slots of the part described have failed, a reason for each."""
+        reasons = [cue.reason for cue in self.cues if cue.status is CueStatus.FAILED]
+        return (*(reason for _, reason in self.failed_slots), *reasons)
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether every slot of the part described has failed."""
+        return bool(self.failures) and all(cue.status is CueStatus.FAILED for cue in self.cues)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many lines there are of each status, and how many a person edited."""
+        found = Counter(cue.status.value for cue in self.track.cues)
+        counts = {status.value: found.get(status.value, 0) for status in CueStatus}
+        counts["failed"] += len(self.failed_slots)
+        return {**counts, "edited": sum(map(is_changed, self.track.cues))}
 
 
 def describe(
@@ -69,29 +118,24 @@ def describe(
         builder = ClipBuilder(context, engines.looks.abilities.frames_per_second)
     prepared = prepare(context)
     builder.outline(prepared)
-    sketches = tuple(sketch.plan for sketch in builder.sketches)
-    known = tuple(map(builder.known, builder.sketches))
-    with SlotWriter(sketches, known, prepared, context, engines) as writer:
-        writer.scheduler.read(writer.looks(builder.plans()))
-        for name, _ in writer.scheduler:
+    sketches = builder.sketches
+    with SlotWriter(sketches, tuple(map(builder.known, sketches)), prepared, context, engines) as writer:
+        for name, _ in writer.begin(builder.plans()):
             writer.go_on(name)
-    written = writer.written
-    outcome = write_track(written.cues, prepared, context, engines.makers, discard_edits=discard_edits)
+    outcome = write_track(writer.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
     page = write_sheet(folder.path, context.frames.pictures, config, context.progress) if sheet else None
     context.frames.release()
-    spent = used(written.seen, written.lines, engines.terms(config), written.other)
     warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
-    return replace(outcome, sheet=page, used=spent, warnings=warnings, recognised=builder.recognised)
+    return replace(outcome, sheet=page, used=writer.used, warnings=warnings, recognised=builder.recognised)
 
 
-def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> Written:
-    """The cue of each plan: a line, silent or failed."""
+def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> SlotWriter:
+    """Who has written the cue of each plan: a line, silent or failed."""
     with SlotWriter(plans, plans, prepared, context, engines) as writer:
-        writer.scheduler.read(writer.looks(plans))
-        for name, _ in writer.scheduler:
+        for name, _ in writer.begin(plans):
             writer.go_on(name)
-    return writer.written
+    return writer
 
 
 @span("track")

@@ -34,16 +34,15 @@ from shotad.core import (
     prompt_text,
     shipped_prompts,
 )
-from shotad.description.castlist import (
+from shotad.description.slotplan import (
     PLURALS,
     SHAPES,
+    SlotPlan,
     called_block,
     heard_block,
     people_told,
     without_untold,
 )
-from shotad.description.language_id import looks_english
-from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import (
     COUNTS,
     block,
@@ -55,6 +54,7 @@ from shotad.description.templates import (
     render,
     variables_in,
 )
+from shotad.description.wording import looks_english
 from shotad.film import word_budget
 from shotad.script import budget_in, count_words
 
@@ -124,7 +124,6 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
     shown = {frames.number for frames in plan.frames}
     within = (tuple(n for n in thread if n in shown) for thread in plan.grammar.threads)
     threads = [thread for thread in within if len(thread) > 1]
-    answers = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
     text = render(
         "stage1/base",
         medium=settings.medium,
@@ -136,10 +135,15 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
         count=COUNTS[len(steps)],
         steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
         closing=_closing(shape, threads, settings),
-        template=render("stage1/answer", steps="\n".join(answers))
-        + (f"\n{render('stage1/answer-threads')}" if threads else ""),
+        template=stage1_form(headings) + (f"\n{render('stage1/answer-threads')}" if threads else ""),
     )
     return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
+
+
+def stage1_form(headings: Sequence[str]) -> str:
+    """How an answer with these headings looks."""
+    steps = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
+    return render("stage1/answer", steps="\n".join(steps))
 
 
 def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
@@ -213,7 +217,7 @@ def stage2_messages(
         budget=str(budget_in(language, budget)),
         each=render("stage2/each") if candidates > 1 else "",
         language=f"\n{tongue}" if tongue else "",
-        template=json.dumps(dict.fromkeys(answer_keys(candidates), "..."), ensure_ascii=False),
+        template=answer_form(candidates),
         examples=_show_examples(drawn, candidates, language),
     )
     system = render("stage2/system" if candidates == 1 else "stage2/system-several", medium=settings.medium)
@@ -225,6 +229,11 @@ def answer_keys(candidates: int) -> tuple[str, ...]:
     if candidates == 1:
         return ("summarized_AD",)
     return tuple(f"summarized_AD_{k}" for k in range(1, candidates + 1))
+
+
+def answer_form(candidates: int) -> str:
+    """Such an answer in JSON, with dots for the lines."""
+    return json.dumps(dict.fromkeys(answer_keys(candidates), "..."), ensure_ascii=False)
 
 
 def answer_schema(candidates: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,31 +20,25 @@ from shotad.core import (
     Engine,
     NoProgress,
     Progress,
+    RecordLog,
     RunSettings,
     UsageError,
     WorkFolder,
     WorkFolderError,
-    description_of,
     key_of,
-    reported,
     whole_record,
 )
-from shotad.description import stage1, stage2
-from shotad.description.choice import make_chooser
 from shotad.description.clip_builder import get_ready, understand
-from shotad.description.conversation import Named, Who, ask_all, is_done, slot_seed
-from shotad.description.engine_pair import Engines
-from shotad.description.overview import write_sheet
+from shotad.description.conversation import slot_seed
+from shotad.description.engine_pair import Engines, Used
+from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import check_prompts
-from shotad.description.scheduler import converse
-from shotad.description.slot_writer import around_of, cue_of, one_line
+from shotad.description.slot_writer import SlotWriter, one_line
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1 import clip_as_seen, stage1_questions
 from shotad.description.story import Memory, story_of
-from shotad.description.usage import Used, used
-from shotad.film import ClipPlan, Film, Prepared, clips, recorded
+from shotad.film import Film, Prepared, recorded
 from shotad.script import (
     TRACK,
     Cue,
@@ -112,20 +106,17 @@ def redo(
     check_prompts("story", "verify")
     engines.get_ready(config, context.progress)
     get_ready(context)
-    asks, warnings = _asks(chosen, prepared, context, engines)
-    rewriter = SlotRewriter(track, prepared, context, engines)
-    results: list[Result] = []
-    files: tuple[Path, ...] = ()
-    for result in rewriter.work(asks):
-        # A new line is in the track and its scripts before the next is asked.
-        put, written, news = _put(result, folder, own)
-        results.append(put)
-        files, warnings = written or files, (*warnings, *news)
+    with tempfile.TemporaryDirectory(prefix="shotad-") as place:
+        apart = WorkFolder(Path(place))
+        asks, warnings = _asks(chosen, prepared, context, engines, apart)
+        with SlotRewriter(asks, track, prepared, context, engines, apart) as rewriter:
+            for name, _ in rewriter.begin([ask.plan for ask in asks]):
+                rewriter.go_on(name)
     page = None
-    if sheet and files:
+    if sheet and rewriter.files:
         page = write_sheet(folder.path, context.frames.pictures, config, context.progress)
-    spent = used(rewriter.seen, rewriter.lines, engines.terms(config), rewriter.other)
-    return Redone(tuple(results), files, page, warnings, spent)
+    news = (*warnings, *rewriter.warnings)
+    return Redone(tuple(rewriter.results), rewriter.files, page, news, rewriter.used)
 
 
 def _present(folder: WorkFolder, film: FilmId) -> Track:
@@ -137,16 +128,14 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
 
 
 def _put(
-    result: Result, folder: WorkFolder, film: FilmId
+    before: Cue, new: Cue, folder: WorkFolder, film: FilmId
 ) -> tuple[Result, tuple[Path, ...], tuple[str, ...]]:
-    """The result with its line in the track and its scripts, the files written, and what users should know.
+    """The result with its new line in the track and its scripts, the files written, and what users should
+    know.
 
     A line that somebody wrote, moved or accepted since stays, and the new one is among its candidates.
     """
-    before, new = result.before, result.after
     files: tuple[Path, ...] = ()
-    if new is None:
-        return result, files, ()
     with track_lock(folder.path):
         track = _present(folder, film)
         now = next((cue for cue in track.cues if cue.id == new.id), None)
@@ -155,7 +144,7 @@ def _put(
             merged = redone(track, [new])
             files = save_track(merged.track, folder.path, film.name)
             after = next(cue for cue in merged.track.cues if cue.id == new.id)
-            return replace(result, after=after), files, merged.news
+            return Result(before, after), files, merged.news
         reason = f"the line was removed meanwhile; the new one was {new.text!r}"
         if now is not None:
             said = repr(new.text)
@@ -211,19 +200,19 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
 
 
 def _asks(
-    cues: Sequence[Cue], prepared: Prepared, context: RunContext, engines: Engines
+    cues: Sequence[Cue], prepared: Prepared, context: RunContext, engines: Engines, apart: WorkFolder
 ) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
-    """The plans of the lines' slots, each with the settings of its next try; and what could not be done."""
+    """The plans of the lines' slots, each with the settings of its next try; and what could not be done.
+
+    What is written of these few slots is written ``apart``, and takes nothing from the run's own grammar.
+    """
     wanted = {cue.slot_id: cue for cue in cues}
     some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
     grammar = context.folder.path / "grammar.json"
-    # Apart, so that what is written of these few slots takes nothing from the run's own grammar.
-    with tempfile.TemporaryDirectory(prefix="shotad-") as place:
-        if grammar.is_file():
-            shutil.copy(grammar, place)
-        apart = replace(context, folder=WorkFolder(Path(place)))
-        density = engines.looks.abilities.frames_per_second
-        plans, warnings = understand(some, apart, density, run=context.folder)
+    if grammar.is_file():
+        shutil.copy(grammar, apart.path)
+    density = engines.looks.abilities.frames_per_second
+    plans, warnings = understand(some, replace(context, folder=apart), density, run=context.folder)
     tries = [row.get("slot") for row in rows_of(context.folder, LOG)]
     asks = []
     for plan in plans:
@@ -267,76 +256,62 @@ class Result:
         return self.after is None and not self.reason
 
 
-class SlotRewriter:
-    """Where both stages are asked about single slots, with the lines around them at hand.
+class SlotRewriter(SlotWriter):
+    """Describes single slots again, each under settings of its own, with the lines around them at hand.
 
-    ``seen``, ``lines`` and ``other`` are the records made: of Stage I, Stage II, and of choices.
+    A new line is in the track and its scripts, and known to those after it, before the next is asked.
+    ``results`` are in the order of ``asks``, ``files`` what was written last, ``warnings`` what users should
+    know. ``apart`` holds for the time being what a run keeps for good.
     """
 
-    def __init__(self, track: Track, prepared: Prepared, context: RunContext, engines: Engines) -> None:
-        self._context, self._engines, self._prepared = context, engines, prepared
-        self._lines = {cue.id: cue for cue in track.cues}
+    looks_first = True
+
+    def __init__(
+        self,
+        asks: Sequence[Ask],
+        track: Track,
+        prepared: Prepared,
+        context: RunContext,
+        engines: Engines,
+        apart: WorkFolder,
+    ) -> None:
+        self._asks = {ask.plan.slot.id: ask for ask in asks}
+        self._track = {cue.id: cue for cue in track.cues}
+        info, self._folder = context.film.info, context.folder
+        self._film = FilmId(info.name, info.fingerprint, prepared.end)
         self._notes = rows_of(context.folder, "story")
-        self._plans: dict[str, SlotPlan] = {}
-        self.seen: list[Record] = []
-        self.lines: list[Record] = []
-        self.other: list[Record] = []
+        self.results: list[Result] = []
+        self.files: tuple[Path, ...] = ()
+        self.warnings: tuple[str, ...] = ()
+        plans, looks = [ask.plan for ask in asks], context.folder.log_of_records(LOOKS)
+        super().__init__(plans, plans, prepared, replace(context, folder=apart), engines, looks=looks)
+        self._in_turn = True
 
-    def work(self, asks: Sequence[Ask]) -> Iterator[Result]:
-        """The result for each slot, in order, as soon as it is there; a new line is known to those after."""
-        self._plans = {ask.plan.slot.id: ask.plan for ask in asks}
-        seen = self._look(asks)
-        with reported(self._context.progress, "Writing lines", len(asks), "slots") as task:
-            for ask in asks:
-                yield self._result(ask, seen[ask.plan.slot.id])
-                task.advance()
-        (self._context.folder.path / f"{LOOKS}.jsonl").unlink(missing_ok=True)
+    def _tidy(self, log: RecordLog, engine: Engine, keys: Sequence[str]) -> None:
+        (self._folder.path / f"{LOOKS}.jsonl").unlink(missing_ok=True)
 
-    def _look(self, asks: Sequence[Ask]) -> dict[str, Record]:
-        """Stage I's record of each slot; those that a redo made which was stopped are taken as they are."""
-        engine, context = self._engines.looks, self._context
-        log = context.folder.log_of_records(LOOKS)
-        every = {
-            ask.plan.slot.id: stage1_questions([ask.plan], replace(context, config=ask.config), engine)[0]
-            for ask in asks
-        }
-        kept = {name: record for name, q in every.items() if (record := log.get(q.key)) is not None}
-        done = {name: record for name, record in kept.items() if is_done(record)}
-        asked = {name: q for name, q in every.items() if name not in done}
-        by_slot = {ask.plan.slot.id: ask for ask in asks if ask.plan.slot.id in asked}
+    def _settings(self, plan: SlotPlan) -> Config:
+        return self._asks[plan.slot.id].config
 
-        def inquiries() -> Iterator[Named]:
-            wants = [ClipPlan(name, ask.plan.frames) for name, ask in by_slot.items()]
-            for name, clip in clips(wants, context.frames.pictures):
-                config = by_slot[name].config
-                seen = stage1.stage1_as_seen(clip, by_slot[name].plan, engine, config)
-                heard = stage1.with_sound(seen, context, engine)
-                yield name, stage1.stage1_inquiry(asked[name], heard, engine, config)
+    def _said(self, plan: SlotPlan) -> tuple[str, ...]:
+        own, start = self._asks[plan.slot.id].before.id, plan.slot.interval.start
+        before = [cue for cue in self._track.values() if cue.heard and cue.interval.start < start]
+        return tuple(cue.text for cue in before if cue.id != own)
 
-        found: dict[str, Record] = done | {name: stage1.stage1_unread(q, engine) for name, q in asked.items()}
-        with reported(context.progress, "Looking at the film", len(asked), "slots") as task:
-            for name, record in converse(inquiries(), {"looks": engine}):
-                found[name] = log.add(asked[name].key, record)
-                self.seen.append(record)
-                task.advance()
-        return found
+    def _story(self, plan: SlotPlan, description: str) -> str:
+        """What it was in the run, with what that had learnt before the slot."""
+        config = self._settings(plan)
+        if not config.story.on:
+            return ""
+        memory, speech = Memory.at(self._notes, plan.slot.interval.start), self._prepared.speech
+        return story_of(plan.slot, self._said(plan), speech, memory, description, plan.presence, config)
 
-    def _result(self, ask: Ask, look: Record) -> Result:
+    def _cue(self, plan: SlotPlan, seen: Record, line: Record | None) -> Cue:
         """The new line, chosen among Stage II's, which are kept with all that was answered."""
-        before, slot, presence = ask.before, ask.plan.slot, ask.plan.presence
-        said, writes = self._said(ask), self._engines.writes
-        record = None if look["error"] else self._answered(ask, look, said)
-        around = around_of(said, self._prepared, self._context)
-        chooser = make_chooser(
-            ask.config,
-            lambda request: ask_all(writes, [request])[0],
-            lambda _: None,
-            lambda _, record: self.other.append(record),
-            writes.identity,
-            self._context.progress,
-        )
-        other = record and other_than(record, before.text)
-        cue = cue_of(slot, look, other, ask.config, around, chooser, said, presence)
+        ask = self._asks[plan.slot.id]
+        before, config = ask.before, ask.config
+        others = line and other_than(line, before.text)
+        cue = self._chosen(plan, seen, others, self._make_chooser(config))
         result = Result(before, replace(cue, id=before.id))
         if not cue.heard:
             told = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}.get(cue.status, "failed")
@@ -344,52 +319,23 @@ class SlotRewriter:
         elif before.heard and cue.text == before.text:
             result = Result(before, None)
         row = {
-            "slot": slot.id,
+            "slot": plan.slot.id,
             "number": ask.number,
-            "seed": ask.config.seed,
-            "note": ask.config.prompt.note,
+            "seed": config.seed,
+            "note": config.prompt.note,
             "before": before.text,
             "after": None if result.after is None else result.after.text,
             "reason": "the same line" if result.same else result.reason,
-            "stage1": look,
-            "stage2": record,
+            "stage1": seen,
+            "stage2": line and {name: value for name, value in line.items() if name != "key"},
         }
-        self._context.folder.log_of_records(LOG).add(key_of("redo/1", slot.id, ask.number), row)
+        self._folder.log_of_records(LOG).add(key_of("redo/1", plan.slot.id, ask.number), row)
         if result.after is not None:
-            self._lines[result.after.id] = result.after
-        return result
-
-    def _answered(self, ask: Ask, look: Record, said: Sequence[str]) -> Record:
-        """Stage II's record. It is told what it was in the run, with what that had learnt before the slot."""
-        writes, plan, config = self._engines.writes, ask.plan, ask.config
-        described, story = description_of(plan.slot.id, look), ""
-        if config.story.on:
-            memory, speech = Memory.at(self._notes, plan.slot.interval.start), self._prepared.speech
-            story = story_of(plan.slot, said, speech, memory, described.text, plan.presence, config)
-        question = stage2.question(
-            plan,
-            described,
-            said if writes.abilities.uses_history else (),
-            writes,
-            config,
-            story=story,
-            looks=self._engines.looks.identity,
-            measures=self._engines.measures,
-        )
-        first: dict[Who, Engine] = {"writes": writes}
-        ((_, record),) = converse(
-            [(plan.slot.id, stage2.inquiry(question, writes, config))],
-            {**first, **self._engines.all},
-            clip_of=lambda who, name: clip_as_seen(self._plans[name], self._context, self._engines.all[who]),
-        )
-        self.lines.append(record)
-        return record
-
-    def _said(self, ask: Ask) -> tuple[str, ...]:
-        """The lines that are heard before the slot, oldest first."""
-        start = ask.plan.slot.interval.start
-        before = [cue for cue in self._lines.values() if cue.heard and cue.interval.start < start]
-        return tuple(cue.text for cue in before if cue.id != ask.before.id)
+            self._track[result.after.id] = result.after
+            result, files, news = _put(before, result.after, self._folder, self._film)
+            self.files, self.warnings = files or self.files, (*self.warnings, *news)
+        self.results.append(result)
+        return cue
 
 
 def other_than(record: Record, line: str) -> Record:

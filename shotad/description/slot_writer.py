@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from shotad.core import (
-    NOBODY,
     Clip,
     Config,
     Engine,
     Facts,
-    Presence,
     RecordLog,
     Slot,
     Task,
@@ -33,7 +31,6 @@ from shotad.core import (
 )
 from shotad.description import stage1, stage2
 from shotad.description.choice import (
-    Around,
     ByRules,
     Chooser,
     FittedLine,
@@ -44,18 +41,20 @@ from shotad.description.choice import (
 )
 from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
 from shotad.description.doubt import Evidence, doubt_of
-from shotad.description.engine_pair import Engines
-from shotad.description.language_id import other_language
+from shotad.description.engine_pair import Engines, Used, used
 from shotad.description.preparing import RunContext
+from shotad.description.scheduler import Scheduler
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
-from shotad.description.wording import Rows, letters_of, sight_of
+from shotad.description.wording import Rows, letters_of, other_language, sight_of
 from shotad.film import ClipPlan, Prepared, clips, word_budget
 from shotad.script import (
+    BENCHMARK,
     Cue,
     CueKind,
     CueStatus,
     Fitted,
+    Limits,
     Maker,
     Provenance,
     Sight,
@@ -78,34 +77,15 @@ machine. Fewer, and two that do not fit together are loaded in turn too often; m
 more, for a line is kept when it has been looked for."""
 
 
-@dataclass(slots=True)
-class Written:
-    """The cues, and the records that this run made to get them: of both stages, and of choices and notes."""
-
-    cues: list[Cue] = field(default_factory=list)
-    seen: list[Record] = field(default_factory=list)
-    lines: list[Record] = field(default_factory=list)
-    other: list[Record] = field(default_factory=list)
-
-
-def around_of(said: Sequence[str], prepared: Prepared, context: RunContext) -> Around:
-    """What a line of this run is judged by, with the last of the lines heard before it.
-
-    A benchmark's slots and budgets have limits of their own.
-    """
-    config = context.config
-    given = context.given.slots is not None or config.slots.budget != "fit"
-    last = said[-config.stage2.history :] if config.stage2.history else ()
-    return Around([utterance.interval for utterance in prepared.speech], last, given=given)
-
-
 class SlotWriter:
-    """Both stages of one run, in a ``with`` block: have `scheduler` read `looks`, and tell `go_on` of each
-    record.
+    """Both stages of one run, in a ``with`` block: tell `go_on` of each record that `begin` gives.
 
     ``sketches`` are the clips of all slots, in order; ``known`` their plans with film grammar, None where
-    that is still to be measured.
+    that is still to be measured. ``looks`` keeps Stage I's records (None: the folder's own).
     """
+
+    looks_first = False
+    """Whether no line is asked for before all clips have been described."""
 
     def __init__(
         self,
@@ -114,12 +94,19 @@ class SlotWriter:
         prepared: Prepared,
         context: RunContext,
         engines: Engines,
+        *,
+        looks: RecordLog | None = None,
     ) -> None:
-        self.written = Written()
+        self.cues: list[Cue] = []
+        # The records that this run made: of both stages, and of choices and notes
+        self._new_looks: list[Record] = []
+        self._new_lines: list[Record] = []
+        self._others: list[Record] = []
         self.scheduler = engines.scheduler(context.config, self._clip_of)
         self._prepared, self._context = prepared, context
         self._engines, self._config = engines, context.config
-        self._looks, self._lines = (context.folder.log_of_records(name) for name in ("stage1", "stage2"))
+        self._looks = looks or context.folder.log_of_records("stage1")
+        self._lines = context.folder.log_of_records("stage2")
         self._pixels = key_of(context.film_key, context.frames.key)
         self._sketches = {sketch.slot.id: sketch for sketch in sketches}
         self._keys = {plan.slot.id: self._look(plan).key for plan in known if plan is not None}
@@ -138,16 +125,9 @@ class SlotWriter:
         self._tasks = {"Looking at the film": ExitStack(), "Writing lines": ExitStack()}
         self._looking: Task | None = None
         self._writing: Task | None = None
-        who = engines.writes.identity
-        ask = partial(self.scheduler.ask, "writes")
-
-        def kept(name: str) -> tuple[Known, Keep]:
-            """The answers of ``NAME.jsonl``, which are kept for the next run."""
-            log = context.folder.log_of_records(name)
-            return log.get, lambda key, record: self.written.other.append(log.add(key, record))
-
-        self._chooser = make_chooser(self._config, ask, *kept("choices"), who, context.progress)
-        self._telling = Telling(prepared.speech, self._config, who, ask, *kept("story"))
+        self._chooser = self._make_chooser(self._config)
+        who, ask = engines.writes.identity, partial(self.scheduler.ask, "writes")
+        self._telling = Telling(prepared.speech, self._config, who, ask, *self._kept("story"))
 
     def __enter__(self) -> Self:
         self._looking = self._task("Looking at the film", len(self._counted))
@@ -171,9 +151,29 @@ class SlotWriter:
             maker = identity_record(engine.identity)
             log.keep(keys, lambda record: of_other(record, maker))
 
-    def looks(self, plans: Iterable[SlotPlan]) -> Iterator[Named]:
-        """What Stage I is asked of each slot, by its id; of those that failed before last. ``plans`` are
-        drawn, and clips read, one by one; the clips that are surely wanted in one pass over the film."""
+    @property
+    def used(self) -> Used:
+        """What the engines took for it."""
+        terms = self._engines.terms(self._config)
+        return used(self._new_looks, self._new_lines, terms, self._others)
+
+    def _make_chooser(self, config: Config) -> Chooser:
+        who, ask = self._engines.writes.identity, partial(self.scheduler.ask, "writes")
+        return make_chooser(config, ask, *self._kept("choices"), who, self._context.progress)
+
+    def _kept(self, name: str) -> tuple[Known, Keep]:
+        """The answers of ``NAME.jsonl``, which are kept for the next run."""
+        log = self._context.folder.log_of_records(name)
+        return log.get, lambda key, record: self._others.append(log.add(key, record))
+
+    def begin(self, plans: Iterable[SlotPlan]) -> Scheduler:
+        """Have Stage I asked about ``plans``, which are drawn, and clips read, one by one; the clips that are
+        surely wanted in one pass over the film."""
+        self.scheduler.read(self._asked_of_looks(plans))
+        return self.scheduler
+
+    def _asked_of_looks(self, plans: Iterable[SlotPlan]) -> Iterator[Named]:
+        """What Stage I is asked of each slot, by its id; of those that failed before last."""
         # The slots whose clips are wanted whatever their film grammar is
         recorded = {str(record.get("slot")) for record in self._looks.records()}
         missing = {
@@ -210,18 +210,16 @@ class SlotWriter:
             yield name, self._seen(question, None)
 
     def _look(self, plan: SlotPlan) -> stage1.Stage1Question:
-        return stage1.stage1_question(plan, self._engines.looks, self._config, self._pixels)
+        return stage1.stage1_question(plan, self._engines.looks, self._settings(plan), self._pixels)
 
     def _seen(self, question: stage1.Stage1Question, clip: Clip | None) -> Inquiry:
         """Asks Stage I about a clip, and keeps what it says; None: no frame of it can be had."""
-        engine = self._engines.looks
         if clip is None:
-            return _kept(_answered(stage1.stage1_unread(question, engine)), self._looks, question.key, [])
+            return _kept(_answered(question.unread()), self._looks, question.key, [])
         with span("frames"):
-            seen = stage1.stage1_as_seen(clip, question.plan, engine, self._config)
-            seen = stage1.with_sound(seen, self._context, engine)
-        asked = stage1.stage1_inquiry(question, seen, engine, self._config)
-        return _kept(asked, self._looks, question.key, self.written.seen)
+            seen = stage1.stage1_as_seen(clip, question.plan, question.engine, self._config)
+            seen = stage1.with_sound(seen, self._context, question.engine)
+        return _kept(question.inquiry(seen), self._looks, question.key, self._new_looks)
 
     def go_on(self, name: str) -> None:
         """Do what can be done now that the record of this name is there."""
@@ -245,8 +243,9 @@ class SlotWriter:
             self._begin(self._again.popleft())
             return True
         # The next line waits for its description, and for all that it depends on.
-        after_lines = self._in_turn and len(self.written.cues) < self._passed
-        after_looks = self._engines.alternate and len(self._looked) < len(self._sketches)
+        after_lines = self._in_turn and len(self.cues) < self._passed
+        looks_first = self.looks_first or self._engines.alternate
+        after_looks = looks_first and len(self._looked) < len(self._sketches)
         if after_lines or after_looks or self._passed == len(self._places):
             return False
         plan, key = self._places[self._passed].plan, self._places[self._passed].key
@@ -259,13 +258,13 @@ class SlotWriter:
         if seen["error"]:
             return True
         writes, described = self._engines.writes, description_of(plan.slot.id, seen)
-        question = stage2.question(
+        question = stage2.stage2_question(
             plan,
             described,
-            self._said() if writes.abilities.uses_history else (),
+            self._said(plan) if writes.abilities.uses_history else (),
             writes,
-            self._config,
-            story=self._telling.text(plan.slot, described.text, plan.presence),
+            self._settings(plan),
+            story=self._story(plan, described.text),
             looks=self._engines.looks.identity,
             measures=self._engines.measures,
             shown=str(seen["key"]),
@@ -282,38 +281,49 @@ class SlotWriter:
 
     def _begin(self, question: stage2.Question) -> None:
         self._open += 1
-        asked = stage2.inquiry(question, self._engines.writes, self._config)
-        self.scheduler.begin((question.key, _kept(asked, self._lines, question.key, self.written.lines)))
+        asked = _kept(question.inquiry(), self._lines, question.key, self._new_lines)
+        self.scheduler.begin((question.key, asked))
 
     def _make_cue(self) -> bool:
         """Make the next cue, if all is known of it."""
-        number = len(self.written.cues)
+        number = len(self.cues)
         if number == self._passed:
             return False
         plan, seen = self._places[number].plan, self._places[number].key
         key = self._asked.get(plan.slot.id)
         if key is not None and key not in self._settled:
             return False
-        cue = cue_of(
-            plan.slot,
-            self._looks.record(seen),
-            None if key is None else self._lines.record(key),
-            self._config,
-            around_of(self._said(), self._prepared, self._context),
-            self._chooser,
-            self._said(),
-            plan.presence,
-        )
-        self.written.cues.append(cue)
-        if cue.heard:
-            self._telling.heard(cue)
+        line = None if key is None else self._lines.record(key)
+        self.cues.append(self._cue(plan, self._looks.record(seen), line))
         if self._writing is not None:
             self._writing.advance()
         return True
 
-    def _said(self) -> tuple[str, ...]:
-        """All lines that are heard so far, oldest first."""
-        return tuple(cue.text for cue in self.written.cues if cue.heard)
+    def _cue(self, plan: SlotPlan, seen: Record, line: Record | None) -> Cue:
+        """The slot's cue from the records of both stages."""
+        cue = self._chosen(plan, seen, line, self._chooser)
+        if cue.heard:
+            self._telling.heard(cue)
+        return cue
+
+    def _chosen(self, plan: SlotPlan, seen: Record, line: Record | None, chooser: Chooser) -> Cue:
+        settings, speech = self._settings(plan), [said.interval for said in self._prepared.speech]
+        # A benchmark's slots and budgets have limits of their own.
+        given = self._context.given.slots is not None or settings.slots.budget != "fit"
+        situation = Situation(plan.slot, self._said(plan), "", speech, plan.presence, given)
+        return cue_of(situation, seen, line, settings, chooser)
+
+    def _settings(self, plan: SlotPlan) -> Config:
+        """Under which settings a slot is described."""
+        return self._config
+
+    def _said(self, plan: SlotPlan) -> tuple[str, ...]:
+        """All lines that are heard before a slot, oldest first."""
+        return tuple(cue.text for cue in self.cues if cue.heard)
+
+    def _story(self, plan: SlotPlan, description: str) -> str:
+        """What Stage II is told of the film besides the slot's description."""
+        return self._telling.text(plan.slot, description, plan.presence)
 
     def _clip_of(self, who: Who, slot_id: str) -> Clip:
         """The clip for a second look at a line."""
@@ -341,22 +351,19 @@ SILENT = "nothing worth saying was found"
 
 
 def cue_of(
-    slot: Slot,
+    situation: Situation,
     stage1: Mapping[str, Any],
     stage2: Mapping[str, Any] | None,
     config: Config,
-    around: Around,
     chooser: Chooser | None = None,
-    said: Sequence[str] = (),
-    presence: Presence = NOBODY,
 ) -> Cue:
-    """The slot's cue from the records of both stages.
+    """The slot's cue from the records of both stages; its description is taken from there.
 
-    ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`); ``said`` are all lines
-    heard so far in the film, oldest first (empty: those of ``around``); ``presence`` is who of the cast is on
-    the frames. The line starts when what it tells is seen, as far as that is known, and is shortened where
-    its slot ends too soon. A cue without a line says why.
+    ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`). The line starts when what
+    it tells is seen, as far as that is known, and is shortened where its slot ends too soon. A cue without a
+    line says why.
     """
+    slot, presence = situation.slot, situation.presence
     both = [("Stage I", stage1), *([("Stage II", stage2)] if stage2 is not None else [])]
     unspoken = Cue(
         id=slot.id,
@@ -396,13 +403,12 @@ def cue_of(
     def sight(text: str, rows: Rows) -> Sight | None:
         return sight_of(text, rows, stage1, config.slots.seconds_per_word, config.language, presence)
 
-    lines = _fitting(drafts, slot, config, around, sight)
+    lines = _fitting(drafts, situation, config, sight)
     if not lines:
         shortest = min(drafts, key=lambda draft: spoken_words(draft.text, config.language))
         seen = sight(shortest.text, shortest.said)
         return without_line(_too_long(shortest.text, seen, slot, config), CueStatus.DROPPED)
-    description = description_of(slot.id, stage1).text
-    situation = Situation(slot, tuple(said or around.before), description)
+    situation = replace(situation, description=description_of(slot.id, stage1).text)
     line = lines[(chooser or ByRules()).choose(lines, situation)]
     if line.residue is not None:
         return without_line(f"no clean line: {line.residue.message}: {line.text}")
@@ -446,13 +452,13 @@ def _drafts(stage2: Mapping[str, Any]) -> list[_Draft]:
 
 def _fitting(
     drafts: Sequence[_Draft],
-    slot: Slot,
+    situation: Situation,
     config: Config,
-    around: Around,
     sight: Callable[[str, Rows], Sight | None],
 ) -> list[FittedLine]:
     """Those of the candidates that fit, or can be made to. ``sight`` says when a line may start."""
-    lines = []
+    lines, slot, history = [], situation.slot, config.stage2.history
+    before = situation.said[-history:] if history else ()
     for number, draft in enumerate(drafts):
         fitted = _in_time(draft, slot, config, sight)
         foreign = not is_english(config.language) and other_language(draft.text, config.language)
@@ -464,10 +470,10 @@ def _fitting(
             findings = check_line(
                 fitted.text,
                 interval=interval,
-                speech=around.speech,
-                previous=around.before,
+                speech=situation.speech,
+                previous=before,
                 language=config.language,
-                limits=around.limits,
+                limits=BENCHMARK if situation.given else Limits(),
             )
             lines.append(FittedLine(number, fitted, interval, findings, draft.unseen, seen))
     return lines

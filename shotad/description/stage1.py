@@ -26,7 +26,6 @@ from shotad.core import (
     seconds,
 )
 from shotad.description.answers import parse_stage1, quoted
-from shotad.description.castlist import names_of, shown_people, told_of
 from shotad.description.checks import (
     REFUSED,
     REPEATED,
@@ -51,27 +50,145 @@ from shotad.description.conversation import (
 from shotad.description.leaks import clean
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import Stage1Prompt, stage1_messages
-from shotad.description.slotplan import SlotPlan
+from shotad.description.slotplan import SlotPlan, names_of, shown_people, told_of
 from shotad.film import ClipPlan, SoundSeeker, choose_track, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was understood of an answer: a description or why there is none, and what is wrong with it."""
+
+    reply: Reply
+    description: Description | None
+    error: str | None = None
+    complaints: tuple[Complaint, ...] = ()
+    leaks: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stage1Question:
     """Stage I's question about one slot; its clip is read only if the answer is not there yet.
 
-    ``label`` is how shots are marked on its frames; None where they are shown as they are. ``people`` are
-    rows of those who were recognised, ``marks`` those painted around them, as boxes where ``boxes`` is set.
+    ``people`` are rows of those who were recognised, ``marks`` those painted around them.
     """
 
     plan: SlotPlan
+    engine: Engine
+    config: Config
     prompt: Stage1Prompt
     request: Request
-    label: str | None
     key: str
     people: tuple[dict[str, Any], ...]
     marks: tuple[Mark, ...]
-    boxes: bool
+
+    def inquiry(self, seen: Clip) -> Inquiry:
+        """Asks until the answer can be used; returns the slot's record. ``seen`` is as `stage1_as_seen`."""
+        attempts = self.config.stage1.attempts if self.engine.abilities.converses else 1
+        request = replace(self.request, clip=seen)
+        tries: list[_Read] = []
+        for attempt in range(attempts):
+            if tries:
+                last, steps = tries[-1], self.prompt.steps
+                again = stage1_again(self.prompt.messages, last.reply.text, last.complaints, steps)
+                seed = slot_seed(self.config.seed, f"{self.plan.slot.id}/{attempt}")
+                request = replace(request, messages=again, seed=seed)
+            (reply,) = yield (EngineCall("looks", request),)
+            tries.append(self._read(reply))
+            if not tries[-1].complaints:
+                break
+        return self._record(tries, seen)
+
+    def unread(self) -> dict[str, Any]:
+        """The record of a slot of whose clip no frame could be decoded."""
+        error = "no frame of its clip can be decoded"
+        return self._record([_Read(Reply("", "error", error=error), None, error)], None)
+
+    def _read(self, reply: Reply) -> _Read:
+        if reply.error is not None:
+            return _Read(reply, None, reply.error)
+        if reply.finish == "refused":
+            error = f"Stage I refused to describe the slot: {reply.text or 'no reason given'}"
+            return _Read(reply, None, error, (REFUSED,))
+        engine, able = self.engine.identity.engine, self.engine.abilities
+        try:
+            found = parse_stage1(reply.text, self.prompt.steps, self.plan.slot.id, engine, reply.notes)
+        except ScriptError as trouble:
+            return _Read(reply, None, str(trouble), (unreadable(trouble, reply.finish),))
+        if able.converses:
+            told = split_sentences(" ".join(found.steps.values()))
+            if 2 * len(original(told, reply.text, self.request.messages, "")) <= len(told):
+                error = f"the model repeated the question: {quoted(reply.text)}"
+                return _Read(reply, None, error, (REPEATED,))
+        return self._checked(reply, found) if able.wants_overlay else _Read(reply, found)
+
+    def _checked(self, reply: Reply, found: Description) -> _Read:
+        """A model's description without our marks, and what is still wrong with it."""
+        if count_words(found.text) < _FEWEST:
+            error = "the description has hardly a word"
+            return _Read(reply, None, error, about_description(_NEEDED))
+        cleaned, leaks = clean(
+            found,
+            shots=[frames.number for frames in self.plan.frames],
+            marks=self.marks,
+            names=names_of(self.plan.presence),
+            boxes=self.config.overlay.characters == "boxes",
+        )
+        if not cleaned.steps:
+            error = "nothing of the description was left but marks on the frames"
+            return _Read(reply, None, error, about_description((), leaks))
+        told = "\n".join(message.text for message in self.request.messages)
+        names = names_untold(cleaned.text, told, self.plan.presence)
+        absent = [step for step in _NEEDED if step not in cleaned.steps]
+        return _Read(reply, cleaned, None, about_description(absent, leaks, names), leaks, names)
+
+    def _record(self, tries: Sequence[_Read], seen: Clip | None) -> dict[str, Any]:
+        plan, engine = self.plan, self.engine
+        # The answer with the fewest complaints; where none could be read the last
+        readable = [one for one in tries if one.description is not None]
+        read = min(readable, key=lambda one: len(one.complaints)) if readable else tries[-1]
+        empty = Description(plan.slot.id, {}, "", read.reply.text, engine.identity.engine)
+        return {
+            "slot": plan.slot.id,
+            "start": plan.slot.interval.start,
+            "end": plan.slot.interval.end,
+            "shots": clip_rows(plan.shots, plan.frames),
+            **_grammar_row(plan),
+            "effective_scale": self.prompt.effective_scale,
+            "factors": list(self.prompt.factors),
+            "maker": identity_record(engine.identity),
+            "seed": self.request.seed,
+            "prompt": prompt_record(self.prompt.messages),
+            # How shots are marked on its frames; None where they are shown as they are
+            "overlay": self.config.overlay.label if engine.abilities.wants_overlay else None,
+            "characters": list(self.people),
+            "heard": [{"name": h.name, "how": h.how, "seconds": seconds(h.seconds)} for h in plan.heard],
+            "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
+            "finish": read.reply.finish,
+            "usage": usage_record(one.reply for one in tries),
+            "tries": [try_record(one.reply, [c.text for c in one.complaints]) for one in tries],
+            "leaks": list(read.leaks),
+            "invented": list(read.invented),
+            "error": read.error,
+            **description_row(read.description or empty),
+        }
+
+
+_FEWEST = 3
+"""Words of a description, headings included, below which it says nothing."""
+
+_NEEDED = ("Actions",)
+"""The step without which Stage II has nothing to go by; others may well have nothing to tell."""
+
+
+def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
+    """Scales by painted number, and threads."""
+    grammar = plan.grammar
+    return {
+        "scales": {str(number): scale.value for number, scale in grammar.scales.items()},
+        "threads": [list(thread) for thread in grammar.threads],
+    }
 
 
 def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Stage1Question:
@@ -94,15 +211,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
     material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
     key = key_of(*material, *known)
-    label = config.overlay.label if engine.abilities.wants_overlay else None
-    boxes = config.overlay.characters == "boxes"
-    return Stage1Question(plan, prompt, request, label, key, people, marks, boxes)
-
-
-def stage1_questions(plans: Sequence[SlotPlan], context: RunContext, engine: Engine) -> list[Stage1Question]:
-    """Stage I's question about each plan."""
-    pixels = key_of(context.film_key, context.frames.key)
-    return [stage1_question(plan, engine, context.config, pixels) for plan in plans]
+    return Stage1Question(plan, engine, config, prompt, request, key, people, marks)
 
 
 def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
@@ -134,132 +243,3 @@ def clip_as_seen(plan: SlotPlan, context: RunContext, engine: Engine) -> Clip:
     it."""
     ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], context.frames.pictures)
     return stage1_as_seen(clip, plan, engine, context.config)
-
-
-def stage1_inquiry(asked: Stage1Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:
-    """Asks about one slot until the answer can be used; returns its record."""
-    attempts = config.stage1.attempts if engine.abilities.converses else 1
-    request = replace(asked.request, clip=seen)
-    tries: list[tuple[Reply, _Read]] = []
-    for attempt in range(attempts):
-        if tries:
-            last, read = tries[-1]
-            again = stage1_again(asked.prompt.messages, last.text, read.complaints, asked.prompt.steps)
-            seed = slot_seed(config.seed, f"{asked.plan.slot.id}/{attempt}")
-            request = replace(request, messages=again, seed=seed)
-        (reply,) = yield (EngineCall("looks", request),)
-        tries.append((reply, _read(reply, asked, engine)))
-        if not tries[-1][1].complaints:
-            break
-    return _record(asked, engine, tries, seen)
-
-
-def stage1_unread(asked: Stage1Question, engine: Engine) -> dict[str, Any]:
-    """The record of a slot of whose clip no frame could be decoded."""
-    reply = Reply("", "error", error="no frame of its clip can be decoded")
-    return _record(asked, engine, [(reply, _read(reply, asked, engine))], None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What was understood of an answer: a description or why there is none, and what is wrong with it."""
-
-    description: Description | None
-    error: str | None
-    complaints: tuple[Complaint, ...]
-    leaks: tuple[str, ...] = ()
-    invented: tuple[str, ...] = ()
-
-
-def _read(reply: Reply, asked: Stage1Question, engine: Engine) -> _Read:
-    if reply.error is not None:
-        return _Read(None, reply.error, ())
-    if reply.finish == "refused":
-        error = f"Stage I refused to describe the slot: {reply.text or 'no reason given'}"
-        return _Read(None, error, (REFUSED,))
-    try:
-        found = parse_stage1(
-            reply.text,
-            asked.prompt.steps,
-            asked.plan.slot.id,
-            engine=engine.identity.engine,
-            notes=reply.notes,
-        )
-    except ScriptError as trouble:
-        return _Read(None, str(trouble), (unreadable(trouble, reply.finish),))
-    if engine.abilities.converses:
-        told = split_sentences(" ".join(found.steps.values()))
-        if 2 * len(original(told, reply.text, asked.request.messages, "")) <= len(told):
-            return _Read(None, f"the model repeated the question: {quoted(reply.text)}", (REPEATED,))
-    return _checked(found, asked) if engine.abilities.wants_overlay else _Read(found, None, ())
-
-
-def _checked(found: Description, asked: Stage1Question) -> _Read:
-    """A model's description without our marks, and what is still wrong with it."""
-    if count_words(found.text) < _FEWEST:
-        return _Read(None, "the description has hardly a word", about_description(_NEEDED))
-    cleaned, leaks = clean(
-        found,
-        shots=[frames.number for frames in asked.plan.frames],
-        marks=asked.marks,
-        names=names_of(asked.plan.presence),
-        boxes=asked.boxes,
-    )
-    if not cleaned.steps:
-        return _Read(
-            None, "nothing of the description was left but marks on the frames", about_description((), leaks)
-        )
-    told = "\n".join(message.text for message in asked.request.messages)
-    names = names_untold(cleaned.text, told, asked.plan.presence)
-    absent = [step for step in _NEEDED if step not in cleaned.steps]
-    complaints = about_description(absent, leaks, names)
-    return _Read(cleaned, None, complaints, leaks, names)
-
-
-_FEWEST = 3
-"""Words of a description, headings included, below which it says nothing."""
-
-_NEEDED = ("Actions",)
-"""The step without which Stage II has nothing to go by; others may well have nothing to tell."""
-
-
-def _record(
-    asked: Stage1Question, engine: Engine, tries: Sequence[tuple[Reply, _Read]], seen: Clip | None
-) -> dict[str, Any]:
-    plan = asked.plan
-    # The answer with the fewest complaints; where none could be read the last
-    readable = [one for one in tries if one[1].description is not None]
-    reply, read = min(readable, key=lambda one: len(one[1].complaints)) if readable else tries[-1]
-    empty = Description(plan.slot.id, {}, "", reply.text, engine.identity.engine)
-    return {
-        "slot": plan.slot.id,
-        "start": plan.slot.interval.start,
-        "end": plan.slot.interval.end,
-        "shots": clip_rows(plan.shots, plan.frames),
-        **_grammar_row(plan),
-        "effective_scale": asked.prompt.effective_scale,
-        "factors": list(asked.prompt.factors),
-        "maker": identity_record(engine.identity),
-        "seed": asked.request.seed,
-        "prompt": prompt_record(asked.prompt.messages),
-        "overlay": asked.label,
-        "characters": list(asked.people),
-        "heard": [{"name": h.name, "how": h.how, "seconds": seconds(h.seconds)} for h in plan.heard],
-        "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
-        "finish": reply.finish,
-        "usage": usage_record(one for one, _ in tries),
-        "tries": [try_record(one, [c.text for c in parsed.complaints]) for one, parsed in tries],
-        "leaks": list(read.leaks),
-        "invented": list(read.invented),
-        "error": None if read.description is not None else read.error,
-        **description_row(read.description or empty),
-    }
-
-
-def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
-    """Scales by painted number, and threads."""
-    grammar = plan.grammar
-    return {
-        "scales": {str(number): scale.value for number, scale in grammar.scales.items()},
-        "threads": [list(thread) for thread in grammar.threads],
-    }

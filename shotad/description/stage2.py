@@ -2,30 +2,41 @@
 
 Lines are asked for, read, checked by the rules on words, budget and names, asked for again with what was
 wrong, and, where that is set, looked for in the frames. Whatever comes of it stands in one record.
+
+The same engine is asked for a shorter line where a spoken one does not fit and no whole phrase can go: by
+whoever fits the spoken lines, where a shorter line was wished for and the run has an engine that reads words.
+Every answer is kept in a log, so that the same line is not asked about twice.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from shotad.core import (
     Config,
     Description,
     Engine,
+    EngineError,
     Identity,
     Message,
+    Progress,
+    RecordLog,
     Reply,
     Request,
     SamplingSettings,
     ScriptError,
+    WorkFolder,
+    is_english,
     key_of,
     shipped_prompts,
 )
 from shotad.description.answers import parse_stage2, quoted
-from shotad.description.castlist import as_called, as_spoken, character_row, without_untold
 from shotad.description.checks import (
     REPEATED,
     Complaint,
@@ -42,23 +53,39 @@ from shotad.description.conversation import (
     EngineCall,
     Inquiry,
     identity_record,
+    make_ready,
     prompt_record,
     request_record,
     slot_seed,
     try_record,
     usage_record,
 )
-from shotad.description.prompts import answer_schema, stage2_messages
-from shotad.description.slotplan import SlotPlan
-from shotad.description.templates import prompt_hash
+from shotad.description.engine_pair import Engines
+from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts, stage2_messages
+from shotad.description.scheduler import converse
+from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
+from shotad.description.templates import material, prompt_hash, question as asking, render
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages
-from shotad.script import cast_mentions, own_signs
+from shotad.description.wording import content_of, head_of, words_of
+from shotad.engines import make_engine, stage_engines
+from shotad.script import (
+    DETERMINERS,
+    Answer,
+    Wish,
+    bare,
+    budget_in,
+    capitals_are_names,
+    cast_mentions,
+    names_in,
+    own_signs,
+    quotations,
+)
 
 REPAIRS = tuple(name for name in shipped_prompts("stage2") if name.startswith("stage2/again"))
 VERIFICATION = tuple(shipped_prompts("verify"))
 
 
-def question(
+def stage2_question(
     plan: SlotPlan,
     description: Description,
     history: Sequence[str],
@@ -101,19 +128,9 @@ def question(
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
         how += [identity_record(measures.identity)] if measures is not None else []
     key = key_of(how, request_record(request, engine.identity))
-    judge = Judge(plan, config, description.text, story)
-    return Question(plan, request, repairs, key, judge, measures=measures is not None)
-
-
-def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
-    """Asks for the lines of one slot until they can be used; returns its record."""
-    draft = Draft(asked, config)
-    yield from draft.written()
-    if config.verify.on and draft.lines:
-        yield from draft.verified()
-        if asked.measures:
-            yield from draft.measured()
-    return draft.record(engine.identity)
+    return Question(
+        plan, engine, config, request, repairs, key, description.text, story, measures is not None
+    )
 
 
 Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
@@ -122,15 +139,61 @@ Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Stage II's question about one slot. ``repairs``: whether a bad answer is asked for again;
-    ``measures``: whether somebody measures what lines are held against (`shotad.description.doubt`)."""
+    """Stage II's question about one slot, and what its lines are held to.
+
+    ``repairs``: whether a bad answer is asked for again; ``description`` is what lines are written from,
+    ``story`` what else the model is told of the film; ``measures``: whether somebody measures what lines are
+    held against (`shotad.description.doubt`).
+    """
 
     plan: SlotPlan
+    engine: Engine
+    config: Config
     request: Request
     repairs: bool
     key: str
-    judge: Judge
-    measures: bool = False
+    description: str
+    story: str
+    measures: bool
+
+    def inquiry(self) -> Inquiry:
+        """Asks for the lines of one slot until they can be used; returns its record."""
+        draft = Draft(self)
+        yield from draft.written()
+        if self.config.verify.on and draft.lines:
+            yield from draft.verified()
+            if self.measures:
+                yield from draft.measured()
+        return draft.record()
+
+    def complaints(self, line: str) -> tuple[Complaint, ...]:
+        """What to ask a model to do better, a complaint for each rule on words and one for each name."""
+        language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
+        found = complaints_about(line, self.plan.slot.max_words, language=language)
+        # Nothing is said against the very words by which the cast wants somebody to be called: a name with
+        # a title (``Mr. Lee``), a descriptor (``the woman in red``).
+        plain = line
+        for called in (character.called for character in presence.cast if character.called):
+            plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
+        if plain != line and any(one.rule in ("L13", "pronoun") for one in found):
+            again = complaints_about(plain, self.plan.slot.max_words, language=language)
+            fair = {one.rule for one in again}
+            found = tuple(one for one in found if one.rule not in ("L13", "pronoun") or one.rule in fair)
+        told = f"{prompt.note}\n{self.story}"
+        names = name_complaints(
+            line, self.description, presence, self.plan.heard, told=told, language=language
+        )
+        # Without names for Stage II nobody has told it which of somebody's names is the one to use.
+        return (*found, *(one for one in names if prompt.by_rules.stage2_names or one.rule != "L8"))
+
+    def as_spoken(self, line: str) -> str:
+        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
+        named = as_spoken(line, self.plan.presence, self.config.prompt)
+        return own_signs(named, self.config.language)
+
+    def without_untold(self, line: str) -> str:
+        """The line without names that the film has not told yet, where asking again has not helped."""
+        return without_untold(line, self.plan.presence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +211,6 @@ class Draft:
     """The work on one slot's lines."""
 
     asked: Question
-    config: Config
     tries: list[_Try] = field(default_factory=list)
     looks: list[Reply] = field(default_factory=list)
     lines: tuple[str, ...] = ()
@@ -162,9 +224,9 @@ class Draft:
 
     def written(self) -> Asking:
         """Asks until there are as many clean lines as are wanted, or no attempt is left."""
-        number = self.config.stage2.candidates
-        requests = self._draws(1 if self.config.stage2.lines_an_answer == number else number)
-        for left in reversed(range(self.config.stage2.attempts if self.asked.repairs else 1)):
+        number = self.asked.config.stage2.candidates
+        requests = self._draws(1 if self.asked.config.stage2.lines_an_answer == number else number)
+        for left in reversed(range(self.asked.config.stage2.attempts if self.asked.repairs else 1)):
             replies = yield tuple(EngineCall("writes", request) for request in requests)
             wanted = len((requests[0].schema or {}).get("properties", {})) or 1
             for request, reply in zip(requests, replies, strict=True):
@@ -173,7 +235,7 @@ class Draft:
             if not requests:
                 break
         lines = merged([one.lines for one in self.tries], lambda line: len(self._complaints(line)), number)
-        self._written = {self.asked.judge.without_untold(line): line for line in lines}
+        self._written = {self.asked.without_untold(line): line for line in lines}
         self.lines = tuple(self._written)
 
     def verified(self) -> Asking:
@@ -192,7 +254,7 @@ class Draft:
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
             self.tries.append(self._read(request, reply, 1))
-            new = tuple(self.asked.judge.without_untold(text) for text in self.tries[-1].lines)
+            new = tuple(self.asked.without_untold(text) for text in self.tries[-1].lines)
             if new and new[0] not in self.lines and new[0] not in instead.values():
                 instead[line] = new[0]
         if instead:
@@ -211,7 +273,7 @@ class Draft:
         (reply,) = yield (EngineCall("measures", request, with_clip=True),)
         self.facts = reply.notes or None
 
-    def record(self, writes: Identity) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """What was asked and answered, or why it failed or is silent."""
         last = self.tries[-1]
         silent = all(one.reply.finish == "silent" for one in self.tries)
@@ -231,7 +293,7 @@ class Draft:
             "slot": self.asked.plan.slot.id,
             "budget": self.asked.request.budget,
             "history": list(self.asked.request.history),
-            "maker": identity_record(writes),
+            "maker": identity_record(self.asked.engine.identity),
             "seed": self.asked.request.seed,
             "prompt": prompt_record(self.asked.request.messages),
             "raw": last.reply.text,
@@ -251,24 +313,18 @@ class Draft:
 
     def _read(self, request: Request, reply: Reply, wanted: int) -> _Try:
         """What an answer holds. No line may repeat the question, but where answers are taken as they come."""
-        messages, judge = request.messages, self.asked.judge
+        messages, asked = request.messages, self.asked
         if reply.error is not None or reply.finish == "silent":
             return _Try(messages, reply)
         if reply.finish == "refused":
             return _Try(messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
-        try:
-            read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
-        except ScriptError as trouble:
-            return _Try(messages, reply, wrong=unreadable(trouble, reply.finish))
-        lines = tuple(judge.as_spoken(line) for line in read)
-        if self.asked.repairs:
-            lines = original(lines, reply.text, messages, judge.description)
-        return _Try(messages, reply, lines, None if lines else REPEATED)
+        ours = messages if asked.repairs else ()
+        return _Try(messages, reply, *_lines_in(reply, wanted, asked.as_spoken, ours, asked.description))
 
     def _next(self, together: int) -> tuple[Request, ...]:
         """What is asked for next; nothing where the lines are good, or asking would not help: the last
         ``together`` calls failed, or nothing is worth saying."""
-        last, settings = self.tries[-1], self.config.stage2
+        last, settings = self.tries[-1], self.asked.config.stage2
         if all(one.reply.error is not None or one.reply.finish == "silent" for one in self.tries[-together:]):
             return ()
         every = [line for one in self.tries for line in one.lines]
@@ -301,18 +357,20 @@ class Draft:
         return tuple(replace(self.asked.request, seed=seed) for seed in seeds)
 
     def _seed(self, what: str) -> int:
-        return slot_seed(self.config.seed, f"{self.asked.plan.slot.id}/{what}")
+        return slot_seed(self.asked.config.seed, f"{self.asked.plan.slot.id}/{what}")
 
     def _complaints(self, line: str) -> tuple[Complaint, ...]:
-        return self.asked.judge.complaints(line) if self.asked.repairs else ()
+        return self.asked.complaints(line) if self.asked.repairs else ()
 
     def _look(self, lines: Sequence[str]) -> Asking:
         """Keeps in ``unseen`` what of these lines is not to be seen."""
-        claims = [(line, claim) for line in lines for claim in statements_in(line, self.config.language)]
+        claims = [
+            (line, claim) for line in lines for claim in statements_in(line, self.asked.config.language)
+        ]
         if not claims:
             return
         statements = [claim for _, claim in claims]
-        messages, schema = verify_messages(statements, self.asked.plan, self.config)
+        messages, schema = verify_messages(statements, self.asked.plan, self.asked.config)
         request = Request(
             slot_id=self.asked.plan.slot.id,
             messages=messages,
@@ -320,7 +378,7 @@ class Draft:
             sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
             seed=self._seed(f"look {len(self.looks)}"),
             schema=schema,
-            timed=self.config.prompt.times,
+            timed=self.asked.config.prompt.times,
         )
         (reply,) = yield (EngineCall("looks", request, with_clip=True),)
         self.looks.append(reply)
@@ -331,6 +389,19 @@ class Draft:
         for (line, claim), verdict in zip(claims, verdicts, strict=True):
             if verdict is False:
                 self.unseen[line] = (*self.unseen.get(line, ()), claim)
+
+
+def _lines_in(
+    reply: Reply, wanted: int, spoken: Callable[[str], str], messages: Sequence[Message], quoted: str
+) -> tuple[tuple[str, ...], Complaint | None]:
+    """The lines of an answer as they are ``spoken``, without what repeats ``messages`` (see `original`), or
+    what is wrong with it."""
+    try:
+        read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
+    except ScriptError as trouble:
+        return (), unreadable(trouble, reply.finish)
+    lines = original([spoken(line) for line in read], reply.text, messages, quoted)
+    return lines, None if lines else REPEATED
 
 
 def _why(tries: Sequence[_Try]) -> str:
@@ -352,41 +423,143 @@ _TROUBLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """Judges the lines of one slot. ``description`` is what they are written from, ``story`` what else the
-    model was told of the film."""
+class Shortener:
+    """Answers wishes for shorter lines (a `shotad.script.fit.Shorten`), by an engine that is ready and reads
+    messages. ``log`` keeps what was asked and answered."""
 
-    plan: SlotPlan
-    config: Config
-    description: str
-    story: str = ""
+    def __init__(self, engine: Engine, config: Config, log: RecordLog | None = None) -> None:
+        self._engine, self._config, self._log = engine, config, log
+        self.made: list[Mapping[str, Any]] = []
+        """The records of what the engine was asked, for the bill."""
+        self.trouble = ""
+        """Why the engine stopped answering, where it did; nothing more is asked of it then."""
 
-    def complaints(self, line: str) -> tuple[Complaint, ...]:
-        """What to ask a model to do better, a complaint for each rule on words and one for each name."""
-        language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
-        found = complaints_about(line, self.plan.slot.max_words, language=language)
-        # Nothing is said against the very words by which the cast wants somebody to be called: a name with
-        # a title (``Mr. Lee``), a descriptor (``the woman in red``).
-        plain = line
-        for called in (character.called for character in presence.cast if character.called):
-            plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
-        if plain != line and any(one.rule in ("L13", "pronoun") for one in found):
-            again = complaints_about(plain, self.plan.slot.max_words, language=language)
-            fair = {one.rule for one in again}
-            found = tuple(one for one in found if one.rule not in ("L13", "pronoun") or one.rule in fair)
-        told = f"{prompt.note}\n{self.story}"
-        names = name_complaints(
-            line, self.description, presence, self.plan.heard, told=told, language=language
+    def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
+        """An answer to each wish, in order; None where the engine has none."""
+        asked: dict[str, tuple[Wish, Request]] = {}
+        keys = []
+        for wish in wishes:
+            what = f"{wish.id}/shorter/{wish.words}/{wish.before.text if wish.before else ''}"
+            request = Request(
+                slot_id=wish.id,
+                messages=shorter_messages(wish, self._config),
+                budget=wish.words,
+                sampling=self._config.stage2.sampling,
+                seed=slot_seed(self._config.seed, what),
+                schema=answer_schema(1),
+            )
+            keys.append(key_of("shorter/1", request_record(request, self._engine.identity)))
+            asked[keys[-1]] = wish, request
+        kept = {key: self._log.get(key) for key in asked} if self._log is not None else {}
+        found = {key: record for key, record in kept.items() if record and record["error"] is None}
+        missing = [(key, _shorter(*asked[key], self._engine)) for key in asked if key not in found]
+        if missing and not self.trouble:
+            try:
+                for key, record in converse(missing, {"writes": self._engine}):
+                    found[key] = self._log.add(key, record) if self._log is not None else record
+                    self.made.append(found[key])
+            except EngineError as error:
+                self.trouble = str(error)
+        return [self._answer(wish, found.get(key)) for wish, key in zip(wishes, keys, strict=True)]
+
+    def _answer(self, wish: Wish, record: Mapping[str, Any] | None) -> Answer | None:
+        """What a record answers, judged by the rules as they are now; None where it holds no line."""
+        if record is None or record["error"] is not None or not record["shorter"]:
+            return None
+        line = str(record["shorter"])
+        return Answer(line, tuple(complaint.text for complaint in _about_shorter(line, wish)))
+
+
+def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
+    """The question; after an answer that was no use, the conversation goes on with what was wrong with it."""
+    user = render(
+        "shorter/line",
+        line=material(json.dumps(wish.text, ensure_ascii=False)),
+        budget=str(budget_in(wish.language, wish.words)),
+        template=answer_form(1),
+    )
+    first = (Message("system", render("shorter/system", medium=config.prompt.medium)),
+             asking(user))  # fmt: skip
+    if wish.before is None:
+        return first
+    too_long = f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
+    wrong = [Complaint("budget", too_long)] if not wish.before.complaints else []
+    wrong += [Complaint("again", text) for text in wish.before.complaints]
+    said = json.dumps(dict(zip(answer_keys(1), [wish.before.text], strict=True)), ensure_ascii=False)
+    return stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
+
+
+def _shorter(wish: Wish, request: Request, engine: Engine) -> Inquiry:
+    (reply,) = yield (EngineCall("writes", request),)
+    lines: tuple[str, ...] = ()
+    wrong: Complaint | None = None
+    if reply.error is None:
+        signs = partial(own_signs, language=wish.language)
+        lines, wrong = _lines_in(reply, 1, signs, request.messages, wish.text)
+    return {
+        "slot": wish.id,
+        "line": wish.text,
+        "budget": wish.words,
+        "maker": identity_record(engine.identity),
+        "seed": request.seed,
+        "prompt": prompt_record(request.messages),
+        "raw": reply.text,
+        "finish": reply.finish,
+        "usage": try_record(reply)["usage"],
+        "tries": [try_record(reply, [wrong.text] if wrong else ())],
+        "error": reply.error,
+        "shorter": lines[0] if lines else "",
+    }
+
+
+def _about_shorter(line: str, wish: Wish) -> Iterator[Complaint]:
+    """What is wrong with an answer; of the rules on words those that the line itself kept."""
+    broken = {one.rule for one in complaints_about(wish.text, 10_000, language=wish.language)}
+    for one in complaints_about(line, wish.words, language=wish.language):
+        if one.rule == "budget" or one.rule not in broken:
+            yield one
+    # What the answer says that the line does not, and the subject that it lost
+    quotes = [line[start:end].strip("\"“”'‘’ .,") for start, end in quotations(line)]
+    strange = [quote for quote in quotes if quote.lower() not in wish.text.lower()]
+    if capitals_are_names(wish.language):
+        known = {bare(word).removesuffix("'s") for word in wish.text.split()}
+        strange += [name for name in names_in([line]) if not {bare(word) for word in name.split()} <= known]
+    if strange:
+        listed = ", ".join(json.dumps(one, ensure_ascii=False) for one in strange)
+        yield Complaint("name", f"You wrote {listed}. Say nothing that the sentence above does not say.")
+    if not is_english(wish.language):
+        return
+    _, verb = head_of(wish.text)
+    before = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
+    if verb and before and not before & {word.lemma for word in words_of(line)} - DETERMINERS:
+        yield Complaint("who", "Keep who acts.")
+    said = content_of(line)
+    if 2 * (said & content_of(wish.text)).total() < said.total():
+        yield Complaint("what", "It says something else. Say only what the sentence above says.")
+
+
+LOG = "shorter"
+"""Of ``shorter.jsonl``: what was asked and answered, so that no second render asks again."""
+
+
+def shortener(
+    folder: WorkFolder, config: Config, progress: Progress, engines: Engines | None = None
+) -> Shortener | None:
+    """Who is asked for shorter lines, as ``fit.ask`` has it; None where nobody is.
+
+    ``engines`` are those of a run that has just described the film. Raises EngineError where the engine of
+    Stage II is to be asked and reads no prompts.
+    """
+    at_hand = engines is not None and engines.writes.abilities.converses
+    if not (at_hand if config.fit.ask is None else config.fit.ask):
+        return None
+    engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
+    check_prompts("shorter")
+    if not engines:
+        make_ready(engine, progress)
+    if not engine.abilities.converses:
+        raise EngineError(
+            f"{engine.identity.engine} reads no prompts and cannot be asked for shorter lines.",
+            "Name a language model: --set stage2.engine=openai, or leave --ask away.",
         )
-        # Without names for Stage II nobody has told it which of somebody's names is the one to use.
-        return (*found, *(one for one in names if prompt.by_rules.stage2_names or one.rule != "L8"))
-
-    def as_spoken(self, line: str) -> str:
-        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
-        named = as_spoken(line, self.plan.presence, self.config.prompt)
-        return own_signs(named, self.config.language)
-
-    def without_untold(self, line: str) -> str:
-        """The line without names that the film has not told yet, where asking again has not helped."""
-        return without_untold(line, self.plan.presence)
+    return Shortener(engine, config, folder.log_of_records(LOG))

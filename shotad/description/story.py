@@ -31,9 +31,8 @@ from shotad.core import (
     key_of,
 )
 from shotad.description.answers import is_nothing, is_refusal, plain, without_thoughts
-from shotad.description.castlist import told_only, whose, without_untold
 from shotad.description.conversation import identity_record, prompt_record, slot_seed, try_record
-from shotad.description.slotplan import distance
+from shotad.description.slotplan import distance, told_only, whose, without_untold
 from shotad.description.templates import cut_to_words, form_of, material, question, render, tokens_in
 from shotad.description.wording import content_of, letters_of
 from shotad.script import Cue, capitals_are_names, names_in

@@ -24,7 +24,6 @@ from shotad.core import (
     NoProgress,
     Progress,
     RecordLog,
-    SamplingSettings,
     Slot,
     UsageError,
     WorkFolder,
@@ -34,12 +33,20 @@ from shotad.core import (
     shipped_prompts,
     slots_of,
 )
-from shotad.description.conversation import identity_record, is_done, of_other, prompt_record, slot_seed
+from shotad.description.conversation import identity_record, is_done, of_other, prompt_record
+from shotad.description.engine_pair import Terms, Used, used
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
-from shotad.description.templates import check_templates, cut_to_words, prompt_hash, variables_in
-from shotad.description.translation_prompt import Around, SourceLine, Task, cue_of, messages, wanted_lines
-from shotad.description.translation_requests import ATTEMPTS, Attempted, Batch, translated
-from shotad.description.usage import Terms, Used, used
+from shotad.description.templates import check_templates, prompt_hash, variables_in
+from shotad.description.translation_prompt import (
+    ATTEMPTS,
+    Around,
+    SourceLine,
+    Task,
+    cue_of,
+    request_for,
+    translated,
+    wanted_lines,
+)
 from shotad.script import (
     TRACK,
     Cue,
@@ -62,8 +69,6 @@ Record = Mapping[str, Any]
 
 LINES = 8
 """Lines that are asked for in one request: of more at once some come back joined or left out."""
-TOKENS = 2048
-"""Of an answer with so many lines, or more where Stage II's may be longer, as of models that think first."""
 BEFORE, AFTER = 4, 2
 """Lines around those asked for that are shown, those before with their translation: so that words and names
 stay the same from one request to the next."""
@@ -79,10 +84,11 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class TranslationOutcome:
     """The track in the other language, the lines that have no translation, and what it took.
 
-    ``asked`` is how many lines the engine was asked for, ``known`` how many were translated before.
+    ``asked`` is how many lines the engine was asked for, ``known`` how many were translated before, ``kept``
+    are ids of lines that a person edited in the translation that is there.
     """
 
     track: Track
@@ -90,6 +96,9 @@ class Translated:
     used: Used
     asked: int
     known: int
+    files: tuple[Path, ...] = ()
+    kept: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +108,6 @@ class Plan:
     task: Task
     lines: tuple[SourceLine, ...]
     keys: tuple[str, ...]
-    sampling: SamplingSettings
 
     @staticmethod
     def of(source: Source, target: str, engine: Engine, config: Config) -> Plan:
@@ -108,21 +116,19 @@ class Plan:
         Raises UsageError for a language that is none or the track's own, EngineError for an engine that
         cannot translate, PromptError.
         """
-        settings, prompts = config.translate, shipped_prompts("translate")
-        sampling = SamplingSettings(max_tokens=max(TOKENS, config.stage2.sampling.max_tokens))
+        prompts = shipped_prompts("translate")
         check_templates({name: variables_in(text) for name, text in prompts.items()})
         own, into = between(source.track, target)
         check_translates(engine)
-        note = cut_to_words(config.prompt.note, config.prompt.note_words)
-        task = Task(own, into, config.prompt.medium, note, settings.quotes)
+        task = Task(own, into, config)
         slots = {slot.id: slot for slot in source.slots}
         lines = wanted_lines(source.track, slots, config.slots, source.names)
         terms = [
-            own.tag, into.tag, task.medium, task.note, task.quotes, identity_record(engine.identity),
-            sampling, ATTEMPTS, config.seed, prompt_hash(prompts),
+            own.tag, into.tag, config.prompt.medium, task.note, config.translate.quotes,
+            identity_record(engine.identity), task.sampling, ATTEMPTS, config.seed, prompt_hash(prompts),
         ]  # fmt: skip
         keys = (key_of("translate/1", line.id, line.text, line.words, line.names, terms) for line in lines)
-        return Plan(task, lines, tuple(keys), sampling)
+        return Plan(task, lines, tuple(keys))
 
     def open(self, log: RecordLog) -> tuple[int, ...]:
         """Indices of the lines that have no translation yet."""
@@ -174,7 +180,7 @@ def translate_track(
     *,
     own: Mapping[str, str] | None = None,
     progress: Progress | None = None,
-) -> Translated:
+) -> TranslationOutcome:
     """The track in the language ``target`` (a tag), line by line, at the same places.
 
     ``log`` keeps the answers: what is in it is not asked again. ``own`` are translations that a person wrote,
@@ -187,20 +193,55 @@ def translate_track(
     known = {line.id: log.get(key) for line, key in zip(plan.lines, plan.keys, strict=True)}
     said = {name: str(row["text"]) for name, row in known.items() if row and row["text"]} | dict(own)
     made: list[Record] = []
+    maker = identity_record(engine.identity)
     with reported(progress or NoProgress(), "Translating", len(open_), "lines") as task:
         for group in plan.groups(open_):
-            lines = tuple(plan.lines[i] for i in group)
-            batch = Batch(lines, plan.task, plan.around(group, said), plan.sampling, config.seed)
-            for index, one in zip(group, translated(batch, engine), strict=True):
+            lines, around = [plan.lines[i] for i in group], plan.around(group, said)
+            every, tries = translated(lines, plan.task, around, engine)
+            request = request_for(lines, plan.task, around)
+            asked = prompt_record(request.messages)
+            for index, one in zip(group, every, strict=True):
+                # What was asked and answered for the group stands in the record of its first line.
                 head = index == group[0]
-                record = log.add(plan.keys[index], _record(one, batch, engine, config, head=head))
+                row = {
+                    "slot": one.line.id,
+                    "line": one.line.text,
+                    "budget": one.line.words,
+                    "maker": maker,
+                    "seed": request.seed,
+                    "together": [line.id for line in lines],
+                    "prompt": asked if head else [],
+                    "prompt_hash": key_of(asked),
+                    "tries": tries if head else [],
+                    "text": one.text if one.usable else "",
+                    "faults": [fault.text for fault in one.faults] if one.usable else [],
+                    "error": one.why or None,
+                }
+                record = log.add(plan.keys[index], row)
                 made.append(record)
                 if record["text"] and not own.get(one.line.id):
                     said[one.line.id] = record["text"]
             task.advance(len(group))
-    maker = identity_record(engine.identity)
     log.keep(plan.keys, lambda record: of_other(record, maker))
-    return _put_together(source.track, plan, log, engine, config, made, len(open_))
+    who = engine.identity
+    by = Maker("Translation", who.engine, who.model, who.revision)
+    heard = {line.id: (line, log.record(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
+    pace, cues = config.slots.seconds_per_word, source.track.cues
+    cues = tuple(cue_of(cue, heard.get(cue.id), plan.task, by, pace) for cue in cues)
+    makers = tuple(dict.fromkeys((*source.track.makers, by)))
+    new = replace(
+        source.track,
+        language=plan.task.target.tag,
+        translated_from=plan.task.source.tag,
+        makers=makers,
+        version=__version__,
+        cues=(),
+        reviewed_by=(),
+    ).with_cues(cues)
+    terms = Terms.of(engine, config)
+    spent = used([], made, {"stage1": terms, "stage2": terms})
+    failed = tuple(cue for cue in new.cues if cue.id in heard and not cue.heard)
+    return TranslationOutcome(new, failed, spent, len(open_), len(plan.lines) - len(open_))
 
 
 def foresee_translation(
@@ -212,13 +253,15 @@ def foresee_translation(
     questions = []
     for group in plan.groups(plan.open(log)):
         lines = [plan.lines[i] for i in group]
+        request = request_for(lines, plan.task, plan.around(group, said))
+        most, likely = request.sampling.max_tokens, sum(_ANSWER + 2 * line.words for line in lines)
         questions.append(
             OpenQuestion(
                 "stage2",
-                messages(lines, plan.task, plan.around(group, said)),
-                answer_tokens=plan.sampling.max_tokens,
+                request.messages,
+                answer_tokens=most,
                 attempts=ATTEMPTS,
-                likely_answer=min(plan.sampling.max_tokens, sum(_ANSWER + 2 * line.words for line in lines)),
+                likely_answer=min(most, likely),
             )
         )
     terms = Terms.of(engine, config)
@@ -227,68 +270,6 @@ def foresee_translation(
 
 _ANSWER = 14
 """Tokens of an id and the signs around a translation, whose words take about two each."""
-
-
-def _record(one: Attempted, batch: Batch, engine: Engine, config: Config, *, head: bool) -> dict[str, Any]:
-    """A line's record; what was asked and answered for the group stands in that of its first line."""
-    lines = [line.id for line in batch.lines]
-    asked = prompt_record(messages(batch.lines, batch.task, batch.around))
-    return {
-        "slot": one.line.id,
-        "line": one.line.text,
-        "budget": one.line.words,
-        "maker": identity_record(engine.identity),
-        "seed": slot_seed(config.seed, f"{lines[0]}/translate/{batch.task.target.tag}/0"),
-        "together": lines,
-        "prompt": asked if head else [],
-        "prompt_hash": key_of(asked),
-        "tries": batch.tries if head else [],
-        "text": one.text if one.usable else "",
-        "faults": [fault.text for fault in one.faults] if one.usable else [],
-        "error": one.why or None,
-    }
-
-
-def _put_together(
-    track: Track,
-    plan: Plan,
-    log: RecordLog,
-    engine: Engine,
-    config: Config,
-    made: Sequence[Record],
-    asked: int,
-) -> Translated:
-    who = engine.identity
-    maker = Maker("Translation", who.engine, who.model, who.revision)
-    heard = {line.id: (line, log.record(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
-    cues = tuple(
-        cue_of(cue, heard.get(cue.id), plan.task, maker, config.slots.seconds_per_word) for cue in track.cues
-    )
-    makers = tuple(dict.fromkeys((*track.makers, maker)))
-    new = replace(
-        track,
-        language=plan.task.target.tag,
-        translated_from=plan.task.source.tag,
-        makers=makers,
-        version=__version__,
-        cues=(),
-        reviewed_by=(),
-    ).with_cues(cues)
-    terms = Terms.of(engine, config)
-    spent = used([], made, {"stage1": terms, "stage2": terms})
-    failed = tuple(cue for cue in new.cues if cue.id in heard and not cue.heard)
-    return Translated(new, failed, spent, asked, len(plan.lines) - asked)
-
-
-@dataclass(frozen=True, slots=True)
-class TranslationOutcome:
-    """What a translation came to. ``kept`` are ids of lines that a person edited in it."""
-
-    translated: Translated
-    track: Track
-    files: tuple[Path, ...]
-    kept: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 def read_source(path: Path, cast: GivenCast | None = None) -> Source:
@@ -350,7 +331,7 @@ def translate_into(
             f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
             "The edits stay; the new translations stand beside them, as machine."
         )
-    return TranslationOutcome(done, track, files, merged.kept, tuple(news))
+    return replace(done, track=track, files=files, kept=merged.kept, warnings=tuple(news))
 
 
 def _previous(

@@ -1,7 +1,12 @@
-"""Lines to translate: what the engine is asked, what is wrong with its answer, and the cues that come of it.
+"""Lines to translate: what an engine is asked, what is wrong with its answers, and the cues that come of it.
 
 The words stand in ``prompts/translate/``. The lines are data: each stands in JSON, on a line of its own, so
 that nothing in it can pass for the question.
+
+A few lines are asked for together until each has a translation that can be used, or no attempt is left.
+What was good is kept; only what was wrong is asked for again, with what was wrong. After an answer that could
+not be read, or a refusal, lines are asked for one by one: one line must not take others along. Answers are
+read by id, out of JSON, broken JSON, or a bare line where one was asked for.
 """
 
 from __future__ import annotations
@@ -10,13 +15,28 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from shotad.core import Interval, Language, Message, Slot, SlotSettings
-from shotad.description.language_id import other_language
-from shotad.description.templates import block, form_of, material, question, render
-from shotad.description.wording import without_quotations
+from shotad.core import (
+    Config,
+    Engine,
+    Interval,
+    Language,
+    Message,
+    RefusalError,
+    Reply,
+    Request,
+    SamplingSettings,
+    ScriptError,
+    Slot,
+    SlotSettings,
+)
+from shotad.description.answers import is_nothing, is_refusal, quoted, refuses, unescaped, without_thoughts
+from shotad.description.checks import Complaint
+from shotad.description.conversation import ask_all, slot_seed, try_record
+from shotad.description.templates import block, cut_to_words, form_of, material, question, render
+from shotad.description.wording import other_language, without_quotations
 from shotad.film import word_budget
 from shotad.script import (
     MARKUP,
@@ -28,13 +48,19 @@ from shotad.script import (
     Provenance,
     Track,
     budget_in,
+    clean_text,
     fit_spoken,
+    own_signs,
     quotations,
     short_hash,
     similarity,
     spoken_words,
 )
 
+ATTEMPTS = 3
+"""How often a line is asked for, where its translation cannot be used."""
+TOKENS = 2048
+"""Of an answer, or more where Stage II's may be longer, as of models that think first."""
 _SAME_WORDS = 3
 """A line of fewer words may be the same in both languages by right: a name, a title that is read."""
 _ALIKE = 0.5
@@ -44,30 +70,15 @@ _STEM = 3
 _MARKS = re.compile(r"[\"“”„«»「」『』‘‚‹›]|(?<!\w)'|'(?!\w)")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong. ``kind``: missing, refused, language, copied, markup, length, name, quote,
-    repeated.
+_SOFT = ("name", "quote")
+"""Rules of a translation that may be spoken all the same if it breaks them: it is asked for again once."""
 
-    ``text`` is a sentence or two for a model.
-    """
-
-    kind: str
-    text: str
-
-    @property
-    def soft(self) -> bool:
-        """Whether the translation may be spoken all the same: it is asked for again once."""
-        return self.kind in ("name", "quote")
-
-    @property
-    def fits_not(self) -> bool:
-        """Whether only its length is wrong: it may be shortened without a model."""
-        return self.kind == "length"
-
-
-MISSING = Fault("missing", "It was left out of the answer. Translate it too.")
-REPEATED = Fault("repeated", "You gave the same sentence for another line. Translate what this line says.")
+_UNREADABLE = Complaint("missing", "Your answer did not have the form asked for.")
+_REFUSED = Complaint("refused", "This is audio description of a published film. Translate it in plain words.")
+MISSING = Complaint("missing", "It was left out of the answer. Translate it too.")
+REPEATED = Complaint(
+    "repeated", "You gave the same sentence for another line. Translate what this line says."
+)
 
 
 def repeats(text: str, line: str, others: Iterable[tuple[str, str]]) -> bool:
@@ -85,23 +96,26 @@ def _words_bare(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Fault, ...]:
-    """What is wrong with ``text`` as the translation of ``line``; nothing where it is good."""
+def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
+    """What is wrong with ``text`` as the translation of ``line``; nothing where it is good.
+
+    By the rules missing, refused, language, copied, markup, length, name, quote, repeated.
+    """
     target = task.target
-    found: list[Fault] = []
+    found: list[Complaint] = []
     many = len(without_quotations(line.text).split()) >= _SAME_WORDS
     if (other := other_language(text, target.tag, line.names)) is not None:
-        found.append(Fault("language", f"It is in {other}. Write it in {target.name}."))
+        found.append(Complaint("language", f"It is in {other}. Write it in {target.name}."))
     elif task.source.code != target.code and many and _letters(text) == _letters(line.text):
-        found.append(Fault("copied", f"It is the line itself. Write it in {target.name}."))
+        found.append(Complaint("copied", f"It is the line itself. Write it in {target.name}."))
     if (markup := MARKUP.search(text)) is not None:
         what = f"It holds {markup[0].strip()!r}. Give the sentence alone, as plain text."
-        found.append(Fault("markup", what))
+        found.append(Complaint("markup", what))
     if spoken_words(text, target.tag) > line.words:
         most = budget_in(target.tag, line.words)
         short = "short ones, " if most.unit == "word" else ""
         what = f"It takes too long to say. Write at most {most}, {short}less if need be."
-        found.append(Fault("length", what))
+        found.append(Complaint("length", what))
     # Names that are left out or translated; another script spells them in its own letters.
     gone, said = [], _letters(text)
     for name in line.names if _is_latin(text) else ():
@@ -110,15 +124,15 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Fault, ...]:
         if _is_latin(name) and not any(part[: max(_STEM, len(part) - 2)] in said for part in parts):
             gone.append(name)
     if gone:
-        found.append(Fault("name", f"It must say {' and '.join(gone)}, spelled so."))
+        found.append(Complaint("name", f"It must say {' and '.join(gone)}, spelled so."))
     spans = quotations(line.text)
     inner = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
     lost = [quote for quote in inner if quote.casefold() not in text.casefold()]
-    if lost and task.quotes == "keep":
+    if lost and task.config.translate.quotes == "keep":
         what = f"What is read from the screen stays as it is: {' and '.join(lost)}."
-        found.append(Fault("quote", what))
-    elif spans and task.quotes != "keep" and not quotes(text):
-        found.append(Fault("quote", "What is read from the screen must stand in quotation marks."))
+        found.append(Complaint("quote", what))
+    elif spans and task.config.translate.quotes != "keep" and not quotes(text):
+        found.append(Complaint("quote", "What is read from the screen must stand in quotation marks."))
     return tuple(found)
 
 
@@ -189,13 +203,20 @@ def is_timed(cue: Cue) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """From which language into which, of what, and what the user has to say of it."""
+    """From which language into which, and under which settings."""
 
     source: Language
     target: Language
-    medium: str = "movie"
-    note: str = ""
-    quotes: Literal["translate", "keep"] = "translate"
+    config: Config = field(default_factory=Config)
+
+    @property
+    def note(self) -> str:
+        """What the user has to say of the film."""
+        return cut_to_words(self.config.prompt.note, self.config.prompt.note_words)
+
+    @property
+    def sampling(self) -> SamplingSettings:
+        return SamplingSettings(max_tokens=max(TOKENS, self.config.stage2.sampling.max_tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,15 +232,15 @@ def messages(
 ) -> tuple[Message, ...]:
     """The question about ``lines``. ``wrong`` says by id what was wrong with earlier answers to it."""
     source, target, rows = task.source.name, task.target.name, []
-    note = render("translate/note", medium=task.medium, note=material(task.note)) if task.note else ""
+    medium, note = task.config.prompt.medium, task.note
     for line in lines:
         most = str(budget_in(task.target.tag, line.words))
         rows.append(json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False))
     before = [
-        render("translate/before-line", line=_quoted(line), translation=_quoted(told))
+        render("translate/before-line", line=_in_json(line), translation=_in_json(told))
         for line, told in around.before
     ]
-    after = [render("translate/after-line", line=_quoted(line)) for line in around.after]
+    after = [render("translate/after-line", line=_in_json(line)) for line in around.after]
     again = [render("translate/again-line", id=name, complaint=complaint) for name, complaint in wrong]
     names = ", ".join(dict.fromkeys(name for line in lines for name in line.names))
     any_quoted = any(quotations(line.text) for line in lines)
@@ -227,26 +248,220 @@ def messages(
         "translate/user",
         source=source,
         target=target,
-        note=block(note),
+        note=block(render("translate/note", medium=medium, note=material(note))) if note else "",
         before=block(render("translate/before", lines=material("\n".join(before)))) if before else "",
         lines="\n".join(rows),
         after=block(render("translate/after", lines=material("\n".join(after)))) if after else "",
         names=f"\n{render('translate/names', names=material(names))}" if names else "",
-        quotes=f"\n{render(f'translate/quotes-{task.quotes}')}" if any_quoted else "",
+        quotes=f"\n{render(f'translate/quotes-{task.config.translate.quotes}')}" if any_quoted else "",
         again=block(render("translate/again", complaints="\n".join(again))) if again else "",
         template=json.dumps(dict.fromkeys((line.id for line in lines), "..."), ensure_ascii=False),
     )
-    system = render("translate/system", medium=task.medium, source=source, target=target)
+    system = render("translate/system", medium=medium, source=source, target=target)
     return Message("system", system), question(user)
 
 
-def schema(lines: Sequence[SourceLine]) -> dict[str, Any]:
-    """The JSON schema of an answer: every id with a text."""
-    return form_of({line.id: {"type": "string"} for line in lines})
-
-
-def _quoted(text: str) -> str:
+def _in_json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+_PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"))
+_RETRY = "Run again: only what is missing is asked for."
+
+
+def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
+    """The translations of an answer by id, of those asked for (``ids``); others are left out.
+
+    Raises RefusalError where a model will not translate, ScriptError where nothing can be read.
+    """
+    body = without_thoughts(text)
+    pairs: list[tuple[str, str]] = []
+    for name in ids:
+        # An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id
+        after = rf"[\"']?{re.escape(name)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
+        if (match := re.search(rf'{after}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
+            pairs.append((name, unescaped(match[1])))
+    lines = [line.strip() for line in body.replace("```", "\n").splitlines() if line.strip()]
+    if not pairs and len(ids) == len(lines) == 1 and not re.search(r"[{}\[\]]", lines[0]):
+        # Nothing but a line, where a single one was asked for
+        pairs.append((ids[0], re.sub(rf"^{re.escape(ids[0])}\s*[:=]\s*", "", lines[0])))
+    found = {name: line for name, said in pairs if (line := one_line(said))}
+    found = {name: line for name, line in found.items() if not is_nothing(line) and not is_refusal(line)}
+    if found:
+        return found
+    if refuses(body):
+        raise RefusalError(f"The model refused to translate: {quoted(text)}.", _RETRY)
+    raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
+
+
+def one_line(text: str) -> str:
+    """A translation as it can be spoken: one line, without emphasis."""
+    plain = re.sub(r"\*\*|__(?=\w)|(?<=\w)__|`", "", clean_text(text))
+    return " ".join(plain.split())
+
+
+def unwrapped(text: str, source: str) -> str:
+    """The translation without quotation marks around the whole of it, where the line has none."""
+    bare = source.strip()
+    if any(bare.startswith(first) and bare.endswith(last) for first, last in _PAIRS):
+        return text
+    for first, last in _PAIRS:
+        inner = text[1:-1]
+        wrapped = len(text) > 2 and text[0] == first and text[-1] == last
+        if wrapped and first not in inner and last not in inner:
+            return inner.strip()
+    return text
+
+
+@dataclass(slots=True)
+class Attempted:
+    """How far a line has come: its best translation so far, what is wrong with it, what was wrong last."""
+
+    line: SourceLine
+    text: str = ""
+    faults: tuple[Complaint, ...] = (MISSING,)
+    last: tuple[Complaint, ...] = ()
+    """Empty: not asked yet."""
+    said: str = ""
+    """What came last."""
+    error: str = ""
+    """Why there was no answer: the engine's own word."""
+    given_up: bool = False
+    softly: bool = False
+    """Whether it was asked for again because of faults that may stay."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether the translation can be spoken, if only shortened."""
+        return bool(self.text) and not _badness(self.faults)[0]
+
+    @property
+    def why(self) -> str:
+        """Why there is no translation, for people; empty where there is one."""
+        if self.usable:
+            return ""
+        if self.error and not self.said:
+            return self.error
+        told = f": {quoted(self.said)}" if self.said else ""
+        return f"{_WHY[(self.last or (MISSING,))[0].rule]}{told}"
+
+    @property
+    def open(self) -> bool:
+        """Whether to ask for it again."""
+        hard, long, soft = _badness(self.faults)
+        return not self.given_up and bool(hard or long or (soft and not self.softly))
+
+    def take(self, text: str, faults: tuple[Complaint, ...]) -> None:
+        """Note another translation, and keep it where it is the best so far."""
+        self.last, self.said = faults, text
+        if not self.text or _badness(faults) < _badness(self.faults):
+            self.text, self.faults = text, faults
+
+
+_WHY = {
+    "missing": "the answers held no translation of it",
+    "refused": "the model refused to translate it",
+    "language": "the translation is in another language",
+    "copied": "the line came back untranslated",
+    "markup": "the translation holds markup",
+    "length": "the translation is too long",
+    "name": "a name is missing",
+    "repeated": "the same sentence came for other lines",
+    "quote": "what is read from the screen is missing",
+}
+
+
+def _badness(faults: Sequence[Complaint]) -> tuple[int, int, int]:
+    """How many of the faults no line may have; one that is too long may be shortened without a model; the
+    others may stay."""
+    long = sum(fault.rule == "length" for fault in faults)
+    soft = sum(fault.rule in _SOFT for fault in faults)
+    return len(faults) - long - soft, long, soft
+
+
+def request_for(
+    lines: Sequence[SourceLine],
+    task: Task,
+    around: Around,
+    wrong: Sequence[tuple[str, str]] = (),
+    attempt: int = 0,
+) -> Request:
+    """The question about ``lines`` as an engine gets it; ``wrong`` as in `messages`."""
+    return Request(
+        slot_id=lines[0].id,
+        messages=messages(lines, task, around, wrong),
+        budget=sum(line.words for line in lines),
+        sampling=task.sampling,
+        seed=slot_seed(task.config.seed, f"{lines[0].id}/translate/{task.target.tag}/{attempt}"),
+        schema=form_of({line.id: {"type": "string"} for line in lines}),
+    )
+
+
+def translated(
+    lines: Sequence[SourceLine], task: Task, around: Around, engine: Engine
+) -> tuple[list[Attempted], list[dict[str, Any]]]:
+    """A few consecutive lines with their best translations, and the calls made for them.
+
+    Raises what an engine raises to stop a run.
+    """
+    every, tries, apart = [Attempted(line) for line in lines], list[dict[str, Any]](), False
+    for attempt in range(ATTEMPTS):
+        open_ = [one for one in every if one.open]
+        if not open_:
+            break
+        groups = [[one] for one in open_] if apart else [open_]
+        requests = []
+        for group in groups:
+            wrong = []
+            for one in group:
+                if one.last:
+                    one.softly = True
+                    said = f"You wrote {quoted(one.said)}. " if one.said else ""
+                    faults = " ".join(dict.fromkeys(fault.text for fault in one.last))
+                    wrong.append((one.line.id, said + faults))
+            requests.append(request_for([one.line for one in group], task, around, wrong, attempt))
+        for group, reply in zip(groups, ask_all(engine, requests), strict=True):
+            complaints, is_read = _answered(group, reply, task, around, every)
+            tries.append(try_record(reply, complaints))
+            apart = apart or not is_read
+    return every, tries
+
+
+def _answered(
+    group: Sequence[Attempted], reply: Reply, task: Task, around: Around, every: Sequence[Attempted]
+) -> tuple[list[str], bool]:
+    """Takes what a reply holds: what is wrong with it, and whether it could be read at all. ``every`` are all
+    lines that are asked for together."""
+    if reply.error is not None:
+        # What fails for several lines may go well for each, so only a line that fails alone is given up.
+        for one in group:
+            one.error = reply.error
+            one.given_up = len(group) == 1
+        return [], False
+    try:
+        if reply.finish == "refused":
+            raise RefusalError(reply.text or "refused")
+        found = read_answer(reply.text, [one.line.id for one in group])
+    except ScriptError as trouble:
+        fault = _REFUSED if isinstance(trouble, RefusalError) else _UNREADABLE
+        for one in group:
+            one.take("", (fault,))
+        return [trouble.what], False
+    complaints = []
+    texts = {
+        one.line.id: own_signs(unwrapped(found.get(one.line.id, ""), one.line.text), task.target.tag)
+        for one in group
+    }
+    told = {one.line.id: (one.line.text, texts.get(one.line.id, one.text)) for one in every}
+    for one in group:
+        text = texts[one.line.id]
+        faults = faults_of(text, one.line, task) if text else (MISSING,)
+        others = [pair for name, pair in told.items() if name != one.line.id]
+        if text and repeats(text, one.line.text, [*around.before, *others]):
+            faults = (REPEATED, *faults)
+        one.take(text, faults)
+        complaints += [f"{one.line.id}: {fault.text}" for fault in faults]
+    return complaints, True
 
 
 def cue_of(

@@ -19,9 +19,8 @@ from typing import Any
 
 from shotad.core import Config, Message, is_english
 from shotad.description.answers import answer_in
-from shotad.description.castlist import SHAPES, enumerated, name_with_mark, told_of
 from shotad.description.prompts import shot_labels
-from shotad.description.slotplan import SlotPlan
+from shotad.description.slotplan import SHAPES, SlotPlan, enumerated, name_with_mark, told_of
 from shotad.description.templates import form_of, material, name_shots, question, render
 from shotad.script import (
     ADVERBS,

@@ -1,2 +1,2 @@
-from .opening import film_id as film_id
+from .routes import film_id as film_id
 from .serving import serve as serve

@@ -16,8 +16,10 @@ from dataclasses import replace
 from shotad.core import ReviewError, plural
 from shotad.description import empty_line
 from shotad.film import SlotChange, new_slot
-from shotad.review.kinds import SOURCE, Change, Json
+from shotad.review.events import Json
 from shotad.review.scene import (
+    SOURCE,
+    Change,
     Scene,
     Span,
     at_own_pace,

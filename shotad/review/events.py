@@ -12,12 +12,14 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from starlette.responses import StreamingResponse
 
-from shotad.review.kinds import Json
+Json = Mapping[str, Any]
+"""Values of JSON by name."""
 
 MOST_BYTES = 4_000_000
 """What may wait for one tab."""

@@ -13,10 +13,9 @@ from typing import Any
 
 from shotad.core import ShotadError
 from shotad.description import Again, Checker, kept_findings, lint, track_material
-from shotad.review.events import Tabs
+from shotad.review.events import Json, Tabs
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import Signature, signatures
-from shotad.review.kinds import Json
 from shotad.review.session import Session
 from shotad.script import Finding, Material, hint_of, lines_of_track, title_of
 

@@ -8,6 +8,7 @@ since) has no outline. And the film strip: a small picture of each shot.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import threading
 from collections import OrderedDict
@@ -38,7 +39,6 @@ from shotad.description import CHARACTERS, FACES
 from shotad.film import COLOURS, STILLS, Film, Frames as Reading, jpeg, open_film
 from shotad.review.details import records_of
 from shotad.review.keeping import Watched
-from shotad.review.kinds import Picture, jpeg_picture
 from shotad.review.session import Session
 from shotad.sight import FaceTrack, from_row
 
@@ -62,6 +62,20 @@ _MARK = re.compile(r"(?:(dashed|double) )?(\w+)(?:, tagged (\w+))?")
 
 Label = Literal["number", "box", "none"]
 _LABELS: tuple[Label, ...] = ("number", "box", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A JPEG for the page. ``key`` changes whenever its bytes would."""
+
+    data: bytes
+    key: str
+
+
+def jpeg_picture(data: bytes) -> Picture:
+    """The bytes of a JPEG for the page."""
+    return Picture(data, hashlib.sha256(data).hexdigest()[:16])
+
 
 Pass = tuple[Iterator[tuple[int, Picture]], dict[int, Picture]]
 """One decoding of a slot: what is still to come of it, and what it has made so far, by number."""

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
 from shotad.film import SlotChange
-from shotad.review.kinds import Asked, Change
+from shotad.review.scene import Asked, Change
 from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
 
 FILE, BEGUN = "review.jsonl", "review.begun.json"
@@ -224,15 +224,14 @@ class History:
             stack.pop()
         return None
 
-    def label(self, way: Way) -> str | None:
-        """What was said of the step that `last` gives."""
-        step = self._next[way]
-        return None if step is None else step.said
-
-    def line(self, way: Way) -> str | None:
-        """The line that the step which `last` gives is about; None where it is about several, or slots."""
-        step = self._next[way]
-        return step.lines[0].id if step is not None and len(step.lines) == 1 else None
+    @property
+    def next_steps(self) -> dict[str, str | None]:
+        """What was said of the next ``undo`` and ``redo`` (as `last` gives them), and as ``undo_line`` and
+        ``redo_line`` of which line they are; None where there is none, or it is of several, or of slots."""
+        steps = {str(way): step for way, step in self._next.items()}
+        said = {way: None if step is None else step.said for way, step in steps.items()}
+        alone = {way: step.lines[0].id for way, step in steps.items() if step and len(step.lines) == 1}
+        return {**said, **{f"{way}_line": alone.get(way) for way in said}}
 
     def skip(self, way: Way) -> None:
         """Note that the next step can be undone or done again no more."""

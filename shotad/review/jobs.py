@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shotad.core import Progress, ReviewError, ShotadError, Task
-from shotad.review.events import Tabs
-from shotad.review.kinds import Json
+from shotad.review.events import Json, Tabs
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 Work = Callable[[Progress], Json]

@@ -1,38 +1,29 @@
-"""The track of a work folder as a session keeps it: what others write is taken in, what it writes is safe.
+"""The files of a work folder as a session knows them: its track, scripts beside it, records that may change.
 
-Edits in the scripts beside the track come in, and the scripts follow the track; what the run found of the
-film is read again when its records change; the track is written whole and at once.
+Edits in the scripts come in, and the scripts follow the track, which is written whole and at once. And what
+others have changed of it that nobody was told of yet.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from shotad.core import (
-    Config,
-    FilmInfo,
-    ReviewError,
     ScriptError,
     ShotadError,
     WorkFolder,
-    WorkFolderError,
     plural,
     write_bytes,
 )
-from shotad.film import Prepared, SlotChange, change_slots, recorded
-from shotad.review.events import Tabs
-from shotad.review.history import changed_track, stamp_of
-from shotad.review.jobs import WhenQuiet
-from shotad.review.kinds import Change
+from shotad.review.history import stamp_of
+from shotad.review.scene import Change
 from shotad.script import (
     REDO,
-    TRACK,
     WRITTEN,
     Cue,
     Format,
@@ -45,12 +36,9 @@ from shotad.script import (
     script_places,
     script_texts,
     to_json,
-    track_lock,
     with_scripts,
     write_texts,
 )
-
-_RECORDS = ("shots.json", "speech.json", "slots.json")
 
 
 class SideScripts:
@@ -111,156 +99,6 @@ class SideScripts:
         if not (there and are_written(free, self._folder) and not edited & free.keys()):
             write_texts(free, self._folder)
             self._seen = signatures(self._files)
-
-
-class Keeper:
-    """Reads and writes one track, its slots and its scripts, under locks (`open`).
-
-    ``revision`` counts the states of the track since it began; ``prepared`` is what the run found of the
-    film, with the slots as they are now. Raises WorkFolderError where the folder belongs to another film, or
-    a record is missing or damaged, ScriptError for a track that cannot be read.
-    """
-
-    def __init__(self, folder: Path, film: FilmInfo, config: Config, hub: Tabs | None) -> None:
-        self.folder, self.film, self.config, self._hub = folder, film, config, hub
-        self.revision, self.news = 0, News()
-        self._records = tuple(folder / name for name in _RECORDS)
-        self._seen: tuple[Signature, ...] = ()
-        self._read_records()
-        self._lock = threading.RLock()
-        self._file = TrackFile(folder / TRACK)
-        self._trouble: tuple[str, str] | None = None
-        self._broken = False
-        self._scripts = WhenQuiet(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
-        try:
-            with self.open():
-                track = self._file.look()
-                if track is None or track.film.fingerprint != self.film.fingerprint:
-                    name = "none" if track is None else track.film.name
-                    raise WorkFolderError(
-                        f"{self._file.path} belongs to another film: {name}, not {self.film.name}.",
-                        "Name that film with --film, or another work folder.",
-                    )
-                self.track = track
-                self._beside = SideScripts(folder, self.track.film.name)
-                self._look_beside()
-        except BaseException:
-            self._scripts.close()
-            raise
-        self._scripts.ask()  # those that a killed server left as they were
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """Nobody else, in this process or another, changes the track meanwhile."""
-        with self._lock, track_lock(self.folder):
-            yield
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether something on the disk is another than what was last read or written."""
-        with self._lock:
-            stale = signatures(self._records) != self._seen
-            return stale or self._file.is_stale or self._beside.is_stale
-
-    @contextmanager
-    def written(self) -> Iterator[Track]:
-        """The track, and the scripts beside it written as it is; nobody changes either meanwhile."""
-        with self.open():
-            self.take_in()
-            self._beside.write(self._beside.texts(self.track))
-            yield self.track
-
-    def take_in(self) -> None:
-        """Bring the track up to what the disk has; it is `open`. Raises ReviewError while that is no good."""
-        before = self.track
-        try:
-            found = self._file.look()
-        except ScriptError as error:
-            hint = f"{error.hint} Mend that file; until then nothing is changed here.".strip()
-            self.tell(error.what, hint)
-            self._broken = True
-            raise ReviewError(error.what, hint) from None
-        if self._broken:
-            self._broken = False
-            self.tell("", "")  # it is mended
-        try:
-            if found is not None:
-                if found.film.fingerprint != self.film.fingerprint:
-                    self._file.forget()
-                    raise ReviewError(
-                        f"{self._file.path} now belongs to another film: {found.film.name}.",
-                        f"Put the track of {self.film.name} back; until then nothing is changed here.",
-                    )
-                kept = {cue.id: cue for cue in self.track.cues}
-                # Same lines stay the same objects, by which what is known of them is found again.
-                same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
-                self.track = replace(found, cues=tuple(same))
-                self._scripts.ask()
-            self._look_beside()
-        finally:
-            self.news.add(differences(before, self.track))
-            self.revision += self.track is not before
-        if signatures(self._records) != self._seen:
-            try:
-                self._read_records()
-            except WorkFolderError:
-                self._seen = ()  # a run that is in the middle of writing them is waited for
-                return
-            if self._hub is not None:
-                self._hub.tell("film", {})
-
-    def keep(self, change: Change) -> None:
-        """Write a change, its slots and then its lines, both or none; it is `open`."""
-        slots, track = change.slots, changed_track(self.track, change)
-        moved = slots != SlotChange()
-        if moved:
-            change_slots(self.folder, slots)
-        try:
-            self._file.write(track)
-        except ShotadError:
-            if moved:
-                change_slots(self.folder, slots.inverse)
-            raise
-        if moved:
-            self._read_records()
-        self.track = track
-        self.revision += 1
-        self._scripts.ask()
-
-    def close(self) -> None:
-        """Write the scripts that are still due. Only reading is possible afterwards."""
-        self._scripts.close(finish=True)
-
-    def tell(self, what: str, hint: str) -> None:
-        if self._hub is not None and self._trouble != (what, hint):
-            self._hub.tell("trouble", {"what": what, "hint": hint})
-        self._trouble = (what, hint)
-
-    def _read_records(self) -> None:
-        self._seen = signatures(self._records)
-        self.prepared: Prepared = recorded(WorkFolder(self.folder), self.film, self.config)
-
-    def _look_beside(self) -> None:
-        """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
-        track, trouble = self._beside.brought_into(self.track)
-        if trouble is None:
-            self._trouble = None
-        else:
-            self.tell(trouble.what, trouble.hint)
-        if track is not self.track:
-            self._file.write(track)
-            self.track = track
-            self._scripts.ask()
-
-    def _write_scripts(self) -> None:
-        """Write the scripts as the track now is, but those in which edits wait to be sorted out."""
-        texts = self._beside.texts(self.track)
-        try:
-            with self.open():
-                self.take_in()
-                self._beside.write(texts)
-        except ShotadError as error:
-            self.tell(error.what, error.hint)
 
 
 K = TypeVar("K")

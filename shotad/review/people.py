@@ -35,7 +35,9 @@ from shotad.core import (
 from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
 from shotad.film import jpeg
 from shotad.review.acts import ACTS
-from shotad.review.kinds import Change, Json, Picture
+from shotad.review.events import Json
+from shotad.review.frames import Picture
+from shotad.review.scene import Change
 from shotad.review.work import (
     OWN,
     cast_place,
@@ -135,7 +137,7 @@ class People:
         image = Image.fromarray(load_photo(path))
         image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
         name = key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS)
-        return Picture("image/jpeg", jpeg(np.asarray(image), 85), name)
+        return Picture(jpeg(np.asarray(image), 85), name)
 
     def name(
         self,

@@ -37,15 +37,15 @@ from shotad.core import (
     write_text,
 )
 from shotad.film import STILLS, Film, choose_track, open_film
-from shotad.review.events import Tabs
-from shotad.review.kinds import Json
-from shotad.review.playable import Playable, browser_kind
-from shotad.review.proxy_encoding import (
+from shotad.review.events import Json, Tabs
+from shotad.review.playable import (
     BITS,
     LINES,
     QUALITY,
+    Playable,
     Report,
     Uncopyable,
+    browser_kind,
     copies_picture,
     encode,
     remux,

@@ -1,4 +1,7 @@
-"""The review page's server as an application: which address answers what.
+"""The review page's application: what one review consists of, and which address answers what.
+
+When the track has changed, findings are looked at again and every open tab is told. Who reviews is remembered
+between two sessions in ``review.json``.
 
 Everything that an answer says comes from elsewhere; here a request is read, the right object is asked, and
 what it says is sent. All that may touch a disk or wait for a lock runs in a thread.
@@ -7,12 +10,13 @@ what it says is sent. All that may touch a disk or wait for a lock runs in a thr
 from __future__ import annotations
 
 import asyncio
-import json
+import logging
 import mimetypes
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any
@@ -22,24 +26,184 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from shotad.core import OutOfDate, ReviewError, ShotadError, WorkFolderError
+from shotad.core import (
+    FilmError,
+    FilmInfo,
+    OutOfDate,
+    ReviewError,
+    RunSettings,
+    ShotadError,
+    WorkFolderError,
+    parse_json,
+    readable_json,
+    write_text,
+)
+from shotad.film import open_film
 from shotad.review.details import line_detail
-from shotad.review.events import event_stream
-from shotad.review.kinds import Done, Json, Picture
-from shotad.review.opening import remember
-from shotad.review.security import MOST_BYTES, Guard, Refused, error_answer, read_body
-from shotad.review.views import conflict_view, film_view
+from shotad.review.events import Json, Tabs, event_stream
+from shotad.review.scene import Done
+from shotad.review.security import MOST_BYTES, Guard, Hosts, Keys, Refused, error_answer, read_body
+from shotad.review.session import Session
+from shotad.review.views import changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
+from shotad.script import TRACK, FilmId, load_track
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from shotad.review.jobs import Work
-    from shotad.review.opening import Review
+    from shotad.review.findings import Findings
+    from shotad.review.frames import Frames, Picture, Strip
+    from shotad.review.hearing import Hearing
+    from shotad.review.jobs import Jobs, Work
+    from shotad.review.people import People
+    from shotad.review.proxy import Proxy
+
+
+def open_session(
+    folder: Path, film: Path | None, run: RunSettings, hub: Tabs, *, reviewer: str | None = None
+) -> Session:
+    """The session of a work folder: all of a review that can fail.
+
+    ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
+    not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
+    """
+    known = film_id(folder)
+    if film is None:
+        # What is known of a film that is gone. Its size is not, and nothing asks for it.
+        info = FilmInfo(
+            known.name, None, known.fingerprint, known.duration, 1, 1, None, None, "gone", Fraction(0)
+        )
+    else:
+        with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
+            info = opened.info
+    if info.fingerprint != known.fingerprint:
+        raise FilmError(
+            f"{film} is not the film that {folder} is of: {known.name}, or it was changed since.",
+            "Name the film with --film FILM, or run shotad describe on this one.",
+        )
+    if reviewer is None:
+        reviewer = str(remembered(folder).get("reviewer", ""))
+    else:
+        remember(folder, reviewer=reviewer)
+    return Session(folder, info, run, reviewer=reviewer, hub=hub)
+
+
+def review_of(
+    session: Session, film: Path | None, tabs: Tabs, *, keys: Keys | None = None, hosts: Hosts | None = None
+) -> Review:
+    """A session with the rooms that show, hear and work. They are loaded here: it takes a while."""
+    from shotad.review.findings import Findings
+    from shotad.review.frames import Frames, Strip
+    from shotad.review.hearing import Hearing
+    from shotad.review.jobs import Jobs
+    from shotad.review.people import People
+    from shotad.review.proxy import Proxy
+
+    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
+    if film is not None:
+        folder = session.folder
+        config = session.config.model_copy(update={"language": session.track.language})
+
+        def settled() -> None:
+            tabs.tell("heard", {"settled": True})
+
+        hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
+        proxy = Proxy(film, folder, config, session.film, tabs)
+        if not proxy.kind.plays:
+            proxy.start()
+        pictures = Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
+    review = Review(session, findings, jobs, people, tabs, pictures, keys or Keys(), hosts or Hosts())
+    session.told = review._publish
+    return review
+
+
+def film_id(folder: Path) -> FilmId:
+    """Which film the track of a folder is of. Raises ScriptError."""
+    return load_track(folder / TRACK).film
+
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """The rooms that need the film itself."""
+
+    film: Path
+    frames: Frames
+    strip: Strip
+    proxy: Proxy
+    hearing: Hearing
+
+
+@dataclass(frozen=True)
+class Review:
+    """One review of one work folder. ``pictures`` is None where the film is gone: its lines can be read and
+    changed all the same."""
+
+    session: Session
+    findings: Findings
+    jobs: Jobs
+    people: People
+    tabs: Tabs
+    pictures: Pictures | None
+    keys: Keys
+    hosts: Hosts
+
+    def watched(self) -> Pictures:
+        """The rooms that need the film. Raises ReviewError where it is gone."""
+        if self.pictures is None:
+            raise ReviewError(
+                f"The film {self.session.film.name} is not where it was.", "Start again with --film FILM."
+            )
+        return self.pictures
+
+    def _publish(self, done: Done) -> Json:
+        """Tell all tabs of a change; what they are told."""
+        self.findings.update()
+        view = changed_view(self.session, done, self.findings)
+        self.tabs.tell("change", view)
+        return view
+
+    def look(self) -> None:
+        """Take in what other programs have changed, and tell. A track that cannot be read just now, for
+        somebody is in the middle of editing it say, is looked at again later."""
+        try:
+            self.session.refresh()
+        except ShotadError as error:
+            _LOG.debug("The track cannot be read just now: %s", error)
+
+    def close(self) -> None:
+        self.findings.close()
+
+        if self.pictures is not None:
+            self.pictures.proxy.stop()
+            self.pictures.frames.close()
+            self.pictures.strip.close()
+            self.pictures.hearing.close()
+        self.session.close()
+
+
+REMEMBERED = "review.json"
+
+
+def remembered(folder: Path) -> dict[str, Any]:
+    """What was remembered; nothing where that is not known or cannot be read."""
+    try:
+        found = parse_json((folder / REMEMBERED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def remember(folder: Path, **values: Any) -> None:
+    """Remember these values and those before. Raises WorkFolderError."""
+    write_text(folder / REMEMBERED, readable_json(remembered(folder) | values))
+
 
 _LOOK = 1.0
 """Seconds between two looks at whether another program has changed the track."""
@@ -142,10 +306,7 @@ def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _answered(found: Any, status: int = 200) -> Any:
-    if not isinstance(found, dict | list):
-        return found
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    return Response(text.encode(), status, media_type="application/json")
+    return JSONResponse(found, status) if isinstance(found, dict | list) else found
 
 
 WEB = Path(__file__).parent / "web"
@@ -332,7 +493,7 @@ def _picture(request: Request, picture: Picture) -> Response:
     headers = {"etag": f'"{picture.key}"', "cache-control": "private, no-cache"}
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
-    return Response(picture.data, media_type=picture.media_type, headers=headers)
+    return Response(picture.data, media_type="image/jpeg", headers=headers)
 
 
 def work_routes(review: Review) -> list[Route]:

@@ -1,4 +1,4 @@
-"""What an act may know of a film, and the free time around a line."""
+"""What an act may know of a film, the free time around a line, and what an act changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import accumulate, islice
 
 from shotad.core import Interval, ReviewError, Slot, SlotSettings
-from shotad.review.kinds import Json
+from shotad.film import SlotChange
+from shotad.review.events import Json
 from shotad.script import (
     EARLIEST,
     LONGEST,
@@ -26,6 +27,43 @@ from shotad.script import (
 
 Span = tuple[int, int]
 """Half-open time in whole milliseconds, the resolution in which tracks are written."""
+
+Asked = tuple[str, int]
+"""By what an act of a page is known: the tab that asked for it, and its number among the acts of that tab."""
+
+SOURCE = "review page"
+"""Source of edits that are made on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an act does to a track: ``cues`` replace those with the same ids or are new, ``gone`` ids leave
+    it.
+
+    ``said`` is one sentence for a person on what happened; ``focus`` the line to go to afterwards;
+    ``slots`` come and go with it: who keeps the change keeps these too (`shotad.film.change_slots`).
+    """
+
+    said: str
+    cues: tuple[Cue, ...] = ()
+    gone: tuple[str, ...] = ()
+    focus: str | None = None
+    slots: SlotChange = field(default_factory=SlotChange)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A change that is in the track and on the disk.
+
+    ``revision`` counts the changes of this session; ``origin`` names the tab that asked, ``disk`` a change
+    that was found on the disk, ``job`` one that a job made. ``view`` is what all tabs were told of it.
+    """
+
+    revision: int
+    change: Change
+    origin: str = ""
+    view: Json = field(default_factory=dict)
+
 
 _NEAR = 5000
 """Milliseconds on either side of a line that are looked at first: of a gap of hours with a thousand lines

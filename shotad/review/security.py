@@ -29,8 +29,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from shotad.core import ShotadError
@@ -38,7 +38,7 @@ from shotad.core import ShotadError
 _LOG = logging.getLogger(__name__)
 
 METHODS = ("GET", "HEAD", "POST")
-HEADER, HEADER_VALUE = b"x-shotad", b"page"
+HEADER, HEADER_VALUE = "x-shotad", "page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
 _ONCE = 120.0
@@ -180,55 +180,42 @@ def hosts_for(address: str) -> Hosts:
     return Hosts(True, frozenset(("localhost", own, own.partition(".")[0], f"{own.partition('.')[0]}.local")))
 
 
-@dataclass(frozen=True)
-class _RequestHead:
-    """What a request says of itself."""
-
-    method: str
-    path: str
-    query: bytes
-    headers: Mapping[bytes, str]
-
-    @property
-    def is_change(self) -> bool:
-        return self.method == "POST"
-
-    def get(self, name: bytes) -> str:
-        return self.headers.get(name, "")
-
-
-def refuse(asked: _RequestHead, keys: Keys, hosts: Hosts) -> None:
+def refuse(asked: Request, keys: Keys, hosts: Hosts) -> None:
     """Raises Refused for a request that gets no answer."""
-    if not hosts.know(asked.get(b"host")):
+    if not hosts.know(asked.headers.get("host", "")):
         raise Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
     if asked.method not in METHODS:
         raise Refused(405, "That cannot be done with this address.")
     if not _is_own(asked):
         raise Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
-    if not keys.knows(asked.get(b"cookie")):
+    if not keys.knows(_cookies(asked)):
         hint = "Open the address that shotad review printed in its terminal, with everything after token=."
         raise Refused(401, "This browser has not been let in, or the server was restarted.", hint)
-    if not asked.is_change:
+    if asked.method != "POST":
         return
-    if asked.get(HEADER).encode("latin-1") != HEADER_VALUE:
+    if asked.headers.get(HEADER) != HEADER_VALUE:
         raise Refused(403, "A header is missing that the page sends.")
-    kind = asked.get(b"content-type").partition(";")[0].strip().lower()
+    kind = asked.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
-    length = asked.get(b"content-length")
+    length = asked.headers.get("content-length", "")
     if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
         raise Refused(413, "That is more than a page ever sends.")
 
 
-def _is_own(asked: _RequestHead) -> bool:
+def _cookies(asked: Request) -> str:
+    return "; ".join(asked.headers.getlist("cookie"))
+
+
+def _is_own(asked: Request) -> bool:
     """Whether a request comes from the page itself, or from a person who opens the page."""
-    origin = asked.headers.get(b"origin")
-    if origin is not None and origin != f"http://{asked.get(b'host')}":
+    origin = asked.headers.get("origin")
+    if origin is not None and origin != f"http://{asked.headers.get('host', '')}":
         return False
-    if asked.is_change:
-        return origin is not None and asked.get(b"sec-fetch-site") in ("", "same-origin")
-    opened = asked.path == "/" and asked.get(b"sec-fetch-mode") == "navigate"
-    return opened or asked.get(b"sec-fetch-site") in ("", "same-origin", "none")
+    if asked.method == "POST":
+        return origin is not None and asked.headers.get("sec-fetch-site", "") in ("", "same-origin")
+    opened = asked.scope["path"] == "/" and asked.headers.get("sec-fetch-mode", "") == "navigate"
+    return opened or asked.headers.get("sec-fetch-site", "") in ("", "same-origin", "none")
 
 
 class Guard:
@@ -247,8 +234,8 @@ class Guard:
         try:
             asked = _asked(scope)
             # Whether a person opens the address with the token
-            enters = asked.method == "GET" and asked.path == "/" and b"token=" in asked.query
-            if enters and self._hosts.know(asked.get(b"host")) and _is_own(asked):
+            enters = asked.method == "GET" and asked.scope["path"] == "/" and "token" in asked.query_params
+            if enters and self._hosts.know(asked.headers.get("host", "")) and _is_own(asked):
                 await (await self._entered(asked, scope))(scope, receive, out)
             else:
                 refuse(asked, self._keys, self._hosts)
@@ -264,16 +251,16 @@ class Guard:
             fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
             await error_answer(scope, 500, fault)(scope, receive, out)
 
-    async def _entered(self, asked: _RequestHead, scope: Any) -> Response:
+    async def _entered(self, asked: Request, scope: Any) -> Response:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
-        given = parse_qs(asked.query.decode("latin-1")).get("token", [""])[0]
+        given = asked.query_params["token"]
         # From a link on another page the cookie would not come along to where an answer sends the browser.
-        linked = asked.get(b"sec-fetch-site") == "cross-site"
+        linked = asked.headers.get("sec-fetch-site", "") == "cross-site"
         answer = HTMLResponse(_ONWARD) if linked else RedirectResponse("/", 303)
         user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
         if self._keys.opens(given, user):
             answer.raw_headers.append((b"set-cookie", self._keys.set_cookie()))
-        elif not self._keys.knows(asked.get(b"cookie")):
+        elif not self._keys.knows(_cookies(asked)):
             what = "The token of this address is not that of this server."
             raise Refused(401, what, "Open the address that shotad review printed last.")
         return answer
@@ -302,15 +289,15 @@ class _Out:
         await self._send(message)
 
 
-def _asked(scope: Any) -> _RequestHead:
+def _asked(scope: Any) -> Request:
     """Raises Refused for a header that must be there once and is there twice."""
-    headers: dict[bytes, str] = {}
-    for name, value in scope["headers"]:
-        if name in headers and name in (b"host", b"origin", b"content-length", b"content-type", HEADER):
-            raise Refused(400, "A header is there twice.")
-        before = f"{headers[name]}; " if name in headers else ""
-        headers[name] = before + value.decode("latin-1")
-    return _RequestHead(scope["method"], scope["path"], scope.get("query_string", b""), headers)
+    asked = Request(scope)
+    if any(len(asked.headers.getlist(name)) > 1 for name in _SINGLE):
+        raise Refused(400, "A header is there twice.")
+    return asked
+
+
+_SINGLE = ("host", "origin", "content-length", "content-type", "sec-fetch-site", "sec-fetch-mode", HEADER)
 
 
 def error_answer(scope: Any, status: int, error: ShotadError) -> Response:

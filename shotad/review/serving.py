@@ -33,12 +33,12 @@ from shotad.core import (
     write_text,
 )
 from shotad.review.events import Tabs
-from shotad.review.opening import open_session, review_of
+from shotad.review.routes import make_app, open_session, review_of
 from shotad.review.security import Keys, hosts_for
 
 if TYPE_CHECKING:
     from shotad.core import RunSettings
-    from shotad.review.opening import Review
+    from shotad.review.routes import Review
 
 LOCK, ADDRESS = ".review.lock", ".review.address"
 
@@ -193,8 +193,6 @@ class _Server(uvicorn.Server):
     """Uvicorn, letting tabs go before it waits for connections to end."""
 
     def __init__(self, review: Review) -> None:
-        from shotad.review.routes import make_app
-
         super().__init__(
             uvicorn.Config(
                 make_app(review),

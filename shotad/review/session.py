@@ -6,33 +6,77 @@ changed is taken in before anything is done, and nothing of theirs is overwritte
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
-from shotad.core import FilmInfo, OutOfDate, ReviewError, RunSettings, WorkFolderError
+from shotad.core import (
+    FilmInfo,
+    OutOfDate,
+    ReviewError,
+    RunSettings,
+    ScriptError,
+    ShotadError,
+    WorkFolder,
+    WorkFolderError,
+)
+from shotad.film import Prepared, SlotChange, change_slots, recorded
 from shotad.review.acts import ACTS, JOINED
-from shotad.review.events import Tabs
-from shotad.review.history import History, LineStep, Step, Way, stamp_of, step_of, walked
-from shotad.review.keeping import Keeper, differences
-from shotad.review.kinds import Asked, Change, Done, Json
-from shotad.review.scene import Scene
-from shotad.script import Cue
+from shotad.review.events import Json, Tabs
+from shotad.review.history import History, LineStep, Step, Way, changed_track, stamp_of, step_of, walked
+from shotad.review.jobs import WhenQuiet
+from shotad.review.keeping import News, SideScripts, Signature, TrackFile, differences, signatures
+from shotad.review.scene import Asked, Change, Done, Scene
+from shotad.script import TRACK, Cue, Track, track_lock
+
+_RECORDS = ("shots.json", "speech.json", "slots.json")
 
 
-class Session(Keeper):
-    """One work folder, open for review. All may be called from any thread. ``told`` is called with whatever
-    changes, whoever asked for it: a tab, a job, or the disk; it gives the `Done.view`. Raises as `Keeper`.
+class Session:
+    """One work folder, open for review: its track, slots and scripts, read and written under locks (`open`).
+
+    ``revision`` counts the states of the track since it began; ``prepared`` is what the run found of the
+    film, with the slots as they are now. ``told`` is called with whatever changes, whoever asked for it: a
+    tab, a job, or the disk; it gives the `Done.view`. All may be called from any thread.
+
+    Raises WorkFolderError where the folder belongs to another film, or a record is missing or damaged,
+    ScriptError for a track that cannot be read.
     """
 
     def __init__(
         self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Tabs | None = None
     ) -> None:
-        super().__init__(folder, film, run.config, hub)
         self.reviewer = reviewer
         self.told: Callable[[Done], Json] = lambda done: {}
+        self.folder, self.film, self.config = folder, film, run.config
+        self._hub = Tabs() if hub is None else hub
+        self.revision, self.news = 0, News()
+        self._records = tuple(folder / name for name in _RECORDS)
+        self._seen: tuple[Signature, ...] = ()
+        self._read_records()
+        self._lock = threading.RLock()
+        self._file = TrackFile(folder / TRACK)
+        self._trouble: tuple[str, str] | None = None
+        self._broken = False
+        self._scripts = WhenQuiet(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
+        try:
+            with self.open():
+                track = self._file.look()
+                if track is None or track.film.fingerprint != self.film.fingerprint:
+                    name = "none" if track is None else track.film.name
+                    raise WorkFolderError(
+                        f"{self._file.path} belongs to another film: {name}, not {self.film.name}.",
+                        "Name that film with --film, or another work folder.",
+                    )
+                self.track = track
+                self._beside = SideScripts(folder, self.track.film.name)
+                self._look_beside()
+        except BaseException:
+            self._scripts.close()
+            raise
+        self._scripts.ask()  # those that a killed server left as they were
         self._history = History(folder)
         if self._history.is_open:
             with self._opened():
@@ -40,10 +84,7 @@ class Session(Keeper):
 
     @property
     def next_steps(self) -> dict[str, str | None]:
-        """What is said of the next ``undo`` and ``redo``, and as ``undo_line`` and ``redo_line`` of which
-        line they are; None where there is none, or it is of several, or of slots."""
-        ways, history = get_args(Way), self._history
-        return {way: history.label(way) for way in ways} | {f"{way}_line": history.line(way) for way in ways}
+        return self._history.next_steps
 
     def cue(self, name: str) -> Cue:
         """The line called ``name``. Raises ReviewError where there is none."""
@@ -127,7 +168,7 @@ class Session(Keeper):
             step = step_of(self.track, change, group)
             if step.lines or step.slots:
                 self._history.begin(step, asked)
-                self.keep(change)
+                self._keep(change)
                 self._note(lambda: self._history.add(step, asked))
             elif asked is not None:
                 self._note(lambda: self._history.pass_by(asked))
@@ -157,7 +198,7 @@ class Session(Keeper):
         with self._opened():
             self.news.expect()
 
-    def absorb(self, said: str, origin: str = "job") -> Done | None:
+    def absorb(self, said: str) -> Done | None:
         """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
 
         Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
@@ -172,7 +213,7 @@ class Session(Keeper):
             lines = tuple(step for step in steps if step.was != step.now)
             if lines:
                 self._note(lambda: self._history.add(Step(said, lines)))
-            return self._done(Change(said), origin) if lines or self.news else None
+            return self._done(Change(said), "job") if lines or self.news else None
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
@@ -182,7 +223,7 @@ class Session(Keeper):
             yield
 
     def _take_in(self) -> None:
-        self.take_in()
+        self._take_in_track()
         self._history.sync()
         self._note(lambda: self._history.settle(self.track, self.prepared.slots))
 
@@ -199,7 +240,7 @@ class Session(Keeper):
                 self._history.skip(way)
                 raise
             self._history.begin(way, asked)
-            self.keep(change)
+            self._keep(change)
             self._note(lambda: self._history.add(way, asked))
             return self._done(change, origin)
 
@@ -218,4 +259,116 @@ class Session(Keeper):
         try:
             note()
         except WorkFolderError as error:
-            self.tell(error.what, error.hint)
+            self._tell(error.what, error.hint)
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Nobody else, in this process or another, changes the track meanwhile."""
+        with self._lock, track_lock(self.folder):
+            yield
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether something on the disk is another than what was last read or written."""
+        with self._lock:
+            stale = signatures(self._records) != self._seen
+            return stale or self._file.is_stale or self._beside.is_stale
+
+    @contextmanager
+    def written(self) -> Iterator[Track]:
+        """The track, and the scripts beside it written as it is; nobody changes either meanwhile."""
+        with self.open():
+            self._take_in_track()
+            self._beside.write(self._beside.texts(self.track))
+            yield self.track
+
+    def _take_in_track(self) -> None:
+        """Bring the track up to what the disk has; it is `open`. Raises ReviewError while that is no good."""
+        before = self.track
+        try:
+            found = self._file.look()
+        except ScriptError as error:
+            hint = f"{error.hint} Mend that file; until then nothing is changed here.".strip()
+            self._tell(error.what, hint)
+            self._broken = True
+            raise ReviewError(error.what, hint) from None
+        if self._broken:
+            self._broken = False
+            self._tell("", "")  # it is mended
+        try:
+            if found is not None:
+                if found.film.fingerprint != self.film.fingerprint:
+                    self._file.forget()
+                    raise ReviewError(
+                        f"{self._file.path} now belongs to another film: {found.film.name}.",
+                        f"Put the track of {self.film.name} back; until then nothing is changed here.",
+                    )
+                kept = {cue.id: cue for cue in self.track.cues}
+                # Same lines stay the same objects, by which what is known of them is found again.
+                same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
+                self.track = replace(found, cues=tuple(same))
+                self._scripts.ask()
+            self._look_beside()
+        finally:
+            self.news.add(differences(before, self.track))
+            self.revision += self.track is not before
+        if signatures(self._records) != self._seen:
+            try:
+                self._read_records()
+            except WorkFolderError:
+                self._seen = ()  # a run that is in the middle of writing them is waited for
+                return
+            self._hub.tell("film", {})
+
+    def _keep(self, change: Change) -> None:
+        """Write a change, its slots and then its lines, both or none; it is `open`."""
+        slots, track = change.slots, changed_track(self.track, change)
+        moved = slots != SlotChange()
+        if moved:
+            change_slots(self.folder, slots)
+        try:
+            self._file.write(track)
+        except ShotadError:
+            if moved:
+                change_slots(self.folder, slots.inverse)
+            raise
+        if moved:
+            self._read_records()
+        self.track = track
+        self.revision += 1
+        self._scripts.ask()
+
+    def close(self) -> None:
+        """Write the scripts that are still due. Only reading is possible afterwards."""
+        self._scripts.close(finish=True)
+
+    def _tell(self, what: str, hint: str) -> None:
+        if self._trouble != (what, hint):
+            self._hub.tell("trouble", {"what": what, "hint": hint})
+        self._trouble = (what, hint)
+
+    def _read_records(self) -> None:
+        self._seen = signatures(self._records)
+        self.prepared: Prepared = recorded(WorkFolder(self.folder), self.film, self.config)
+
+    def _look_beside(self) -> None:
+        """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
+        track, trouble = self._beside.brought_into(self.track)
+        if trouble is None:
+            self._trouble = None
+        else:
+            self._tell(trouble.what, trouble.hint)
+        if track is not self.track:
+            self._file.write(track)
+            self.track = track
+            self._scripts.ask()
+
+    def _write_scripts(self) -> None:
+        """Write the scripts as the track now is, but those in which edits wait to be sorted out."""
+        texts = self._beside.texts(self.track)
+        try:
+            with self.open():
+                self._take_in_track()
+                self._beside.write(texts)
+        except ShotadError as error:
+            self._tell(error.what, error.hint)

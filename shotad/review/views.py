@@ -16,10 +16,10 @@ from shotad.core import Interval, WorkFolderError, printable, read_record, threa
 from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
+from shotad.review.events import Json
 from shotad.review.findings import Findings, finding_view
 from shotad.review.history import stamp_of
-from shotad.review.kinds import Done, Json
-from shotad.review.scene import Scene, is_added, room_of
+from shotad.review.scene import Done, Scene, is_added, room_of
 from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,

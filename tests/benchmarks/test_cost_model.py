@@ -15,8 +15,8 @@ from costs.formula import Asking, Units, asked
 from costs.measuring import WAYS, Run
 
 from shotad.core import Message
+from shotad.description.engine_pair import Terms
 from shotad.description.estimate import OpenQuestion, estimate
-from shotad.description.usage import Terms
 
 UNITS = Units(0.1, 2.0, 0.05, 0.3, 0.4, 0.5, 3.0, 9000.0, 50_000.0, 70.0, 1e5, 20_000.0, 3000.0)
 """Round ones."""

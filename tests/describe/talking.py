@@ -26,7 +26,7 @@ from shotad.core import (
 )
 from shotad.description import EngineCall, Inquiry, SlotPlan, stage2
 from shotad.description.slotplan import Heard
-from shotad.description.stage1 import Stage1Question, stage1_as_seen, stage1_inquiry, stage1_question
+from shotad.description.stage1 import Stage1Question, stage1_as_seen, stage1_question
 from tests.describe.prompting import Model
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
@@ -80,9 +80,9 @@ def asked1(presence: Presence = NOBODY, *how: str, engine: Model = ENGINE) -> St
 def look(
     *answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY, engine: Model = ENGINE
 ) -> Talk:
-    asked, config = asked1(presence, *how, engine=engine), load_config(None, how)
-    seen = stage1_as_seen(CLIP, asked.plan, engine, config)
-    return Talk(stage1_inquiry(asked, seen, engine, config), *answers)
+    asked = asked1(presence, *how, engine=engine)
+    seen = stage1_as_seen(CLIP, asked.plan, engine, asked.config)
+    return Talk(asked.inquiry(seen), *answers)
 
 
 def asked2(
@@ -94,7 +94,7 @@ def asked2(
 ) -> stage2.Question:
     described = Description(SLOT.id, {"Actions": text}, "", "", "model")
     more = {"looks": engine.identity, **more}
-    return stage2.question(plan(presence), described, (), engine, load_config(None, how), **more)
+    return stage2.stage2_question(plan(presence), described, (), engine, load_config(None, how), **more)
 
 
 def write(
@@ -104,8 +104,7 @@ def write(
     text: str = "Ann opens a gate and walks into the garden.",
     engine: Model = ENGINE,
 ) -> Talk:
-    asked = asked2(presence, text, *how, engine=engine)
-    return Talk(stage2.inquiry(asked, engine, load_config(None, how)), *answers)
+    return Talk(asked2(presence, text, *how, engine=engine).inquiry(), *answers)
 
 
 def line(*texts: str) -> str:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Character, Description, Interval, Mark, Presence, PromptSettings, Utterance
-from shotad.description.castlist import as_called
 from shotad.description.prompts import stage2_messages
-from shotad.description.slotplan import Heard, heard_names
+from shotad.description.slotplan import Heard, as_called, heard_names
 from shotad.description.story import names_in_use
 from shotad.film import read_subtitles
 from tests.describe.prompting import NORA, bare, config_of, people, plan_of, stage1, text_of

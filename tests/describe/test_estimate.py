@@ -8,9 +8,9 @@ import pytest
 
 from shotad.core import Message, Stage, load_config
 from shotad.description import used
-from shotad.description.estimate import OpenQuestion, estimate, estimate_as_json, estimate_lines
+from shotad.description.engine_pair import Terms
+from shotad.description.estimate import OpenQuestion, estimate
 from shotad.description.templates import tokens_in
-from shotad.description.usage import Terms, usage_lines
 from shotad.engines.fake import FakeEngine
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
@@ -56,8 +56,8 @@ def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said
     more = awaiting.stages[0].likely.tokens_in - whole.stages[0].likely.tokens_in
     assert 100 < more < 200
     assert awaiting.stages[0].most.tokens_in == whole.stages[0].most.tokens_in + 512
-    assert any("not known before Stage I" in line for line in estimate_lines(awaiting))
-    assert not any("not known before Stage I" in line for line in estimate_lines(whole))
+    assert any("not known before Stage I" in line for line in awaiting.lines())
+    assert not any("not known before Stage I" in line for line in whole.lines())
 
 
 def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> None:
@@ -65,10 +65,10 @@ def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> N
     found = estimate([looks()], {**TERMS, "stage1": terms})
     assert found.stages[0].likely.frame_tokens is None
     assert found.stages[0].likely.tokens_in == found.stages[0].likely.word_tokens
-    lines = estimate_lines(found)
+    lines = found.lines()
     assert any("does not say how many tokens" in line for line in lines)
     assert "without the frames" in lines[-1]
-    assert estimate_as_json(found)["stages"][0]["likely"]["frame_tokens"] is None
+    assert found.as_json()["stages"][0]["likely"]["frame_tokens"] is None
 
 
 @pytest.mark.parametrize(("text", "low", "high"), [
@@ -100,10 +100,10 @@ def test_only_the_engine_with_prices_costs() -> None:
     likely = estimate([looks(), writes()], mixed)
     assert likely.stages[1].cost == (0.0, 0.0), "a local engine, whatever the prices"
     assert likely.cost == likely.stages[0].cost
-    assert not any("Cost" in line for line in estimate_lines(estimate([writes()], mixed)))
+    assert not any("Cost" in line for line in estimate([writes()], mixed).lines())
     found = used([record((10**6, 10**6))], [record((10**6, 10**5))], SHARED)
     assert found.cost == pytest.approx(3.0)
-    assert usage_lines(found) == [
+    assert found.lines() == [
         "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",
         "Used by Stage II, openai (gpt-4o): 1 call, 1,000,000 tokens in, 100,000 out.",
         "Cost: 3.00.",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request
-from shotad.description.shortening import Shortener
+from shotad.description.stage2 import Shortener
 from shotad.script import Answer, Wish, count_words, fit_spoken
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

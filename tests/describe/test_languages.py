@@ -25,9 +25,10 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe
 from shotad.description.checks import complaints_about
-from shotad.description.language_id import other_language
-from shotad.description.slot_writer import Around, cue_of
+from shotad.description.choice import Situation
+from shotad.description.slot_writer import cue_of
 from shotad.description.verify import statements_in
+from shotad.description.wording import other_language
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import (
@@ -212,7 +213,7 @@ def placed(language: str, *lines: str) -> Cue:
     stage1 = {**both, "steps": {"Actions": "Ann runs."}, "explanation": "", "raw": "", "engine": "e"}
     stage2 = {**both, "finish": "stop", "candidates": list(lines), "unseen": {}}
     slot = Slot("s00010000", Interval(10.0, 16.0), 16)
-    return cue_of(slot, stage1, stage2, load_config(None, [f"language={language}"]), Around())
+    return cue_of(Situation(slot), stage1, stage2, load_config(None, [f"language={language}"]))
 
 
 def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:

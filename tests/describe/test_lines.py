@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shotad.core import (
+    NOBODY,
     Box,
     Character,
     Facts,
@@ -22,7 +23,8 @@ from shotad.core import (
     load_config,
 )
 from shotad.description import Evidence, doubt_of as of_evidence
-from shotad.description.slot_writer import Around, cue_of
+from shotad.description.choice import Situation
+from shotad.description.slot_writer import cue_of
 from shotad.script import Cue, CueStatus, Doubt
 
 SLOT = Slot("s00010000", Interval(10, 14), 8)
@@ -48,9 +50,10 @@ def record(*candidates: str, **changes: Any) -> dict[str, Any]:
 
 def cue(
     stage2: Mapping[str, Any] | None, *, stage1: Mapping[str, Any] | None = None, slot: Slot = SLOT,
-    how: tuple[str, ...] = (), before: tuple[str, ...] = (), **more: Any,
+    how: tuple[str, ...] = (), presence: Presence = NOBODY,
 ) -> Cue:  # fmt: skip
-    return cue_of(slot, stage1 or look(), stage2, load_config(None, how), Around(before=before), **more)
+    situation = Situation(slot, presence=presence)
+    return cue_of(situation, stage1 or look(), stage2, load_config(None, how))
 
 
 def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> None:

@@ -26,8 +26,8 @@ from shotad.core import (
 )
 from shotad.description.choice import ByEngine, Situation
 from shotad.description.prompts import stage2_messages
-from shotad.description.shortening import _messages
 from shotad.description.slotplan import Heard
+from shotad.description.stage2 import shorter_messages
 from shotad.description.story import Telling, story_text
 from shotad.description.templates import material
 from shotad.description.translation_prompt import (
@@ -82,7 +82,7 @@ def prompts() -> dict[str, Sequence[Message]]:
     settings = PromptSettings(note=ATTACK)
     seen = DESCRIBED.text
     wanted = SourceLine(Cue("s00001000", None, Interval(1, 2), "Go."), Interval(1, 2), 3, (ATTACK,))
-    task = Task(language_of("en"), language_of("de"), note=ATTACK)
+    task = Task(language_of("en"), language_of("de"), config_of(settings))
     wish = Wish("s00001000", ATTACK, 5, "en")
     heard = [Heard(ATTACK, how, 8.0) for how in ("spoken", "speaker")]
     return {
@@ -97,7 +97,7 @@ def prompts() -> dict[str, Sequence[Message]]:
         "choice": ByEngine(_unasked, _unasked, _unasked, load_config(None, ()), Identity("fake")).question(
             [], Situation(Slot("s00010000", Interval(10, 14), 9), (ATTACK,), seen)
         ).messages,
-        "shorter": _messages(wish, load_config(None, ())),
+        "shorter": shorter_messages(wish, load_config(None, ())),
         "translation": translation([wanted], task, AroundLines(((ATTACK, ATTACK),), (ATTACK,))),
     }  # fmt: skip
 

@@ -10,7 +10,6 @@ import pytest
 
 from shotad.core import NOBODY, Character, Mark, Presence, load_config
 from shotad.description.stage1 import stage1_as_seen
-from shotad.description.stage2 import Judge
 from tests.describe.prompting import ANN, CAST, MARKS, NORA, Model, people
 from tests.describe.talking import CLIP, ENGINE, asked1, asked2, line, look, plan, write
 
@@ -130,5 +129,5 @@ SITS = "Mr. Lee and a woman sit."
     ("Rex follows her.", people("ann"), SITS, set()),
 ])  # fmt: skip
 def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, presence, described, rules):
-    judge = Judge(plan(presence), load_config(None, ["prompt.note=Rex is her dog."]), described)
-    assert {complaint.rule for complaint in judge.complaints(text)} == rules
+    asked = replace(asked2(presence, described, "prompt.note=Rex is her dog."), description=described)
+    assert {complaint.rule for complaint in asked.complaints(text)} == rules

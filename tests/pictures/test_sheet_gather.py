@@ -67,7 +67,7 @@ def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
     path = folder / "stage1.jsonl"
     path.write_text(path.read_text()[:-40])
     subject = read_subject(folder)
-    assert [line.look is not None for line in subject.lines] == [True, True, False]
+    assert [subject.look(cue) is not None for cue in subject.lines] == [True, True, False]
     assert subject.missing == ("1 record in stage1.jsonl is damaged and left out.",)
 
 

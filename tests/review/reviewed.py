@@ -12,8 +12,7 @@ from typing import Any
 
 from shotad.core import RunSettings, read_settings
 from shotad.review.events import Tabs
-from shotad.review.opening import Review, open_session, review_of
-from shotad.review.routes import make_app
+from shotad.review.routes import Review, make_app, open_session, review_of
 from shotad.review.security import Keys
 from tests.rendering.described import film_with, write_folder
 from tests.review.asgi import Answer, Visitor

@@ -12,8 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, ReviewError, Slot
 from shotad.review.acts import ACTS, why_apart
-from shotad.review.kinds import SOURCE, Change
-from shotad.review.scene import Scene, clock, room_of
+from shotad.review.scene import SOURCE, Change, Scene, clock, room_of
 from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
 
 FRAME = 0.04

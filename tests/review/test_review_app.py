@@ -10,8 +10,7 @@ import pytest
 
 from shotad.core import FilmError, read_settings
 from shotad.review.events import Tabs as OpenTabs
-from shotad.review.opening import Review, open_session
-from shotad.review.routes import WEB
+from shotad.review.routes import WEB, Review, open_session
 from shotad.script import load_track
 from tests.rendering.described import film_with
 from tests.review.boardfilm import Tabs

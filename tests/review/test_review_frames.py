@@ -35,8 +35,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.film import Grid, Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
-from shotad.review.frames import FrameNote, Frames, Strip, mark_of
-from shotad.review.kinds import Picture
+from shotad.review.frames import FrameNote, Frames, Picture, Strip, mark_of
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 
@@ -85,7 +84,6 @@ def opened(folder: Path, made: Made | None = None) -> Frames:
 
 
 def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    assert picture.media_type == "image/jpeg"
     return np.asarray(Pillow.open(io.BytesIO(picture.data)).convert("RGB"))
 
 

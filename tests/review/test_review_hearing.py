@@ -19,7 +19,7 @@ import pytest
 
 from shotad.core import Interval, VoiceError, WorkFolder, load_config
 from shotad.film import open_film, recorded
-from shotad.review import speaking
+from shotad.review import hearing as speaking
 from shotad.review.hearing import Hearing, keep_sound
 from shotad.script import CueStatus, Track
 from shotad.sound import Take

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from shotad.core import EngineError, Progress, ReviewError, reported
+from shotad.review.events import Json
 from shotad.review.jobs import Jobs
-from shotad.review.kinds import Json
 from tests.review.boardfilm import Tabs
 
 WAIT = 20.0

@@ -116,7 +116,6 @@ def who(people: People, lines: list[int]) -> str:
 def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
     key = who(people, [0, 2])
     picture = people.picture(key, 1)
-    assert picture.media_type == "image/jpeg"
     assert max(Image.open(io.BytesIO(picture.data)).size) <= 240
     assert people.picture(key, 1).key == picture.key
     for wrong in ((key, 0), (key, 99), ("../../track.json", 1), ("nobody", 1)):

@@ -15,7 +15,7 @@ import pytest
 
 from shotad.core import Config, WorkFolderError
 from shotad.film import open_film, sound_blocks
-from shotad.review import proxy as proxymaking, proxy_encoding as remuxing
+from shotad.review import playable as remuxing, proxy as proxymaking
 from shotad.review.playable import Playable, browser_kind
 from shotad.review.proxy import Order, Proxy, known_copy, make_copy
 from tests.browserfilm import shown

@@ -262,9 +262,9 @@ def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
     assert whole.lines[0].backwards().applied(texts[1], "en") == SLEEPS
     history.add(step_of(texts[2], SLEEPS, "Three.", "g"))  # another hand was between
     history.add("undo")
-    assert history.label("undo") == "Two."
+    assert history.next_steps["undo"] == "Two."
     history.add("undo")
-    assert History(tmp_path).label("undo") is None
+    assert History(tmp_path).next_steps["undo"] is None
 
 
 def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
@@ -274,11 +274,11 @@ def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
     data = history.path.read_bytes()
     history.path.write_bytes(data[:-20])
     cut = History(tmp_path)
-    assert cut.label("undo") == "One."
+    assert cut.next_steps["undo"] == "One."
     cut.add(step_of(BARKS, SLEEPS, "Three."))
     cut.add("undo")
     for one in (cut, History(tmp_path)):
-        assert (one.label("undo"), one.label("redo")) == ("One.", "Three.")
+        assert (one.next_steps["undo"], one.next_steps["redo"]) == ("One.", "Three.")
 
 
 @pytest.mark.parametrize("begun", ["done", "undo", "redo"])
@@ -296,7 +296,7 @@ def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Pa
         again = History(tmp_path)
         again.settle(track_of(cue), ())
         assert again.knows(("tab", 7)) is held
-        assert (again.label("undo") == "One.") is ((begun == "undo") is not held)
+        assert (again.next_steps["undo"] == "One.") is ((begun == "undo") is not held)
         assert not again.is_open
     # The row was added and the note of it left, or half of the row.
     (tmp_path / "review.begun.json").write_bytes(killed)
@@ -306,7 +306,7 @@ def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Pa
     again.path.write_bytes(whole[:-9])
     History(tmp_path).settle(track_of(after), ())
     assert again.path.read_bytes().endswith(whole.splitlines(keepends=True)[-1])
-    assert History(tmp_path).label("undo") == (None if begun == "undo" else "One.")
+    assert History(tmp_path).next_steps["undo"] == (None if begun == "undo" else "One.")
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"[]", b'{"at": 0, "row": {"step": "done"}}', b'{"at": 0}', b"\xff"])
@@ -314,17 +314,17 @@ def test_a_spoilt_note_of_what_was_begun_is_passed_over(spoilt: bytes, tmp_path:
     (tmp_path / "review.begun.json").write_bytes(spoilt)
     history = History(tmp_path)
     history.settle(track_of(SLEEPS), ())
-    assert (history.label("undo"), history.is_open) == (None, False)
+    assert (history.next_steps["undo"], history.is_open) == (None, False)
 
 
 def test_a_history_of_no_rows_or_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
     (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n')
     history = History(tmp_path)
-    assert history.label("undo") is None
+    assert history.next_steps["undo"] is None
     history.add(step_of(SLEEPS, BARKS, "One."))
-    assert History(tmp_path).label("undo") == "One."
+    assert History(tmp_path).next_steps["undo"] == "One."
     history.path.unlink()
     history.sync()
-    assert history.label("undo") is None
+    assert history.next_steps["undo"] is None
     history.add(step_of(SLEEPS, BARKS, "Two."))
-    assert History(tmp_path).label("undo") == "Two."
+    assert History(tmp_path).next_steps["undo"] == "Two."

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from shotad.cli.lint import command
 from shotad.core import load_config
 from shotad.evaluation import MetricContext, Store, evaluate_story, read_film, read_questions, write_story
-from shotad.review.opening import Review
+from shotad.review.routes import Review
 from shotad.script import CueStatus
 from tests.evaluation.story.storyfilms import READER, options_of, vtt
 from tests.review.boardfilm import LINES, cues_of, make_folder

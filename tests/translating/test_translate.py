@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core import Config, EngineError, Interval, RecordLog, Reply, Request, UsageError, load_config
-from shotad.description import translation
-from shotad.description.translation import Source, Translated, translate_track
+from shotad.description import TranslationOutcome, translation
+from shotad.description.translation import Source, translate_track
 from shotad.engines.fake import FakeEngine
 from shotad.script import Cue, CueStatus, Edit, EditField, Track
 from tests.translating.germans import (
@@ -41,7 +41,7 @@ def run(
     track: Track | None = None,
     lines: int = translation.LINES,
     own: Mapping[str, str] | None = None,
-) -> Translated:
+) -> TranslationOutcome:
     """A translation into German, so many ``lines`` in a request."""
     track = track or track_of()
     with pytest.MonkeyPatch.context() as patch:
@@ -51,7 +51,7 @@ def run(
         )
 
 
-def by_id(done: Translated) -> dict[str, Cue]:
+def by_id(done: TranslationOutcome) -> dict[str, Cue]:
     return {cue.id: cue for cue in done.track.cues}
 
 

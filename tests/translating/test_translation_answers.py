@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval, ScriptError, language_of
-from shotad.description.translation_prompt import Around, SourceLine, Task, faults_of, messages
-from shotad.description.translation_requests import read_answer
+from shotad.description.translation_prompt import (
+    Around,
+    SourceLine,
+    Task,
+    faults_of,
+    messages,
+    read_answer,
+)
 from shotad.script import Cue
 
 IDS = ("s00010000", "s00020000")
@@ -55,9 +61,9 @@ def line(text: str, words: int = 20, *names: str) -> SourceLine:
     return SourceLine(cue, Interval(10, 15), words, names)
 
 
-def kinds(said: str, of: SourceLine, target: str = "de", **more: str) -> list[str]:
-    task = Task(language_of("en"), language_of(target), **more)  # type: ignore[arg-type]
-    return [fault.kind for fault in faults_of(said, of, task)]
+def kinds(said: str, of: SourceLine, target: str = "de") -> list[str]:
+    task = Task(language_of("en"), language_of(target))
+    return [fault.rule for fault in faults_of(said, of, task)]
 
 
 @pytest.mark.parametrize(("said", "of", "target", "found"), [

@@ -39,9 +39,7 @@ from shotad.description import (
     converse,
     is_done,
     prompt_record,
-    stage1_inquiry,
     stage1_question,
-    stage1_unread,
 )
 
 
@@ -109,9 +107,9 @@ class Stage1Answers:
                 continue
             questions[row.name] = made
             if row.question.unread:
-                parts.add(row.name, made.key, stage1_unread(made, engine))
+                parts.add(row.name, made.key, made.unread())
         named: Iterator[Named] = (
-            (row.name, stage1_inquiry(questions[row.name], unpacked(row.question.clip), engine, job.config))
+            (row.name, questions[row.name].inquiry(unpacked(row.question.clip)))
             for row in group
             if row.name in questions and row.question is not None and row.question.clip is not None
         )

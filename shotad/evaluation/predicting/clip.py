@@ -40,9 +40,6 @@ from shotad.description import (
     identity_record,
     prepare,
     understand,
-    usage_as_json,
-    usage_lines,
-    used,
     write,
     write_track,
 )
@@ -238,7 +235,7 @@ def prediction_text(done: Predicted, out: str) -> str:
     if len(failures) > LISTED:
         lines.append("  … the others stand in the file.")
     if done.stages:
-        lines += usage_lines(Used(done.stages))
+        lines += Used(done.stages).lines()
     return "\n".join([*lines, f"Predictions: {out}"])
 
 
@@ -262,7 +259,7 @@ def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
         "failures": [
             {"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()
         ],
-        "used": usage_as_json(Used(done.stages)) if done.stages else None,
+        "used": Used(done.stages).as_json() if done.stages else None,
     }
 
 
@@ -304,7 +301,7 @@ def describe_clip(
         if scripts:
             write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
         context.frames.release()
-        spent = used(written.seen, written.lines, engines.terms(config), written.other)
+        spent = written.used
         lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
         told = (*warnings, *prepared.warnings, *amiss)
     every = []
