@@ -26,8 +26,7 @@ from shotad.batch.fetching import ScratchFolder, boot_id, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
-from shotad.batch.store import Store, check_kind
-from shotad.batch.store_errors import Refused
+from shotad.batch.store import Refused, Store, check_kind
 from shotad.core import SETTINGS, InUse, Progress, ShotadError, StorageError, cache_folder, write_bytes
 
 

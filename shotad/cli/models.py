@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from typing import Any
 
@@ -15,6 +14,7 @@ from shotad.core import (
     Weights,
     WeightsError,
     cached,
+    did_you_mean,
     manifest,
     on_terminal,
     state,
@@ -53,10 +53,9 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
     for name in wanted:
         known = [*manifest(), *MODELS]
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
+            meant = did_you_mean(name, known)
             raise WeightsError(
-                f"There are no weights called {name!r}.", f"{hint}Known: {', '.join(known)}.", usage=True
+                f"There are no weights called {name!r}.", f"{meant}Known: {', '.join(known)}.", usage=True
             )
     troubles = []
     for name in wanted:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.batch import (
+    Entry,
     FilmRow,
-    Found,
     Gathered,
     Leaving,
     Planned,
@@ -174,7 +174,7 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
     (tmp_path / "a" / "one.note.txt").write_text("A film about a cat.\n")
     touched(tmp_path, "a/one.srt", "a/cast/cast.yaml", "a/one.cast.yaml")
     wishes = Wishes(config=load_config(None, ["slots.minimum=3"], language="en"), cast="/all/cast")
-    one, two, three = Planner(wishes).plan([Found(film, 1, None) for film in films])
+    one, two, three = Planner(wishes).plan([Entry(film, 1, None) for film in films])
     assert [film.job.config.language for film in (one, two, three)] == ["de", "fr", "en"]
     assert [film.job.config.slots.detail for film in (one, two, three)] == ["rich", "rich", "normal"]
     assert {film.job.config.slots.minimum for film in (one, two, three)} == {3.0}
@@ -194,7 +194,7 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
 def test_settings_beside_a_film_that_cannot_be_are_that_films_failure(tmp_path: Path) -> None:
     films = touched(tmp_path, "one.mp4", "two.mp4")
     (tmp_path / "one.yaml").write_text("languge: de\n")
-    one, two = Planner(Wishes()).plan([Found(film, 1, None) for film in films])
+    one, two = Planner(Wishes()).plan([Entry(film, 1, None) for film in films])
     assert one.trouble is not None
     assert one.trouble.kind == "ConfigError"
     assert one.trouble.error is not None
@@ -209,10 +209,10 @@ def test_subtitles_in_the_language_of_the_description_come_first() -> None:
 def test_nothing_beside_a_film_is_used_where_that_is_not_wished(tmp_path: Path) -> None:
     films = touched(tmp_path, "one.mp4", "one.srt")
     (tmp_path / "one.yaml").write_text("language: de\n")
-    (one,) = Planner(Wishes(alone=True)).plan([Found(films[0], 1, None)])
+    (one,) = Planner(Wishes(alone=True)).plan([Entry(films[0], 1, None)])
     assert (one.job.subtitles, one.job.config.language, one.uses) == (None, "en", ())
     # A bank of casts is asked by the film's name.
-    (one,) = Planner(Wishes(cast="/bank.json")).plan([Found(films[0], 1, None)])
+    (one,) = Planner(Wishes(cast="/bank.json")).plan([Entry(films[0], 1, None)])
     assert one.job.cast_key == "one"
 
 
@@ -246,8 +246,8 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def version(name: str, size: int, changed: int = 0) -> Found:
-    return Found(f"/films/{name}", size, DAY + timedelta(seconds=changed))
+def version(name: str, size: int, changed: int = 0) -> Entry:
+    return Entry(f"/films/{name}", size, DAY + timedelta(seconds=changed))
 
 
 class Place:
@@ -255,17 +255,17 @@ class Place:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.films: list[Found] = []
+        self.films: list[Entry] = []
         self.looks = 0
         self.trouble: StorageError | None = None
 
-    def look(self) -> list[Found]:
+    def look(self) -> list[Entry]:
         self.looks += 1
         if self.trouble is not None:
             raise self.trouble
         return self.films
 
-    def at(self, watch: Watch, second: float, *films: Found) -> list[str]:
+    def at(self, watch: Watch, second: float, *films: Entry) -> list[str]:
         self.now, self.films = second, list(films)
         return [one.place for one in watch.settled()]
 

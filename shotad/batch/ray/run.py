@@ -22,7 +22,6 @@ from typing import Any
 from shotad import __version__
 from shotad.batch.jobs import FilmJob, FilmResult, error_line, failure
 from shotad.batch.places import is_address, is_local, local_path
-from shotad.batch.ray.answering import Finishing, Stage1Answers
 from shotad.batch.ray.cluster import (
     KEPT,
     Calls,
@@ -35,9 +34,9 @@ from shotad.batch.ray.cluster import (
     quiet_data,
     register_of_run,
 )
-from shotad.batch.ray.preparing import Preparing
 from shotad.batch.ray.rows import RayRow, rows
 from shotad.batch.ray.servers import stage_engine
+from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
 from shotad.core import Abilities, EngineError, NoProgress, Progress, ShotadError
 
 Told = Callable[[FilmResult], None]
@@ -122,7 +121,7 @@ def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register:
         crew.model_copy(update={"least": min(crew.least, len(films)), "most": min(crew.most, len(films))})
         for crew in (settings.preparing, settings.writing)
     )
-    data = _staffed(ray, data, Preparing, preparing, register, settings, 1, 1)
+    data = _staffed(ray, data, PreparedSlots, preparing, register, settings, 1, 1)
     data = _staffed(ray, data, Stage1Answers, settings.looking, register, settings, batch, able.in_flight)
     return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
 

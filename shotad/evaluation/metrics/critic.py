@@ -6,14 +6,13 @@ line of a film means is said by a resolver, chosen by name.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from shotad.core import EvaluationError, key_of
+from shotad.core import EvaluationError, did_you_mean, key_of
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext
 
@@ -33,11 +32,10 @@ def make_resolver(name: str, context: MetricContext) -> Resolver:
     where = RESOLVERS.get(name, name)
     module, colon, attribute = where.partition(":")
     if not colon:
-        near = difflib.get_close_matches(name, RESOLVERS, 1)
-        meant = f"Did you mean {near[0]}? " if near else ""
         raise EvaluationError(
             f"There is no resolver {name!r} for CRITIC.",
-            f"{meant}Known: {', '.join(RESOLVERS)}, or a class of your own as module:Class.",
+            f"{did_you_mean(name, RESOLVERS)}Known: {', '.join(RESOLVERS)}, or a class of your own as "
+            "module:Class.",
         )
     try:
         made: Resolver = getattr(importlib.import_module(module), attribute)(context)
