@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from shotad.batch.jobs import FilmResult, done_before, failure
+from shotad.batch.jobs import FilmResult, done_before
 from shotad.batch.limits import Need, Room, size_text
 from shotad.batch.planning import Planned
 from shotad.batch.table import FilmRow, labels, line_of
-from shotad.batch.workers import Advanced, Begun, Died, Ended, News, Work, Worker, WorkerPool, serve
+from shotad.batch.workers import Advanced, Begun, Ended, News, Work, Worker, WorkerPool, serve
 from shotad.core import NoProgress, NoRoom, Progress, Task, duration, sentence
 
 BEAT = 0.25
@@ -146,19 +146,16 @@ class Batch:
             if not self._asked_in(worker, entry):
                 self.board.note(f"{entry.label}: waits for room on the disk until another film is done.")
         elif isinstance(news, FilmResult):
-            if news.kind in ("memory", "unexpected"):
+            if worker.gone:
+                seconds = 0.0 if entry.need is None else entry.need.film_seconds
+                news = replace(news, film_seconds=seconds, wall_seconds=self.clock() - entry.since)
+            elif news.kind in ("memory", "unexpected"):
                 pool.retire(worker)
             self._came(worker, entry, news)
-        elif isinstance(news, Died):
-            what = f"{news.what} It said last: {news.last}" if news.last else news.what
-            result = failure(entry.film.job, what, news.hint, kind=news.kind, again=True)
-            seconds = 0.0 if entry.need is None else entry.need.film_seconds
-            result = replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.since)
-            self._came(worker, entry, result, fresh=worker.films <= 1)
         else:
             self.board.heard(entry.label, news)
 
-    def _came(self, worker: Worker, entry: FilmRow, result: FilmResult, *, fresh: bool = False) -> None:
+    def _came(self, worker: Worker, entry: FilmRow, result: FilmResult) -> None:
         del self._at_work[worker]
         self._waiting.pop(worker, None)
         self._room.left(entry.label)
@@ -174,7 +171,7 @@ class Batch:
                 self.halted = f"{many} failed alike, so no other is begun: {what} {hint}"
                 self.board.note(self.halted)
         result = replace(result, attempts=entry.tries, peak=max(result.peak, worker.peak))
-        hopeless = result.kind == "memory" and fresh
+        hopeless = result.kind == "memory" and worker.gone and worker.films <= 1
         if result.again and entry.tries <= self.terms.retries and not hopeless:
             assert result.error is not None
             self.board.note(f"{entry.label}: {result.error[0]} It will be tried again, alone, at the end.")

@@ -303,3 +303,35 @@ def _owner(folder: str, known: Container[str]) -> str | None:
         # The web is not asked: keys are gone.
         is_there = scheme_of(film) in WEB or Store(film).find(film) is not None
     return without_query(film) if is_there else None
+
+
+class Leaving:
+    """Says once, and before it does, what leaves this machine for films; they may have settings, and so
+    engines and voices, of their own."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._seen: set[tuple[str, ...]] = set()
+
+    def of(self, films: Iterable[Planned]) -> list[str]:
+        """What was not said yet, in the order of the films."""
+        from shotad.description import Engines
+        from shotad.engines import notice
+        from shotad.sound import make_voice, notice as voice_notice, parse_wanted
+
+        found: list[str] = []
+        for job in (film.job for film in films if film.trouble is None):
+            terms = (job.config.model_dump_json(exclude={"prompt"}), *job.makes)
+            if terms in self._seen:
+                continue
+            self._seen.add(terms)
+            # Nothing of an engine or a voice that cannot be had: its run says why.
+            with suppress(ShotadError):
+                engines = Engines.of(job.config)
+                found += notice(engines.looks, engines.writes)
+            with suppress(ShotadError):
+                if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
+                    found += voice_notice(make_voice(job.config.voice, job.config.language))
+        new = [line for line in dict.fromkeys(found) if line not in self._said]
+        self._said.update(new)
+        return new

@@ -10,8 +10,7 @@ import huggingface_hub
 import pytest
 from click.testing import CliRunner, Result
 
-from shotad.cli.doctor import command as doctor
-from shotad.cli.models import command as models
+from shotad.cli.doctor import command as doctor, models
 from tests.grammar.dino_models import put_in_cache, saved
 
 pytest.importorskip("transformers")

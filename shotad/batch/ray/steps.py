@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.batch.describing import describe_film, given_of
+from shotad.batch.describing import describe_film
 from shotad.batch.jobs import DONE, FilmJob, FilmResult, done_before, failure
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, join
@@ -142,7 +142,7 @@ class PreparedSlots:
                 # Once: an attempt that follows a lost one keeps what this run was told.
                 begin_anew(job, folder.path)
                 self._register.tell(unit, 1)
-            context = RunContext.of(opened, folder, config, given_of(job, place), NoProgress())
+            context = RunContext.of(opened, folder, config, place.given, NoProgress())
             get_ready(context)
             prepared = prepare(context)
             plans, _ = understand(prepared, context, engine.abilities.frames_per_second)
