@@ -14,7 +14,7 @@ from shotad.batch.jobs import FilmResult, done_before
 from shotad.batch.limits import Need, Room, size_text
 from shotad.batch.planning import Planned
 from shotad.batch.table import FilmRow, labels, line_of
-from shotad.batch.workers import Advanced, Begun, Ended, News, Work, Worker, WorkerPool, serve
+from shotad.batch.workers import News, TaskNews, Work, Worker, WorkerPool, serve
 from shotad.core import NoProgress, NoRoom, Progress, Task, duration, sentence
 
 BEAT = 0.25
@@ -259,22 +259,24 @@ class BatchProgress:
     def heard(self, label: str, news: News) -> None:
         """What a film's worker says of its work."""
         going = self._films.setdefault(label, {})
-        if isinstance(news, Begun):
+        if isinstance(news, str):
+            self.note(f"{label}: {news}")
+        elif isinstance(news, TaskNews) and news.number not in going:
+            if news.done or news.ended:
+                return  # of a film that is not at work any more
             short = label if len(label) <= _LABEL else f"…{label[1 - _LABEL :]}"
             name = f"{short}: {news.name}"
             bar = (self.progress if self.bars else NoProgress()).task(name, news.total, news.unit)
             going[news.number] = _Going(news.name, news.total, bar)
-        elif isinstance(news, Advanced) and (task := going.get(news.number)) is not None:
-            amount = news.amount
+        elif isinstance(news, TaskNews):
+            task, done = going[news.number], news.done
             if task.total is not None:
                 # Sums of seconds go beyond the total by a hair.
-                amount = max(min(amount, task.total * _WHOLE - task.done), 0.0)
-            task.done += amount
-            task.bar.advance(amount)
-        elif isinstance(news, Ended) and news.number in going:
-            going.pop(news.number).bar.done()
-        elif isinstance(news, str):
-            self.note(f"{label}: {news}")
+                done = max(min(done, task.total * _WHOLE), task.done)
+            task.bar.advance(done - task.done)
+            task.done = done
+            if news.ended:
+                going.pop(news.number).bar.done()
 
     def ended(self, row: FilmRow) -> None:
         """A film has ended, or was done before, of which nothing is said."""

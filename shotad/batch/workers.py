@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -282,9 +282,9 @@ class _WorkerProgress:
         self._lock = threading.Lock()
 
     def task(self, name: str, total: float | None, unit: str) -> Task:
-        number = next(self._numbers)
-        self.send(Begun(number, name, total, unit))
-        return _Counted(number, self.send)
+        news = TaskNews(next(self._numbers), name, total, unit)
+        self.send(news)
+        return _Counted(news, self.send)
 
     def note(self, text: str) -> None:
         self.send(text)
@@ -296,24 +296,18 @@ class _WorkerProgress:
 
 
 class _Counted:
-    def __init__(self, number: int, send: Callable[[News], None]) -> None:
-        self._number, self._send = number, send
-        self._amount = 0.0
+    def __init__(self, news: TaskNews, send: Callable[[News], None]) -> None:
+        self._news, self._send = news, send
         self._last = time.monotonic()
 
     def advance(self, amount: float = 1) -> None:
-        self._amount += amount
+        self._news = replace(self._news, done=self._news.done + amount)
         if time.monotonic() - self._last >= _EVERY:
-            self._tell()
+            self._send(self._news)
+            self._last = time.monotonic()
 
     def done(self) -> None:
-        self._tell()
-        self._send(Ended(self._number))
-
-    def _tell(self) -> None:
-        amount, self._amount, self._last = self._amount, 0.0, time.monotonic()
-        if amount:
-            self._send(Advanced(self._number, amount))
+        self._send(replace(self._news, ended=True))
 
 
 def settle(log: str) -> None:
@@ -344,30 +338,17 @@ or what and hint of why there will be none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A task of the film has begun; see `shotad.core.progress.Progress.task`."""
+class TaskNews:
+    """How far a task of the film is, from its beginning on; see `shotad.core.progress.Progress.task`."""
 
     number: int
     name: str
     total: float | None
     unit: str
+    done: float = 0.0
+    ended: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Advanced:
-    """A task has got on."""
-
-    number: int
-    amount: float
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A task has ended."""
-
-    number: int
-
-
-News = Need | Begun | Advanced | Ended | str | FilmResult
+News = Need | TaskNews | str | FilmResult
 """A `Need`: the film is open, and its worker waits for room. A text: a line for people. A `FilmResult`: the
 film has ended, well or not."""
