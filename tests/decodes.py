@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 from shotad.film import Decoder, Film, Grid, Picture
-from shotad.film.grid import Keeper
+from shotad.film.framestore import Keeper
 
 
 class Decodes:

@@ -13,27 +13,27 @@ from shotad.core import Recording, lines, profiled, span
 
 
 class Clock:
-    """Time by hand: nanoseconds by the clock; the processor takes half of them."""
+    """Time by hand: seconds by the clock; the processor takes half of them."""
 
     def __init__(self) -> None:
-        self.now = 10**9
+        self.now = 1.0
 
-    def clock(self) -> int:
+    def clock(self) -> float:
         return self.now
 
-    def cpu(self) -> int:
-        return self.now // 2
+    def cpu(self) -> float:
+        return self.now / 2
 
     def pass_(self, seconds: float) -> None:
-        self.now += round(seconds * 1e9)
+        self.now += seconds
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     one = Clock()
-    monkeypatch.setattr("shotad.core.profiling.thread_time_ns", one.cpu)
-    monkeypatch.setattr("shotad.core.profiling.perf_counter_ns", one.clock)
-    monkeypatch.setattr("shotad.core.profiling.process_time_ns", one.cpu)
+    monkeypatch.setattr("shotad.core.profiling.thread_time", one.cpu)
+    monkeypatch.setattr("shotad.core.profiling.perf_counter", one.clock)
+    monkeypatch.setattr("shotad.core.profiling.process_time", one.cpu)
     monkeypatch.setattr("shotad.core.profiling.peak_memory", lambda: 12_300_000)
     return one
 

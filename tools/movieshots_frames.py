@@ -26,8 +26,7 @@ from tqdm import tqdm
 
 from shotad.core import ShotadError
 from shotad.film import open_film
-from shotad.grammar.movieshots import read_items
-from shotad.grammar.scale_data import ClipFile, ScaleItem, picture_length
+from shotad.grammar.scale_data import ClipFile, ScaleItem, picture_length, read_items
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,22 @@
 from .batch import Batch as Batch, BatchProgress as BatchProgress, Terms as Terms
 from .fetching import read_text as read_text
-from .films import Found as Found, Watch as Watch
+from .films import Watch as Watch
 from .jobs import done_before as done_before
 from .limits import how_many as how_many, parse_size as parse_size
 from .places import is_local as is_local, local_path as local_path
 from .planning import (
     STDIN as STDIN,
     Gathered as Gathered,
+    Leaving as Leaving,
     Planned as Planned,
     Planner as Planner,
     Wishes as Wishes,
     gather as gather,
     read_list as read_list,
 )
-from .privacy_notice import Leaving as Leaving, sent_to as sent_to
 from .ray.cluster import load_ray_settings as load_ray_settings
-from .ray.run import describe_on_ray as describe_on_ray
+from .ray.run import describe_on_ray as describe_on_ray, sent_to as sent_to
+from .store import Entry as Entry
 from .table import (
     NAME as NAME,
     FilmRow as FilmRow,

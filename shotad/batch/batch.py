@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from shotad.batch.jobs import FilmResult, done_before, failure
+from shotad.batch.jobs import FilmResult, done_before
 from shotad.batch.limits import Need, Room, size_text
 from shotad.batch.planning import Planned
 from shotad.batch.table import FilmRow, labels, line_of
-from shotad.batch.workers import Advanced, Begun, Died, Ended, News, Work, Worker, WorkerPool, serve
+from shotad.batch.workers import News, TaskNews, Work, Worker, WorkerPool, serve
 from shotad.core import NoProgress, NoRoom, Progress, Task, duration, sentence
 
 BEAT = 0.25
@@ -146,19 +146,16 @@ class Batch:
             if not self._asked_in(worker, entry):
                 self.board.note(f"{entry.label}: waits for room on the disk until another film is done.")
         elif isinstance(news, FilmResult):
-            if news.kind in ("memory", "unexpected"):
+            if worker.gone:
+                seconds = 0.0 if entry.need is None else entry.need.film_seconds
+                news = replace(news, film_seconds=seconds, wall_seconds=self.clock() - entry.since)
+            elif news.kind in ("memory", "unexpected"):
                 pool.retire(worker)
             self._came(worker, entry, news)
-        elif isinstance(news, Died):
-            what = f"{news.what} It said last: {news.last}" if news.last else news.what
-            result = failure(entry.film.job, what, news.hint, kind=news.kind, again=True)
-            seconds = 0.0 if entry.need is None else entry.need.film_seconds
-            result = replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.since)
-            self._came(worker, entry, result, fresh=worker.films <= 1)
         else:
             self.board.heard(entry.label, news)
 
-    def _came(self, worker: Worker, entry: FilmRow, result: FilmResult, *, fresh: bool = False) -> None:
+    def _came(self, worker: Worker, entry: FilmRow, result: FilmResult) -> None:
         del self._at_work[worker]
         self._waiting.pop(worker, None)
         self._room.left(entry.label)
@@ -174,7 +171,7 @@ class Batch:
                 self.halted = f"{many} failed alike, so no other is begun: {what} {hint}"
                 self.board.note(self.halted)
         result = replace(result, attempts=entry.tries, peak=max(result.peak, worker.peak))
-        hopeless = result.kind == "memory" and fresh
+        hopeless = result.kind == "memory" and worker.gone and worker.films <= 1
         if result.again and entry.tries <= self.terms.retries and not hopeless:
             assert result.error is not None
             self.board.note(f"{entry.label}: {result.error[0]} It will be tried again, alone, at the end.")
@@ -262,22 +259,24 @@ class BatchProgress:
     def heard(self, label: str, news: News) -> None:
         """What a film's worker says of its work."""
         going = self._films.setdefault(label, {})
-        if isinstance(news, Begun):
+        if isinstance(news, str):
+            self.note(f"{label}: {news}")
+        elif isinstance(news, TaskNews) and news.number not in going:
+            if news.done or news.ended:
+                return  # of a film that is not at work any more
             short = label if len(label) <= _LABEL else f"…{label[1 - _LABEL :]}"
             name = f"{short}: {news.name}"
             bar = (self.progress if self.bars else NoProgress()).task(name, news.total, news.unit)
             going[news.number] = _Going(news.name, news.total, bar)
-        elif isinstance(news, Advanced) and (task := going.get(news.number)) is not None:
-            amount = news.amount
+        elif isinstance(news, TaskNews):
+            task, done = going[news.number], news.done
             if task.total is not None:
                 # Sums of seconds go beyond the total by a hair.
-                amount = max(min(amount, task.total * _WHOLE - task.done), 0.0)
-            task.done += amount
-            task.bar.advance(amount)
-        elif isinstance(news, Ended) and news.number in going:
-            going.pop(news.number).bar.done()
-        elif isinstance(news, str):
-            self.note(f"{label}: {news}")
+                done = max(min(done, task.total * _WHOLE), task.done)
+            task.bar.advance(done - task.done)
+            task.done = done
+            if news.ended:
+                going.pop(news.number).bar.done()
 
     def ended(self, row: FilmRow) -> None:
         """A film has ended, or was done before, of which nothing is said."""

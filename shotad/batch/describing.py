@@ -15,8 +15,6 @@ from shotad.batch.limits import Need, need_of
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
     EngineError,
-    Given,
-    GivenCast,
     NoProgress,
     Progress,
     ShotadError,
@@ -98,7 +96,7 @@ def _written(
     from shotad.description import describe, shortener
     from shotad.sound import check_wanted, make_voice, run_render
 
-    config, given = job.config, given_of(job, place)
+    config, given = job.config, place.given
     # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
     if wanted:
         check_wanted(film, wanted, config, config.language)
@@ -134,12 +132,6 @@ def _written(
             )
         spent = () if recorded is None else tuple(lines(recorded.table()))
     return replace(finished(job, place.folder, outcome, heard), spent=spent)
-
-
-def given_of(job: FilmJob, place: Placed) -> Given:
-    """The files and times that the job gives."""
-    cast = None if place.cast is None else GivenCast(place.cast, job.cast_key, place.cast_photos)
-    return Given(subtitles=place.subtitles, start=job.start, end=job.end, cast=cast)
 
 
 def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:

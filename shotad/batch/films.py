@@ -47,16 +47,7 @@ _WORK = ".shotad"
 _MAGIC = re.compile(r"[*?]|\[[^\]]+\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A film: its path or address, size in bytes, and when it was last changed (None: not told)."""
-
-    place: str
-    size: int | None
-    changed: datetime | None
-
-
-def films_in(place: str | os.PathLike[str]) -> Iterator[Found]:
+def films_in(place: str | os.PathLike[str]) -> Iterator[Entry]:
     """The films of a place, sorted by name. Raises FilmError where there is nothing at all by that name,
     StorageError for a store that cannot be asked.
 
@@ -66,7 +57,7 @@ def films_in(place: str | os.PathLike[str]) -> Iterator[Found]:
     yield from _local(local_path(text)) if is_local(text) else _remote(text)
 
 
-def _local(place: Path) -> Iterator[Found]:
+def _local(place: Path) -> Iterator[Entry]:
     if place.is_dir():
         files = []
         for folder, below, names in os.walk(place, followlinks=False):
@@ -89,10 +80,10 @@ def _local(place: Path) -> Iterator[Found]:
             state = path.stat()
         except OSError:
             continue  # gone since the folder was read
-        yield Found(str(path), state.st_size, datetime.fromtimestamp(state.st_mtime, UTC))
+        yield Entry(str(path), state.st_size, datetime.fromtimestamp(state.st_mtime, UTC))
 
 
-def _remote(place: str) -> Iterator[Found]:
+def _remote(place: str) -> Iterator[Entry]:
     store = Store(place)
     alone = None if place.endswith("/") else store.find(place)
     if alone is not None:
@@ -115,8 +106,7 @@ def _remote(place: str) -> Iterator[Found]:
         entries = [one for one in _films_below(store, top) if wanted.fullmatch(one.place)]
     else:
         entries = list(_films_below(store, place))
-    for one in entries:
-        yield Found(one.place, one.size, one.changed)
+    yield from entries
 
 
 def _films_below(store: Store, top: str) -> Iterator[Entry]:
@@ -279,7 +269,7 @@ _LONG = {"eng": "en", "ger": "de", "deu": "de", "fre": "fr", "fra": "fr", "spa":
          "dut": "nl", "nld": "nl", "por": "pt"}  # fmt: skip
 
 
-Look = Callable[[], Iterable[Found]]
+Look = Callable[[], Iterable[Entry]]
 
 LEAST_PAUSE = 2.0
 """Seconds between two looks at least."""
@@ -303,11 +293,11 @@ class Watch:
         self.trouble: str | None = None
         """Why the last look failed, if it did; the next one may not."""
 
-    def take(self, films: Iterable[Found]) -> None:
+    def take(self, films: Iterable[Entry]) -> None:
         """These are taken already."""
         self._taken.update((film.place, _state(film)) for film in films)
 
-    def settled(self) -> list[Found]:
+    def settled(self) -> list[Entry]:
         """The films that have settled since the last call, sorted; none before it is time to look again."""
         began = self._clock()
         if began < self._next:
@@ -337,5 +327,5 @@ class Watch:
         return ready
 
 
-def _state(film: Found) -> State:
+def _state(film: Entry) -> State:
     return (film.size, film.changed)

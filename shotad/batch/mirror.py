@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 from shotad.batch.fetching import check_room, fetch_object
 from shotad.batch.jobs import DONE
 from shotad.batch.places import Addresses, join, shown
-from shotad.batch.store import Entry, Store, names_below
-from shotad.batch.store_errors import Refused
+from shotad.batch.store import Entry, Refused, Store, names_below
 from shotad.core import SETTINGS, Progress, StorageError, readable_json, reported, write_bytes, write_text
 from shotad.script import track_lock
 

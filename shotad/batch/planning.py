@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.batch.fetching import brought, read_text
-from shotad.batch.films import Beside, Found, Neighbours, beside_of, films_in, names_elsewhere
+from shotad.batch.films import Beside, Neighbours, beside_of, films_in, names_elsewhere
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.places import (
     WEB,
@@ -35,7 +35,7 @@ from shotad.batch.places import (
     without_query,
     work_place_of,
 )
-from shotad.batch.store import Store, check_target
+from shotad.batch.store import Entry, Store, check_target
 from shotad.core import SETTINGS, Config, ShotadError, is_text, load_settings, parse_json, stem_of, unnamed
 
 STDIN = "-"
@@ -79,7 +79,7 @@ class Planner:
         self._folders = Folders(wishes.out)
         self._configs: dict[tuple[str, ...], Config] = {}
 
-    def plan(self, found: Sequence[Found]) -> list[Planned]:
+    def plan(self, found: Sequence[Entry]) -> list[Planned]:
         """The jobs of ``found`` films, in that order."""
         near = Neighbours()
         if not self._wishes.alone:
@@ -119,10 +119,10 @@ class Planner:
 
     def lost(self, place: str, error: ShotadError) -> Planned:
         """A film of a list that is not there."""
-        job = self._plain(Found(place, None, None), self._folders.of([place])[0])
+        job = self._plain(Entry(place, None, None), self._folders.of([place])[0])
         return Planned(job, trouble=_failed(job, error))
 
-    def _plain(self, film: Found, folder: str) -> FilmJob:
+    def _plain(self, film: Entry, folder: str) -> FilmJob:
         shared: dict[str, Any] = {one.name: getattr(self._wishes, one.name) for one in fields(FilmJob)}
         # Of a bank of many films' casts: that of this film is called as the film.
         is_bank = (self._wishes.cast or "").lower().endswith(".json")
@@ -142,7 +142,7 @@ def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
 class Gathered:
     """The films that were named, each once; ``lost`` are lines of a list with nothing there, and why."""
 
-    found: tuple[Found, ...] = ()
+    found: tuple[Entry, ...] = ()
     lost: tuple[tuple[str, ShotadError], ...] = ()
 
     def planned(self, planner: Planner) -> list[Planned]:
@@ -162,7 +162,7 @@ def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None 
     ``rate``: a folder without films is one of numbered frames. Raises FilmError where there is nothing by the
     name of a source; of a list the others are taken.
     """
-    found: dict[str, Found] = {}
+    found: dict[str, Entry] = {}
     lost: dict[str, ShotadError] = {}
     for source in sources:
         found.update((film.place, film) for film in _films_of(source, rate) if film.place not in found)
@@ -174,13 +174,13 @@ def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None 
     return Gathered(tuple(found.values()), tuple(lost.items()))
 
 
-def _films_of(source: str, rate: str | None) -> Iterator[Found]:
+def _films_of(source: str, rate: str | None) -> Iterator[Entry]:
     place, found = _absolute(source), False
     for film in films_in(place):
         found = True
         yield film
     if not found and rate is not None and is_local(place) and Path(place).is_dir():
-        yield Found(place, None, None)
+        yield Entry(place, None, None)
 
 
 def _absolute(place: str) -> str:
@@ -303,3 +303,35 @@ def _owner(folder: str, known: Container[str]) -> str | None:
         # The web is not asked: keys are gone.
         is_there = scheme_of(film) in WEB or Store(film).find(film) is not None
     return without_query(film) if is_there else None
+
+
+class Leaving:
+    """Says once, and before it does, what leaves this machine for films; they may have settings, and so
+    engines and voices, of their own."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._seen: set[tuple[str, ...]] = set()
+
+    def of(self, films: Iterable[Planned]) -> list[str]:
+        """What was not said yet, in the order of the films."""
+        from shotad.description import Engines
+        from shotad.engines import notice
+        from shotad.sound import make_voice, notice as voice_notice, parse_wanted
+
+        found: list[str] = []
+        for job in (film.job for film in films if film.trouble is None):
+            terms = (job.config.model_dump_json(exclude={"prompt"}), *job.makes)
+            if terms in self._seen:
+                continue
+            self._seen.add(terms)
+            # Nothing of an engine or a voice that cannot be had: its run says why.
+            with suppress(ShotadError):
+                engines = Engines.of(job.config)
+                found += notice(engines.looks, engines.writes)
+            with suppress(ShotadError):
+                if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
+                    found += voice_notice(make_voice(job.config.voice, job.config.language))
+        new = [line for line in dict.fromkeys(found) if line not in self._said]
+        self._said.update(new)
+        return new

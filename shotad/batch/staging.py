@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -26,22 +26,29 @@ from shotad.batch.fetching import ScratchFolder, boot_id, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
-from shotad.batch.store import Store, check_kind
-from shotad.batch.store_errors import Refused
-from shotad.core import SETTINGS, InUse, Progress, ShotadError, StorageError, cache_folder, write_bytes
+from shotad.batch.store import Refused, Store, check_kind
+from shotad.core import (
+    SETTINGS,
+    Given,
+    GivenCast,
+    InUse,
+    Progress,
+    ShotadError,
+    StorageError,
+    cache_folder,
+    write_bytes,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Film, work folder and given files as paths of this machine; ``beside`` is a folder for what else is
+    """Film, work folder and what is given as paths of this machine; ``beside`` is a folder for what else is
     fetched for the run (None: nothing is)."""
 
     film: Path
     folder: Path
     beside: Path | None = None
-    subtitles: Path | None = None
-    cast: Path | None = None
-    cast_photos: Path | None = None
+    given: Given = field(default_factory=Given)
 
 
 EVERY = 30.0
@@ -57,11 +64,13 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
     scratch = None if job.scratch is None else Path(job.scratch)
     with staged(job.film, job.folder, scratch, progress=progress, media=bool(job.makes)) as here:
         room = here.beside or here.folder
-        subtitles, cast, photos = (
+        subtitles, people, photos = (
             None if one is None else brought(one, room, progress=progress)
             for one in (job.subtitles, job.cast, job.cast_photos)
         )
-        yield replace(here, subtitles=subtitles, cast=cast, cast_photos=photos)
+        cast = None if people is None else GivenCast(people, job.cast_key, photos)
+        given = Given(subtitles=subtitles, start=job.start, end=job.end, cast=cast)
+        yield replace(here, given=given)
 
 
 @contextmanager

@@ -18,12 +18,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.batch.jobs import FilmJob, FilmResult
+from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need, size_text
 from shotad.core import NoRoom, Task, interruptible, leave, memory_of
 
@@ -53,6 +53,8 @@ class Worker:
     film: Planned | None = None
     films: int = 0
     """How many it has been given."""
+    gone: bool = False
+    """Whether it has died."""
     over: int | None = None
     """Bytes of memory for which it was ended."""
     peak: int = 0
@@ -70,7 +72,7 @@ class Worker:
             self.line.send(order)
 
     def news(self) -> Iterator[News]:
-        """What it has said since; at last, where it has died, that."""
+        """What it has said since; of one that has died, at last the failure of the film that it was at."""
         try:
             while self.line.poll():
                 news: News = self.line.recv()
@@ -78,6 +80,9 @@ class Worker:
                     self.film = None
                 yield news
         except (EOFError, OSError):
+            self.gone = True
+            if self.film is None:
+                return
             self.process.join(PATIENCE)
             code, kind = self.process.exitcode, "killed"
             what = f"The process at work on it ended by itself (exit code {code})."
@@ -92,7 +97,9 @@ class Worker:
                 with suppress(ValueError):
                     what = f"The process at work on it crashed ({signal.Signals(-code).name})."
                     hint = "Its film may be damaged; please report it."
-            yield Died(what, hint, kind, self._last_words())
+            if last := self._last_words():
+                what = f"{what} It said last: {last}"
+            yield failure(self.film.job, what, hint, kind=kind, again=True)
 
     def end(self, patience: float = PATIENCE) -> None:
         """End it: idle ones by word, others by signal, and by force where that takes too long."""
@@ -204,12 +211,12 @@ class WorkerPool:
         ready = wait(lines, seconds)
         for worker in [one for one in self._workers if one.line in ready]:
             for news in worker.news():
-                if isinstance(news, Died):
-                    self._workers.remove(worker)
-                    worker.close()
                 yield worker, news
                 if worker not in self._workers:
-                    break  # it has died, or was ended on what it said
+                    break  # it was ended on what it said
+            if worker.gone:
+                self._workers.remove(worker)
+                worker.close()
 
     def stop(self, patience: float = PATIENCE) -> None:
         """End all, those at work tidily. A second interruption ends them at once."""
@@ -275,9 +282,9 @@ class _WorkerProgress:
         self._lock = threading.Lock()
 
     def task(self, name: str, total: float | None, unit: str) -> Task:
-        number = next(self._numbers)
-        self.send(Begun(number, name, total, unit))
-        return _Counted(number, self.send)
+        news = TaskNews(next(self._numbers), name, total, unit)
+        self.send(news)
+        return _Counted(news, self.send)
 
     def note(self, text: str) -> None:
         self.send(text)
@@ -289,24 +296,18 @@ class _WorkerProgress:
 
 
 class _Counted:
-    def __init__(self, number: int, send: Callable[[News], None]) -> None:
-        self._number, self._send = number, send
-        self._amount = 0.0
+    def __init__(self, news: TaskNews, send: Callable[[News], None]) -> None:
+        self._news, self._send = news, send
         self._last = time.monotonic()
 
     def advance(self, amount: float = 1) -> None:
-        self._amount += amount
+        self._news = replace(self._news, done=self._news.done + amount)
         if time.monotonic() - self._last >= _EVERY:
-            self._tell()
+            self._send(self._news)
+            self._last = time.monotonic()
 
     def done(self) -> None:
-        self._tell()
-        self._send(Ended(self._number))
-
-    def _tell(self) -> None:
-        amount, self._amount, self._last = self._amount, 0.0, time.monotonic()
-        if amount:
-            self._send(Advanced(self._number, amount))
+        self._send(replace(self._news, ended=True))
 
 
 def settle(log: str) -> None:
@@ -337,40 +338,17 @@ or what and hint of why there will be none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A task of the film has begun; see `shotad.core.progress.Progress.task`."""
+class TaskNews:
+    """How far a task of the film is, from its beginning on; see `shotad.core.progress.Progress.task`."""
 
     number: int
     name: str
     total: float | None
     unit: str
+    done: float = 0.0
+    ended: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Advanced:
-    """A task has got on."""
-
-    number: int
-    amount: float
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A task has ended."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
-    """The worker is no more, without having said what came of its film. ``last`` is what it wrote last."""
-
-    what: str
-    hint: str
-    kind: str
-    last: str = ""
-
-
-News = Need | Begun | Advanced | Ended | str | FilmResult | Died
+News = Need | TaskNews | str | FilmResult
 """A `Need`: the film is open, and its worker waits for room. A text: a line for people. A `FilmResult`: the
 film has ended, well or not."""

@@ -23,7 +23,7 @@ from shotad.core import ShotadError, interruptible, leave, on_terminal
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films."),
     "cast": ("shotad.cli.cast", "Find, name and forget the people of a film."),
-    "datasets": ("shotad.cli.datasets", "Check the files of AD datasets."),
+    "datasets": ("shotad.cli.evaluate:datasets", "Check the files of AD datasets."),
     "describe": ("shotad.cli.describe", "Write an audio-description track of a film."),
     "doctor": ("shotad.cli.doctor", "Show what this machine can do."),
     "evaluate": ("shotad.cli.evaluate", "Score AD against what people made."),
@@ -31,7 +31,7 @@ _COMMANDS = {
     "grammar": ("shotad.cli.analysis:grammar_command", "Find threads of shots, and how close each shot is."),
     "import": ("shotad.cli.scripts:import_command", "Bring an edited script back into the track."),
     "lint": ("shotad.cli.lint", "Check a track against describers' guidelines."),
-    "models": ("shotad.cli.models", "List, fetch and check model weights."),
+    "models": ("shotad.cli.doctor:models", "List, fetch and check model weights."),
     "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
     "redo": ("shotad.cli.redo", "Describe single slots again."),
     "render": ("shotad.cli.render", "Speak the lines, and write the described film."),

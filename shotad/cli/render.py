@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,9 +20,6 @@ from shotad.cli.options import (
 )
 from shotad.core import LOUDNESS_PROFILES
 from shotad.sound import parse_wanted, wanted_files
-
-if TYPE_CHECKING:
-    pass
 
 _MAKES = "Write film, film+text, text, ad or mix, as in film:mkv or ad:mp3; repeatable."
 sound_options = together(

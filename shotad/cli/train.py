@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from shotad.cli.options import PATH, Console, console_options, settings_options
-
-if TYPE_CHECKING:
-    pass
 
 RECIPE = "train-scale"
 """The config that is taken where none is named."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from shotad.cli.options import PATH, Console, console_options, settings_options
 from shotad.core import UsageError, load_config, plural
-
-if TYPE_CHECKING:
-    pass
 
 _ENDINGS = (".wav", ".flac")
 _MOST = 12

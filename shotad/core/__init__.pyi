@@ -119,6 +119,7 @@ from .errors import (
     VoiceError as VoiceError,
     WeightsError as WeightsError,
     WorkFolderError as WorkFolderError,
+    did_you_mean as did_you_mean,
 )
 from .model_loading import (
     NETWORK as NETWORK,

@@ -6,6 +6,19 @@ in the library catches them to print.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(name: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """The beginning of a hint for a name that is not known, empty where no known one is near.
+
+    >>> did_you_mean("hibary", ["hibari", "espeak-ng"])
+    'Did you mean hibari? '
+    """
+    near = get_close_matches(name, list(known), most, cutoff)
+    return f"Did you mean {' or '.join(near)}? " if near else ""
+
 
 class ShotadError(Exception):
     """Base of all errors that are the user's to read.

@@ -8,7 +8,6 @@ pickles, which can run code.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core.config.sight import ComputeSettings
-from shotad.core.errors import ConfigError, ShotadError, WeightsError
+from shotad.core.errors import ConfigError, ShotadError, WeightsError, did_you_mean
 from shotad.core.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
@@ -73,10 +72,10 @@ def device_of(settings: ComputeSettings) -> torch.device:
         return torch.device(name)
     parts = re.fullmatch(r"(cpu|cuda|mps)(?::([0-9]+))?", settings.device)
     if parts is None:
-        near = difflib.get_close_matches(settings.device, ["auto", "cpu", "cuda", "mps"], n=1)
+        meant = did_you_mean(settings.device, ["auto", "cpu", "cuda", "mps"])
         raise ConfigError(
             f"compute.device = {settings.device!r} is no device.",
-            f"{f'Did you mean {near[0]}? ' if near else ''}Known: auto, cpu, cuda, cuda:1, mps.",
+            f"{meant}Known: auto, cpu, cuda, cuda:1, mps.",
         )
     count = {
         "cpu": 1,

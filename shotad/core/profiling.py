@@ -11,17 +11,16 @@ rooms that are at work.
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from time import perf_counter_ns, process_time_ns, thread_time_ns
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter, process_time, thread_time
 from typing import Any, TypeVar
 
 from shotad.core.progress import aligned
 from shotad.core.system import forget_peak, peak_memory
 
-_NANO = 1e-9
 _recordings: dict[str, Recording] = {}
 """Where the marks of the process go: the recording called "now", if there is one."""
 _T = TypeVar("_T")
@@ -75,7 +74,7 @@ def profiled(wanted: bool = True) -> Iterator[Recording | None]:
         found.end()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RoomTime:
     """One room's time, in seconds.
 
@@ -85,9 +84,9 @@ class RoomTime:
     """
 
     room: str
-    lasted: float
-    cpu: float
-    times: int
+    lasted: float = 0.0
+    cpu: float = 0.0
+    times: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,28 +114,19 @@ def _rounded(values: dict[str, Any]) -> dict[str, Any]:
     return {key: round(value, 3) if isinstance(value, float) else value for key, value in values.items()}
 
 
-@dataclass(slots=True)
-class _Sum:
-    """What was spent on one room: nanoseconds in which at least one thread was at it, those of the processor;
-    how often a thread turned to it, and how many are at it now."""
-
-    lasted: int = 0
-    cpu: int = 0
-    times: int = 0
-    threads: int = 0
-
-
 class Recording:
     """What was said, by room; of use while it goes on and after it has ended."""
 
     def __init__(self) -> None:
-        self._start = self._last = perf_counter_ns()
-        self._cpu_start, self._cpu = process_time_ns(), 0
+        self._start = self._last = perf_counter()
+        self._cpu_start, self._cpu = process_time(), 0.0
         self._ended = False
         self._mine = threading.local()
         self._lock = threading.Lock()
-        self._sums: defaultdict[str, _Sum] = defaultdict(_Sum)
-        self._idle = 0
+        self._rooms: dict[str, RoomTime] = {}
+        self._threads: Counter[str] = Counter()
+        """How many are at work for each room now."""
+        self._idle = 0.0
 
     @contextmanager
     def mark(self, room: str) -> Iterator[None]:
@@ -149,17 +139,17 @@ class Recording:
             self._turn(room, before)
 
     def _turn(self, old: str | None, new: str | None, *, begins: bool = False) -> None:
-        cpu = thread_time_ns()
+        cpu = thread_time()
         with self._lock:
             if self._ended:
                 return
             self._pass()
             if old is not None:
-                self._sums[old].threads -= 1
-                self._sums[old].cpu += cpu - self._mine.cpu
+                self._threads[old] -= 1
+                self._rooms[old].cpu += cpu - self._mine.cpu
             if new is not None:
-                self._sums[new].threads += 1
-                self._sums[new].times += begins
+                self._threads[new] += 1
+                self._rooms.setdefault(new, RoomTime(new)).times += begins
         self._mine.room, self._mine.cpu = new, cpu
 
     def end(self) -> None:
@@ -172,26 +162,18 @@ class Recording:
         """Time per room."""
         with self._lock:
             self._pass()
-            rows = [
-                RoomTime(room, one.lasted * _NANO, one.cpu * _NANO, one.times)
-                for room, one in self._sums.items()
-            ]
-            return TimeTable(
-                wall=(self._last - self._start) * _NANO,
-                cpu=self._cpu * _NANO,
-                rows=tuple(sorted(rows, key=lambda row: (-row.lasted, row.room))),
-                idle=self._idle * _NANO,
-                memory=peak_memory(),
-            )
+            rows = sorted(map(replace, self._rooms.values()), key=lambda row: (-row.lasted, row.room))
+            wall = self._last - self._start
+            return TimeTable(wall, self._cpu, tuple(rows), self._idle, peak_memory())
 
     def _pass(self) -> None:
         """Add the time since the last turn to all that was under way."""
         if self._ended:
             return
-        now = perf_counter_ns()
+        now = perf_counter()
         step, self._last = now - self._last, now
-        self._cpu = process_time_ns() - self._cpu_start
-        under_way = [one for one in self._sums.values() if one.threads]
+        self._cpu = process_time() - self._cpu_start
+        under_way = [self._rooms[room] for room, threads in self._threads.items() if threads]
         for one in under_way:
             one.lasted += step
         if not under_way:

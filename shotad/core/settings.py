@@ -13,7 +13,6 @@ are looked for in the folder named by ``SHOTAD_DATA``, the checkout this file is
 from __future__ import annotations
 
 import copy
-import difflib
 import json
 import os
 import re
@@ -26,7 +25,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError
+from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError, did_you_mean
 
 
 class Settings(BaseModel):
@@ -316,9 +315,8 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
         while isinstance(value, Mapping) and len(value) == 1:  # down to the value of an unknown group
             (key, value), = value.items()  # fmt: skip
             dotted = f"{dotted}.{key}"
-        near = difflib.get_close_matches(dotted, names, n=1, cutoff=0.4)
-        hint = f"Did you mean {near[0]}?" if near else f"Valid keys: {', '.join(names)}."
-        return f"There is no setting {dotted}.", hint
+        meant = did_you_mean(dotted, names, cutoff=0.4).rstrip()
+        return f"There is no setting {dotted}.", meant or f"Valid keys: {', '.join(names)}."
     return f"{dotted} = {error['input']!r} cannot be used: {error['msg']}.", "Correct the value."
 
 

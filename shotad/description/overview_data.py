@@ -29,7 +29,8 @@ from shotad.core import (
     utterances_of,
     whole_record,
 )
-from shotad.script import Cue, Limits, Track, gaps, load_track, silences
+from shotad.film import subtract
+from shotad.script import Cue, Limits, Track, load_track, silences
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ def read_subject(folder: Path) -> Subject:
 
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
     """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
-    free = [part for gap in gaps(speech, track.film.duration) if (part := gap.clip(described))]
+    free = filter(None, (gap.clip(described) for gap in subtract(Interval(0.0, track.film.duration), speech)))
     return tuple(silences([cue.interval for cue in track.heard], free, Limits().stretch))
 
 

@@ -6,7 +6,6 @@ by its name in the manifest of weights. Nothing here imports torch.
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import re
 import shutil
@@ -25,6 +24,7 @@ from shotad.core import (
     WeightsError,
     cache_place,
     cached,
+    did_you_mean,
     fingerprint,
     gpu_memory,
     is_model_folder,
@@ -190,10 +190,9 @@ def _repository(model: str) -> tuple[str, str]:
     if _REPO.fullmatch(model):
         return model, f"Check the name; if its makers want their licence accepted first: {_GATED} {_HINT}"
     names = [*MODELS, *(name for name, entry in manifest().items() if entry.file.endswith(".gguf"))]
-    near = difflib.get_close_matches(model, names, n=1)
     raise WeightsError(
         f"There is no model called {model!r}.",
-        f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(names)}; a repository of the hub "
+        f"{did_you_mean(model, names)}Known: {', '.join(names)}; a repository of the hub "
         "(owner/name), a folder, or a .gguf file.",
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from shotad.core import Config, Engine, EngineError, Stage
+from shotad.core import Config, Engine, EngineError, Stage, did_you_mean
 from shotad.engines.local_servers import KINDS, answers, chosen, named
 
 ENGINES = {
@@ -133,6 +132,5 @@ def best_here() -> str:
 
 
 def _unknown(what: str, name: str, known: list[str]) -> tuple[str, str]:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"Did you mean {near[0]}? " if near else ""
-    return f"There is no {what} called {name!r}.", f"{hint}Known: {', '.join(known)}."
+    meant = did_you_mean(name, known)
+    return f"There is no {what} called {name!r}.", f"{meant}Known: {', '.join(known)}."

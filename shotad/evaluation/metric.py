@@ -7,7 +7,6 @@ known from an earlier run is taken, the others are counted and kept.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import json
 import time
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import EvaluationError, Interval, key_of, reported
+from shotad.core import EvaluationError, Interval, did_you_mean, key_of, reported
 from shotad.evaluation.store import MetricContext
 
 METRICS = {
@@ -264,9 +263,7 @@ def make_metric(name: str, context: MetricContext) -> Metric:
     """
     plain, at, _ = name.partition("@")
     if plain not in METRICS:
-        near = difflib.get_close_matches(plain, METRICS, 1)
-        meant = f"Did you mean {near[0]}? " if near else ""
-        known = f"{meant}Known: all, {', '.join(METRICS)}."
+        known = f"{did_you_mean(plain, METRICS)}Known: all, {', '.join(METRICS)}."
         raise EvaluationError(f"There is no metric {name!r}.", known, usage=True)
     if at and plain not in ENGINE_METRICS:
         raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")

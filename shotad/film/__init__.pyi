@@ -27,10 +27,8 @@ from .container import (
     probe as probe,
 )
 from .decoder import Decoder as Decoder
-from .drawing import jpeg as jpeg, matrix_png as matrix_png
-from .framestore import FrameStore as FrameStore
+from .framestore import FrameStore as FrameStore, Grid as Grid
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
-from .grid import Grid as Grid
 from .overlays import (
     COLOURS as COLOURS,
     fit as fit,
@@ -49,6 +47,8 @@ from .palette import (
     colour_of as colour_of,
     css as css,
     ink_on as ink_on,
+    jpeg as jpeg,
+    matrix_png as matrix_png,
     page_environment as page_environment,
     thread_colour as thread_colour,
 )

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
 
     VideoPacket = Packet[VideoStream]
-    from shotad.film.container import Media
 
 SEEK_GAIN = 0.5
 """Seconds of decoding that a seek must spare where the container's index shows what it would spare. A

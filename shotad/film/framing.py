@@ -20,8 +20,7 @@ from typing import cast
 import numpy as np
 
 from shotad.core import Config, Image, Interval, Seconds, WorkFolder
-from shotad.film.framestore import FrameStore, Pack
-from shotad.film.grid import Grid, Keeper, Kept, LosslessKeeper
+from shotad.film.framestore import FrameStore, Grid, Keeper, Kept, LosslessKeeper, Pack
 from shotad.film.reader import Film, Frame, Picture, ascending
 from shotad.film.slots import union
 

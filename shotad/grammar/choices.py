@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import os
 from pathlib import Path
@@ -16,6 +15,7 @@ from shotad.core import (
     ThreadSettings,
     cached,
     device_of,
+    did_you_mean,
     manifest,
     need,
     need_torch,
@@ -54,11 +54,10 @@ def make_feature_maker(
     published = name in MODELS or name.startswith((_TIMM, _HUB))
     if not published and not folder.is_dir():  # first: to say it needs no torch
         known = ["auto", "grid", "none", *MODELS]
-        near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(near)}? " if near else ""
         raise ConfigError(
             f"threads.features = {name!r} is neither a known name nor a folder.",
-            f"{hint}Known: {', '.join(known)}, timm:NAME, hub:OWNER/NAME, or a folder with a model.",
+            f"{did_you_mean(name, known, 2, 0.5)}Known: {', '.join(known)}, timm:NAME, hub:OWNER/NAME, "
+            "or a folder with a model.",
         )
     from shotad.grammar.vit_features import DinoV2, TimmFeatures
 

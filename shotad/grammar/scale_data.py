@@ -1,7 +1,32 @@
-"""Pictures that are labelled with a shot scale: what the classifier is trained and tested on.
+"""Shots that are labelled with their scale: what the classifier is trained and tested on.
 
 A plain data set has one folder of pictures, or of clips, for each shot scale: ``FOLDER/CS/any/thing.jpg``,
-or with splits on top: ``FOLDER/train/CS/thing.jpg``, ``val``, ``test``.
+or with splits on top: ``FOLDER/train/CS/thing.jpg``, ``val``, ``test``. Or it is MovieShots as MovieNet
+publishes it.
+
+MovieShots is Rao et al. 2020, arXiv:2008.03548; its home is movienet.github.io/projects/eccv20shot.html.
+The layout and the counts below are put together from public programs that read it, and were not checked
+against the data itself. Five JSON files of labels, of which those with ``split`` in their name hold the
+published split:
+
+==========================  ==============================================================  ==============
+file                        nesting above ``{"scale": {"label": "CS", "value": 1}, …}``     shots
+==========================  ==============================================================  ==============
+``v1_full_trailer.json``    film, shot                                                      33,653
+``v1_split_trailer.json``   split, film, shot                                               the same
+``v2_full_trailer.json``    film, shot (camera movement only, no scale)                     606
+``v3_full.json``            ``full``, ``trailer`` or ``movie``, film, shot                  with 13,204 of
+                                                                                            ten films
+``v3_split.json``           split, ``trailer`` or ``movie``, film, shot                     the same
+==========================  ==============================================================  ==============
+
+33,653 and 13,204 fit the "46K shots" of the paper. The nesting of ``v3_split.json`` is concluded from that
+of ``v3_full.json`` and from its six parts.
+
+A film is an IMDb id (``tt0078841``), a shot a number of four digits. Trailers come as one clip per shot,
+``trailer/tt0078841/shot_0012.mp4``; MovieNet's films as three key frames per shot,
+``…/tt0078841/shot_0012_img_0.jpg`` to ``_2``. Both are taken for both, wherever below the folder the
+films' own folders stand. The labels are read, never the ``value`` beside them.
 """
 
 from __future__ import annotations
@@ -9,13 +34,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from shotad.core import DatasetError, FilmError, Image, ShotScale
 
@@ -279,3 +305,251 @@ def _divided(items: Sequence[ScaleItem], seed: int, ratios: Mapping[Split, int])
         splits = split_by_hash(mine, lambda item: item.key, seed, ratios)
         result += [ScaleItem(item.key, split, item.scale, item.source) for item, split in splits.items()]
     return result
+
+
+def read_items(
+    folder: Path, *, seed: int = 42, annotation: str | None = None, missing: float = 0.02
+) -> ScaleData:
+    """The data set in ``folder``: MovieShots as MovieNet publishes it, or one folder of pictures per scale.
+
+    ``seed`` matters only where the data brings no split of its own.
+    ``annotation`` names the JSON file, inside ``folder``, where MovieShots has several; ``missing`` is the
+    largest share, 0 to 1, of annotated shots whose files may be absent. Raises DatasetError for what is
+    neither, for unknown labels, for missing files, and for a split or a training class without items.
+    """
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
+    if found := _annotations(folder, annotation):
+        files = DatasetFiles(folder, {label.film for _, labels, _ in found for label in labels})
+
+        def merit(one: Annotation) -> tuple[bool, int, int]:
+            _, labels, _ = one
+            there = sum(files.source(label.kind, label.film, label.shot) is not None for label in labels)
+            return all(label.split for label in labels), there, there - len(labels)
+
+        # One with a split, then the one of which most shots have their files, then the one that misses fewest
+        data = _movieshots(folder, max(found, key=merit), files, seed, missing)
+    else:
+        data = read_folders(folder, seed=seed)
+    for split in SPLITS:
+        if not data.of(split):
+            raise DatasetError(
+                f"The {split} split of {folder} is empty ({data.layout}, {len(data.items)} items).",
+                "Add pictures, or leave the split's folder out so that it is taken out of train.",
+            )
+    without = [scale.value for scale, count in data.counts("train").items() if not count]
+    if without:
+        raise DatasetError(
+            f"The train split of {folder} has no item of {', '.join(without)}.",
+            "All five scales must be there: a class that is never seen cannot be learnt.",
+        )
+    return data
+
+
+KINDS = ("trailer", "movie")
+
+DEPTH = 3
+"""Folders between the data set's and those of the films, at most."""
+
+_FILE = re.compile(r"(?:shot_)?(\d+)(?:_img_(\d+))?", re.IGNORECASE)
+_FILM = re.compile(r"tt\d+")
+
+
+class DatasetFiles:
+    """The shots of every folder below ``root`` that is named after one of ``films``.
+
+    A shot is ``shot_0012.mp4``, or pictures ``shot_0012_img_0.jpg`` in the order of their number; ``shot_``
+    may be left out, the number may have any zeros in front. Empty files are none.
+    """
+
+    def __init__(self, root: Path, films: set[str]) -> None:
+        self._root, self._films = root, films
+        self._folders: dict[str, list[Path]] = defaultdict(list)
+        self._shots: dict[Path, dict[int, ClipFile | Stills]] = {}
+        self._walk(root, DEPTH)
+
+    def _walk(self, folder: Path, depth: int) -> None:
+        for entry in _entries(folder):
+            if entry.name in self._films and entry.is_dir():
+                self._folders[entry.name].append(folder / entry.name)
+            elif depth and not _FILM.fullmatch(entry.name) and entry.is_dir():
+                self._walk(folder / entry.name, depth - 1)
+
+    def source(self, kind: str, film: str, shot: int) -> ClipFile | Stills | None:
+        """The shot's pictures, or its clip where there are none; None where there is neither.
+
+        Folders below one that is named after ``kind`` (trailer or movie) come first; those below the other
+        kind's hold another film of the same id.
+        """
+        other = KINDS[1 - KINDS.index(kind)]
+        folders = [path for path in self._folders.get(film, ()) if not self._below(path, other)]
+        folders.sort(key=lambda path: (not self._below(path, kind), path))
+        found = [source for path in folders if (source := self._in(path).get(shot)) is not None]
+        return min(found, key=lambda source: isinstance(source, ClipFile), default=None)
+
+    def _below(self, path: Path, kind: str) -> bool:
+        return any(part.lower().startswith(kind) for part in path.relative_to(self._root).parts[:-1])
+
+    def _in(self, folder: Path) -> dict[int, ClipFile | Stills]:
+        if folder in self._shots:
+            return self._shots[folder]
+        clips: dict[int, Path] = {}
+        stills: dict[int, list[tuple[int, Path]]] = defaultdict(list)
+        for entry in _entries(folder):
+            path = folder / entry.name
+            match = _FILE.fullmatch(path.stem)
+            if match is None or not entry.is_file():
+                continue
+            shot, suffix = int(match[1]), path.suffix.lower()
+            if suffix in PICTURE_SUFFIXES and entry.stat().st_size:
+                stills[shot].append((int(match[2] or 0), path))
+            elif suffix in CLIP_SUFFIXES and match[2] is None and entry.stat().st_size:
+                clips.setdefault(shot, path)
+        found: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
+        found |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items()}
+        self._shots[folder] = found
+        return found
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: e.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One annotated shot, before its files are looked for. ``scale`` is the label as it stands there."""
+
+    kind: str
+    film: str
+    shot: int
+    split: Split | None
+    scale: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}/{self.film}/{self.shot:04d}"
+
+
+Annotation = tuple[Path, list[Label], int]
+"""One annotation file, read: its labels, and how many shots have none for the scale."""
+
+
+def _annotations(folder: Path, name: str | None) -> list[Annotation]:
+    """The one called ``name``, or those beside the films' folders."""
+    if name is None:
+        return [one for path in sorted(folder.glob("*.json")) if (one := load(path)) and one[1]]
+    path = folder / name
+    if not path.is_file():
+        raise DatasetError(f"There is no {name} in {folder}.", "Name a JSON file inside the folder.")
+    found = load(path)
+    if found is None or not found[1]:
+        raise DatasetError(
+            f"{path} holds no shot scales of MovieShots.", "Name a file such as v1_split_trailer.json."
+        )
+    return [found]
+
+
+def load(path: Path) -> Annotation | None:
+    """The annotation in a JSON file; None where the file is something else. Raises DatasetError."""
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DatasetError(f"{path} cannot be read: {error}.", "Replace the file.") from None
+    if not isinstance(tree, dict):
+        return None
+    labels: dict[str, Label] = {}
+    without = 0
+    leaves = list(_leaves(tree, ()))
+    placed = [(place, leaf) for names, leaf in leaves if (place := _place(names))]
+    if not leaves or len(placed) < len(leaves):
+        return None
+    for (split, kind, film, shot), leaf in placed:
+        scale = leaf.get("scale")
+        if isinstance(scale, dict):
+            scale = scale.get("label")
+        if scale is None:
+            without += 1
+            continue
+        label = Label(kind, film, shot, split, str(scale))
+        before = labels.setdefault(label.key, label)
+        if before is not label:
+            where = f" ({before.split} and {label.split})" if before.split != label.split else ""
+            raise DatasetError(f"{path} has {label.key} twice{where}.", "Keep one of them.")
+    return path, list(labels.values()), without
+
+
+def _leaves(
+    node: Mapping[str, Any], names: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    for name, inner in node.items():
+        if not isinstance(inner, dict):
+            continue
+        if "scale" in inner or "movement" in inner:
+            yield (*names, name), inner
+        elif len(names) < 4:
+            yield from _leaves(inner, (*names, name))
+
+
+def _place(names: tuple[str, ...]) -> tuple[Split | None, str, str, int] | None:
+    """``("train", "trailer", "tt01", "0007") → ("train", "trailer", "tt01", 7)``; None for other nestings."""
+    if len(names) < 2 or not names[-1].isdecimal():
+        return None
+    *above, film, shot = names
+    first = above.pop(0) if above and above[0] in (*SPLITS, "full") else "full"
+    split = next((one for one in SPLITS if one == first), None)
+    kind = above.pop(0) if above and above[0] in KINDS else KINDS[0]
+    return None if above else (split, kind, film, int(shot))
+
+
+def _movieshots(folder: Path, found: Annotation, files: DatasetFiles, seed: int, missing: float) -> ScaleData:
+    path, annotated, without_scale = found
+    named = {label: scale_named(label.scale) for label in annotated}
+    unknown = [label for label, scale in named.items() if scale is None]
+    if unknown:
+        counts = Counter(label.scale for label in unknown).most_common(5)
+        raise DatasetError(
+            f"{path} has labels that are no shot scales: "
+            f"{', '.join(f'{name!r} ({count})' for name, count in counts)}; one is at {unknown[0].key}.",
+            "The scales are ECS, CS, MS, FS and LS.",
+        )
+    labels = {label: scale for label, scale in named.items() if scale is not None}
+    sources = {label: files.source(label.kind, label.film, label.shot) for label in labels}
+    absent = [label for label, source in sources.items() if source is None]
+    if len(absent) > missing * len(labels):
+        raise DatasetError(
+            f"{len(absent)} of the {len(labels)} shots in {path} have no clip and no picture below "
+            f"{folder}, such as {_examples(label.key for label in absent)}.",
+            f"Fetch them, or allow a larger share than {missing:g} to be missing.",
+        )
+    # The published split, or one by film: shots of one film look alike and must not be torn apart
+    by_film = split_by_hash({label.film for label in labels if label.split is None}, str, seed)
+    splits = {label: label.split or by_film[label.film] for label in labels}
+    items = [
+        ScaleItem(label.key, splits[label], scale, source)
+        for label, scale in labels.items()
+        if (source := sources[label]) is not None
+    ]
+    own = all(label.split for label in labels)
+    layout = f"MovieShots, {path.name}, " + (
+        "published split" if own else "split by the hash of the films' ids"
+    )
+    notes = tuple(_notes(without_scale, absent, splits))
+    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, notes)
+
+
+def _notes(without: int, absent: Sequence[Label], splits: Mapping[Label, Split]) -> Iterator[str]:
+    if absent:
+        yield f"{len(absent)} annotated shots have no files, such as {_examples(x.key for x in absent)}."
+    if without:
+        yield f"{without} annotated shots have no scale and are left out."
+    where: dict[str, set[Split]] = defaultdict(set)
+    for label, split in splits.items():
+        where[label.film].add(split)
+    torn = sorted(film for film, inside in where.items() if len(inside) > 1)
+    if torn:
+        yield f"{len(torn)} films have shots in more than one split, such as {_examples(torn)}."
+
+
+def _examples(names: Iterable[str]) -> str:
+    return ", ".join(list(names)[:3])

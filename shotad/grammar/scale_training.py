@@ -33,8 +33,7 @@ from shotad.core import (
     write_text,
 )
 from shotad.grammar.features import MODELS
-from shotad.grammar.movieshots import read_items
-from shotad.grammar.scale_data import SPLITS, ScaleData
+from shotad.grammar.scale_data import SPLITS, ScaleData, read_items
 from shotad.grammar.scale_net import (
     BackboneShape,
     ScaleDesign,

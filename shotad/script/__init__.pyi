@@ -224,7 +224,6 @@ from .rules import (
     check_line as check_line,
     check_order as check_order,
     check_seen as check_seen,
-    gaps as gaps,
     quotations as quotations,
     silences as silences,
     similarity as similarity,

@@ -10,13 +10,12 @@ and value.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from shotad.core import Interval, ScriptError, parse_json
+from shotad.core import Interval, ScriptError, did_you_mean, parse_json
 from shotad.script.cue import (
     Accepted,
     Cue,
@@ -239,8 +238,7 @@ class Fields:
         known = tuple(known)
         for key in raw:
             if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(known)}."
+                hint = did_you_mean(key, known).rstrip() or f"Known keys: {', '.join(known)}."
                 raise ScriptError(f"{self.name}: {where} has an unknown key {key!r}.", hint)
 
     def record(self, raw: Any, where: str, **kinds: type | None) -> dict[str, Any]:

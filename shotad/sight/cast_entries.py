@@ -8,7 +8,6 @@ written, comments and all. Ids are names of files, made of names of people.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import unicodedata
@@ -19,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from shotad.core import NAME_TITLES, CastError, Member, Reveal, same_film, seen
+from shotad.core import NAME_TITLES, CastError, Member, Reveal, did_you_mean, same_film, seen
 from shotad.script import keys_of, parse_time, timecode
 
 KEYS = (
@@ -76,8 +75,7 @@ def fields_of(
         if name not in known:
             wanted = str(name).casefold()
             meant = [one for one in _MEANT.get(wanted, []) if one in known]
-            near = meant or difflib.get_close_matches(wanted, known, n=1)
-            hint = f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(known)}."
+            hint = f"{did_you_mean((*meant, wanted)[0], known)}Known: {', '.join(known)}."
             raise source.error(key, f"{name or _told(key)!r} is no key {of}.", hint)
         if name in found:
             raise source.error(key, f"{name!r} stands twice.", "Keep one of them.")

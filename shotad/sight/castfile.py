@@ -9,7 +9,6 @@ person (`chosen`).
 
 from __future__ import annotations
 
-import difflib
 import glob
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, CastError, Member, write_text
+from shotad.core import Cast, CastError, Member, did_you_mean, write_text
 from shotad.sight.cast_entries import (
     NEWLINE,
     Entry,
@@ -422,12 +421,10 @@ def chosen(members: Sequence[Member], text: str) -> Member:
     if found:
         return found[0]
     words = {word: member for member in members for word in (member.id, *names_of(member))}
-    near = difflib.get_close_matches(text, words, n=1)
-    hint = f"Did you mean {near[0]}? " if near else ""
     some = ", ".join(member.id for member in members[:10]) + (", …" if members[10:] else "")
     raise CastError(
         f"The cast has nobody called {text!r}.",
-        f"{hint}There are: {some}." if members else "There is nobody in it.",
+        f"{did_you_mean(text, words)}There are: {some}." if members else "There is nobody in it.",
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from shotad.batch import Batch, BatchProgress, FilmRow, Planned, Terms
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
-from shotad.batch.workers import Begun, settle
+from shotad.batch.workers import TaskNews, settle
 from shotad.core import NoProgress
 
 HOG = 600_000_000
@@ -57,7 +57,7 @@ def _do(job: FilmJob, line: Connection) -> FilmResult:
         print("the last that was heard of it", flush=True)
         ctypes.string_at(0)
     elif name == "hog":
-        line.send(Begun(0, "Taking memory", None, "B"))
+        line.send(TaskNews(0, "Taking memory", None, "B"))
         _held = bytearray(os.urandom(1) * HOG)
         time.sleep(60)
     elif name == "hang":

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.batch import (
+    Entry,
     FilmRow,
-    Found,
     Gathered,
     Leaving,
     Planned,
@@ -159,7 +159,7 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
     (tmp_path / "a" / "one.note.txt").write_text("A film about a cat.\n")
     touched(tmp_path, "a/one.srt", "a/cast/cast.yaml", "a/one.cast.yaml")
     wishes = Wishes(config=load_config(None, ["slots.minimum=3"], language="en"), cast="/all/cast")
-    one, two, three = Planner(wishes).plan([Found(film, 1, None) for film in films])
+    one, two, three = Planner(wishes).plan([Entry(film, 1, None) for film in films])
     assert [film.job.config.language for film in (one, two, three)] == ["de", "fr", "en"]
     assert [film.job.config.slots.detail for film in (one, two, three)] == ["rich", "rich", "normal"]
     assert {film.job.config.slots.minimum for film in (one, two, three)} == {3.0}
@@ -177,7 +177,7 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
 def test_settings_beside_a_film_are_that_films(tmp_path: Path) -> None:
     films = touched(tmp_path, "one.mp4", "two.mp4")
     (tmp_path / "one.yaml").write_text("languge: de\n")
-    one, two = Planner(Wishes()).plan([Found(film, 1, None) for film in films])
+    one, two = Planner(Wishes()).plan([Entry(film, 1, None) for film in films])
     assert one.trouble is not None
     assert one.trouble.kind == "ConfigError"
     assert one.trouble.error is not None
@@ -186,10 +186,10 @@ def test_settings_beside_a_film_are_that_films(tmp_path: Path) -> None:
     # Nothing beside a film is used where that is not wished.
     films = touched(tmp_path, "one.mp4", "one.srt")
     (tmp_path / "one.yaml").write_text("language: de\n")
-    (one,) = Planner(Wishes(alone=True)).plan([Found(films[0], 1, None)])
+    (one,) = Planner(Wishes(alone=True)).plan([Entry(films[0], 1, None)])
     assert (one.job.subtitles, one.job.config.language, one.uses) == (None, "en", ())
     # A bank of casts is asked by the film's name.
-    (one,) = Planner(Wishes(cast="/bank.json")).plan([Found(films[0], 1, None)])
+    (one,) = Planner(Wishes(cast="/bank.json")).plan([Entry(films[0], 1, None)])
     assert one.job.cast_key == "one"
     # Subtitles in the language of the description come first.
     assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
@@ -225,8 +225,8 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def version(name: str, size: int, changed: int = 0) -> Found:
-    return Found(f"/films/{name}", size, DAY + timedelta(seconds=changed))
+def version(name: str, size: int, changed: int = 0) -> Entry:
+    return Entry(f"/films/{name}", size, DAY + timedelta(seconds=changed))
 
 
 class Place:
@@ -234,17 +234,17 @@ class Place:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.films: list[Found] = []
+        self.films: list[Entry] = []
         self.looks = 0
         self.trouble: StorageError | None = None
 
-    def look(self) -> list[Found]:
+    def look(self) -> list[Entry]:
         self.looks += 1
         if self.trouble is not None:
             raise self.trouble
         return self.films
 
-    def at(self, watch: Watch, second: float, *films: Found) -> list[str]:
+    def at(self, watch: Watch, second: float, *films: Entry) -> list[str]:
         self.now, self.films = second, list(films)
         return [one.place for one in watch.settled()]
 

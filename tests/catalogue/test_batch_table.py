@@ -21,7 +21,7 @@ from shotad.batch import (
 )
 from shotad.batch.batch import PAUSE
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.workers import Advanced, Begun, Ended
+from shotad.batch.workers import TaskNews
 from shotad.core import UsageError
 
 
@@ -92,8 +92,8 @@ def test_without_bars_few_lines_tell_of_several_films() -> None:
     board.start(3)
     board.begun("a.mp4", 1, 3, "5.0 MB")
     board.begun("b.mp4", 2, 3, "")
-    board.heard("a.mp4", Begun(0, "Finding shots", 200.0, "s"))
-    board.heard("a.mp4", Advanced(0, 50))
+    board.heard("a.mp4", TaskNews(0, "Finding shots", 200.0, "s"))
+    board.heard("a.mp4", TaskNews(0, "Finding shots", 200.0, "s", 50))
     board.heard("b.mp4", "Fetching weights")
     for second in range(0, int(PAUSE) + 1, 5):
         now[0] = second
@@ -115,17 +115,17 @@ def test_bars_go_with_their_film() -> None:
     board.start(2)
     board.begun("a.mp4", 1, 2, "")
     for news in (
-        Begun(0, "Finding shots", 200.0, "s"),
-        Begun(1, "Stage I", None, "slots"),
-        Advanced(0, 9),
-        Ended(0),
+        TaskNews(0, "Finding shots", 200.0, "s"),
+        TaskNews(1, "Stage I", None, "slots"),
+        TaskNews(0, "Finding shots", 200.0, "s", 9),
+        TaskNews(0, "Finding shots", 200.0, "s", 9, ended=True),
     ):
         board.heard("a.mp4", news)
     assert heard.open == ["All films", "a.mp4: Stage I"]
     board.ended(rows()[0])
     assert heard.open == ["All films"]
     board.begun("b.mp4", 2, 2, "")
-    board.heard("b.mp4", Begun(0, "Finding shots", 200.0, "s"))
+    board.heard("b.mp4", TaskNews(0, "Finding shots", 200.0, "s"))
     board.stop()
     assert heard.open == []
 

@@ -17,11 +17,10 @@ import pytest
 from shotad.batch import done_before, load_ray_settings
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob
-from shotad.batch.ray.answering import _Looked
 from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, need_ray
-from shotad.batch.ray.preparing import Preparing, begin_anew
 from shotad.batch.ray.rows import Parts, laid_together
 from shotad.batch.ray.servers import OwnServer, Pool, stage_engine
+from shotad.batch.ray.steps import PreparedSlots, _Looked, begin_anew
 from shotad.core import (
     Abilities,
     Clip,
@@ -341,7 +340,7 @@ def test_preparing_begins_anew_once_and_one_after_a_lost_attempt_keeps_what_was_
     assert done_before(replace(job, force=False)) is not None
     register: Any = Register()
 
-    first = [row.question for row in Preparing(register, RaySettings()).rows(0, job)]
+    first = [row.question for row in PreparedSlots(register, RaySettings()).rows(0, job)]
     asked = [question for question in first if question is not None]
     assert asked
     assert all(question.clip is not None and not question.known for question in asked), "all is asked again"
@@ -350,5 +349,5 @@ def test_preparing_begins_anew_once_and_one_after_a_lost_attempt_keeps_what_was_
     slot = asked[0].plan.slot.id
     assert not (tmp_path / "w/stage1.jsonl").exists()
     Parts(job.folder).add(slot, "told on this run", {"slot": slot, "error": None})
-    again = [row.question for row in Preparing(register, RaySettings()).rows(0, job)]
+    again = [row.question for row in PreparedSlots(register, RaySettings()).rows(0, job)]
     assert [one.known for one in again if one is not None and one.known] == [("told on this run",)]

@@ -12,8 +12,8 @@ import fsspec
 import pytest
 
 from shotad.batch import (
+    Entry,
     FilmRow,
-    Found,
     Gathered,
     Planner,
     Report,
@@ -194,7 +194,7 @@ SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"
 
 def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: Path) -> None:
     wishes = Wishes(out=str(tmp_path / "ad"))
-    planned = Planner(wishes).plan([Found(SIGNED, 4, None)])
+    planned = Planner(wishes).plan([Entry(SIGNED, 4, None)])
     result = failure(planned[0].job, f"{shown(SIGNED)} is gone.", "", kind="StorageError")
     rows = [FilmRow(*labels(planned), planned[0], result)]
     report = Report(tmp_path / "report.json")
@@ -202,5 +202,5 @@ def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: 
     assert labels(planned) == ["movie.mp4"]
     for text in (report.path.read_text(), as_lines(rows, 1.0), json.dumps(as_json(rows))):
         assert "0c0ffee" not in text
-    again = Gathered((Found(SIGNED, 4, None),)).only(failed_in(read_report(report.path)))
+    again = Gathered((Entry(SIGNED, 4, None),)).only(failed_in(read_report(report.path)))
     assert [film.place for film in again.found] == [SIGNED], "it is known again where it is named again"

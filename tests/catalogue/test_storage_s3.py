@@ -26,15 +26,14 @@ from shotad.batch import (
     read_text,
     staging as leases,
     store as stores,
-    store_errors as trouble,
+    store as trouble,
 )
 from shotad.batch.describing import describe_film
 from shotad.batch.fetching import brought, fetch_film
 from shotad.batch.films import films_in
 from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import NAME, Lease, staged
-from shotad.batch.store import Store, check_target
-from shotad.batch.store_errors import Refused
+from shotad.batch.store import Refused, Store, check_target
 from shotad.core import Config, InUse, NoProgress, StorageError, load_settings
 from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Shotad

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from shotad.cli.doctor import command as doctor
-from shotad.cli.models import command as models
+from shotad.cli.doctor import command as doctor, models
 from shotad.cli.options import asked_time
 from shotad.core import Config, Request, duration, load_config, progress as room
 from shotad.description import Engines, opening

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shotad.cli.datasets import command
+from shotad.cli.evaluate import datasets as command
 from shotad.core import DatasetError
 from tests.evaluation.datasets import datasetfiles as files
 

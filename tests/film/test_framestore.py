@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from shotad.film import Film, FrameStore, Grid, Picture, open_film
-from shotad.film.framestore import Pack
+from shotad.film.framestore import Keeper, Pack
 from shotad.film.framing import OnePass
-from shotad.film.grid import Keeper
 from tests.decodes import grid_pictures
 from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, read_number, read_patches
 

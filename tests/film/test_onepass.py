@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from shotad.film import Film, Picture, open_film
-from shotad.film.framestore import Pack
+from shotad.film.framestore import LosslessKeeper, Pack
 from shotad.film.framing import OnePass
-from shotad.film.grid import LosslessKeeper
 from tests.decodes import counted_decodes
 from tests.media import FilmSpec, make_film
 

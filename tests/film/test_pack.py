@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from shotad.film import framestore as pack
-from shotad.film.framestore import Pack
-from shotad.film.grid import Kept
+from shotad.film.framestore import Kept, Pack
 
 
 def frame(number: int, size: int = 1000) -> Kept:

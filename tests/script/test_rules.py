@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval
+from shotad.film import subtract
 from shotad.script import (
     BENCHMARK,
     IntervalIndex,
@@ -21,7 +22,6 @@ from shotad.script import (
     Voiced,
     check_line,
     check_pace,
-    gaps,
     quotations,
     similarity,
     stretches,
@@ -194,7 +194,7 @@ def test_t3_rate_on_the_spoken_length(words: int, level: Level | None) -> None:
 
 
 def test_t5_stretches_without_speech_or_ad() -> None:
-    free = gaps([Interval(60, 110)], 200.0)
+    free = subtract(Interval(0, 200.0), [Interval(60, 110)])
     found = stretches([Interval(40, 41), Interval(150, 152)], free, Limits())
     assert [f.message for f in found] == ["[152.000, 200.000): 48 s without speech or AD"]
     found = list(stretches([], free, Limits()))
@@ -210,7 +210,9 @@ def test_t5_stretches_without_speech_or_ad() -> None:
     ([], [(0, 10)]),
 ])  # fmt: skip
 def test_gaps_are_the_rest_of_the_film(speech: list[Any], free: list[Any]) -> None:
-    assert gaps([Interval(*one) for one in speech], 10) == tuple(Interval(*one) for one in free)
+    assert subtract(Interval(0, 10), [Interval(*one) for one in speech]) == tuple(
+        Interval(*one) for one in free
+    )
 
 
 def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from shotad.core import DatasetError, ShotScale
-from shotad.grammar.movieshots import load, read_items
-from shotad.grammar.scale_data import SPLITS, ClipFile, Stills, open_picture
+from shotad.grammar.scale_data import SPLITS, ClipFile, Stills, load, open_picture, read_items
 from tests.media import draw, read_number
 from tests.scale_pictures import LABELS, make_movieshots, write_shot
 

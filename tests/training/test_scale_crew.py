@@ -20,8 +20,7 @@ from safetensors.torch import load_file
 
 from shotad.core import ComputeSettings, NoProgress, ShotadError, Task, load_settings
 from shotad.grammar import ScaleTraining, train_scale
-from shotad.grammar.movieshots import read_items
-from shotad.grammar.scale_data import open_picture
+from shotad.grammar.scale_data import open_picture, read_items
 from shotad.grammar.scale_net import ScaleClassifier, load_net
 from shotad.grammar.training_feed import worker_context
 from tests.scale_pictures import make_scale_pictures

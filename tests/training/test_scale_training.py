@@ -32,8 +32,7 @@ from shotad.core import (
     load_settings,
 )
 from shotad.grammar import Outcome, ScaleTraining, train_scale
-from shotad.grammar.movieshots import read_items
-from shotad.grammar.scale_data import open_picture
+from shotad.grammar.scale_data import open_picture, read_items
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
 from shotad.grammar.training_feed import Feed, Pick, epoch_order
 from shotad.grammar.training_loop import make_optimizer, parameter_groups, rate_factor, set_rates

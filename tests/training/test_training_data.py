@@ -11,8 +11,15 @@ import pytest
 from PIL import Image
 
 from shotad.core import DatasetError, ShotScale
-from shotad.grammar.movieshots import read_items
-from shotad.grammar.scale_data import SPLITS, ClipFile, ScaleItem, Stills, open_picture, scale_named
+from shotad.grammar.scale_data import (
+    SPLITS,
+    ClipFile,
+    ScaleItem,
+    Stills,
+    open_picture,
+    read_items,
+    scale_named,
+)
 from tests.media import FilmSpec, make_film, read_number
 from tests.scale_pictures import LABELS
 

@@ -12,6 +12,7 @@ film is begun.
 from __future__ import annotations
 
 import inspect
+import itertools
 import pickle
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from typing import Any
 from shotad import __version__
 from shotad.batch.jobs import FilmJob, FilmResult, error_line, failure
 from shotad.batch.places import is_address, is_local, local_path
-from shotad.batch.ray.answering import Finishing, Stage1Answers
+from shotad.batch.planning import Planned
 from shotad.batch.ray.cluster import (
     KEPT,
     Calls,
@@ -35,9 +36,9 @@ from shotad.batch.ray.cluster import (
     quiet_data,
     register_of_run,
 )
-from shotad.batch.ray.preparing import Preparing
 from shotad.batch.ray.rows import RayRow, rows
 from shotad.batch.ray.servers import stage_engine
+from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
 from shotad.core import Abilities, EngineError, NoProgress, Progress, ShotadError
 
 Told = Callable[[FilmResult], None]
@@ -122,7 +123,7 @@ def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register:
         crew.model_copy(update={"least": min(crew.least, len(films)), "most": min(crew.most, len(films))})
         for crew in (settings.preparing, settings.writing)
     )
-    data = _staffed(ray, data, Preparing, preparing, register, settings, 1, 1)
+    data = _staffed(ray, data, PreparedSlots, preparing, register, settings, 1, 1)
     data = _staffed(ray, data, Stage1Answers, settings.looking, register, settings, batch, able.in_flight)
     return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
 
@@ -267,3 +268,24 @@ def _take(cpus: float, gpus: float) -> str:
 
 def _count(number: float, what: str) -> str:
     return f"{number:g} {what}" if number == 1 else f"{number:g} {what}s"
+
+
+def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
+    """A film for each kind of settings and each server that will be asked in place of the usual one."""
+    kinds = {
+        film.job.config.model_dump_json(exclude={"prompt"}) + str(film.job.makes): film for film in planned
+    }
+    urls: tuple[str | None, ...] = settings.servers or (None,)
+    own = {"base_url": "http://127.0.0.1/v1"}
+    found = []
+    for film, url in itertools.product(kinds.values(), urls):
+        config = film.job.config
+        more: dict[str, Any] = {}
+        if url is not None:
+            more["openai"] = config.openai.model_copy(update={"base_url": url})
+        if settings.looking.serve.command is not None:
+            more["stage1"] = config.stage1.model_copy(update=own)
+        if settings.writing.serve.command is not None:
+            more["stage2"] = config.stage2.model_copy(update=own)
+        found.append(replace(film, job=replace(film.job, config=config.model_copy(update=more))))
+    return found

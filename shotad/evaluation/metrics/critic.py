@@ -13,7 +13,6 @@ sentence means.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
 import importlib.metadata
@@ -29,7 +28,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core import NETWORK, EvaluationError, device_of, key_of, loading_quiet, need, reason
+from shotad.core import (
+    NETWORK,
+    EvaluationError,
+    device_of,
+    did_you_mean,
+    key_of,
+    loading_quiet,
+    need,
+    reason,
+)
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.metrics.pronouns import Document, People, Resolver, named
 from shotad.evaluation.store import MetricContext
@@ -50,11 +58,10 @@ def make_resolver(name: str, context: MetricContext) -> Resolver:
     where = RESOLVERS.get(name, name)
     module, colon, attribute = where.partition(":")
     if not colon:
-        near = difflib.get_close_matches(name, RESOLVERS, 1)
-        meant = f"Did you mean {near[0]}? " if near else ""
         raise EvaluationError(
             f"There is no resolver {name!r} for CRITIC.",
-            f"{meant}Known: {', '.join(RESOLVERS)}, or a class of your own as module:Class.",
+            f"{did_you_mean(name, RESOLVERS)}Known: {', '.join(RESOLVERS)}, or a class of your own as "
+            "module:Class.",
         )
     try:
         made: Resolver = getattr(importlib.import_module(module), attribute)(context)
