@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shotad.script.word_lists import ARTICLES
+from shotad.script.rules import ARTICLES
 
 
 def listed(words: str) -> frozenset[str]:
@@ -85,7 +85,7 @@ SAYING_WHEN = listed(
     "then now later still again soon just next finally suddenly meanwhile instead afterwards"
 )
 SAYING_WHERE = listed("inside outside upstairs downstairs elsewhere nearby overhead above below")
-ADVERBS = listed(
+ADVERBS: frozenset[str] = listed(
     "then now still just again also soon both each never almost half together back inside outside"
 )
 """They stand between a subject and its verb, apart from those in -ly."""

@@ -17,8 +17,7 @@ from shotad.core import is_english
 from shotad.script import clauses
 from shotad.script.english_words import OWNED, PREPOSITIONS, listed
 from shotad.script.pace import rate_of, spoken_words
-from shotad.script.rules import quotations
-from shotad.script.word_lists import ARTICLES
+from shotad.script.rules import ARTICLES, quotations
 
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
 _ANY_SENTENCE = re.compile(r"""(?<=[.!?…؟۔।])["”“’»«]?\s+|(?<=[。！？])["”」』]?\s*(?=\S)""")

@@ -52,7 +52,7 @@ class AdText:
 class Copied:
     """A track of the film that was copied: ``source`` is its number there, over all tracks from 0.
 
-    ``packets`` and ``digest`` are those of its payload, see `shotad.sound.packets`; ``begin`` is its first
+    ``packets`` and ``digest`` are those of its payload, see `shotad.sound.mux_film`; ``begin`` is its first
     film second.
     """
 

@@ -13,10 +13,17 @@ from shotad.core import FilmError, Interval
 from shotad.film import Film, exact_start, find_media, is_cover, last_second, legible, packets_of
 from shotad.script import Finding, Level
 from shotad.sound.ad_tracks import Written, coded_text
-from shotad.sound.containers import Container, container_for, same_language
+from shotad.sound.containers import (
+    Container,
+    Kept,
+    codec_of,
+    container_for,
+    plan_tracks,
+    same_language,
+    track_name,
+)
 from shotad.sound.loudness import DecodedMeter
-from shotad.sound.packets import Payload
-from shotad.sound.tracks import Kept, codec_of, plan_tracks, track_name
+from shotad.sound.mux_film import Payload
 
 RULE = "A2"
 

@@ -27,10 +27,9 @@ from shotad.sound.levels import (
     summed,
     target_of,
 )
-from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
+from shotad.sound.loudness import DOWNMIXED_PEAK, SILENT, Course, Limiter, Loudness, Meter, gated, limited
 from shotad.sound.mix import Heard, Recipe
 from shotad.sound.programme import Programme, channel_names
-from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 
 LEAD = 1.0
 """Seconds that are mixed before an excerpt: what a limiter has lowered is back by then (40 dB a second)."""

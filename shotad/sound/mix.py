@@ -34,10 +34,9 @@ from shotad.sound.levels import (
     target_of,
     voice_level,
 )
-from shotad.sound.loudness import Course, Loudness, Meter, measure
+from shotad.sound.loudness import Course, Limiter, Loudness, Meter, limited, measure
 from shotad.sound.outputs import Sound
 from shotad.sound.programme import RATE, Gains, Programme, channel_names, programme_of, voice_gains
-from shotad.sound.true_peak import Limiter, limited
 
 
 def prepare_mix(

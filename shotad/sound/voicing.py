@@ -49,7 +49,7 @@ from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.pauses import Extension, Pause, plan_pauses
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
-from shotad.sound.studio import Keeping
+from shotad.sound.takes import Keeping
 from shotad.sound.voice_engines import Speaker
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from shotad.cli.lint import command
 from shotad.core import ConfigError, Interval, ShotadError, UsageError, readable_json
 from shotad.script import Cue, FilmId, Track, to_json
-from shotad.script.checked_lines import FILE
+from shotad.script.guidelines import FILE
 from tests.script_text import write_script
 
 WORDS = ("--set", "lint.parse=words")

@@ -22,7 +22,7 @@ from shotad.script import (
     as_text,
     check_line,
     hint_of,
-    sentence_checks as sentences,
+    line_checks as sentences,
     summary_line,
 )
 from tests.evaluation.action.parsed import RecordedParser

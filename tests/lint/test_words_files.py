@@ -8,7 +8,7 @@ import pytest
 
 from shotad.core import ConfigError
 from shotad.script import check_line, lists_for, read_words
-from shotad.script.word_lists import parse_words
+from shotad.script.rules import parse_words
 
 
 def found(text: str, entries: str) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from shotad.core import Interval, ScriptError, SoundError
 from shotad.script import TRACK
 from shotad.sound import summary
-from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.own_voices import FakeVoice
 from tests.media import SoundSpec
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 

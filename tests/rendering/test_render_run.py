@@ -12,7 +12,7 @@ from shotad.description import Engines, shortener
 from shotad.engines.fake import FakeEngine
 from shotad.film import open_film
 from shotad.sound import parse_wanted, run_render, wanted_files
-from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.own_voices import FakeVoice
 from tests.rendering.described import film_with, write_folder
 
 

@@ -11,7 +11,7 @@ from shotad.description import lint_track
 from shotad.review.findings import Findings
 from shotad.review.session import Session
 from shotad.script import Finding
-from shotad.script.checked_lines import FILE as ACCEPTED
+from shotad.script.guidelines import FILE as ACCEPTED
 from tests.review.boardfilm import Tabs, make_folder, open_session
 
 

@@ -24,7 +24,7 @@ from shotad.script import (
 )
 from shotad.script.dapt import level_at
 from shotad.script.dapt_reader import check_dapt, read_dapt
-from shotad.script.importing import import_script
+from shotad.script.edits import import_script
 from tests.script_text import write_script
 
 TT = "{http://www.w3.org/ns/ttml}"

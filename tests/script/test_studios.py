@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval, ScriptError
 from shotad.script import ALL_FORMATS, Cue, FilmId, Maker, Track, clean_text, script_format
 from shotad.script.cue import on_frames
+from shotad.script.edits import Import, import_script
 from shotad.script.formats import detect_format, read_script
-from shotad.script.importing import Import, import_script
 
 RATES = (Fraction(25), Fraction(24), Fraction(30000, 1001), Fraction(60))
 FRAZIER, REAPER = ALL_FORMATS["frazier"], ALL_FORMATS["reaper"]

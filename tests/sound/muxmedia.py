@@ -16,8 +16,8 @@ from shotad.core import ContainerSettings, Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.sound.ad_tracks import AdSound, AdText, Written
 from shotad.sound.check_film import track_of
+from shotad.sound.containers import codec_of
 from shotad.sound.mux_film import write_film
-from shotad.sound.tracks import codec_of
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 
 Samples = npt.NDArray[np.float32]

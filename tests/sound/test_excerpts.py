@@ -11,9 +11,9 @@ import pytest
 from shotad.core import Interval, MixSettings
 from shotad.film import Film, SoundBlock, open_film
 from shotad.sound import Excerpt, Spoken, Take, foreseen_make_up, lay, limit_of, programme_of, whole
+from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.mix import prepare_mix
 from shotad.sound.programme import channel_names, to_stereo
-from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 from tests.sound.tones import SoundFilm, whole as joined
 
 SECONDS = 24.0

@@ -9,10 +9,9 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval, MixSettings
 from shotad.sound import Course, Loudness, Spoken, Take
 from shotad.sound.levels import FOLLOW, LOUDEST, PROFILES, SOFTEST, Dialogue, target_of, voice_level
-from shotad.sound.loudness import measure
+from shotad.sound.loudness import ATTACK, RELEASE, Limiter, limited, measure
 from shotad.sound.mix import FADE_IN, FADE_OUT, Playing, place
 from shotad.sound.programme import channel_names, layout_name, voice_gains
-from shotad.sound.true_peak import ATTACK, RELEASE, Limiter, limited
 from tests.sound.tones import Samples, blocks, line, noise, whole
 
 LAYOUTS = (

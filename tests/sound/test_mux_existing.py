@@ -13,8 +13,8 @@ from shotad.core import ContainerSettings
 from shotad.film import open_film
 from shotad.sound.ad_tracks import AdSound, AdText, Written
 from shotad.sound.check_film import Expected, check_film
+from shotad.sound.containers import MADE_HERE
 from shotad.sound.mux_film import write_film
-from shotad.sound.tracks import MADE_HERE
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.muxmedia import CUES, METADATA, ad_sound, describe_tracks, film_for
 

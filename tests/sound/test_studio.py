@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import NoProgress, Task, VoiceError, VoiceSettings
 from shotad.sound import Keeping, Lexicon, Take, read_lexicon
-from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.own_voices import FakeVoice
 from shotad.sound.takes import read_take
 
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]

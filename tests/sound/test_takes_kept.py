@@ -12,9 +12,9 @@ import pytest
 from shotad.core import FitSettings, Interval, VoiceError, VoiceSettings
 from shotad.film import Samples
 from shotad.sound import Keeping, Take
-from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import LineToSpeak
+from shotad.sound.own_voices import FakeVoice
 from shotad.sound.takes import write_take
 
 RATE = 8000

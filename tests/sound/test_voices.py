@@ -14,7 +14,7 @@ import pytest
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound import VoiceInfo, hibari, kind_class, make_voice, voices
-from shotad.sound.hibari import HibariVoice, installed_version
+from shotad.sound.own_voices import HibariVoice, installed_version
 from shotad.sound.takes import cleaned, decoded
 from shotad.sound.voice_engines import EVERYTHING, Reading
 from tests.speech_server import tone, wav
