@@ -32,6 +32,7 @@ from shotad.description.lint_material import (
     script_material,
     track_material,
 )
+from shotad.film import subtract
 from shotad.script import (
     BENCHMARK,
     RULES,
@@ -58,7 +59,6 @@ from shotad.script import (
     check_subtitles,
     check_texts,
     covers,
-    gaps,
     in_order,
     lists_for,
     load_track,
@@ -176,7 +176,8 @@ def each_line(
     talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
     spoken = IntervalIndex.of(talk, lambda interval: interval)
     free = IntervalIndex.of(
-        gaps([u.interval for u in said.items], material.duration) if said.items else (), lambda gap: gap
+        subtract(Interval(0.0, material.duration), (u.interval for u in said.items)) if said.items else (),
+        lambda gap: gap,
     )
     for number, line in enumerate(material.lines):
         if only is not None and line.id not in only:
@@ -246,7 +247,7 @@ def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
     for before, line in zip(material.lines, material.lines[1:], strict=False):
         yield from check_order(before.heard, line.heard, line.id)
     if material.speech is not None and material.duration > 0:
-        free = gaps([u.interval for u in material.speech], material.duration)
+        free = subtract(Interval(0.0, material.duration), (u.interval for u in material.speech))
         heard = sorted(line.heard for line in material.lines)
         yield from stretches(heard, free, checker.limits)
     english = [line for line in material.lines if is_english(line.language)]

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import Config, Counting, Engine, Interval, Stage, Usage
-from shotad.script import Cue, CueStatus, Limits, Track, gaps, is_changed, silences
+from shotad.film import subtract
+from shotad.script import Cue, CueStatus, Limits, Track, is_changed, silences
 
 Record = Mapping[str, Any]
 
@@ -206,7 +207,9 @@ class Outcome:
 
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
     """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
-    free = [part for gap in gaps(speech, track.film.duration) if (part := gap.clip(described))]
+    free = [
+        part for gap in subtract(Interval(0.0, track.film.duration), speech) if (part := gap.clip(described))
+    ]
     return tuple(silences([cue.interval for cue in track.heard], free, Limits().stretch))
 
 

@@ -234,7 +234,6 @@ from .rules import (
     check_line as check_line,
     check_order as check_order,
     check_seen as check_seen,
-    gaps as gaps,
     lists_for as lists_for,
     quotations as quotations,
     read_words as read_words,

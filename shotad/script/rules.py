@@ -348,19 +348,6 @@ def check_times(cues: Iterable[ScriptCue]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def gaps(speech: Sequence[Interval], duration: float) -> tuple[Interval, ...]:
-    """The speech-free times of a film: ``[[2, 3)], 10 → [0, 2), [3, 10)``."""
-    free: list[Interval] = []
-    at = 0.0
-    for spoken in sorted(speech):
-        if spoken.start > at:
-            free.append(Interval(at, min(spoken.start, duration)))
-        at = max(at, spoken.end)
-        if at >= duration:
-            return tuple(free)
-    return (*free, Interval(at, duration))
-
-
 def silences(lines: Sequence[Interval], free: Iterable[Interval], longest: float) -> Iterator[Interval]:
     """Stretches of the speech-free times ``free`` over ``longest`` seconds without any of ``lines``."""
     for gap in free:

@@ -68,7 +68,7 @@ _GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")
 take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
 a new line."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
-_UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
+UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
 _LISTS = ("cues", "slots", "lines", "shots")
 
 
@@ -128,7 +128,7 @@ def read_csv(text: str, name: str) -> Script:
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
         said = unguarded(cells.get("text", ""))
         interval = parse_interval(cells["start"], cells["end"], where)
-        if cells.get("status", "").strip().lower() in _UNHEARD:
+        if cells.get("status", "").strip().lower() in UNHEARD:
             said = ""
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(said)))
         stamp = cells.get("track") or stamp
@@ -188,9 +188,8 @@ def review_words(cue: Cue) -> str:
     return f"{cue.state} by {name}" if name else cue.state.value
 
 
-def write_json(track: Track) -> str:
-    """The track file itself, which carries everything."""
-    return to_json(track)
+write_json = to_json
+"""The track file itself, which carries everything."""
 
 
 def read_json(text: str, name: str) -> Script:

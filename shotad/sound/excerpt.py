@@ -119,13 +119,11 @@ def limit_of(own: Heard, settings: MixSettings) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excerpt:
-    """Samples ``[first, end)`` of the mix of a ``recipe``. ``make_up`` is the gain in dB on all,
-    ``true_peak`` in dBTP what it does not pass."""
+    """Samples ``[first, end)`` of the mix of a ``recipe``; ``true_peak`` in dBTP is what it does not pass."""
 
     recipe: Recipe
     first: int
     end: int
-    make_up: float
     true_peak: float
 
     @property
@@ -134,13 +132,13 @@ class Excerpt:
 
     def mixed(self) -> Samples:
         """Programme and voice, ``float32[n, channels]``: of the film's channels, or two where it has more."""
-        return self._heard(replace(self.recipe, make_up=self.make_up))
+        return self._heard(self.recipe)
 
     def alone(self) -> Samples:
         """The voice alone, as loud and in the channels as in the mix."""
         recipe = self.recipe
         silence = replace(recipe.programme, film=None, track=None, seeker=None)
-        return self._heard(replace(recipe, programme=silence, gains=(), make_up=self.make_up))
+        return self._heard(replace(recipe, programme=silence, gains=()))
 
     def film(self) -> Samples:
         """The programme alone, as it is in the film."""

@@ -16,7 +16,7 @@ import hashlib
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,8 +37,6 @@ from shotad.sound.ad_tracks import (
     AdText,
     Coding,
     Converter,
-    Copied,
-    Written,
     add_sound,
     add_text,
     choose_coding,
@@ -70,6 +68,22 @@ from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
 
 if TYPE_CHECKING:
     from av import Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A described film that was written whole.
+
+    ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
+    tracks by their numbers there, over all tracks from 0, ``codec`` that of the AD's sound (empty: there is
+    none), ``replaced`` the numbers of the film's tracks that the AD took the place of.
+    """
+
+    path: Path
+    warnings: tuple[str, ...] = ()
+    copied: Mapping[int, Payload] = field(default_factory=dict)
+    codec: str = ""
+    replaced: tuple[int, ...] = ()
 
 
 def write_film(
@@ -105,7 +119,8 @@ def write_film(
                 assembly.write(output, metadata, progress or NoProgress())
             assembly.finish(part)
     codec = assembly.coding.codec if assembly.coding is not None else ""
-    return Written(target, tuple(assembly.warnings), assembly.copied(), codec, assembly.replaced)
+    copied = {index: way.payload for index, way in assembly.ways.items() if way.converter is None}
+    return Written(target, tuple(assembly.warnings), copied, codec, assembly.replaced)
 
 
 def check_container(
@@ -198,13 +213,10 @@ class Assembly:
                 f"{container.name} holds no text track of descriptions.",
                 f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
             )
-        self._ways: dict[int, Way] = {}
+        self.ways: dict[int, Way] = {}
+        """Of the film's tracks, by their numbers there."""
         self._own: list[Iterator[Packet[Any]]] = []
         self._boxes: dict[int, TrackBoxes] = {}
-
-    def copied(self) -> tuple[Copied, ...]:
-        """The film's tracks that were copied, with what was counted on the way."""
-        return tuple(way.copied() for way in self._ways.values() if way.converter is None)
 
     def write(self, output: Any, metadata: Mapping[str, str], progress: Progress) -> None:
         """Everything that stands before the first packet (tracks, metadata, chapters), then all packets, with
@@ -249,12 +261,12 @@ class Assembly:
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
         for packet in self._read():
-            way = self._ways[packet.stream.index]
+            way = self.ways[packet.stream.index]
             if unheard(packet.stream, packet, self._info.start, way.hidden):
                 continue
             for ready in way.clock.take(packet):
                 yield from way.send(ready)
-        for way in self._ways.values():
+        for way in self.ways.values():
             for ready in way.clock.rest():
                 yield from way.send(ready)
 
@@ -263,9 +275,9 @@ class Assembly:
         from av.stream import Discard
 
         for stream in self._source.streams:
-            if stream.index not in self._ways:
+            if stream.index not in self.ways:
                 stream.discard = Discard.all
-        packets = packets_of(self._source, *[self._source.streams[index] for index in self._ways])
+        packets = packets_of(self._source, *[self._source.streams[index] for index in self.ways])
         try:
             for packet in packets:
                 if packet.pts is not None or packet.dts is not None or packet.size:
@@ -304,13 +316,11 @@ class Assembly:
         rate = exact(getattr(source, "average_rate", None))
         clock = Clock(start, exact(source.time_base) or MICROSECOND, rate)
         extra = source.codec_context.extradata if source.codec_context is not None else None
-        self._ways[source.index] = Way(
+        self.ways[source.index] = Way(
             stream,
             clock,
             Payload(kept.codec, extra),
             converter,
-            source.index,
-            source.type,
             hides(source, self.container),
         )
 
@@ -378,10 +388,7 @@ class Way:
     clock: Clock
     payload: Payload
     converter: Converter | None
-    source: int
-    kind: str
     hidden: bool
-    begin: float | None = None
 
     def send(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
         """What goes into the new track for a packet of the old one."""
@@ -393,13 +400,10 @@ class Way:
         self.payload.add(memoryview(packet))
         if packet.pts is not None and packet.time_base:
             second = packet.pts * packet.time_base.numerator / packet.time_base.denominator
-            self.begin = second if self.begin is None else min(self.begin, second)
+            begin = self.payload.begin
+            self.payload.begin = second if begin is None else min(begin, second)
         packet.stream = self.stream
         yield packet
-
-    def copied(self) -> Copied:
-        found = self.payload
-        return Copied(self.source, self.kind, found.codec, found.packets, found.digest, self.begin)
 
 
 def write_woven(output: Any, tracks: Iterable[Iterator[Packet[Any]]], duration: float, task: Task) -> None:
@@ -518,10 +522,12 @@ _START = b"\x00\x00\x01"
 
 
 class Payload:
-    """Counts and names the packets of a track. ``extra`` is the track's own header (extradata)."""
+    """Counts and names the packets of a track. ``extra`` is the track's own header (extradata), ``begin``
+    its first film second, where whoever reads the packets notes it."""
 
     def __init__(self, codec: str, extra: bytes | None) -> None:
         self.codec, self.packets = codec, 0
+        self.begin: float | None = None
         self._sum = hashlib.blake2b(digest_size=16)
         # Bytes that a unit's length has by ``avcC`` or ``hvcC``; 0 where start codes are used.
         self._lengths, at = 0, 4 if codec == "h264" else 21

@@ -62,7 +62,7 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
         own = whole(programme_of(film, None, 48000))
         for first, end in ((0, 96000), (300_123, 500_000), (870_000, 1_151_000)):
             recipe = lay(programme_of(film, None, 48000), own, LINES, SPEECH, settings)
-            part = Excerpt(recipe, first, end, 0.0, limit_of(own, settings))
+            part = Excerpt(recipe, first, end, limit_of(own, settings))
             wanted = full[first:end]
             assert part.mixed().shape == wanted.shape
             assert np.abs(part.mixed() - wanted).max() < 2e-6
