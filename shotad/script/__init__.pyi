@@ -25,11 +25,6 @@ from .cast_members import (
     listed_as as listed_as,
     members as members,
 )
-from .clauses import (
-    bare as bare,
-    is_lead as is_lead,
-    main_verb as main_verb,
-)
 from .cue import (
     EARLIEST as EARLIEST,
     LEAD as LEAD,
@@ -133,8 +128,11 @@ from .fit import (
     Fitted as Fitted,
     Shorten as Shorten,
     Wish as Wish,
+    bare as bare,
     capitals_are_names as capitals_are_names,
     fit_spoken as fit_spoken,
+    is_lead as is_lead,
+    main_verb as main_verb,
     own_signs as own_signs,
     split_sentences as split_sentences,
     variants as variants,

@@ -1,11 +1,3 @@
-from .excerpt import (
-    Excerpt as Excerpt,
-    foreseen_make_up as foreseen_make_up,
-    limit_of as limit_of,
-    nearby as nearby,
-    sampled as sampled,
-    whole as whole,
-)
 from .fitting import (
     MOST as MOST,
     fit as fit,
@@ -19,6 +11,7 @@ from .kinds import (
 )
 from .levels import (
     HOLD as HOLD,
+    Heard as Heard,
 )
 from .loudness import (
     Course as Course,
@@ -28,9 +21,14 @@ from .making import (
     RECORD as RECORD,
 )
 from .mix import (
-    Heard as Heard,
+    Excerpt as Excerpt,
+    foreseen_make_up as foreseen_make_up,
     lay as lay,
+    limit_of as limit_of,
     loudness_of as loudness_of,
+    nearby as nearby,
+    sampled as sampled,
+    whole as whole,
 )
 from .outputs import (
     FILMS as FILMS,

@@ -68,7 +68,7 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
             assert np.abs(part.mixed() - wanted).max() < 2e-6
             voice = part.alone()
             spread = 1.0 if voice.shape[1] == 1 else float(np.sqrt(0.5))
-            if loud < 0.5 and mix.channels <= 2:
+            if loud < 0.5 and mix.recipe.programme.channels <= 2:
                 assert np.abs(voice[:, 0] - spread * alone[first:end]).max() < 2e-6
 
 
