@@ -175,10 +175,8 @@ def each_line(
     said = IntervalIndex.of(material.speech or (), lambda utterance: utterance.interval)
     talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
     spoken = IntervalIndex.of(talk, lambda interval: interval)
-    free = IntervalIndex.of(
-        subtract(Interval(0.0, material.duration), (u.interval for u in said.items)) if said.items else (),
-        lambda gap: gap,
-    )
+    gaps = subtract(Interval(0.0, material.duration), (u.interval for u in said.items)) if said.items else ()
+    free = IntervalIndex.of(gaps, lambda gap: gap)
     for number, line in enumerate(material.lines):
         if only is not None and line.id not in only:
             continue

@@ -207,9 +207,7 @@ class Outcome:
 
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
     """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
-    free = [
-        part for gap in subtract(Interval(0.0, track.film.duration), speech) if (part := gap.clip(described))
-    ]
+    free = subtract(described, speech)
     return tuple(silences([cue.interval for cue in track.heard], free, Limits().stretch))
 
 
