@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Interval
+from shotad.film import subtract
 from shotad.script import (
     BENCHMARK,
     IntervalIndex,
@@ -17,7 +18,6 @@ from shotad.script import (
     Voiced,
     check_line,
     check_pace,
-    gaps,
     stretches,
 )
 
@@ -40,7 +40,7 @@ def test_t3_rate_on_the_spoken_length(words: int, level: Level | None) -> None:
 
 
 def test_t5_stretches_without_speech_or_ad() -> None:
-    free = gaps([Interval(60, 110)], 200.0)
+    free = subtract(Interval(0, 200), [Interval(60, 110)])
     lines = [Interval(40, 41), Interval(150, 152)]
     assert [f.message for f in stretches(lines, free, Limits())] == [
         "[152.000, 200.000): 48 s without speech or AD"
@@ -52,10 +52,10 @@ def test_t5_stretches_without_speech_or_ad() -> None:
 
 
 def test_gaps_are_the_rest_of_the_film() -> None:
-    assert gaps([Interval(2, 3)], 10) == (Interval(0, 2), Interval(3, 10))
-    assert gaps([Interval(5, 6), Interval(0, 1), Interval(0.5, 5)], 10) == (Interval(6, 10),)
-    assert gaps([Interval(8, 12)], 10) == (Interval(0, 8),)
-    assert gaps([], 10) == (Interval(0, 10),)
+    assert subtract(Interval(0, 10), [Interval(2, 3)]) == (Interval(0, 2), Interval(3, 10))
+    assert subtract(Interval(0, 10), [Interval(5, 6), Interval(0, 1), Interval(0.5, 5)]) == (Interval(6, 10),)
+    assert subtract(Interval(0, 10), [Interval(8, 12)]) == (Interval(0, 8),)
+    assert subtract(Interval(0, 10), []) == (Interval(0, 10),)
 
 
 def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:
