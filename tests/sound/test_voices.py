@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import VoiceInfo, hibari, kind_class, make_voice, voices
+from shotad.sound import VoiceInfo, kind_class, make_voice, own_voices, voices
 from shotad.sound.own_voices import HibariVoice, installed_version
 from shotad.sound.takes import cleaned, decoded
 from shotad.sound.voice_engines import EVERYTHING, Reading
@@ -88,8 +88,8 @@ def test_files_that_are_none_are_clear_errors(data: bytes) -> None:
 
 
 needs_it = pytest.mark.skipif(
-    installed_version() != hibari.VERSION,
-    reason=f"hibari-tts {hibari.VERSION} is not installed: shotad[voice]",
+    installed_version() != own_voices.VERSION,
+    reason=f"hibari-tts {own_voices.VERSION} is not installed: shotad[voice]",
 )
 
 
@@ -141,7 +141,7 @@ def test_it_speaks_without_a_network_the_same_way_every_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
-    hibari._loaded.cache_clear()
+    own_voices._loaded.cache_clear()
     voice = make_voice(VoiceSettings(name="hibari"), "en-GB")
     take, again = voice.speak(TEXT), voice.speak(TEXT)
     assert (voice.name, voice.reads, take.rate) == ("hibari:heart", EVERYTHING - {Reading.UNITS}, 24000)
