@@ -46,7 +46,7 @@ BOUNDED = {
     "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.metrics.ptb": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.cast_members": "names of a cast",
-    "shotad.script.english_names:_READ": "a line",
+    "shotad.script.names:_READ": "a line",
     "shotad.script.rules": "a line",
 }
 """Patterns, by module or by name, that may take a time that grows with the square, and why their texts are short."""

@@ -122,7 +122,7 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     from shotad.core import NoProgress, WorkFolder, load_config
     from shotad.film import open_film
     from shotad.sound import Take, parse_wanted, run_render, wanted_files
-    from shotad.sound.fake_voice import FakeVoice
+    from shotad.sound.own_voices import FakeVoice
 
     film = Path(given["film"])
     place = Path(shutil.copytree(given["folder"], scratch / "work"))

@@ -204,7 +204,7 @@ class Hearing:
         first, end = round(stretch.start * rate), round(stretch.end * rate)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
-        excerpt = Excerpt(recipe, first, end, make_up, limit_of(own, mix))
+        excerpt = Excerpt(replace(recipe, make_up=make_up), first, end, limit_of(own, mix))
         samples = {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
         path = keep_sound(self.folder, wav(samples, excerpt.rate))
         warnings = (*self._silent, *warnings)

@@ -25,26 +25,6 @@ from .cast_members import (
     listed_as as listed_as,
     members as members,
 )
-from .cast_names import (
-    CastMention as CastMention,
-    cast_mentions as cast_mentions,
-    check_names as check_names,
-    words_of as words_of,
-)
-from .checked_lines import (
-    AcceptWish as AcceptWish,
-    Material as Material,
-    TrackLine as TrackLine,
-    accept_findings as accept_findings,
-    covers as covers,
-    lines_of_script as lines_of_script,
-    lines_of_track as lines_of_track,
-    parse_wish as parse_wish,
-    read_accepted as read_accepted,
-    stamp_of as stamp_of,
-    stamps as stamps,
-)
-from .clauses import bare as bare, is_lead as is_lead, main_verb as main_verb
 from .cue import (
     EARLIEST as EARLIEST,
     LEAD as LEAD,
@@ -77,8 +57,10 @@ from .cue import (
     timecode as timecode,
     unaccept as unaccept,
 )
-from .cue_json import EMPTIED as EMPTIED, Fields as Fields, cue_json as cue_json, read_cue as read_cue
-from .dapt import Recording as Recording, write_dapt as write_dapt
+from .dapt import (
+    Recording as Recording,
+    write_dapt as write_dapt,
+)
 from .edits import (
     Derivation as Derivation,
     derive as derive,
@@ -100,12 +82,6 @@ from .embeddings import (
     embedding_model as embedding_model,
     locate as locate,
     make_embedder as make_embedder,
-)
-from .english_names import (
-    NO_NAMES as NO_NAMES,
-    SENTENCE_START as SENTENCE_START,
-    names_in as names_in,
-    people_named as people_named,
 )
 from .english_words import (
     ADJECTIVE_ENDINGS as ADJECTIVE_ENDINGS,
@@ -147,21 +123,16 @@ from .english_words import (
     singular as singular,
     third as third,
 )
-from .film_checks import (
-    IntervalIndex as IntervalIndex,
-    check_dialogue as check_dialogue,
-    check_pace as check_pace,
-    check_subtitles as check_subtitles,
-    check_texts as check_texts,
-    read_from as read_from,
-)
 from .fit import (
     Answer as Answer,
     Fitted as Fitted,
     Shorten as Shorten,
     Wish as Wish,
+    bare as bare,
     capitals_are_names as capitals_are_names,
     fit_spoken as fit_spoken,
+    is_lead as is_lead,
+    main_verb as main_verb,
     own_signs as own_signs,
     split_sentences as split_sentences,
     variants as variants,
@@ -180,17 +151,39 @@ from .formats import (
 )
 from .guidelines import (
     RULES as RULES,
+    AcceptWish as AcceptWish,
+    Material as Material,
     Report as Report,
+    TrackLine as TrackLine,
+    accept_findings as accept_findings,
     as_json as as_json,
     as_text as as_text,
+    covers as covers,
     finding_of as finding_of,
     finding_row as finding_row,
     hint_of as hint_of,
     in_order as in_order,
+    lines_of_script as lines_of_script,
+    lines_of_track as lines_of_track,
+    parse_wish as parse_wish,
+    read_accepted as read_accepted,
     rules_json as rules_json,
     rules_text as rules_text,
+    stamp_of as stamp_of,
+    stamps as stamps,
     summary_line as summary_line,
     title_of as title_of,
+)
+from .line_checks import (
+    IntervalIndex as IntervalIndex,
+    Reader as Reader,
+    check_dialogue as check_dialogue,
+    check_pace as check_pace,
+    check_pronouns as check_pronouns,
+    check_subtitles as check_subtitles,
+    check_texts as check_texts,
+    read_from as read_from,
+    reader_for as reader_for,
 )
 from .line_mentions import (
     Mention as Mention,
@@ -200,6 +193,16 @@ from .line_mentions import (
     mentions as mentions,
     respelt as respelt,
     tokens_of as tokens_of,
+)
+from .names import (
+    NO_NAMES as NO_NAMES,
+    SENTENCE_START as SENTENCE_START,
+    CastMention as CastMention,
+    cast_mentions as cast_mentions,
+    check_names as check_names,
+    names_in as names_in,
+    people_named as people_named,
+    words_of as words_of,
 )
 from .pace import (
     BREATH as BREATH,
@@ -218,27 +221,37 @@ from .parsing import (
 )
 from .rules import (
     BENCHMARK as BENCHMARK,
+    MARKUP as MARKUP,
+    SOMEONE as SOMEONE,
+    TALK as TALK,
     Finding as Finding,
     Level as Level,
     Limits as Limits,
+    UserWords as UserWords,
+    WordList as WordList,
     check_line as check_line,
     check_order as check_order,
     check_seen as check_seen,
+    lists_for as lists_for,
     quotations as quotations,
+    read_words as read_words,
     silences as silences,
     similarity as similarity,
     stretches as stretches,
 )
-from .sentence_checks import Reader as Reader, check_pronouns as check_pronouns, reader_for as reader_for
 from .track import (
+    EMPTIED as EMPTIED,
     REMOVED as REMOVED,
+    Fields as Fields,
     FilmId as FilmId,
     Track as Track,
     cue_block as cue_block,
+    cue_json as cue_json,
     cue_span as cue_span,
     find_lines as find_lines,
     from_json as from_json,
     load_track as load_track,
+    read_cue as read_cue,
     to_json as to_json,
 )
 from .track_files import (
@@ -265,13 +278,4 @@ from .track_files import (
     with_scripts as with_scripts,
     with_translation_scripts as with_translation_scripts,
     write_texts as write_texts,
-)
-from .word_lists import (
-    MARKUP as MARKUP,
-    SOMEONE as SOMEONE,
-    TALK as TALK,
-    UserWords as UserWords,
-    WordList as WordList,
-    lists_for as lists_for,
-    read_words as read_words,
 )

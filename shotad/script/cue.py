@@ -490,7 +490,7 @@ def is_language(value: str) -> bool:
     return len(variants) == len(set(variants)) and len(singles) == len(set(singles))
 
 
-FRAME_RATE = Fraction(25)
+FRAME_RATE: Fraction = Fraction(25)
 
 
 def _nearest_frame(second: float, frame_rate: Fraction) -> int:

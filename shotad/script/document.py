@@ -30,7 +30,6 @@ from lxml import etree
 from shotad.core import ScriptError, read_limited
 from shotad.script.cue import (
     Cue,
-    CueStatus,
     Script,
     ScriptCue,
     clean_text,
@@ -39,7 +38,7 @@ from shotad.script.cue import (
     parse_interval,
     timecode,
 )
-from shotad.script.sheet import note, review_words
+from shotad.script.sheet import UNHEARD, note, review_words
 from shotad.script.track import Track
 
 if TYPE_CHECKING:
@@ -220,7 +219,6 @@ _NAMES = {
 _GONE = frozenset(f"{_W}{tag}" for tag in ("del", "moveFrom", "pPr", "rPr", "delText", "instrText", "tbl"))
 _MARK = re.compile(r"_ad_(?P<id>[sh]\d{8,})_(?P<times>[0-9a-f]{8})_(?P<text>[0-9a-f]{8})")
 _TRACK = re.compile(r"_ad_track_(?P<stamp>[0-9a-f]{8})")
-_UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
 
 
 def read_docx(data: bytes, name: str) -> Script:
@@ -275,7 +273,7 @@ def line_of(cells: Mapping[str, str], where: str) -> ScriptCue | None:
     if not (text or start or end):
         return None
     interval = parse_interval(start, end, where)
-    heard = cells.get("status", "").strip().lower() not in _UNHEARD
+    heard = cells.get("status", "").strip().lower() not in UNHEARD
     return ScriptCue(cells.get("id", "").strip() or None, interval, text if heard else "")
 
 

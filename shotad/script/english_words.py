@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shotad.script.word_lists import ARTICLES
+from shotad.script.rules import ARTICLES
 
 
 def listed(words: str) -> frozenset[str]:
@@ -45,9 +45,11 @@ FLOATING = listed("both all each")
 """They stand before a noun, and also between a subject and its verb: ``They all stare``."""
 SEVERAL = listed("two three four five six seven eight nine ten several some many few")
 SINGLE = listed("one another each every")
-DETERMINERS = ARTICLES | POSSESSIVES | POINTING | FLOATING | SEVERAL | SINGLE | listed("no any")
-PLURAL_DETERMINERS = SEVERAL | listed("these those both all")
-OTHERS = listed("other others more")
+DETERMINERS: frozenset[str] = (
+    ARTICLES | POSSESSIVES | POINTING | FLOATING | SEVERAL | SINGLE | listed("no any")
+)
+PLURAL_DETERMINERS: frozenset[str] = SEVERAL | listed("these those both all")
+OTHERS: frozenset[str] = listed("other others more")
 """They stand before a noun as determiners do, and after one."""
 OBJECTS = ARTICLES | OWNED | ACCUSATIVE | REFLEXIVE
 """What can only follow a verb, not a noun of the same form: ``points the gun``."""
@@ -66,7 +68,7 @@ TIMES = listed("after before")
 """Prepositions of time that also join clauses."""
 PARTICLES = listed("up down off out")
 """Prepositions that mostly belong to the verb before them: ``picks up``, ``sits down looking``."""
-PREPOSITIONS = LINKING | PLACING | TIMES | PARTICLES | {"to"}
+PREPOSITIONS: frozenset[str] = LINKING | PLACING | TIMES | PARTICLES | {"to"}
 BEFORE_NOUNS = (DETERMINERS - FLOATING - {"one"}) | LINKING | PLACING
 """Words after which a form that could be a verb is a noun; after "to", "all" and "one" it is one."""
 
@@ -78,14 +80,14 @@ SUBORDINATING = listed(
 OPENERS = COORDINATING | listed("so then now")
 """Words before a sentence that do not belong to its subject."""
 
-AUXILIARIES = listed(
+AUXILIARIES: frozenset[str] = listed(
     "is are has have does do can cannot must isn't aren't doesn't don't hasn't haven't can't"
 )
 SAYING_WHEN = listed(
     "then now later still again soon just next finally suddenly meanwhile instead afterwards"
 )
 SAYING_WHERE = listed("inside outside upstairs downstairs elsewhere nearby overhead above below")
-ADVERBS = listed(
+ADVERBS: frozenset[str] = listed(
     "then now still just again also soon both each never almost half together back inside outside"
 )
 """They stand between a subject and its verb, apart from those in -ly."""
@@ -216,13 +218,15 @@ def _all_forms() -> Iterator[tuple[str, str]]:
         yield from ((form, base) for form in (third(base), *gerunds(base), *pasts(base)))
 
 
-THIRD = frozenset(map(third, BASES))
+THIRD: frozenset[str] = frozenset(map(third, BASES))
 """He ``opens``."""
-PLAIN = frozenset(map(plain, BASES))
+PLAIN: frozenset[str] = frozenset(map(plain, BASES))
 """They ``open``."""
 GERUNDS = frozenset(form for base in BASES for form in gerunds(base))
 """``Opening``."""
-PARTICIPLES = frozenset(form for base in BASES - _NO_PARTICIPLES for form in participles(base)) | _STATES
+PARTICIPLES: frozenset[str] = (
+    frozenset(form for base in BASES - _NO_PARTICIPLES for form in participles(base)) | _STATES
+)
 """``Opened``: what can describe a state."""
 PERFECTS = frozenset(past[-1] for past in _IRREGULAR_PASTS.values() if len(past) > 1) - BASES
 """Participles that are no past tense: ``taken``, ``grown``."""
@@ -267,10 +271,10 @@ MASSES = listed(
 """Nouns that need no article: ``bread, smoke and fire``, ``Rain falls``."""
 NO_ARTICLE: frozenset[str] = MASSES | INDEFINITE | {"much", "more"}
 """What begins a sentence without an article and is no name."""
-PLURALS = listed(
+PLURALS: frozenset[str] = listed(
     "men women children people police feet teeth mice geese fish sheep others both crowds soldiers"
 )
-NOUNS_IN_ING = listed(
+NOUNS_IN_ING: frozenset[str] = listed(
     """
     anything bedding being bring building ceiling clothing dining during earring evening everything fling
     housing king lightning lining living morning nothing pudding railing ring sewing sibling sing sling
@@ -279,7 +283,7 @@ NOUNS_IN_ING = listed(
     """
 )
 """Words that look like participles and are nouns, or verbs without an ending, nearly always."""
-PERHAPS_NOUNS_IN_ING = listed(
+PERHAPS_NOUNS_IN_ING: frozenset[str] = listed(
     "beginning clearing crossing drawing ending gathering landing meeting opening painting setting"
 )
 """Nouns where nothing or a preposition follows: ``a large painting of a ship``."""

@@ -60,7 +60,7 @@ def script_format(name: str) -> Format:
     except (ValueError, ZeroDivisionError):
         what = f"{name!r} names no frames a second from 1 to 100."
         raise ScriptError(what, "Write frazier@24 or frazier@30000/1001.") from None
-    return _format("frazier", EXCHANGE["frazier"].ending, "studio_formats", frames)
+    return _format("frazier", EXCHANGE["frazier"].ending, "sheet", frames)
 
 
 def read_cues(path: Path, name: str | None = None) -> tuple[ScriptCue, ...]:
@@ -94,7 +94,7 @@ def detect_format(file_name: str, data: bytes) -> str:
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
     }
     found = next((name for name, is_so in signs.items() if is_so), None)
-    tables = (name for name in ("reaper", "frazier") if _load("studio_formats", f"is_{name}")(first))
+    tables = (name for name in ("reaper", "frazier") if _load("sheet", f"is_{name}")(first))
     found = found or next(tables, None) or _BY_ENDING.get(file_name.lower().rpartition(".")[2])
     return found or ("srt" if b"-->" in head else "csv")
 
@@ -165,8 +165,8 @@ FORMATS = {
 EXCHANGE = {
     form.name: form
     for form in (
-        _format("frazier", "ad.frazier.csv", "studio_formats"),
-        _format("reaper", "ad.reaper.csv", "studio_formats"),
+        _format("frazier", "ad.frazier.csv", "sheet"),
+        _format("reaper", "ad.reaper.csv", "sheet"),
         _format("docx", "ad.docx", "document", reader="document", is_text=False),
         _format("xlsx", "ad.xlsx", "workbook", reader="workbook", is_text=False),
     )

@@ -1,6 +1,27 @@
 """The script as a table: CSV for spreadsheets (RFC 4180), and JSON.
 
 CSV loses candidates and provenance line by line. JSON is the track file itself and loses nothing.
+
+Here too: CSV of programs in which describers write and record.
+
+The maker of Frazier publishes no description of the file. This is the layout that the describAIbe project of
+Fachhochschule Südwestfalen writes for it (fhswf/descraibe, ``backend/pipeline/export.py``, 2026): semicolons,
+the heads ``Position;Start;End;Text``, times ``HH:MM:SS.FF`` with frames at 25 a second, a line's text on one
+line, UTF-8 without a byte order mark. Two older states of theirs are read as well (a comma before the frames;
+``Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription``). Lost: what lies between two frames, kind, status, notes,
+and the statement that the script is made by machine, for there is no place for it that Frazier would not read
+out. Ids stand in ``Position`` as in SubRip: ``s00083120`` is 100083120. A program that renumbers loses
+them, and import then finds lines by their times.
+
+Reaper: heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with
+a start; UTF-8 without a byte order mark. Times are those of Reaper's ruler. We write minutes and seconds
+(``1:02.500``, ``1:00:02.500``): set the ruler so before importing. Measures and beats, or frames, do not say
+how many seconds they are, and are refused. Sources: what este.audio, utaupy (``reaper.py``) and Avolites
+Titan's manual say of the file, and a dozen programs that write it; they agree. Each line is a region with the
+text as its name and the id in brackets behind it, since Reaper gives new numbers at will. A marker at
+the very start says that the script is made by machine. Lost: kind, status and notes; and how each line was
+written, so that import cannot tell a change here from a later one in the track as well as from WebVTT or
+DAPT.
 """
 
 from __future__ import annotations
@@ -8,23 +29,31 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
-from shotad.core import ScriptError, parse_json
+from shotad.core import Interval, ScriptError, parse_json
 from shotad.script.cue import (
+    FRAME_RATE,
     Cue,
     CueStatus,
     Script,
     ScriptCue,
+    _nearest_frame,
     clean_text,
+    count_words,
     is_changed,
     line_stamp,
+    milliseconds,
+    on_frames,
     parse_interval,
     parse_time,
     timecode,
 )
+from shotad.script.subtitle_formats import id_of, number_of
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (
@@ -39,7 +68,7 @@ _GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")
 take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
 a new line."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
-_UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
+UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
 _LISTS = ("cues", "slots", "lines", "shots")
 
 
@@ -99,7 +128,7 @@ def read_csv(text: str, name: str) -> Script:
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
         said = unguarded(cells.get("text", ""))
         interval = parse_interval(cells["start"], cells["end"], where)
-        if cells.get("status", "").strip().lower() in _UNHEARD:
+        if cells.get("status", "").strip().lower() in UNHEARD:
             said = ""
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(said)))
         stamp = cells.get("track") or stamp
@@ -159,9 +188,8 @@ def review_words(cue: Cue) -> str:
     return f"{cue.state} by {name}" if name else cue.state.value
 
 
-def write_json(track: Track) -> str:
-    """The track file itself, which carries everything."""
-    return to_json(track)
+write_json = to_json
+"""The track file itself, which carries everything."""
 
 
 def read_json(text: str, name: str) -> Script:
@@ -194,3 +222,165 @@ def read_json(text: str, name: str) -> Script:
             raise ScriptError(f"{where}: id and text must be texts, got {cue_id!r} and {said!r}.")
         found.append(ScriptCue(cue_id, interval, clean_text(said)))
     return Script(tuple(found))
+
+
+FRAZIER_HEADS = ("Position", "Start", "End", "Text")
+
+_NAMES = {
+    "position": "position", "slot": "position", "start": "start", "startzeit": "start", "end": "end",
+    "ende": "end", "endzeit": "end", "text": "text", "audiodeskription": "text",
+}  # fmt: skip
+_TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
+
+
+def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
+    """The heard lines for Frazier. Lines of a text are joined by U+2028, at which the reader parts them."""
+    out = io.StringIO()
+    rows = csv.writer(out, delimiter=";")
+    rows.writerow(FRAZIER_HEADS)
+    for cue in track.heard:
+        shown = on_frames(cue.interval, frame_rate)
+        times: list[str] = []
+        for second in (shown.start, shown.end):
+            # SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds.
+            whole, rest = divmod(_nearest_frame(second, frame_rate), math.ceil(frame_rate))
+            times.append(f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}")
+        rows.writerow([number_of(cue.id), *times, guarded(cue.text.replace("\n", " \u2028"))])
+    return out.getvalue()
+
+
+def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Script:
+    """The lines of a Frazier CSV, its frames counted at ``frame_rate``.
+
+    Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have.
+    """
+    text = text.removeprefix("\ufeff")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
+    heads: list[str] = []
+    cues: list[ScriptCue] = []
+    for where, row in filled_rows(rows, name):
+        if not heads:
+            heads = [_NAMES.get(cell.strip().lower(), "") for cell in row]
+            missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in heads]
+            if missing:
+                what = f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing."
+                raise ScriptError(what, f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.")
+        else:
+            cells = {"start": "", "end": "", **dict(zip(heads, row, strict=False))}
+            try:
+                interval = Interval(*(_seconds(cells[key], frame_rate) for key in ("start", "end")))
+            except ValueError as error:
+                hint = "Correct the times, or name the frames a second."
+                raise ScriptError(f"{where}: {error}.", hint) from None
+            text = clean_text(unguarded(cells.get("text", "")))
+            cues.append(ScriptCue(id_of(cells.get("position", "").strip()), interval, text))
+    return Script(tuple(cues), frame_rate=frame_rate)
+
+
+def is_frazier(first_line: str) -> bool:
+    """Whether these are the heads of a Frazier CSV."""
+    names = [_NAMES.get(cell.strip().strip('"').lower()) for cell in first_line.split(";")]
+    return names[:3] == ["position", "start", "end"] and "text" in names
+
+
+def _seconds(text: str, frame_rate: Fraction) -> float:
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        return parse_time(text)
+    frames, counted = int(match["frames"]), math.ceil(frame_rate)
+    if frames >= counted:
+        raise ValueError(f"{text!r} has frame {frames}, but there are {counted} frames in a second")
+    return float((int(parse_time(match["clock"])) * counted + frames) / frame_rate)
+
+
+REAPER_HEADS = ("#", "Name", "Start", "End", "Length")
+SECONDS_PER_WORD = 0.375
+"""How long a marker's line is taken to be, which has no end: 160 words a minute."""
+
+_ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
+_STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})\]\s*$")
+_MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
+_FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
+
+
+def write_reaper(track: Track) -> str:
+    """The heard lines as regions. Lines of a text are joined by U+2028, at which the reader parts them."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(REAPER_HEADS)
+    rows.writerow(["M1", f"{track.statement} [track {track.stamp}]", _clock(0), "", ""])
+    for number, cue in enumerate(track.heard, 1):
+        start, end = milliseconds(cue.interval.start) / 1000, milliseconds(cue.interval.end) / 1000
+        times = (start, end, end - start)
+        name = f"{cue.text} [{cue.id}]".replace("\n", " \u2028")
+        rows.writerow([f"R{number}", guarded(name), *map(_clock, times)])
+    return out.getvalue()
+
+
+def read_reaper(text: str, name: str) -> Script:
+    """The regions of a file from Reaper; where it has none, its markers.
+
+    A marker's line ends where its words would at a calm pace, or at the next marker. Names in brackets at the
+    end are ids. Raises ScriptError with file and line, and for times in measures and beats.
+    """
+    heads: list[str] = []
+    entries: list[_Entry] = []
+    for where, row in filled_rows(parted_rows(text), name):
+        if not heads:
+            heads = [cell.strip().lower() for cell in row]
+            if "name" not in heads or "start" not in heads:
+                raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
+        else:
+            cells = {"name": "", "end": "", **dict(zip(heads, row, strict=False))}
+            start, end = cells.get("start", "").strip(), cells["end"].strip()
+            for time in (start, end):
+                if _MEASURES.fullmatch(time) or _FRAMES.fullmatch(time):
+                    unit = "measures and beats" if _MEASURES.fullmatch(time) else "frames"
+                    hint = "Set Reaper's ruler to minutes and seconds, and export again."
+                    raise ScriptError(f"{where}: {time!r} is in {unit}.", hint)
+            try:
+                begins, ends = parse_time(start), parse_time(end) if end else None
+                if ends is not None:
+                    Interval(begins, ends)
+            except ValueError as error:
+                raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+            entries.append((cells["name"], begins, ends))
+    stamps = [found["stamp"] for said, _, _ in entries if (found := _STATEMENT.search(said))]
+    lines = [entry for entry in entries if not _STATEMENT.search(entry[0])]
+    regions = [_cue(said, start, end) for said, start, end in lines if end is not None]
+    cues = regions or _marked(lines)
+    return Script(tuple(cues), stamps[0] if stamps else None)
+
+
+def is_reaper(first_line: str) -> bool:
+    """Whether these are the heads of a file from the Region/Marker Manager."""
+    return re.match(r'"?#"?[,;\t]"?Name"?[,;\t]"?Start"?', first_line.strip(), re.IGNORECASE) is not None
+
+
+_Entry = tuple[str, float, float | None]
+"""Name, start and end of a row; a marker has no end."""
+
+
+def _cue(name: str, start: float, end: float) -> ScriptCue:
+    text = unguarded(name)
+    found = _ID.search(text)
+    text = clean_text(_ID.sub("", text, count=1))
+    return ScriptCue(found["id"] if found else None, Interval(start, end), text)
+
+
+def _marked(markers: list[_Entry]) -> list[ScriptCue]:
+    markers = sorted(markers, key=lambda marker: marker[1])
+    cues: list[ScriptCue] = []
+    afters = [*(start for _, start, _ in markers[1:]), 0.0]
+    for (name, start, _), after in zip(markers, afters, strict=False):
+        end = start + SECONDS_PER_WORD * max(1, count_words(name))
+        cues.append(_cue(name, start, min(end, after) if after > start else end))
+    return cues
+
+
+def _clock(seconds: float) -> str:
+    """``62.5 → 1:02.500``, ``3602.5 → 1:00:02.500``."""
+    whole, milli = divmod(milliseconds(seconds), 1000)
+    hours, rest = divmod(whole, 3600)
+    minutes = f"{hours}:{rest // 60:02d}" if hours else f"{rest // 60}"
+    return f"{minutes}:{rest % 60:02d}.{milli:03d}"

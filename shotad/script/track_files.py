@@ -38,9 +38,8 @@ from shotad.core import (
     stem_of,
     write_text,
 )
-from shotad.script.edits import respeak
+from shotad.script.edits import Import, import_script, respeak
 from shotad.script.formats import Format, read_script, script_file, script_format
-from shotad.script.importing import Import, import_script
 from shotad.script.track import FilmId, Track, load_track, to_json
 
 TRACK = "track.json"

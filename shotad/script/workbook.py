@@ -21,6 +21,7 @@ from shotad.core import ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp, timecode
 from shotad.script.document import (
     HEADS,
+    MOST_ROWS,
     about,
     cells_of,
     checked_package,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 SCRIPT, ABOUT = "Script", "About"
 COLUMNS = (*HEADS, "Stamp")
-MOST_ROWS = 50_000
 LONGEST = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 

@@ -1,21 +1,35 @@
-from .excerpt import (
-    Excerpt as Excerpt,
-    foreseen_make_up as foreseen_make_up,
-    limit_of as limit_of,
-    nearby as nearby,
-    sampled as sampled,
-    whole as whole,
-)
 from .fitting import (
     MOST as MOST,
     fit as fit,
     neighbourhood as neighbourhood,
 )
-from .kinds import Fitting as Fitting, Spoken as Spoken, Take as Take, Unspoken as Unspoken
-from .levels import HOLD as HOLD
-from .loudness import Course as Course, Loudness as Loudness
-from .making import RECORD as RECORD
-from .mix import Heard as Heard, lay as lay, loudness_of as loudness_of
+from .kinds import (
+    Fitting as Fitting,
+    Spoken as Spoken,
+    Take as Take,
+    Unspoken as Unspoken,
+)
+from .levels import (
+    HOLD as HOLD,
+    Heard as Heard,
+)
+from .loudness import (
+    Course as Course,
+    Loudness as Loudness,
+)
+from .making import (
+    RECORD as RECORD,
+)
+from .mix import (
+    Excerpt as Excerpt,
+    foreseen_make_up as foreseen_make_up,
+    lay as lay,
+    limit_of as limit_of,
+    loudness_of as loudness_of,
+    nearby as nearby,
+    sampled as sampled,
+    whole as whole,
+)
 from .outputs import (
     FILMS as FILMS,
     MEANINGS as MEANINGS,
@@ -33,10 +47,21 @@ from .programme import (
     no_programme as no_programme,
     programme_of as programme_of,
 )
-from .pronunciation import NOTHING as NOTHING, Lexicon as Lexicon, said as said
-from .render import check_wanted as check_wanted, run_render as run_render
-from .studio import Keeping as Keeping, read_lexicon as read_lexicon
-from .takes import flac as flac, wav as wav
+from .pronunciation import (
+    NOTHING as NOTHING,
+    Lexicon as Lexicon,
+    said as said,
+)
+from .render import (
+    check_wanted as check_wanted,
+    run_render as run_render,
+)
+from .takes import (
+    Keeping as Keeping,
+    flac as flac,
+    read_lexicon as read_lexicon,
+    wav as wav,
+)
 from .voice_engines import (
     AUTO as AUTO,
     BY_ITSELF as BY_ITSELF,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,38 +45,6 @@ class AdText:
     cues: Sequence[tuple[Interval, str]]
     language: str
     title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """A track of the film that was copied: ``source`` is its number there, over all tracks from 0.
-
-    ``packets`` and ``digest`` are those of its payload, see `shotad.sound.packets`; ``begin`` is its first
-    film second.
-    """
-
-    source: int
-    kind: str
-    codec: str
-    packets: int
-    digest: str
-    begin: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A described film that was written whole.
-
-    ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
-    tracks, ``codec`` that of the AD's sound (empty: there is none), ``replaced`` the numbers of the film's
-    tracks that the AD took the place of.
-    """
-
-    path: Path
-    warnings: tuple[str, ...] = ()
-    copied: tuple[Copied, ...] = ()
-    codec: str = ""
-    replaced: tuple[int, ...] = ()
 
 
 ENCODERS = {"opus": "libopus", "mp3": "libmp3lame", "vorbis": "libvorbis"}

@@ -12,11 +12,18 @@ from typing import Any
 from shotad.core import FilmError, Interval
 from shotad.film import Film, exact_start, find_media, is_cover, last_second, legible, packets_of
 from shotad.script import Finding, Level
-from shotad.sound.ad_tracks import Written, coded_text
-from shotad.sound.containers import Container, container_for, same_language
+from shotad.sound.ad_tracks import AdSound, AdText, coded_text
+from shotad.sound.containers import (
+    Container,
+    Kept,
+    codec_of,
+    container_for,
+    plan_tracks,
+    same_language,
+    track_name,
+)
 from shotad.sound.loudness import DecodedMeter
-from shotad.sound.packets import Payload
-from shotad.sound.tracks import Kept, codec_of, plan_tracks, track_name
+from shotad.sound.mux_film import Payload, Written
 
 RULE = "A2"
 
@@ -24,40 +31,43 @@ TOLERANCE = 0.002
 """Seconds by which times may differ: Matroska's millisecond, twice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a described film was to have. ``written`` is what `write_film` gave back, ``sound``: whether a
-    track of AD. ``cues`` are the text track's.
-    """
-
-    written: Written
-    language: str
-    title: str
-    default: bool = False
-    sound: bool = True
-    cues: Sequence[tuple[Interval, str]] | None = None
-    text_title: str = ""
-
-
 def check_film(
-    target: Path, film: Film, expected: Expected, meter: DecodedMeter | None = None
+    target: Path,
+    film: Film,
+    written: Written,
+    sound: AdSound | None,
+    text: AdText | None,
+    *,
+    default: bool = False,
+    meter: DecodedMeter | None = None,
 ) -> tuple[Finding, ...]:
     """What is wrong with a described film, by rule A2; nothing where it is as it should be.
 
     The film's own tracks must be there with the same codec, packets and payload, as far from each other in
     time as they were; the AD's with language, title, marks and words; the whole as long as the film, within
-    one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it). ``meter``
-    hears the AD's sound on the way.
+    one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it).
+    ``written`` is what `write_film` gave back, ``sound`` and ``text`` what it was given (the blocks of sound
+    are not looked at), ``default``: players start with the AD. ``meter`` hears the AD's sound on the way.
     """
     try:
-        return tuple(_Check(target, film, expected, meter).findings())
+        return tuple(_Check(target, film, written, sound, text, default, meter).findings())
     except FilmError as error:
         return (_error(f"{target.name} cannot be read back: {error.what}"),)
 
 
 class _Check:
-    def __init__(self, target: Path, film: Film, expected: Expected, meter: DecodedMeter | None) -> None:
-        self._target, self._film, self._expected, self._meter = target, film, expected, meter
+    def __init__(
+        self,
+        target: Path,
+        film: Film,
+        written: Written,
+        sound: AdSound | None,
+        text: AdText | None,
+        default: bool,
+        meter: DecodedMeter | None,
+    ) -> None:
+        self._target, self._film, self._written, self._meter = target, film, written, meter
+        self._sound, self._text, self._default = sound, text, default
         self._container: Container = container_for(target)
 
     def findings(self) -> Iterator[Finding]:
@@ -65,8 +75,7 @@ class _Check:
         if media is None:
             return
         with media.open() as source, find_media(self._target).open() as target:
-            replaced = self._expected.written.replaced
-            kept, _ = plan_tracks(source, self._container, replaced)
+            kept, _ = plan_tracks(source, self._container, self._written.replaced)
             copies, own, missing = _paired(kept, list(target.streams))
             if missing:
                 yield _error(f"{missing} of the film's tracks are missing.")
@@ -92,28 +101,28 @@ class _Check:
                     RULE, Level.WARNING, f"the film begins {late:.3f} s later than in its own file."
                 )
             yield from self._length(read, target, voice)
-            if text is not None and self._expected.cues is not None:
+            if text is not None and self._text is not None:
                 first = min(moves, default=0.0)
-                yield from _words(read[text.index].texts, codec_of(text), self._expected.cues, first)
+                yield from _words(read[text.index].texts, codec_of(text), self._text.cues, first)
 
     def _marks(self, voice: Any, text: Any, target: Any) -> Iterator[Finding]:
-        expected, container = self._expected, self._container
-        if expected.sound and voice is None:
+        container = self._container
+        if self._sound is not None and voice is None:
             yield _error("the track of audio description is missing.")
-        elif expected.sound:
+        elif self._sound is not None:
             track = track_of(voice)
-            yield from self._told(track, expected.title, "the AD track")
+            yield from self._told(track, self._sound, "the AD track")
             if container.flagged and "visual_impaired" not in track.marks:
                 yield _error("the AD track is not marked for people who do not see.")
-            starts = expected.default or not self._film.info.audio
+            starts = self._default or not self._film.info.audio
             if container.muxer != "mpegts" and ("default" in track.marks) != starts:
                 wrong = "does not start by itself" if starts else "starts by itself, and should not"
                 yield _error(f"the AD track {wrong}.")
-        if expected.cues is not None and container.text is not None:
+        if self._text is not None and container.text is not None:
             if text is None:
                 yield _error("the text track of descriptions is missing.")
             else:
-                yield from self._told(track_of(text), expected.text_title, "the text track")
+                yield from self._told(track_of(text), self._text, "the text track")
                 if container.flagged_text and "descriptions" not in track_of(text).marks:
                     yield _error("the text track is not marked as descriptions.")
         if container.muxer != "mpegts":
@@ -121,14 +130,14 @@ class _Check:
             if target.streams.audio and len(started) != 1:
                 yield _error(f"players start with one sound, and {len(started)} are marked for it.")
 
-    def _told(self, track: Track, title: str, what: str) -> Iterator[Finding]:
-        if not same_language(track.language, self._expected.language):
-            yield _error(f"{what} is in {track.language or 'no language'}, not {self._expected.language}.")
-        if self._container.titled and title and track.title != title:
-            yield _error(f"{what} is called {track.title!r}, not {title!r}.")
+    def _told(self, track: Track, given: AdSound | AdText, what: str) -> Iterator[Finding]:
+        if not same_language(track.language, given.language):
+            yield _error(f"{what} is in {track.language or 'no language'}, not {given.language}.")
+        if self._container.titled and given.title and track.title != given.title:
+            yield _error(f"{what} is called {track.title!r}, not {given.title!r}.")
 
     def _copies(self, copies: Sequence[_Pair], read: dict[int, Read]) -> Iterator[Finding]:
-        origin = {track.source: track for track in self._expected.written.copied}
+        origin = self._written.copied
         for kept, copy in copies:
             name = track_name(kept.stream)
             if _family(codec_of(copy)) != _family(kept.codec):
@@ -150,13 +159,12 @@ class _Check:
 
     def _moves(self, copies: Sequence[_Pair], read: dict[int, Read]) -> list[float]:
         """By how many seconds each picture and sound begins later than in the film."""
-        begins = {track.source: track.begin for track in self._expected.written.copied}
         moves = []
         for kept, copy in copies:
-            begin, was = read[copy.index].first, begins.get(kept.stream.index)
+            begin, was = read[copy.index].first, self._written.copied.get(kept.stream.index)
             timed = kept.stream.type in ("video", "audio") and not is_cover(kept.stream)
-            if timed and begin is not None and was is not None:
-                moves.append(begin - was)
+            if timed and begin is not None and was is not None and was.begin is not None:
+                moves.append(begin - was.begin)
         return moves
 
     def _length(self, read: dict[int, Read], target: Any, voice: Any) -> Iterator[Finding]:

@@ -21,8 +21,8 @@ import numpy as np
 from shotad.core import SoundError, UsageError, language_of, replacing
 from shotad.film import SoundBlock
 from shotad.sound.ad_tracks import alike
+from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.programme import channel_names, to_stereo
-from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 
 
 @dataclass(frozen=True, slots=True)

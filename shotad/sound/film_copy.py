@@ -42,11 +42,11 @@ from shotad.sound.ad_tracks import (
     coding,
     sound_packets,
 )
-from shotad.sound.containers import Container, container_for
+from shotad.sound.containers import Container, codec_of, container_for, film_tags, track_tags
 from shotad.sound.files import being_written
-from shotad.sound.packets import write_woven
-from shotad.sound.pauses import Pause, TimeMap
-from shotad.sound.tracks import codec_of, film_tags, track_tags
+from shotad.sound.kinds import Pause
+from shotad.sound.mux_film import write_woven
+from shotad.sound.pauses import TimeMap
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame

@@ -129,8 +129,30 @@ class Unspoken:
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """The film stands still for ``length`` seconds, at film second ``at``, for the line ``cue_id``.
+
+    What happens at ``at`` itself is seen and heard after the pause.
+    """
+
+    at: float
+    length: float
+    cue_id: str
+
+    def __post_init__(self) -> None:
+        if not (self.at >= 0 and 0 < self.length < float("inf")):
+            raise ValueError(f"a pause is at 0 s or later and lasts, got {self.length} s at {self.at} s")
+
+
+@dataclass(frozen=True, slots=True)
 class Fitting:
-    """All lines of a track after fitting: those spoken ascend by start and do not overlap."""
+    """All lines of a track after fitting: those spoken ascend by start and do not overlap.
+
+    ``pauses`` ascend, one for each of ``Spoken.pause``. Lines with a pause run over what follows if the film
+    does not pause, so their intervals may overlap others on film time; on the copy's (`TimeMap.fitting`) none
+    do. Of lines that might have had a pause and got none ``unspoken`` says why.
+    """
 
     spoken: tuple[Spoken, ...]
     unspoken: tuple[Unspoken, ...] = ()
+    pauses: tuple[Pause, ...] = ()

@@ -93,33 +93,44 @@ FOLLOW = 10.0
 scene is followed slowly, so that no line jumps out after another; lowering the film does the rest at once."""
 
 
-def voice_level(
-    programme: Loudness, course: Course, line: Interval, profile: Profile, settings: MixSettings
-) -> float:
-    """LUFS at which a line is spoken: that of the ``programme`` as a whole, and ``settings.level`` over it;
-    softer in a quiet scene, louder in a loud one.
+@dataclass(frozen=True, slots=True, eq=False)
+class Heard:
+    """A sound that was listened to: how loud it is as a whole, and its course from second ``start`` on."""
 
-    The voice does half of what is missing until it stands `OVER` to `AMBIENCE` LU over the scene
-    that is lowered as usual, and the lowering the other half (`depth_for`). ``line`` is on the time of
-    ``course``. Where the programme is silence, what the whole is to be.
-    """
-    own = programme.integrated
-    if own is None or own < QUIET or not len(course.momentary):
-        return profile.target if profile.target is not None else ASSUMED
-    usual = own + settings.level
-    # The first windows of a course are not full, and say nothing.
-    near = course.within(max(line.middle - FOLLOW, WINDOW / 2), line.middle + FOLLOW)
-    nearness = np.maximum(0.01, 1 - np.abs(course.middles[near] - line.middle) / FOLLOW)
-    over = usual - course.momentary[near].astype(np.float64) + settings.duck
-    missing = np.clip(over, OVER, AMBIENCE) - over
-    return usual + float(np.average(np.clip(missing / 2, SOFTEST, LOUDEST), weights=nearness))
+    loudness: Loudness
+    course: Course
+    start: float = 0.0
 
+    def level_during(self, interval: Interval, gains: Sequence[GainPoint] = ()) -> float | None:
+        """Its mean loudness in an interval of film time, LUFS, lowered by ``gains``; None: silence."""
+        within = self._within(interval)
+        part = self.course.within(within.start, within.end)
+        lowered = gain_at(gains, self.course.middles[part]).astype(np.float64) ** 2
+        return _mean(power(self.course.momentary[part]) * lowered)
 
-def level_during(course: Course, interval: Interval, gains: Sequence[GainPoint] = ()) -> float | None:
-    """The mean loudness of the programme in an interval, lowered by ``gains``; None: silence."""
-    part = course.within(interval.start, interval.end)
-    lowered = gain_at(gains, course.middles[part]).astype(np.float64) ** 2
-    return _mean(power(course.momentary[part]) * lowered)
+    def voice_level(self, line: Interval, settings: MixSettings) -> float:
+        """LUFS at which a line is spoken over it, at that film time: its own as a whole, and
+        ``settings.level`` over it; softer in a quiet scene, louder in a loud one.
+
+        The voice does half of what is missing until it stands `OVER` to `AMBIENCE` LU over the scene
+        that is lowered as usual, and the lowering the other half (`depth_for`). Where it is silence, what the
+        whole is to be.
+        """
+        own, course, target = self.loudness.integrated, self.course, PROFILES[settings.profile].target
+        if own is None or own < QUIET or not len(course.momentary):
+            return target if target is not None else ASSUMED
+        usual, middle = own + settings.level, self._within(line).middle
+        # The first windows of a course are not full, and say nothing.
+        near = course.within(max(middle - FOLLOW, WINDOW / 2), middle + FOLLOW)
+        nearness = np.maximum(0.01, 1 - np.abs(course.middles[near] - middle) / FOLLOW)
+        over = usual - course.momentary[near].astype(np.float64) + settings.duck
+        missing = np.clip(over, OVER, AMBIENCE) - over
+        return usual + float(np.average(np.clip(missing / 2, SOFTEST, LOUDEST), weights=nearness))
+
+    def _within(self, interval: Interval) -> Interval:
+        """On the course's time."""
+        end = max(interval.end - self.start, 0.001)
+        return Interval(min(interval.start - self.start, end - 0.001), end)
 
 
 def _mean(powers: npt.NDArray[np.float64]) -> float | None:

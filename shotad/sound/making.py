@@ -18,7 +18,7 @@ from shotad.core import Interval, Progress, key_of, printable, reported, write_t
 from shotad.film import Film, open_film
 from shotad.script import Finding, Track, finding_of, finding_row, to_json
 from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
-from shotad.sound.check_film import Expected, check_film
+from shotad.sound.check_film import check_film
 from shotad.sound.containers import container_for
 from shotad.sound.files import kind_of, write_sound
 from shotad.sound.film_copy import write_copy
@@ -141,7 +141,7 @@ class FileMaker:
 
     def mix(self, ending: str) -> Mix:
         config = self.materials.config
-        name = ending if self.voicing is not None and self.voicing.pauses else ""
+        name = ending if self.voicing is not None and self.voicing.fitting.pauses else ""
         if name not in self._mixes:
             scene = self.scene(ending)
             self._mixes[name] = prepare_mix(
@@ -164,13 +164,12 @@ class FileMaker:
         materials, voicing = self.materials, self.voicing
         if voicing is None:
             return Scene(materials.film, (), materials.speech, written_lines(materials.track))
-        if not voicing.pauses:
+        if not (pauses := voicing.fitting.pauses):
             return _scene(materials.film, voicing.fitting.spoken, materials.speech)
         if ending not in self._scenes:
             beside = tempfile.TemporaryDirectory(prefix=".tmp-", dir=materials.folder.path)
-            place, times = Path(self.open.enter_context(beside), f"copy.{ending}"), TimeMap(voicing.pauses)
-            extended = materials.config.extended
-            copy = write_copy(materials.film, voicing.pauses, place, extended, self.progress)
+            place, times = Path(self.open.enter_context(beside), f"copy.{ending}"), TimeMap(pauses)
+            copy = write_copy(materials.film, pauses, place, materials.config.extended, self.progress)
             film = self.open.enter_context(open_film(copy))
             speech = tuple(times.interval(spoken) for spoken in materials.speech)
             self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
@@ -193,17 +192,8 @@ class FileMaker:
             metadata=self._tags(wanted.kind),
             progress=self.progress,
         )
-        expected = Expected(
-            written,
-            track.language,
-            sound.title if sound else "",
-            default=config.container.default_track,
-            sound=sound is not None,
-            cues=text.cues if text else None,
-            text_title=text.title if text else "",
-        )
-        meter = DecodedMeter()
-        findings = check_film(wanted.path, scene.film, expected, meter)
+        meter, default = DecodedMeter(), config.container.default_track
+        findings = check_film(wanted.path, scene.film, written, sound, text, default=default, meter=meter)
         found = meter.result()
         if mix is None or found is None:
             return Product(wanted, findings, written.warnings)
@@ -306,7 +296,7 @@ class RenderRecord:
         # All that changes what is heard: the film, every take and its place, the settings of the mix
         lines = () if voicing is None else voicing.fitting.spoken
         takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in lines]
-        pauses = [] if voicing is None else [[p.at, p.length, p.cue_id] for p in voicing.pauses]
+        pauses = [] if voicing is None else [[p.at, p.length, p.cue_id] for p in voicing.fitting.pauses]
         config = materials.config
         speech = [[one.start, one.end] for one in materials.speech]
         film = [materials.prepared.info.fingerprint, config.film.audio_track]
@@ -379,7 +369,7 @@ class RenderRecord:
             anew=0 if voicing is None else voicing.anew,
             kept=0 if voicing is None else voicing.kept,
             sound=sound,
-            pauses=() if voicing is None else voicing.pauses,
+            pauses=() if voicing is None else voicing.fitting.pauses,
             findings=(*(sound.findings if sound else ()), *findings),
             warnings=tuple(dict.fromkeys((*notes, *(t for made in rows for t in made["warnings"])))),
             files=tuple(files),

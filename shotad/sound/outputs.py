@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shotad.core import UsageError, plural, stem_of
 from shotad.script import Cue, Finding, Level, Track, finding_of, finding_row, timecode
-
-if TYPE_CHECKING:
-    from shotad.sound.pauses import Pause
+from shotad.sound.kinds import Pause
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""

@@ -29,38 +29,8 @@ from typing import Any
 from shotad.core import ExtendedSettings, FilmInfo, FitSettings, Interval, Shot, VoiceError
 from shotad.film import subtract
 from shotad.script import count_words, split_sentences, spoken_words, timecode
-from shotad.sound.kinds import Fitting, LineToSpeak, Spoken, Studio, Take, Unspoken
+from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take, Unspoken
 from shotad.sound.placing import BETWEEN, earliest
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """The film stands still for ``length`` seconds, at film second ``at``, for the line ``cue_id``.
-
-    What happens at ``at`` itself is seen and heard after the pause.
-    """
-
-    at: float
-    length: float
-    cue_id: str
-
-    def __post_init__(self) -> None:
-        if not (self.at >= 0 and 0 < self.length < float("inf")):
-            raise ValueError(f"a pause is at 0 s or later and lasts, got {self.length} s at {self.at} s")
-
-
-@dataclass(frozen=True, slots=True)
-class Extension:
-    """What became of the lines that did not fit: ``pauses`` ascend, one for each of ``Spoken.pause``.
-
-    ``fitting`` holds all lines. Those with a pause run over what follows if the film does not pause, so
-    their intervals may overlap others on film time; on the copy's (`TimeMap.fitting`) none do. Of lines that
-    might have had a pause and got none ``fitting.unspoken`` says why.
-    """
-
-    fitting: Fitting
-    pauses: tuple[Pause, ...] = ()
-
 
 SHARE = 0.1
 """Share of the film's length that all pauses together may have: above, it is another film."""
@@ -111,7 +81,7 @@ def plan_pauses(
     fit: FitSettings,
     duration: float,
     speech: Sequence[Interval] | None = None,
-) -> Extension:
+) -> Fitting:
     """Give pauses to lines for which there was too little time, those first that matter most (`worth`).
 
     Such a line is said whole again, as the script has it, at the voice's own pace. It begins as early as the
@@ -129,7 +99,7 @@ def plan_pauses(
     utterances near it, whole in the pause. Without ``speech`` such lines get none.
     """
     if not settings.on or settings.most == 0:
-        return Extension(fitting)
+        return fitting
     planner = _Planner(lines, fitting, shots, settings, fit, duration, speech)
     refused: list[Unspoken] = []
     for line, lost, value in planner.candidates():
@@ -148,7 +118,7 @@ def plan_pauses(
         steps = (*wish.before.steps, *wish.steps, waited)
         spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
     said = tuple(sorted(spoken, key=lambda said: said.start))
-    return Extension(Fitting(said, unspoken), tuple(pause for _, _, pause in planner.places))
+    return Fitting(said, unspoken, tuple(pause for _, _, pause in planner.places))
 
 
 class _Planner:
@@ -443,15 +413,15 @@ _SHOWN = 0.5
 """Seconds for which a cue stays up, so that a player that looks four times a second sees it."""
 
 
-def pauses_record(info: FilmInfo, extension: Extension, language: str, voice: str) -> dict[str, Any]:
+def pauses_record(info: FilmInfo, fitting: Fitting, language: str, voice: str) -> dict[str, Any]:
     """What `pauses.json` holds: the pauses of a film, in its order, in seconds of the original film.
 
     ``copy_…`` are seconds of the copy; a line that ``starts`` after ``at`` begins so much into the pause.
     """
-    times = TimeMap(extension.pauses)
-    by_id = {line.id: line for line in extension.fitting.spoken}
+    times = TimeMap(fitting.pauses)
+    by_id = {line.id: line for line in fitting.spoken}
     pauses = []
-    for number, pause in enumerate(extension.pauses):
+    for number, pause in enumerate(fitting.pauses):
         line, waits = by_id[pause.cue_id], times.pause(number)
         seconds = {
             "at": pause.at,

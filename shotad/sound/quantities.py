@@ -211,10 +211,9 @@ def _said(number: int, language: str, form: str) -> str | None:
     except (
         ImportError,
         NotImplementedError,
-        KeyError,
+        LookupError,
         ValueError,
         OverflowError,
-        IndexError,
         TypeError,
         AttributeError,
     ):

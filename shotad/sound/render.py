@@ -36,7 +36,7 @@ from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track
 from shotad.sound.mix import heard
 from shotad.sound.mux_film import check_container
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
-from shotad.sound.pauses import Extension, pauses_record, pauses_vtt
+from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
 from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
@@ -90,7 +90,7 @@ def run_render(
     voicing = None
     if voice is not None and is_heard:
         materials, voicing = _spoken(materials, voice, progress, writer, force=force)
-        if not voicing.pauses:
+        if not voicing.fitting.pauses:
             check_containers(film, wanted, config, materials.track.language)
     record = RenderRecord(materials, voicing, force=force)
     materials.keep(materials.track)
@@ -158,7 +158,7 @@ def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) 
     if voicing is None:
         return
     alone = next((one.path for one in made if one.kind is Kind.AD), None)
-    if alone is not None and not voicing.pauses:
+    if alone is not None and not voicing.fitting.pauses:
         place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
 
         def script() -> str:
@@ -167,9 +167,8 @@ def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) 
 
         record.put_beside(place, alone, script)
         yield place
-    if voicing.pauses:
-        extension = Extension(voicing.fitting, voicing.pauses)
-        told = pauses_record(materials.film.info, extension, materials.track.language, voicing.voice)
+    if voicing.fitting.pauses:
+        told = pauses_record(materials.film.info, voicing.fitting, materials.track.language, voicing.voice)
         stem = stem_of(materials.track.film.name)
         for name, text in (
             (f"{stem}.pauses.json", json.dumps(told, ensure_ascii=False, indent=1) + "\n"),

@@ -17,8 +17,8 @@ from shotad.sound.kinds import Take
 
 KINDS = {
     "espeak-ng": "shotad.sound.voice_programs:Espeak",
-    "fake": "shotad.sound.fake_voice:FakeVoice",
-    "hibari": "shotad.sound.hibari:HibariVoice",
+    "fake": "shotad.sound.own_voices:FakeVoice",
+    "hibari": "shotad.sound.own_voices:HibariVoice",
     "openai": "shotad.sound.voice_server:EndpointVoice",
     "piper": "shotad.sound.voice_programs:Piper",
 }

@@ -46,10 +46,10 @@ from shotad.script import (
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, Unspoken
-from shotad.sound.pauses import Extension, Pause, plan_pauses
+from shotad.sound.pauses import plan_pauses
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
-from shotad.sound.studio import Keeping
+from shotad.sound.takes import Keeping
 from shotad.sound.voice_engines import Speaker
 
 
@@ -172,7 +172,6 @@ class Voicing:
 
     track: Track
     fitting: Fitting
-    pauses: tuple[Pause, ...]
     voice: str
     anew: int
     kept: int
@@ -205,15 +204,13 @@ def speak(
     fitting = fit(lines, studio, config.fit, shorten=shorten)
     mute = [Unspoken(line.id, line.text, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
     fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
-    extended = Extension(fitting)
     if config.extended.on:
         shots, end = materials.prepared.shots, materials.prepared.end
-        extended = plan_pauses(lines, fitting, studio, shots, config.extended, config.fit, end, speech)
+        fitting = plan_pauses(lines, fitting, studio, shots, config.extended, config.fit, end, speech)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.keep(studio.used)
-    spoken = apply(track, extended.fitting, voice.name)
-    return Voicing(spoken, extended.fitting, extended.pauses, voice.name, studio.spoken, studio.taken)
+    return Voicing(apply(track, fitting, voice.name), fitting, voice.name, studio.spoken, studio.taken)
 
 
 def has_words(text: str) -> bool:

@@ -21,7 +21,7 @@ from shotad.core import (
     write_settings,
 )
 from shotad.script import TRACK, Cue, FilmId, Track, to_json
-from shotad.script.checked_lines import FILE
+from shotad.script.guidelines import FILE
 from tests.rendering.described import film_with, write_folder
 from tests.script_text import write_script
 

@@ -28,11 +28,11 @@ from shotad.script import (
     Reader,
     Report,
     Track,
+    line_checks as sentences,
     reader_for,
     save_track,
-    sentence_checks as sentences,
 )
-from shotad.script.sentence_checks import may_matter
+from shotad.script.line_checks import may_matter
 from shotad.sight.text import TextLine
 from tests.lint.test_lint_rules import line
 from tests.rendering.described import LINES, film_with, write_folder

@@ -22,12 +22,12 @@ from shotad.script import (
     as_text,
     check_line,
     hint_of,
+    line_checks as sentences,
     lists_for,
     read_words,
-    sentence_checks as sentences,
     summary_line,
 )
-from shotad.script.word_lists import parse_words
+from shotad.script.rules import parse_words
 from tests.evaluation.action.parsed import RecordedParser
 
 WORDS = Checker.of(LintSettings(parse="words"))

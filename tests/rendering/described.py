@@ -30,7 +30,7 @@ from shotad.core import (
 from shotad.film import open_film
 from shotad.script import TRACK, Cue, FilmId, Track, load_track, save_track
 from shotad.sound import Rendered, parse_wanted, run_render, wanted_files
-from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.own_voices import FakeVoice
 from tests.media import FilmSpec, SoundSpec, make_film
 
 BEEPS = tuple(i + 0.5 for i in range(20))

@@ -11,8 +11,8 @@ import pytest
 from shotad.core import SoundError, replacing, sweep_beside
 from shotad.script import TRACK, to_json
 from shotad.sound import Kind, OutputFile, Take, summary
-from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.making import FileMaker, Product
+from shotad.sound.own_voices import FakeVoice
 from tests.rendering.described import change, film_with, rendered, track_of
 
 

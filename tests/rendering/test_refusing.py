@@ -29,7 +29,7 @@ from shotad.core import (
 from shotad.film import open_film
 from shotad.script import TRACK
 from shotad.sound import Kind, OutputFile, check_wanted, run_render, summary
-from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.own_voices import FakeVoice
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, change, film_with, rendered, track_of, write_folder
 

@@ -15,9 +15,9 @@ from shotad.description import lint_track
 from shotad.film import open_film
 from shotad.script import TRACK
 from shotad.sound import Rendered
-from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.film_copy import write_copy
 from shotad.sound.mix import resampled
+from shotad.sound.own_voices import FakeVoice
 from tests.media import SoundSpec
 from tests.rendering.described import (
     BEEPS,

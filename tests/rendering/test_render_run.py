@@ -10,7 +10,7 @@ from shotad.core import UsageError, WorkFolder, load_config
 from shotad.description import shortener
 from shotad.film import open_film
 from shotad.sound import parse_wanted, run_render, wanted_files
-from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.own_voices import FakeVoice
 from tests.rendering.described import film_with, write_folder
 from tests.runs import Heard
 

@@ -17,7 +17,7 @@ from shotad.review.findings import Findings
 from shotad.review.session import Session
 from shotad.review.views import changed_view, film_view, formats_view, line_view
 from shotad.script import Finding, Voiced, line_stamp
-from shotad.script.checked_lines import FILE as ACCEPTED
+from shotad.script.guidelines import FILE as ACCEPTED
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 
 Opened = tuple[Session, Findings]

@@ -23,7 +23,7 @@ from shotad.review import hearing as speaking
 from shotad.review.hearing import Hearing, keep_sound
 from shotad.script import CueStatus, Track
 from shotad.sound import Take
-from shotad.sound.fake_voice import FakeVoice
+from shotad.sound.own_voices import FakeVoice
 from tests.rendering.described import STEREO, film_with, rendered, track_of, write_folder
 from tests.sound.tones import decoded
 

@@ -31,8 +31,8 @@ from shotad.script import (
     respeak,
     script_format,
 )
+from shotad.script.edits import import_script
 from shotad.script.formats import read_script
-from shotad.script.importing import import_script
 from tests.rendering.described import write_folder
 from tests.review.sessions import session_of
 

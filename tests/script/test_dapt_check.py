@@ -29,7 +29,7 @@ from shotad.script import (
 )
 from shotad.script.dapt import level_at
 from shotad.script.dapt_reader import check_dapt, read_dapt
-from shotad.script.importing import import_script
+from shotad.script.edits import import_script
 from tests.script_text import write_script
 
 VALIDATION = Path(__file__).parents[3] / "shared" / "data" / "dapt" / "validation"

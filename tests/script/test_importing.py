@@ -20,7 +20,7 @@ from shotad.script import (
     mark_edit,
     to_json,
 )
-from shotad.script.importing import Import, import_script
+from shotad.script.edits import Import, import_script
 from tests.script_text import write_script
 
 

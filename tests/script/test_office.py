@@ -34,8 +34,8 @@ from shotad.script import (
     workbook,
 )
 from shotad.script.document import MOST_PARTS
+from shotad.script.edits import Import, import_script
 from shotad.script.formats import detect_format
-from shotad.script.importing import Import, import_script
 
 docx = pytest.importorskip("docx", reason="needs the extra documents")
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")

@@ -14,8 +14,8 @@ from lxml import etree
 from shotad.core import Interval, ScriptError
 from shotad.script import ALL_FORMATS, Cue, FilmId, Maker, Track, clean_text, script_format
 from shotad.script.cue import on_frames
+from shotad.script.edits import Import, import_script
 from shotad.script.formats import detect_format, read_script
-from shotad.script.importing import Import, import_script
 from shotad.script.signalling import check_dash, check_hls, write_dash, write_hls
 
 RATES = (Fraction(25), Fraction(24), Fraction(30000, 1001), Fraction(60))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from shotad.core import ContainerSettings, Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
-from shotad.sound.ad_tracks import AdSound, AdText, Written
-from shotad.sound.check_film import track_of
-from shotad.sound.mux_film import write_film
-from shotad.sound.tracks import codec_of
+from shotad.script import Finding
+from shotad.sound.ad_tracks import AdSound, AdText
+from shotad.sound.check_film import check_film, track_of
+from shotad.sound.containers import codec_of
+from shotad.sound.mux_film import Written, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 
 Samples = npt.NDArray[np.float32]
@@ -151,6 +152,23 @@ def written(source: Path, target: Path, layout: str = "stereo", **settings: Any)
             film, target, sound=ad_sound(film, layout), text=TEXT, settings=ContainerSettings(**settings),
             metadata=METADATA,
         )  # fmt: skip
+
+
+def checked(
+    target: Path,
+    film: Film,
+    made: Written,
+    *,
+    language: str = "en-GB",
+    title: str = "Audio Description",
+    cues: Sequence[tuple[Interval, str]] | None = CUES,
+    text_title: str = "Descriptions",
+    default: bool = False,
+) -> tuple[Finding, ...]:
+    """What is wrong with a described film that was to have such tracks of AD."""
+    sound = AdSound((), "stereo", RATE, language, title)
+    text = None if cues is None else AdText(cues, language, text_title)
+    return check_film(target, film, made, sound, text, default=default)
 
 
 def heard(path: Path, track: int, channel: int = 0) -> list[float]:

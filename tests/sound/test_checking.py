@@ -12,21 +12,14 @@ import pytest
 from shotad.core import ContainerSettings, Interval
 from shotad.film import open_film
 from shotad.script import Level
-from shotad.sound.ad_tracks import Written
-from shotad.sound.check_film import Expected, check_film
-from shotad.sound.mux_film import write_film
+from shotad.sound.mux_film import Written, write_film
 from tests.media import FilmSpec, SoundSpec, make_film
-from tests.sound.muxmedia import CUES, TEXT, TWO, ad_sound, film_for, written
-
-
-def expected(made: Written, **more: Any) -> Expected:
-    values = {"language": "en-GB", "title": "Audio Description", "cues": CUES, "text_title": "Descriptions"}
-    return Expected(made, **(values | more))  # type: ignore[arg-type]
+from tests.sound.muxmedia import CUES, TEXT, TWO, ad_sound, checked, film_for, written
 
 
 def found(source: Path, target: Path, made: Written, **more: Any) -> list[str]:
     with open_film(source) as film:
-        findings = check_film(target, film, expected(made, **more))
+        findings = checked(target, film, made, **more)
     assert all(finding.rule == "A2" for finding in findings)
     return [finding.message for finding in findings]
 
@@ -190,6 +183,6 @@ def test_a_film_whose_edits_hide_its_beginning_begins_later_elsewhere(tmp_path: 
         target = tmp_path / "described.mkv"
         settings = ContainerSettings()
         made = write_film(film, target, sound=ad_sound(film), text=TEXT, settings=settings, metadata={})
-        findings = check_film(target, film, expected(made, cues=None))
+        findings = checked(target, film, made, cues=None)
     late = [finding for finding in findings if "later than in its own file" in finding.message]
     assert [finding.level for finding in late] == [Level.WARNING]

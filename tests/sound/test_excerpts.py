@@ -11,9 +11,9 @@ import pytest
 from shotad.core import Interval, MixSettings
 from shotad.film import Film, SoundBlock, open_film
 from shotad.sound import Excerpt, Spoken, Take, foreseen_make_up, lay, limit_of, programme_of, whole
+from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.mix import prepare_mix
 from shotad.sound.programme import channel_names, to_stereo
-from shotad.sound.true_peak import DOWNMIXED_PEAK, Limiter, limited
 from tests.sound.tones import SoundFilm, whole as joined
 
 SECONDS = 24.0
@@ -60,13 +60,13 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
         own = whole(programme_of(film, None, 48000))
         for first, end in ((0, 96000), (300_123, 500_000), (870_000, 1_151_000)):
             recipe = lay(programme_of(film, None, 48000), own, LINES, SPEECH, settings)
-            part = Excerpt(recipe, first, end, 0.0, limit_of(own, settings))
+            part = Excerpt(recipe, first, end, limit_of(own, settings))
             wanted = full[first:end]
             assert part.mixed().shape == wanted.shape
             assert np.abs(part.mixed() - wanted).max() < 2e-6
             voice = part.alone()
             spread = 1.0 if voice.shape[1] == 1 else float(np.sqrt(0.5))
-            if loud < 0.5 and mix.channels <= 2:
+            if loud < 0.5 and mix.recipe.programme.channels <= 2:
                 assert np.abs(voice[:, 0] - spread * alone[first:end]).max() < 2e-6
 
 

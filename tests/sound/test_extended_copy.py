@@ -15,7 +15,8 @@ from shotad.core import AudioTrack, ExtendedSettings, SoundError
 from shotad.film import Film, open_film, sound_blocks
 from shotad.sound.containers import CONTAINERS
 from shotad.sound.film_copy import FADE, coding_of, sound_with_pauses, write_copy
-from shotad.sound.pauses import Pause, TimeMap
+from shotad.sound.kinds import Pause
+from shotad.sound.pauses import TimeMap
 from tests.media import FilmSpec, SoundSpec, make_film, read_number, read_patches
 from tests.runs import Heard
 

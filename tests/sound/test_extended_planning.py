@@ -15,7 +15,7 @@ from shotad.film import subtract
 from shotad.sound import Spoken, Take, Unspoken, pauses
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak
-from shotad.sound.pauses import AROUND_CUT, SHORTEST, Extension, TimeMap, plan_pauses
+from shotad.sound.pauses import AROUND_CUT, SHORTEST, TimeMap, plan_pauses
 from shotad.sound.placing import CLEAR
 
 ON = ExtendedSettings(on=True)
@@ -58,9 +58,9 @@ def lost(of: LineToSpeak, missing: float = 1.0) -> Unspoken:
     return Unspoken(of.id, of.text, "it does not fit", ("dropped",), missing)
 
 
-def refused(found: Extension) -> list[Unspoken]:
+def refused(found: Fitting) -> list[Unspoken]:
     """The lines that might have had a pause and got none."""
-    return [line for line in found.fitting.unspoken if "; no pause: " in line.reason]
+    return [line for line in found.unspoken if "; no pause: " in line.reason]
 
 
 def said(of: LineToSpeak, start: float, seconds: float) -> Spoken:
@@ -78,7 +78,7 @@ def plan(
     speech: Sequence[Interval] | None = None,
     studio: Half | None = None,
     duration: float = 100.0,
-) -> Extension:
+) -> Fitting:
     there = {one.id for one in spoken}
     fitting = Fitting(tuple(spoken), tuple(lost(one) for one in lines if one.id not in there))
     edges = [0.0, *cuts, duration]
@@ -89,14 +89,14 @@ def plan(
 def test_a_pause_is_never_too_short_to_be_understood_as_one() -> None:
     found = plan([line("a", 10.0, (10.0, 13.9))])
     assert found.pauses[0].length == SHORTEST
-    spoken = TimeMap(found.pauses).line(found.fitting.spoken[0])
+    spoken = TimeMap(found.pauses).line(found.spoken[0])
     assert spoken.interval == Interval(10.4, 14.4)
 
 
 def test_the_film_does_not_stop_at_a_cut() -> None:
     found = plan([line("a", 10.0, (10.0, 12.0))], cuts=[11.95])
     assert found.pauses[0].at == pytest.approx(11.95 - AROUND_CUT)
-    spoken = TimeMap(found.pauses).line(found.fitting.spoken[0])
+    spoken = TimeMap(found.pauses).line(found.spoken[0])
     assert spoken.interval == Interval(10.0, 14.0)
 
 
@@ -113,8 +113,8 @@ def test_a_line_that_would_stop_the_film_too_long_loses_its_last_sentences() -> 
     sentence = words(6).capitalize()
     text = f"{sentence} {sentence} {sentence}"
     found = plan([line("a", 10.0, (10.0, 12.0), text)], settings=ON.model_copy(update={"longest": 4.0}))
-    assert found.fitting.spoken[0].text == f"{sentence} {sentence}"
-    assert "last sentences dropped for the pause" in found.fitting.spoken[0].steps
+    assert found.spoken[0].text == f"{sentence} {sentence}"
+    assert "last sentences dropped for the pause" in found.spoken[0].steps
     none = plan([line("a", 10.0, (10.0, 12.0), words(30))], settings=ON.model_copy(update={"longest": 4.0}))
     assert none.pauses == ()
     assert "longer than 4 s" in refused(none)[0].reason
@@ -125,12 +125,12 @@ def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole(monkeypatch
     one = line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}")
     short = replace(said(one, 10.0, 2.0), text=words(4))
     found = plan([one], [short], settings=ON)
-    assert [spoken.text for spoken in found.fitting.spoken] == [one.text]
+    assert [spoken.text for spoken in found.spoken] == [one.text]
     assert found.pauses[0].length == pytest.approx(3.0)
-    assert "60% of it not heard" in found.fitting.spoken[0].steps[-1]
+    assert "60% of it not heard" in found.spoken[0].steps[-1]
     monkeypatch.setattr(pauses, "LEAST", 3.0)
     same = plan([one], [short], settings=ON)
-    assert (same.fitting.spoken, same.pauses, refused(same)) == ((short,), (), [])
+    assert (same.spoken, same.pauses, refused(same)) == ((short,), (), [])
 
 
 def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(monkeypatch):
@@ -140,7 +140,7 @@ def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(monk
     one = line("a", 10.0, (10.0, 11.0))
     other = Fitting((), (Unspoken("a", one.text, "The voice has no such sound."),))
     found = plan_pauses([one], other, Half(), [], ON, FIT, 100.0)
-    assert (found.pauses, refused(found), found.fitting) == ((), [], other)
+    assert (found.pauses, refused(found), found) == ((), [], other)
 
 
 def test_a_persons_line_always_earns_its_pause_and_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_a_persons_line_always_earns_its_pause_and_stays_whole(monkeypatch: pyte
     other = line("c", 50.0, (50.0, 52.0), 'A sign: "No way".')
     found = plan([other, *mine], settings=tight)
     assert [pause.cue_id for pause in found.pauses] == ["a", "b"]
-    assert [one.text for one in found.fitting.spoken] == [one.text for one in mine]
+    assert [one.text for one in found.spoken] == [one.text for one in mine]
     assert [one.id for one in refused(found)] == ["c"]
 
 
@@ -217,7 +217,7 @@ def test_every_line_is_heard_whole_or_fitted_and_none_over_speech_or_another(fil
     assert len(found.pauses) <= most
     assert sum(pause.length for pause in found.pauses) <= share * duration
     times = TimeMap(found.pauses)
-    copy = times.fitting(found.fitting).spoken
+    copy = times.fitting(found).spoken
     for one, other in pairwise(copy):
         assert one.interval.end <= other.start + 1e-6
     for spoken in copy:
@@ -228,10 +228,10 @@ def test_every_line_is_heard_whole_or_fitted_and_none_over_speech_or_another(fil
     whole = {one.id: one.text for one in lines}
     for pause in found.pauses:
         assert pause.length <= longest
-        waiting = next(one for one in found.fitting.spoken if one.id == pause.cue_id)
+        waiting = next(one for one in found.spoken if one.id == pause.cue_id)
         assert whole[pause.cue_id].startswith(waiting.text)
         assert waiting.pause == pause.length
         assert not any(heard.start < pause.at < heard.end for heard in speech)
-    assert {one.id for one in refused(found)} <= {one.id for one in found.fitting.unspoken}
-    everything = [*found.fitting.spoken, *found.fitting.unspoken]
+    assert {one.id for one in refused(found)} <= {one.id for one in found.unspoken}
+    everything = [*found.spoken, *found.unspoken]
     assert sorted(one.id for one in everything) == sorted(whole)

@@ -12,11 +12,9 @@ import pytest
 from shotad.core import FilmInfo
 from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import Spoken, Take
-from shotad.sound.kinds import Fitting
+from shotad.sound.kinds import Fitting, Pause
 from shotad.sound.pauses import (
     NEWCOMER,
-    Extension,
-    Pause,
     TimeMap,
     Worth,
     names_of,
@@ -60,7 +58,7 @@ def recorded() -> dict[str, Any]:
     lines = (("s00010000", 9.0, 3, 2.0), ("s00015000", 15.0, 3), ("h00020000", 20.5, 3, 3.6))
     spoken = tuple(spoken_line(*line) for line in lines)
     pauses = (Pause(10.0, 2.0, "s00010000"), Pause(20.0, 3.6, "h00020000"))
-    return pauses_record(INFO, Extension(Fitting(spoken), pauses), "de", "fake")
+    return pauses_record(INFO, Fitting(spoken, pauses=pauses), "de", "fake")
 
 
 def test_the_metadata_track_stands_on_the_films_own_time() -> None:

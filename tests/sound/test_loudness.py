@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.sound.loudness import measure
-from shotad.sound.true_peak import OVERSHOOT, TruePeak
+from shotad.sound.loudness import OVERSHOOT, TruePeak, measure
 from tests.sound.tones import Samples, along, blocks, noise, sine
 
 

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, MixSettings
-from shotad.sound import Course, Loudness, Spoken, Take
-from shotad.sound.levels import FOLLOW, LOUDEST, PROFILES, SOFTEST, Dialogue, target_of, voice_level
-from shotad.sound.loudness import measure
+from shotad.sound import Course, Heard, Loudness, Spoken, Take
+from shotad.sound.levels import FOLLOW, LOUDEST, PROFILES, SOFTEST, Dialogue, target_of
+from shotad.sound.loudness import ATTACK, RELEASE, Limiter, limited, measure
 from shotad.sound.mix import FADE_IN, FADE_OUT, Playing, place
 from shotad.sound.programme import channel_names, layout_name, voice_gains
-from shotad.sound.true_peak import ATTACK, RELEASE, Limiter, limited
 from tests.sound.tones import Samples, blocks, line, noise, whole
 
 LAYOUTS = (
@@ -122,7 +121,7 @@ def scenes(*parts: tuple[float, float]) -> Course:
 def test_the_voice_never_jumps(parts: list[tuple[int, int]], start: float, apart: float) -> None:
     course = scenes((30, -23), *parts, (30, -23))
     one, other = (
-        voice_level(figures(-23), course, Interval(at, at + 3), PROFILES["source"], MixSettings())
+        Heard(figures(-23), course).voice_level(Interval(at, at + 3), MixSettings())
         for at in (start, start + apart)
     )
     assert abs(one - other) <= (LOUDEST - SOFTEST) * (apart + 0.2) / FOLLOW

@@ -11,12 +11,11 @@ import pytest
 
 from shotad.core import ContainerSettings
 from shotad.film import open_film
-from shotad.sound.ad_tracks import AdText, Written
-from shotad.sound.check_film import Expected, check_film
-from shotad.sound.mux_film import write_film
-from shotad.sound.tracks import MADE_HERE
+from shotad.sound.ad_tracks import AdText
+from shotad.sound.containers import MADE_HERE
+from shotad.sound.mux_film import Written, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
-from tests.sound.muxmedia import CUES, METADATA, ad_sound, describe_tracks, film_for
+from tests.sound.muxmedia import CUES, METADATA, ad_sound, checked, describe_tracks, film_for
 
 ENDINGS = (".mp4", ".mkv", ".mov", ".webm")
 
@@ -28,9 +27,7 @@ def written(source: Path, target: Path, language: str = "en", **settings: Any) -
             film, target, sound=ad_sound(film, language=language), text=AdText(CUES, language, "Descriptions"),
             settings=ContainerSettings(**settings), metadata=METADATA,
         )  # fmt: skip
-        cues = CUES
-        wanted = Expected(made, language, "Audio Description", cues=cues, text_title="Descriptions")
-        assert check_film(target, film, wanted) == ()
+        assert checked(target, film, made, language=language, cues=CUES) == ()
     return made
 
 

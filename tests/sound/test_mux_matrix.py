@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from shotad.film import open_film
-from shotad.sound.ad_tracks import Written
-from shotad.sound.check_film import Expected, check_film
-from tests.sound.muxmedia import CUES, H264, VP8, describe_tracks, film_for, heard, rich_film, shown, written
+from tests.sound.muxmedia import (
+    H264,
+    VP8,
+    checked,
+    describe_tracks,
+    film_for,
+    heard,
+    rich_film,
+    shown,
+    written,
+)
 
 ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
 CASES = [
@@ -22,10 +29,6 @@ CASES = [
 FRAME = 0.033
 
 
-def expected(made: Written, **more: Any) -> Expected:
-    return Expected(made, "en-GB", "Audio Description", cues=CUES, text_title="Descriptions", **more)
-
-
 @pytest.mark.parametrize(("ending", "name"), CASES)
 def test_everything_is_there_and_in_time(ending: str, name: str, tmp_path: Path) -> None:
     source = film_for(name, ending)
@@ -34,7 +37,7 @@ def test_everything_is_there_and_in_time(ending: str, name: str, tmp_path: Path)
     made = written(source, target, layout)
     with open_film(source) as film:
         before = film.info
-        assert check_film(target, film, expected(made)) == ()
+        assert checked(target, film, made) == ()
     with open_film(target) as film:
         after = film.info
         # In MPEG-TS the libraries guess it; `check_film` has counted it.
@@ -57,8 +60,8 @@ def test_the_ad_starts_by_itself_where_it_is_asked_for(ending: str, tmp_path: Pa
     source, target = film_for("plain", ending), tmp_path / f"described{ending}"
     made = written(source, target, default_track=True)
     with open_film(source) as film:
-        assert check_film(target, film, expected(made, default=True)) == ()
-        found = check_film(target, film, expected(made))
+        assert checked(target, film, made, default=True) == ()
+        found = checked(target, film, made)
         assert [f.rule for f in found] == ([] if ending == ".ts" else ["A2"])
     starts = [t.title for t in describe_tracks(target) if t.kind == "audio" and "default" in t.marks]
     assert starts == ([] if ending == ".ts" else ["Audio Description"])

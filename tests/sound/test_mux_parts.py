@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.sound.containers import CONTAINERS, MKV, MP4, TS
-from shotad.sound.packets import Clock
+from shotad.sound.containers import CONTAINERS, MKV, MP4, TS, film_tags
+from shotad.sound.mux_film import Clock
 from shotad.sound.player_marks import TrackBoxes, crc, mark_tracks, supplementary, with_descriptor
-from shotad.sound.tracks import film_tags
 from tests.sound.muxmedia import describe_tracks, film_for, written
 
 MILLISECOND = Fraction(1, 1000)

@@ -14,9 +14,9 @@ import pytest
 from shotad.core import FitSettings, Interval, NoProgress, Task, VoiceError, VoiceSettings
 from shotad.film import Samples
 from shotad.sound import Keeping, Lexicon, Take, read_lexicon
-from shotad.sound.fake_voice import FakeVoice
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import LineToSpeak
+from shotad.sound.own_voices import FakeVoice
 from shotad.sound.takes import read_take, write_take
 
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]

@@ -14,8 +14,8 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.film import Samples
-from shotad.sound import Take, VoiceInfo, hibari, kind_class, make_voice, voices
-from shotad.sound.hibari import HibariVoice, installed_version
+from shotad.sound import Take, VoiceInfo, kind_class, make_voice, own_voices, voices
+from shotad.sound.own_voices import HibariVoice, installed_version
 from shotad.sound.takes import cleaned, decoded, stretched, to_length
 from shotad.sound.voice_engines import EVERYTHING, Reading
 from tests.speech_server import tone, wav
@@ -87,8 +87,8 @@ def test_sound_without_a_sound_and_files_that_are_none_are_clear_errors(given: n
 
 
 needs_it = pytest.mark.skipif(
-    installed_version() != hibari.VERSION,
-    reason=f"hibari-tts {hibari.VERSION} is not installed: shotad[voice]",
+    installed_version() != own_voices.VERSION,
+    reason=f"hibari-tts {own_voices.VERSION} is not installed: shotad[voice]",
 )
 
 
@@ -133,7 +133,7 @@ def test_without_its_package_the_extra_is_named_and_another_version_refused(monk
 @pytest.mark.usefixtures("offline")
 def test_it_speaks_without_a_network_the_same_way_every_time(tmp_path, monkeypatch):
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
-    hibari._loaded.cache_clear()
+    own_voices._loaded.cache_clear()
     voice = make_voice(VoiceSettings(name="hibari"), "en-GB")
     take, again = voice.speak(TEXT), voice.speak(TEXT)
     assert (voice.name, voice.reads, take.rate) == ("hibari:heart", EVERYTHING - {Reading.UNITS}, 24000)
