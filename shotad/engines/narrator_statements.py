@@ -273,7 +273,7 @@ _PLACES = frozenset({"lake", "seashore", "mountain", "old building"})
 """What is there and does not appear."""
 _HAND = "hand"
 """What moves by itself, and is told of so."""
-_CLOSE = 0.02
+_CLOSE = 0.04
 """Share of the picture that a palm has from which its hand is near."""
 _FILLS = 0.45
 """Share of the picture from which a thing is all that is seen."""
