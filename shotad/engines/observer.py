@@ -182,7 +182,7 @@ class Observer:
                     stretch,
                     lambda s, images=images: self._eyes.shares(images[s.seconds], s),  # type: ignore[misc]
                 )
-                hands = None if seen else hands_of(self._eyes.hands(passage.looks[::2]), frames.number)
+                hands = None if seen else hands_of(self._eyes.hands(passage.looks), frames.number)
                 things += [*named, hands] if hands else named
                 if not seen and not named and not hands:
                     things += self._scene(passage, frames.number)

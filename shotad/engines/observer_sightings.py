@@ -146,8 +146,11 @@ class Eyes:
         return [self._poses.read(images[g.seconds], g.box, g.seconds) for g in track.seen]
 
     def hands(self, looks: Sequence[FrameSightings]) -> list[list[Hand]]:
-        """The hands in each of the looks."""
-        return [self._hands.find(look.image, look.seconds) for look in looks]
+        """The hands in every second of the looks; none where every fourth shows none."""
+        found = {i: self._hands.find(looks[i].image, looks[i].seconds) for i in range(0, len(looks), 4)}
+        if any(found.values()):
+            found |= {i: self._hands.find(looks[i].image, looks[i].seconds) for i in range(2, len(looks), 4)}
+        return [found[i] for i in sorted(found)]
 
     def expressions(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Expression]:
         """What a person's face shows in the frames in which it is plain, near and not aside."""
