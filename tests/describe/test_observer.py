@@ -120,7 +120,7 @@ class FakeEyes:
         def palm(second: float) -> Hand:
             return Hand(second, Box(0.4, 0.4, 0.6, 0.7), np.full((21, 2), second) + np.eye(21, 2))
 
-        return [[palm(look.seconds)] if self.hand else [] for look in looks]
+        return [[palm(look.seconds)] if self.hand else [] for look in looks[::2]]
 
     def expressions(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Expression]:
         return [Expression(g.seconds, 0.4, self.smile, 0.2, 0.1, 0.0, 0.0) for g in track.seen]
