@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Deed, Image
 from shotad.sight.faces import Face
 from shotad.sight.pose import Act, came_from, runs
-from shotad.sight.things import interpreter
+from shotad.sight.things import interpreter, turned_square
 
 NEAR = 0.2
 """Height of a face, in that of the picture, from which its points are looked for."""
@@ -81,14 +80,10 @@ class FaceMesh:
         """``float64[468, 3]`` in pixels of ``image``, and the score, from a square around ``middle`` whose
         upper edge lies along ``across``."""
         side = max(side, 1.0)
-        angle = float(np.degrees(np.arctan2(across[1], across[0])))
-        matrix = cv2.getRotationMatrix2D((float(middle[0]), float(middle[1])), angle, _SIDE / side)
-        matrix = matrix + np.column_stack([np.zeros((2, 2)), _SIDE / 2 - middle])
-        square = cv2.warpAffine(image, matrix, (_SIDE, _SIDE), flags=cv2.INTER_LINEAR)
+        square, back = turned_square(image, middle, side, across, _SIDE)
         self._model.set_tensor(self._input["index"], square[None].astype(np.float32) / 255)
         self._model.invoke()
         found = np.asarray(self._model.get_tensor(self._points), np.float64).reshape(-1, 3)
-        back = cv2.invertAffineTransform(matrix)
         flat = found[:, :2] @ back[:, :2].T + back[:, 2]
         score = float(self._model.get_tensor(self._score).ravel()[0])
         return np.column_stack([flat, found[:, 2] * side / _SIDE]), score

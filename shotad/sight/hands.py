@@ -1,7 +1,7 @@
 """Hands in pictures without a person to be seen: close pictures of what somebody's hands do.
 
 A detector of palms proposes, and a model of the hand's 21 points says whether it is one (MediaPipe, Google,
-Apache-2.0). Neither alone is sure: the first takes knees and faces of animals for palms. What a hand does
+Apache-2.0). Neither alone is sure: the first takes faces of animals for palms. What a hand does
 cannot be measured, only that it is there and moves.
 """
 
@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import MANY, Box, Image, ThingFact
 from shotad.sight.people import place_at
-from shotad.sight.things import interpreter, square_around
+from shotad.sight.things import interpreter, square_around, turned_square
 
 _PALM, _HAND = 0.6, 0.8
 """Scores of the two models from which a hand is one."""
@@ -83,10 +82,8 @@ class HandReader:
         for i in np.argsort(-scores, kind="stable"):
             if scores[i] < _PALM:
                 break
-            middle, size = (
-                (rows[i, :2] + self._places[i]) * side + (left, top),
-                float(rows[i, 2:4].max()) * side,
-            )
+            middle = (rows[i, :2] + self._places[i]) * side + (left, top)
+            size = float(rows[i, 2:4].max()) * side
             if any(float(np.linalg.norm(middle - other)) < _SAME * wide for other, wide in tried):
                 continue
             tried.append((middle, size))
@@ -103,18 +100,13 @@ class HandReader:
         pixels = int(self._part["shape"][1])
         length = max(float(np.linalg.norm(upright)), 1e-6)
         middle = middle + upright / length * _AHEAD * size
-        angle = 90 + float(np.degrees(np.arctan2(upright[1], upright[0])))
-        matrix = cv2.getRotationMatrix2D(
-            (float(middle[0]), float(middle[1])), angle, pixels / (_REACH * size)
-        )
-        matrix = matrix + np.column_stack([np.zeros((2, 2)), pixels / 2 - middle])
-        square = cv2.warpAffine(image, matrix, (pixels, pixels), flags=cv2.INTER_LINEAR)
+        across = np.array([-upright[1], upright[0]])
+        square, back = turned_square(image, middle, _REACH * size, across, pixels)
         self._hands.set_tensor(self._part["index"], square[None].astype(np.float32) / 255)
         self._hands.invoke()
         if float(self._hands.get_tensor(self._sure).ravel()[0]) < _HAND:
             return None
         points = np.asarray(self._hands.get_tensor(self._points), np.float64).reshape(21, -1)[:, :2]
-        back = cv2.invertAffineTransform(matrix)
         return np.asarray(points @ back[:, :2].T + back[:, 2], np.float64)
 
 

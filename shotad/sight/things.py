@@ -155,6 +155,18 @@ def square_around(image: Image, box: Box, room: float, pixels: int) -> tuple[Ima
     return np.asarray(square, np.uint8), left, top, side
 
 
+def turned_square(
+    image: Image, middle: npt.NDArray[np.float64], side: float, across: npt.NDArray[np.float64], pixels: int
+) -> tuple[Image, npt.NDArray[np.float64]]:
+    """A square of ``side`` around ``middle``, its upper edge along ``across``, all in pixels of ``image``,
+    black beyond it; then ``float64[2, 3]``, which takes a point of the square to the picture."""
+    angle = float(np.degrees(np.arctan2(across[1], across[0])))
+    matrix = cv2.getRotationMatrix2D((float(middle[0]), float(middle[1])), angle, pixels / side)
+    matrix = matrix + np.column_stack([np.zeros((2, 2)), pixels / 2 - middle])
+    square = cv2.warpAffine(image, matrix, (pixels, pixels), flags=cv2.INTER_LINEAR)
+    return np.asarray(square, np.uint8), np.asarray(cv2.invertAffineTransform(matrix), np.float64)
+
+
 def interpreter(path: Path, threads: int) -> tuple[Any, dict[str, Any]]:
     """A model of LiteRT, and what is known of its input."""
     from ai_edge_litert.interpreter import Interpreter
