@@ -141,6 +141,7 @@ from .model_loading import (
     weight_files as weight_files,
     while_nothing_is_loaded as while_nothing_is_loaded,
 )
+from .onnx_graph import OnnxGraph as OnnxGraph
 from .profiling import (
     Recording as Recording,
     lines as lines,

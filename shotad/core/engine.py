@@ -233,7 +233,7 @@ class PeopleFact:
 
     Of a single person: ``framing``; ``looks``, where the face points to, in the picture's own left and
     right; ``turns``, where the head turns to; ``quick``, a movement of more than a body height a second
-    (None: not measured); ``clothes``, a colour that is beyond doubt. ``facing``: two
+    (None: not measured); ``clothes``, an outfit or a colour that is beyond doubt. ``facing``: two
     people face each other. ``again``: the number of the earlier shot of this clip in which the same
     face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
     counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
@@ -260,7 +260,7 @@ class PeopleFact:
     quick: bool | None = None
     facing: bool = False
     again: int | None = None
-    clothes: Colour | None = None
+    clothes: str | None = None
     frames: int = 0
     names: tuple[Named, ...] = ()
     since: float | None = None

@@ -36,7 +36,7 @@ WORTH = {
     "walks to the left": 52.0, "walks to the right": 52.0, "posture": 44.0,
     "smiles": 58.0, "opens the mouth wide": 52.0, "lowers the head": 50.0, "raises the head": 50.0,
     "tilts the head": 46.0,
-    "described": 6.0, "named": 15.0, "new": 30.0,
+    "described": 6.0, "dressed": 24.0, "named": 15.0, "new": 30.0,
     "hands": 46.0, "thing": 44.0, "furniture": 12.0, "lively": 8.0, "accompanied": 6.0, "looks": 24.0,
     "person": 10.0, "face": 10.0, "people": 10.0, "up": 8.0, "down": 8.0,
 }  # fmt: skip

@@ -34,7 +34,7 @@ from shotad.engines.narrator_phrases import (
 from shotad.engines.narrator_sentence import Memory, Timing, same_text
 from shotad.engines.narrator_words import Quote, called_together, clean, face_of, fit_quote, listed
 from shotad.script import Sight
-from shotad.sight import Level
+from shotad.sight import BESIDE, OUTFITS, Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +267,26 @@ _LIVELY = frozenset(
     }
 )
 """Animals and vehicles are told before furniture, which is not told where people are."""
-_USED = frozenset({"laptop", "bicycle", "motorcycle"})
-"""Things that say what people are at."""
-_PLACES = frozenset({"lake", "seashore", "mountain", "old building"})
+_USED = {"bookshelf": "before"} | dict.fromkeys(
+    ("laptop", "bicycle", "motorcycle", *(kind for kind in BESIDE if kind != "bookshelf")), "with"
+)
+"""Things that say what people are at or by, and how."""
+_PLACES = frozenset(
+    {
+        *(
+            "lake",
+            "seashore",
+            "mountain",
+            "cliff",
+            "coral reef",
+            "geyser",
+            "fountain",
+            "lighthouse",
+            "bridge",
+        ),
+        *("old building", "bookshelf"),
+    }
+)
 """What is there and does not appear."""
 _HAND = "hand"
 """What moves by itself, and is told of so."""
@@ -361,10 +378,11 @@ def _seen(
 def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
     key = people_key(fact)
     described = fact.count == 1 and bool(description(fact))
+    way = "dressed" if fact.clothes in OUTFITS else "described"
     return Statement(
         key=key,
         shot=fact.shot,
-        worth=WORTH[key] + (WORTH["named"] if fact.names else WORTH["described"] * described),
+        worth=WORTH[key] + (WORTH["named"] if fact.names else WORTH[way] * described),
         clauses=people_clauses(fact, light),
         heads=fact.count,
         near=is_near(fact),
@@ -429,7 +447,7 @@ def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level, at: 
     them = [f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip() for fact in people]
     others = [thing_noun(fact) for fact in things]
     if at:
-        return [f"{listed(them)} with {listed(others)}"]
+        return [f"{listed(them)} {_USED[things[0].name]} {listed(others)}"]
     return [*others, *them] if any(description(fact) for fact in people) else [*them, *others]
 
 

@@ -17,7 +17,6 @@ from shotad.core import (
     NOBODY,
     Abilities,
     Clip,
-    Colour,
     Config,
     Facts,
     FigureFact,
@@ -50,7 +49,9 @@ from shotad.engines.observer_sightings import (
 )
 from shotad.sight import (
     ASKED,
+    BESIDE,
     CLEAR,
+    OUTFITS,
     TEXT_WEIGHTS,
     Act,
     Change,
@@ -90,7 +91,7 @@ from shotad.sight import (
     with_missed,
 )
 
-REVISION = "10"
+REVISION = "11"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
@@ -168,10 +169,15 @@ class Observer:
                 stretch = _stretch(frames, passage)
                 tracks = link([look.people for look in passage.looks], passage.shifts)
                 found = people_of(tracks)
+                scene = self._scene(passage, frames.number)
                 poses = self._poses(found, passage)
                 seen = [replace(p, steps=walks(poses[p.track])) for p in _real(found, poses)]
-                told = self._people(seen, poses, stretch, passage, light.level, known)
-                people += map(_uncounted, told) if has_more(tracks, seen) else told
+                more = has_more(tracks, seen)
+                outfit = (
+                    scene.name if scene and scene.name in OUTFITS and len(seen) == 1 and not more else None
+                )
+                told = self._people(seen, poses, stretch, passage, light.level, known, outfit)
+                people += map(_uncounted, told) if more else told
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
@@ -184,8 +190,8 @@ class Observer:
                 )
                 hands = None if seen else hands_of(self._eyes.hands(passage.looks), frames.number)
                 things += [*named, hands] if hands else named
-                if not seen and not named and not hands:
-                    things += self._scene(passage, frames.number)
+                if scene and scene.name not in OUTFITS and not named:
+                    things += [scene] if scene.name in BESIDE or (not seen and not hands) else []
         return replace(
             facts,
             people=_without_echoes(_with_missed(people, frames, known)),
@@ -195,13 +201,13 @@ class Observer:
             motion=(*facts.motion, motion),
         )
 
-    def _scene(self, passage: Passage, shot: int) -> list[ThingFact]:
-        """What a picture without people shows, where it does so from the beginning to the end."""
+    def _scene(self, passage: Passage, shot: int) -> ThingFact | None:
+        """What a whole picture shows, where it does so from the beginning to the end."""
         if len(passage.looks) < ASKED:
-            return []
+            return None
         chosen = [passage.looks[i] for i in np.linspace(0, len(passage.looks) - 1, ASKED).astype(int)]
-        fact = scene_of([self._eyes.scene(look.image) for look in chosen], shot, chosen[0].seconds)
-        return [fact] if fact else []
+        sure = [self._eyes.scene(look.image) for look in chosen]
+        return scene_of(sure, [look.seconds for look in chosen], shot)
 
     def _poses(self, found: Sequence[Person], passage: Passage) -> _Poses:
         """The joints of all who are large enough for them; none of the others."""
@@ -216,12 +222,13 @@ class Observer:
         passage: Passage,
         level: Level,
         known: _Known,
+        outfit: str | None,
     ) -> Iterator[PeopleFact]:
         """The fact about the people of a passage, where names are known those about each one, and those
-        about what each one does."""
+        about what each one does. ``outfit``: what one who is alone wears."""
         images = {look.seconds: look.image for look in passage.looks}
         told = companies(seen)
-        worn: Colour | None = None
+        worn: str | None = None
         for company in told:
             fact = people_fact(company, stretch, known.cast)
             if fact is not None:
@@ -232,7 +239,7 @@ class Observer:
                 track = company[0].track
                 again = self._again(company[0], stretch.shot, passage, known)
                 back = not fact.face and is_turned_away(poses[track])
-                worn_by = clothes_of(track, poses[track], images, level)
+                worn_by = outfit or clothes_of(track, poses[track], images, level)
                 fact = replace(fact, again=again, clothes=worn_by, looks="away" if back else fact.looks)
             if fact is not None and (company is told[0] or fact.names):
                 yield fact

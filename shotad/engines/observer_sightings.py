@@ -28,6 +28,7 @@ from shotad.sight import (
     Hand,
     HandReader,
     Level,
+    MobileNet,
     Pose,
     PoseReader,
     Shift,
@@ -41,6 +42,7 @@ from shotad.sight import (
     recognised,
     shift_between,
     small_gray,
+    sure_of,
 )
 
 _LOOK_EVERY = 0.24
@@ -102,6 +104,7 @@ OTHERS = (
     "palms",
     "hand-points",
     "efficientnet-lite3",
+    "mobilenet-v2",
 )
 
 
@@ -138,8 +141,8 @@ class Eyes:
         return self._classifier.shares(image, sighting.box)
 
     def scene(self, image: Image) -> dict[str, float]:
-        """How much the classifier takes all of a picture for each kind of thing or place."""
-        return self._classifier.scene(image)
+        """How sure the classifiers are that all of a picture shows each kind of thing, place or outfit."""
+        return sure_of(image, self._classifier, self._second)
 
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
         """The joints of a person in each frame of their track; ``images`` are the frames by seconds."""
@@ -173,6 +176,10 @@ class Eyes:
     @cached_property
     def _classifier(self) -> Classifier:
         return Classifier(weights_file("efficientnet-lite3"))
+
+    @cached_property
+    def _second(self) -> MobileNet:
+        return MobileNet(weights_file("mobilenet-v2"))
 
     @cached_property
     def _hands(self) -> HandReader:

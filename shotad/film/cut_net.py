@@ -13,7 +13,7 @@ This module loads onnxruntime: import it where cuts are really asked for.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from shotad.core import WeightsError, weights_file
+from shotad.core import OnnxGraph, WeightsError, weights_file
 
 SIZE = (48, 27)
 """(width, height) of the pictures."""
@@ -146,17 +146,8 @@ def _model(blocks: Sequence[_Block]) -> bytes:
 
     ``frames`` → the means of all stacks' features ``[n, 448]``, and the last features ``[n, 256, 3, 6]``.
     """
-    nodes: list[bytes] = []
-    kept: dict[str, _Array] = {}
-
-    def add(
-        kind: str, name: str, inputs: Sequence[str], weights: Sequence[_Array] = (), **options: Any
-    ) -> str:
-        own = {f"{name}.{i}": array for i, array in enumerate(weights)}
-        kept.update(own)
-        nodes.append(_node(kind, [*inputs, *own], options.pop("outputs", [name]), options))
-        return name
-
+    graph = OnnxGraph()
+    add = graph.add
     now, means, first = "frames", [], ""
     for at, (spatial, in_time, shift) in enumerate(blocks):
         add("Conv", f"seen{at}", [now], [spatial], pads=[1, 1, 1, 1])
@@ -183,55 +174,8 @@ def _model(blocks: Sequence[_Block]) -> bytes:
             now = add("AveragePool", f"pool{at}", [f"sum{at}"], kernel_shape=[2, 2], strides=[2, 2])
             means.append(add("ReduceMean", f"mean{at}", [now], axes=[2, 3], keepdims=0))
     add("Concat", "means", means, axis=1)
-    graph = b"".join(nodes) + _field(2, "cuts")
-    graph += b"".join(_field(5, _tensor(name, array)) for name, array in kept.items())
-    graph += _field(11, _value("frames", ("n", 3, SIZE[1], SIZE[0])))
-    graph += _field(12, _value("means", ("n", 448))) + _field(12, _value(now, ("n", 256, 3, 6)))
-    return _field(1, 8) + _field(7, graph) + _field(8, _field(2, 13))  # format 8, operators 13
+    return graph.model({"frames": ("n", 3, SIZE[1], SIZE[0])}, {"means": ("n", 448), now: ("n", 256, 3, 6)})
 
 
 def _whole(*numbers: int) -> _Array:
     return np.array(numbers, np.int64)
-
-
-# ONNX is protocol buffers; numbers of fields are those of its onnx.proto.
-
-
-def _node(kind: str, inputs: Iterable[str], outputs: Iterable[str], options: Mapping[str, Any]) -> bytes:
-    body = _fields(1, inputs) + _fields(2, outputs) + _field(4, kind)
-    for name, value in options.items():
-        one = isinstance(value, int)
-        body += _field(
-            5,
-            _field(1, name) + (_field(3, value) if one else _fields(8, value)) + _field(20, 2 if one else 7),
-        )
-    return _field(1, body)
-
-
-def _tensor(name: str, array: _Array) -> bytes:
-    kind = 7 if array.dtype == np.int64 else 1
-    return _fields(1, array.shape) + _field(2, kind) + _field(8, name) + _field(9, array.tobytes())
-
-
-def _value(name: str, shape: Sequence[int | str]) -> bytes:
-    sides = b"".join(_field(1, _field(2 if isinstance(side, str) else 1, side)) for side in shape)
-    return _field(1, name) + _field(2, _field(1, _field(1, 1) + _field(2, sides)))
-
-
-def _fields(number: int, values: Iterable[int | str | bytes]) -> bytes:
-    return b"".join(_field(number, value) for value in values)
-
-
-def _field(number: int, value: int | str | bytes) -> bytes:
-    if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
-
-
-def _varint(number: int) -> bytes:
-    number, out = number & (1 << 64) - 1, bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*out, number])

@@ -88,6 +88,7 @@ from .inscriptions import (
     looks_like_credits as looks_like_credits,
     texts_of_shots as texts_of_shots,
 )
+from .mobilenet import MobileNet as MobileNet
 from .motion import (
     Change as Change,
     Level as Level,
@@ -153,13 +154,17 @@ from .text import (
     find_credits as find_credits,
 )
 from .things import (
+    BESIDE as BESIDE,
     FAINT as FAINT,
     KINDS as KINDS,
+    OUTFITS as OUTFITS,
+    SCENES as SCENES,
     Classifier as Classifier,
     EfficientDet as EfficientDet,
     SsdMobileNet as SsdMobileNet,
     colour_of as colour_of,
     cut as cut,
+    sure_of as sure_of,
     tiles_of as tiles_of,
 )
 from .tracks import Track as Track, link as link

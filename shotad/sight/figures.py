@@ -37,10 +37,13 @@ _THIRD = 0.2
 ASKED = 4
 _RIVAL = 0.6
 """Share of its certainty up to which it may take it for something else."""
-_SCENE = 0.5
-"""The classifier's share for what fills the picture, on the mean of the frames, and the least in each."""
-_SCENE_LEAST = 0.35
-_PLURAL = ("mountain", "old building")
+_SCENE = 0.42
+"""How much the classifiers must agree on what a picture shows, on the mean of the frames."""
+_SCENE_LEAST = 0.2
+"""The same in each but one."""
+_ALIKE = {"cat": 0.65, "dog": 0.65}
+"""The same of what is taken for one another where it moves."""
+_PLURAL = ("mountain", "old building", "drawn figure", "bookshelf", "drum")
 _STEPS = 7
 """Steps from frame to frame in which a figure must move."""
 _WINDOW = 1.6
@@ -75,18 +78,22 @@ def things_of(
     return [_thing(name, tracks, firsts, stretch) for name, tracks in sorted(found.items())]
 
 
-def scene_of(shares: Sequence[Mapping[str, float]], shot: int, since: float) -> ThingFact | None:
-    """What all of a shot's picture shows from second ``since``, by the classifier alone.
+def scene_of(shares: Sequence[Mapping[str, float]], seconds: Sequence[float], shot: int) -> ThingFact | None:
+    """What all of a shot's picture shows, by classifiers alone.
 
-    ``shares`` says what it takes each of `ASKED` frames for; None where it is not sure in all of them.
+    ``shares`` is how sure they are of each kind in `ASKED` frames, at ``seconds``; None where they are not in
+    all of them but one.
     """
     mean = {kind: float(np.mean([frame[kind] for frame in shares])) for kind in shares[0]}
     name, *others = sorted(mean, key=lambda kind: -mean[kind])
-    steady = min(frame[name] for frame in shares) >= _SCENE_LEAST
-    if mean[name] < _SCENE or not steady or mean[others[0]] >= _RIVAL * mean[name]:
+    plain = [second for second, frame in zip(seconds, shares, strict=True) if frame[name] >= _SCENE_LEAST]
+    if mean[name] < _ALIKE.get(name, _SCENE) or len(plain) < len(shares) - 1:
+        return None
+    if mean[others[0]] >= _RIVAL * mean[name]:
         return None
     count = MANY if name in _PLURAL else 1
-    return ThingFact(shot, name, count, "centre", round(mean[name], 3), round(since, 3))
+    # Two agree by the product of what each is sure of, so one alone would be as sure as its root.
+    return ThingFact(shot, name, count, "centre", round(mean[name] ** 0.5, 3), round(plain[0], 3))
 
 
 def _thing(

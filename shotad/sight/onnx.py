@@ -18,10 +18,11 @@ class OnnxModel:
 
     ``threads`` is fixed by the caller rather than taken from the machine, so that a film costs the
     cores that were asked for. Waiting threads sleep instead of spinning: film decoding wants the core.
-    Raises WeightsError if the file is no model that onnxruntime can load.
+    ``model`` is what was made of a file of bare weights. Raises WeightsError if it is no model that
+    onnxruntime can load.
     """
 
-    def __init__(self, path: Path, threads: int = 1) -> None:
+    def __init__(self, path: Path, threads: int = 1, model: bytes | None = None) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -31,7 +32,7 @@ class OnnxModel:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             self._session: Any = onnxruntime.InferenceSession(
-                str(path), sess_options=options, providers=["CPUExecutionProvider"]
+                model or str(path), sess_options=options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # noqa: BLE001 - onnxruntime's own errors have no public base class
             raise unloadable(path, error) from None

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box, Colour, Image, Sighting, native_quiet
+from shotad.sight.mobilenet import MobileNet
 from shotad.sight.onnx import unloadable
 
 _PEOPLE_AND_VEHICLES = "person bicycle car motorcycle airplane bus train truck boat"
@@ -99,16 +100,75 @@ KINDS: dict[str, tuple[int, ...]] = {
 SCENES: dict[str, tuple[int, ...]] = {
     "lake": (975,),
     "seashore": (977, 978),
-    "mountain": (970, 972, 979, 980),
-    "rocket": (657, 744),
+    "mountain": (970, 979, 980),
+    "cliff": (972, 976),
+    "coral reef": (973,),
+    "geyser": (974,),
+    "fountain": (562,),
+    "lighthouse": (437,),
+    "bridge": (821, 839, 888),
     "old building": (483, 497, 663, 668, 698),
+    "rocket": (657, 744),
+    "space shuttle": (812,),
+    "hot-air balloon": (417,),
+    "farm machine": (595, 730, 856, 866),
+    "drawn figure": (917,),
     "insect": tuple(range(300, 321)),
     "butterfly": tuple(range(321, 327)),
+    "spider": tuple(range(72, 78)),
+    "fish": (*range(7), *range(389, 398)),
+    "frog": (30, 31, 32),
+    "turtle": tuple(range(33, 38)),
+    "lizard": tuple(range(38, 49)),
+    "crocodile": (49, 50),
+    "snake": tuple(range(52, 69)),
+    "crab": tuple(range(118, 122)),
+    "jellyfish": (107,),
+    "whale": (147, 148),
+    "seal": (150,),
     "squirrel": (335,),
     "rabbit": tuple(range(330, 333)),
     "monkey": tuple(range(365, 385)),
+    "fox": tuple(range(277, 281)),
+    "lion": (291,),
+    "tiger": (292,),
+    "leopard": (288, 289, 290),
+    "camel": (354,),
+    "llama": (355,),
+    "pig": (341, 342, 343),
+    "strawberry": (949,),
+    "lemon": (951,),
+    "pineapple": (953,),
+    "mushroom": (947, *range(991, 998)),
 }
-"""What fills pictures without being one of COCO's things, by the classifier's classes alone."""
+"""What fills pictures without being one of COCO's things, by classifiers' classes alone."""
+BESIDE: dict[str, tuple[int, ...]] = {
+    "guitar": (402, 420, 546),
+    "violin": (889,),
+    "drum": (541,),
+    "piano": (579, 881),
+    "accordion": (401,),
+    "harp": (594,),
+    "saxophone": (776,),
+    "bookshelf": (453, 454, 624),
+    "candle": (470,),
+    "glass": (441, 572, 966),
+    "teapot": (849,),
+    "typewriter": (878,),
+}
+"""The same of things that are told beside people too."""
+OUTFITS: dict[str, tuple[int, ...]] = {
+    "a suit": (457, 834, 906),
+    "uniform": (652,),
+    "a white coat": (617,),
+    "a kimono": (614,),
+    "armour": (461, 490, 524),
+}
+"""What somebody wears, by the classes of pictures in which it is worn."""
+
+
+_ALONE = 0.84
+"""Weight of what one classifier says alone."""
 
 
 class Classifier:
@@ -118,28 +178,43 @@ class Classifier:
         self._model, self._input = interpreter(path, threads)
         self._output = self._model.get_output_details()[0]
 
+    @property
+    def side(self) -> int:
+        """Pixels on each side of what it sees."""
+        return int(self._input["shape"][1])
+
     def shares(
         self, image: Image, box: Box, kinds: Mapping[str, tuple[int, ...]] = KINDS
     ) -> dict[str, float]:
         """How much of its certainty, 0 to 1, goes to each of ``kinds``, for what is in ``box``."""
-        return self._shares(square_around(image, box, 1.15, int(self._input["shape"][1]))[0], kinds)
+        found = self.certainty(square_around(image, box, 1.15, self.side)[0])
+        return {kind: float(found[list(classes)].sum()) for kind, classes in kinds.items()}
 
-    def scene(self, image: Image) -> dict[str, float]:
-        """The same for all of `KINDS` and `SCENES` and a whole picture: squeezed, or its middle, the less."""
-        height, width = image.shape[:2]
-        side = min(height, width)
-        middle = image[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
-        kinds, pixels = {**KINDS, **SCENES}, int(self._input["shape"][1])
-        whole, part = (self._shares(_squeeze(each, pixels), kinds) for each in (image, middle))
-        return {kind: min(whole[kind], part[kind]) for kind in kinds}
-
-    def _shares(self, square: Image, kinds: Mapping[str, tuple[int, ...]]) -> dict[str, float]:
+    def certainty(self, square: Image) -> npt.NDArray[np.float64]:
+        """How sure it is of each class of ImageNet, ``float64[1000]``, for a square picture of its size."""
         self._model.set_tensor(self._input["index"], square[None].astype(self._input["dtype"]))
         self._model.invoke()
         step, zero = self._output["quantization"]
         found = np.asarray(self._model.get_tensor(self._output["index"])[0], np.float64)
-        found = (found - zero) * step if step else found
-        return {kind: float(found[list(classes)].sum()) for kind, classes in kinds.items()}
+        return np.asarray((found - zero) * step if step else found, np.float64)
+
+
+def sure_of(image: Image, first: Classifier, second: MobileNet) -> dict[str, float]:
+    """How sure two classifiers are that a whole picture shows each of `KINDS`, `SCENES`, `BESIDE` and
+    `OUTFITS`, 0 to 1: their geometric mean, each the mean of the squeezed picture and its middle; of
+    `KINDS` and `SCENES` the first classifier alone where it is surer in both views."""
+    height, width = image.shape[:2]
+    side = min(height, width)
+    views = image, image[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
+    ours, others = (
+        np.array([one.certainty(_squeeze(view, one.side)) for view in views]) for one in (first, second)
+    )
+    sure: dict[str, float] = {}
+    for kinds, alone in ((KINDS, _ALONE), (SCENES, _ALONE), (BESIDE, 0.0), (OUTFITS, 0.0)):
+        for kind, classes in kinds.items():
+            mine, its = (each[:, list(classes)].sum(axis=1) for each in (ours, others))
+            sure[kind] = float(max(np.sqrt(mine.mean() * its.mean()), alone * mine.min()))
+    return sure
 
 
 def square_around(image: Image, box: Box, room: float, pixels: int) -> tuple[Image, float, float, float]:

@@ -1,0 +1,83 @@
+"""ONNX models written by hand, for weights that come as bare numbers.
+
+ONNX is protocol buffers; numbers of fields are those of its onnx.proto.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_Array = npt.NDArray[Any]
+
+
+class OnnxGraph:
+    """A model that grows node by node."""
+
+    def __init__(self) -> None:
+        self._nodes: list[bytes] = []
+        self._kept: dict[str, _Array] = {}
+
+    def add(
+        self, kind: str, name: str, inputs: Sequence[str], weights: Sequence[_Array] = (), **options: Any
+    ) -> str:
+        """One node: an operator of ``inputs`` and then ``weights``; ``outputs`` names what comes out,
+        ``name`` where it is left out. Options are whole numbers or lists of them."""
+        own = {f"{name}.{i}": array for i, array in enumerate(weights)}
+        self._kept.update(own)
+        self._nodes.append(_node(kind, [*inputs, *own], options.pop("outputs", [name]), options))
+        return name
+
+    def model(
+        self, takes: Mapping[str, Sequence[int | str]], gives: Mapping[str, Sequence[int | str]]
+    ) -> bytes:
+        """The file (format 8, operators 13); ``takes`` and ``gives`` are inputs and outputs, float32, with
+        their shapes, in which a name stands for any length."""
+        graph = b"".join(self._nodes) + _field(2, "shotad")
+        graph += b"".join(_field(5, _tensor(name, array)) for name, array in self._kept.items())
+        graph += b"".join(_field(11, _value(name, shape)) for name, shape in takes.items())
+        graph += b"".join(_field(12, _value(name, shape)) for name, shape in gives.items())
+        return _field(1, 8) + _field(7, graph) + _field(8, _field(2, 13))
+
+
+def _node(kind: str, inputs: Iterable[str], outputs: Iterable[str], options: Mapping[str, Any]) -> bytes:
+    body = _fields(1, inputs) + _fields(2, outputs) + _field(4, kind)
+    for name, value in options.items():
+        one = isinstance(value, int)
+        body += _field(
+            5,
+            _field(1, name) + (_field(3, value) if one else _fields(8, value)) + _field(20, 2 if one else 7),
+        )
+    return _field(1, body)
+
+
+def _tensor(name: str, array: _Array) -> bytes:
+    kind = 7 if array.dtype == np.int64 else 1
+    return _fields(1, array.shape) + _field(2, kind) + _field(8, name) + _field(9, array.tobytes())
+
+
+def _value(name: str, shape: Sequence[int | str]) -> bytes:
+    sides = b"".join(_field(1, _field(2 if isinstance(side, str) else 1, side)) for side in shape)
+    return _field(1, name) + _field(2, _field(1, _field(1, 1) + _field(2, sides)))
+
+
+def _fields(number: int, values: Iterable[int | str | bytes]) -> bytes:
+    return b"".join(_field(number, value) for value in values)
+
+
+def _field(number: int, value: int | str | bytes) -> bytes:
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return _varint(number << 3 | 2) + _varint(len(data)) + data
+
+
+def _varint(number: int) -> bytes:
+    number, out = number & (1 << 64) - 1, bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
