@@ -20,7 +20,7 @@ _A_DESPITE_SPELLING = ("uni", "use", "usu", "eu", "one", "ewe")
 _PLURALS = {
     "person": "people", "man": "men", "woman": "women", "child": "children", "sheep": "sheep",
     "mouse": "mice", "goose": "geese", "foot": "feet", "fish": "fish", "deer": "deer",
-    "knife": "knives", "bus": "buses", "aircraft": "aircraft",
+    "knife": "knives", "bookshelf": "bookshelves", "bus": "buses", "aircraft": "aircraft",
 }  # fmt: skip
 _PAIRS = frozenset({"skis", "scissors", "glasses", "trousers", "binoculars"})
 _MASSES = frozenset({"broccoli", "fire", "smoke", "water", "snow"})

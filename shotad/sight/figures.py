@@ -37,11 +37,11 @@ _THIRD = 0.2
 ASKED = 4
 _RIVAL = 0.6
 """Share of its certainty up to which it may take it for something else."""
-_SCENE = 0.42
-"""How much the classifiers must agree on what a picture shows, on the mean of the frames."""
-_SCENE_LEAST = 0.2
-"""The same in each but one."""
-_ALIKE = {"cat": 0.65, "dog": 0.65}
+_SCENE = 0.5
+"""How sure the classifiers must be of what a picture shows, on the mean of the frames."""
+_SCENE_LEAST = 0.25
+"""The same in each; the first may not show it yet."""
+_ALIKE = {"cat": 0.75, "dog": 0.75}
 """The same of what is taken for one another where it moves."""
 _PLURAL = ("mountain", "old building", "drawn figure", "bookshelf", "drum")
 _STEPS = 7
@@ -82,18 +82,17 @@ def scene_of(shares: Sequence[Mapping[str, float]], seconds: Sequence[float], sh
     """What all of a shot's picture shows, by classifiers alone.
 
     ``shares`` is how sure they are of each kind in `ASKED` frames, at ``seconds``; None where they are not in
-    all of them but one.
+    all of them, but for the first.
     """
     mean = {kind: float(np.mean([frame[kind] for frame in shares])) for kind in shares[0]}
     name, *others = sorted(mean, key=lambda kind: -mean[kind])
-    plain = [second for second, frame in zip(seconds, shares, strict=True) if frame[name] >= _SCENE_LEAST]
-    if mean[name] < _ALIKE.get(name, _SCENE) or len(plain) < len(shares) - 1:
+    plain = [frame[name] >= _SCENE_LEAST for frame in shares]
+    if mean[name] < _ALIKE.get(name, _SCENE) or not all(plain[1:]):
         return None
     if mean[others[0]] >= _RIVAL * mean[name]:
         return None
     count = MANY if name in _PLURAL else 1
-    # Two agree by the product of what each is sure of, so one alone would be as sure as its root.
-    return ThingFact(shot, name, count, "centre", round(mean[name] ** 0.5, 3), round(plain[0], 3))
+    return ThingFact(shot, name, count, "centre", round(mean[name], 3), round(seconds[not plain[0]], 3))
 
 
 def _thing(

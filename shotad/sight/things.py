@@ -167,8 +167,8 @@ OUTFITS: dict[str, tuple[int, ...]] = {
 """What somebody wears, by the classes of pictures in which it is worn."""
 
 
-_ALONE = 0.84
-"""Weight of what one classifier says alone."""
+_TOGETHER = 1.2
+"""Weight of what two classifiers agree on, against what one says alone."""
 
 
 class Classifier:
@@ -201,8 +201,8 @@ class Classifier:
 
 def sure_of(image: Image, first: Classifier, second: MobileNet) -> dict[str, float]:
     """How sure two classifiers are that a whole picture shows each of `KINDS`, `SCENES`, `BESIDE` and
-    `OUTFITS`, 0 to 1: their geometric mean, each the mean of the squeezed picture and its middle; of
-    `KINDS` and `SCENES` the first classifier alone where it is surer in both views."""
+    `OUTFITS`, 0 to 1: by their geometric mean, each the mean of the squeezed picture and its middle; of
+    `KINDS` and `SCENES` by the first classifier alone where it is surer in both views."""
     height, width = image.shape[:2]
     side = min(height, width)
     views = image, image[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
@@ -210,10 +210,11 @@ def sure_of(image: Image, first: Classifier, second: MobileNet) -> dict[str, flo
         np.array([one.certainty(_squeeze(view, one.side)) for view in views]) for one in (first, second)
     )
     sure: dict[str, float] = {}
-    for kinds, alone in ((KINDS, _ALONE), (SCENES, _ALONE), (BESIDE, 0.0), (OUTFITS, 0.0)):
+    for kinds, alone in ((KINDS, 1), (SCENES, 1), (BESIDE, 0), (OUTFITS, 0)):
         for kind, classes in kinds.items():
             mine, its = (each[:, list(classes)].sum(axis=1) for each in (ours, others))
-            sure[kind] = float(max(np.sqrt(mine.mean() * its.mean()), alone * mine.min()))
+            both = min(_TOGETHER * float(np.sqrt(mine.mean() * its.mean())), 1.0)
+            sure[kind] = max(both, alone * float(mine.min()))
     return sure
 
 

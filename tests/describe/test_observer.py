@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,7 @@ class FakeEyes:
     postures: tuple[str, str] = ("stands", "stands")
     trouble: Exception | None = None
     lake: float = 0.0
+    also: Mapping[str, float] = field(default_factory=dict)
     smile: float = 0.55
     hand: bool = False
 
@@ -114,7 +115,7 @@ class FakeEyes:
         return None
 
     def scene(self, image: Image) -> dict[str, float]:
-        return {"lake": self.lake, "bird": 0.1}
+        return {"lake": self.lake, "bird": 0.1, **self.also}
 
     def hands(self, looks: Sequence[FrameSightings]) -> list[list[Hand]]:
         def palm(second: float) -> Hand:
@@ -266,6 +267,20 @@ def test_a_place_is_told_where_nobody_is_seen(facts_of: Seer) -> None:
     assert (place.name, place.since) == ("lake", 10.0)
     assert facts_of(clip_of(wall()), FakeEyes(lake=0.3)).things == ()
     assert facts_of(clip_of(wall()), FakeEyes(one, lake=0.8)).things == ()
+
+
+def test_what_somebody_wears_or_plays_is_told_beside_them(facts_of: Seer) -> None:
+    def seen(people: People, **also: float) -> tuple[set[str | None], list[str]]:
+        facts = facts_of(clip_of(wall()), FakeEyes(people, also=also))
+        return {fact.clothes for fact in facts.people}, [fact.name for fact in facts.things]
+
+    assert seen(one, guitar=0.8) == ({None}, ["guitar"])
+    assert seen(nobody, guitar=0.8) == (set(), ["guitar"])
+    assert seen(one, **{"a suit": 0.8}) == ({"a suit"}, [])
+    assert seen(one, **{"a suit": 0.4}) == ({None}, [])
+    # Nobody knows who of two wears it, and a suit without anybody is none.
+    assert seen(two, **{"a suit": 0.8}) == ({None}, [])
+    assert seen(nobody, **{"a suit": 0.8}) == (set(), [])
 
 
 def test_who_turns_round_shows_a_face_and_who_turns_away_or_is_seen_from_behind_none(facts_of: Seer) -> None:

@@ -22,6 +22,7 @@ from shotad.sight import (
     Track,
     figure_of,
     scene_of,
+    sure_of,
     things_of,
 )
 from shotad.sight.things import merge, tiles_of
@@ -127,6 +128,8 @@ def test_a_thing_needs_all_three_in_several_frames(
         ([{"mountain": 0.6}] * 4, ("mountain", MANY)),
         ([{"lake": 0.45}] * 4, None),
         ([{"lake": 0.9}] * 3 + [{"lake": 0.1}], None),
+        ([{"lake": 0.1}] + [{"lake": 0.9}] * 3, ("lake", 1)),
+        ([{"dog": 0.7}] * 4, None),
         ([{"lake": 0.5, "seashore": 0.4}] * 4, None),
         ([{"bird": 0.9}, *[{}] * 3], None),
     ],
@@ -134,10 +137,45 @@ def test_a_thing_needs_all_three_in_several_frames(
 def test_what_fills_a_picture_fills_all(
     shares: Sequence[dict[str, float]], expected: tuple[str, int] | None
 ) -> None:
-    kinds = dict.fromkeys(("lake", "seashore", "mountain", "bird"), 0.0)
-    fact = scene_of([{**kinds, **frame} for frame in shares], 2, 1.5)
+    kinds = dict.fromkeys(("lake", "seashore", "mountain", "bird", "dog"), 0.0)
+    late = bool(expected) and shares[0] != shares[1]
+    fact = scene_of([{**kinds, **frame} for frame in shares], [1.5, 2.5, 3.5, 4.5], 2)
     assert (fact and (fact.name, fact.count)) == expected
-    assert fact is None or (fact.shot, fact.since) == (2, 1.5)
+    assert fact is None or (fact.shot, fact.since) == (2, 2.5 if late else 1.5)
+
+
+class Saying:
+    """Takes the left half of a picture's squares for one class and others for another, so surely."""
+
+    side = 8
+
+    def __init__(self, **classes: float) -> None:
+        self.classes = {int(name[1:]): share for name, share in classes.items()}
+
+    def certainty(self, square: Image) -> np.ndarray:
+        odds = np.zeros(1000)
+        for number, share in self.classes.items():
+            odds[number] = share
+        return odds
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"c975": 0.5}, {"c975": 0.5}, {"lake": 0.6}),
+        ({"c975": 0.9}, {"c975": 0.9}, {"lake": 1.0}),
+        # One alone must be surer, and says nothing of what is told beside people.
+        ({"c975": 0.55}, {"c970": 0.9}, {"lake": 0.55, "mountain": 0.0}),
+        ({"c541": 0.9, "c834": 0.9}, {}, {"drum": 0.0, "a suit": 0.0}),
+        ({"c402": 0.2, "c546": 0.2}, {"c420": 0.9}, {"guitar": 0.72}),
+    ],
+)
+def test_two_classifiers_are_surer_than_one(
+    first: dict[str, float], second: dict[str, float], expected: dict[str, float]
+) -> None:
+    sure = sure_of(np.zeros((20, 30, 3), np.uint8), Saying(**first), Saying(**second))  # type: ignore[arg-type]
+    assert {kind: sure[kind] for kind in expected} == pytest.approx(expected)
+    assert all(0 <= share <= 1 for share in sure.values())
 
 
 def course(xs: list[float], *, y: float = 0.5, people: list[Person] | None = None) -> str | None:
