@@ -268,7 +268,7 @@ _LIVELY = frozenset(
 )
 """Animals and vehicles are told before furniture, which is not told where people are."""
 _USED = {"bookshelf": "before"} | dict.fromkeys(
-    ("laptop", "bicycle", "motorcycle", *(kind for kind in BESIDE if kind != "bookshelf")), "with"
+    ("bicycle", "motorcycle", *(kind for kind in BESIDE if kind != "bookshelf")), "with"
 )
 """Things that say what people are at or by, and how."""
 _PLACES = frozenset(

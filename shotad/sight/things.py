@@ -143,6 +143,7 @@ SCENES: dict[str, tuple[int, ...]] = {
 }
 """What fills pictures without being one of COCO's things, by classifiers' classes alone."""
 BESIDE: dict[str, tuple[int, ...]] = {
+    "laptop": KINDS["laptop"],
     "guitar": (402, 420, 546),
     "violin": (889,),
     "drum": (541,),
