@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
@@ -36,7 +37,6 @@ from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.film import (
     OVERVIEW,
     Prepared,
-    ShotMoments,
     context_shots,
     moments_of,
     plan_frames,
@@ -112,8 +112,7 @@ class ClipBuilder:
         )
         known = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
         book = book_of(known["shots"], known["pairs"], guessed=self._readers.scales is not None)
-        config = context.config
-        self._reader = ClipReader(book, self._readers, config.threads, config.compute.batch)
+        self._reader = ClipReader(book, self._readers, context.config.threads, context.config.compute.batch)
         self._stamps: tuple[float, Seconds | None] | None = None
         # By slot; shots of which no frame is shown are among them
         self._shots: dict[str, tuple[ContextShot, ...]] = {}
@@ -133,9 +132,8 @@ class ClipBuilder:
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> None:
         """Find the clips of the slots that begin in the part to describe, with who is in them."""
         given, frames = self._context.given, self._context.frames
-        end = math.inf if given.end is None else given.end
-        slots = [slot for slot in prepared.slots if given.start <= slot.interval.start < end]
-        sketches = [self._sketch(slot, prepared) for slot in slots]
+        begin, end = given.start, math.inf if given.end is None else given.end
+        sketches = [self._sketch(s, prepared) for s in prepared.slots if begin <= s.interval.start < end]
         if run is None:
             # Of what moments frames will be wanted, so that all who look share one pass
             clips = [self._clip(sketch) for sketch in sketches]
@@ -162,29 +160,33 @@ class ClipBuilder:
         Pairs are scored that lie as near to each other as those of the clip of a slot within one shot.
         """
         context, clock = self._context.config.context, self._clock(end)
-        pieces = [ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots]
-        known = [(piece, _moments(piece, whole=True, clock=clock)) for piece in pieces]
-        looks = [ShotSample(piece.shot.index, moments) for piece, moments in known if moments is not None]
+        looks = _looks([ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots], clock)
         near = context.past + 1 + context.future
         for _ in self._read([looks[first : first + near] for first in range(len(looks))], "shots"):
             pass
 
     def _read(self, clips: Sequence[Sequence[ShotSample]], unit: str) -> Iterator[int]:
-        """The number of each clip as soon as its grammar is known, in order; what is read is written down."""
+        """The number of each clip as soon as its grammar is known, in order; the next is read meanwhile."""
         self._reader.book.keep(clips)
-        lacking = [number for number, clip in enumerate(clips) if self._reader.lacks(clip)]
+        lacking = {number for number, clip in enumerate(clips) if self._reader.lacks(clip)}
         moments = self._reader.moments(clips[number] for number in lacking)
         pictures = Sweep(moments, self._context.frames.pictures)
-        read = dict(zip(lacking, range(1, len(lacking) + 1), strict=True))
+
+        def read(number: int) -> int:
+            if number in lacking:
+                self._reader.read(clips[number], pictures)
+                task.advance()
+                if number % SAVE_EVERY == SAVE_EVERY - 1:
+                    self._save(clips)
+            return number
+
+        news = reported(self._context.progress, "Reading film grammar", len(lacking), unit)
         try:
-            with reported(self._context.progress, "Reading film grammar", len(lacking), unit) as task:
-                for number, clip in enumerate(clips):
-                    if number in read:
-                        self._reader.read(clip, pictures)
-                        task.advance()
-                        if read[number] % SAVE_EVERY == 0:
-                            self._save(clips)
-                    yield number
+            with news as task, ThreadPoolExecutor(1, "reading grammar") as pool:
+                ahead = pool.submit(read, 0)
+                for after in range(1, len(clips) + 1):
+                    now, ahead = ahead, pool.submit(read, after)
+                    yield now.result()
         finally:
             self._save(clips)
 
@@ -197,11 +199,7 @@ class ClipBuilder:
         """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
         clock = self._clock(self._stamps[0] if self._stamps else self._context.film.info.duration)
         whole = self._context.config.threads.by_rules.span == "shot"
-        known = [(piece, _moments(piece, whole=whole, clock=clock)) for piece in self._shots[sketch.slot.id]]
-        of_clip = "" if whole else sketch.slot.id
-        return [
-            ShotSample(piece.shot.index, moments, of_clip) for piece, moments in known if moments is not None
-        ]
+        return _looks(self._shots[sketch.slot.id], clock, "" if whole else sketch.slot.id)
 
     def _plan(self, sketch: SlotPlan, clip: Sequence[ShotSample]) -> SlotPlan:
         config, numbers = self._context.config, {p.shot.index: n for n, p in enumerate(sketch.shots)}
@@ -221,13 +219,14 @@ class ClipBuilder:
         threshold = threshold_of(self._readers, self._context.config.threads)
         looks = [look for clip in clips if not self._reader.lacks(clip) for look in clip]
         record = {
+            "key": self._key,
             "features": features,
             "threshold": threshold,
             "scale_method": scale_method,
             "shots": look_rows(book, looks, threshold),
             "pairs": pair_rows(book, looks),
         }
-        self._context.folder.write_json("grammar.json", {"key": self._key, **record})
+        self._context.folder.write_json("grammar.json", record)
 
 
 Clock = tuple[Seconds | None, Fraction]
@@ -299,11 +298,14 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
     return Readers(maker, scales), warnings
 
 
-def _moments(piece: ContextShot, *, whole: bool, clock: Clock) -> ShotMoments | None:
+def _looks(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> list[ShotSample]:
+    """The looks at whole shots, or with ``slot`` at what its clip shows; shorter than the grid gives none."""
     stamps, rate = clock
-    if whole:
-        return moments_of(piece.shot.interval, rate, stamps=stamps)
-    return published_moments_of(piece.clipped)
+    found = (
+        published_moments_of(p.clipped) if slot else moments_of(p.shot.interval, rate, stamps=stamps)
+        for p in pieces
+    )
+    return [ShotSample(p.shot.index, m, slot) for p, m in zip(pieces, found, strict=True) if m is not None]
 
 
 def _names(readers: Readers) -> list[str | None]:

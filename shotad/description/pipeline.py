@@ -114,7 +114,6 @@ def describe(
     with span("load"):
         engines.get_ready(config, context.progress)
         get_ready(context)
-    with span("load"):
         builder = ClipBuilder(context, engines.looks.abilities.frames_per_second)
     prepared = prepare(context)
     builder.outline(prepared)

@@ -229,8 +229,7 @@ def _zones(context: RunContext, free: Sequence[Interval], added: Sequence[Interv
     """Where frames will be looked at, as far as the speech shows; ``added`` are slots by hand."""
     given, duration = context.given, context.film.info.duration
     part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
-    gaps = [gap for gap in free if gap.duration >= HARD_MINIMUM and part]
-    gaps += added
+    gaps = [*(gap for gap in free if gap.duration >= HARD_MINIMUM), *added]
     inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
     moments = credit_moments(duration) if context.config.slots.find_credits else []
     return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=moments[0] if moments else duration)

@@ -84,7 +84,7 @@ class PyavFilm(Film):
         shown where data is missing depends with several on how far another has come.
         """
         painter, given, end = self.painter(), 0, None
-        several = 1 if hardware else min(processors(), MOST_THREADS)
+        several = 1 if hardware or processors() == 1 else min(processors() + 1, MOST_THREADS)
         for threads in sorted({1, several}, reverse=True):
             decoder = self.decoder(threads, hardware)
             try:
@@ -156,7 +156,7 @@ class PyavFilm(Film):
 
 
 MOST_THREADS = 16
-"""More than that ffmpeg advises against."""
+"""More than that ffmpeg advises against. One more than processors: none waits while frames are looked at."""
 
 LATE = 16
 """Frames that may be shown before damage is told in which they share: those that a decoder may put in another

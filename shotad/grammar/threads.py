@@ -150,9 +150,10 @@ def matching_of(maker: FeatureMaker, grid: tuple[int, int], both_ways: bool = Fa
 
 def _score(ours: Array, theirs: Array, inside: npt.NDArray[np.bool_], matching: Matching) -> float:
     """Equation 4 for one pair of frames, ``[N, D]`` each."""
-    if not is_torch_array(ours):  # half precision has fast products in torch alone
-        ours, theirs = numpy_scores(ours), numpy_scores(theirs)
-    cosines = numpy_scores(ours @ theirs.T)
+    # Half precision has fast products in torch alone; more than eight rows OpenBLAS gives to threads, which
+    # take up to 15 ms to meet on a busy machine.
+    rows = [ours] if is_torch_array(ours) else np.split(ours, range(8, len(ours), 8))
+    cosines = np.concatenate([numpy_scores(few @ theirs.T) for few in rows])
     logits = np.where(inside, cosines / np.float32(matching.temperature), 0)
     # The greatest softmax, one way or both: 1 over the sum of the exponentials of logits less the greatest
     axes = (1, 0) if matching.both_ways else (1,)

@@ -98,7 +98,7 @@ class TextReader:
 
     @cached_property
     def _detector(self) -> OnnxModel:
-        return OnnxModel(weights_file(TEXT_WEIGHTS[0]))
+        return OnnxModel(weights_file(TEXT_WEIGHTS[0]), threads=2)
 
     @cached_property
     def _recogniser(self) -> tuple[OnnxModel, tuple[str, ...]]:
