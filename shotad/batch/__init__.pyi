@@ -1,4 +1,4 @@
-from .batch import Batch as Batch, BatchProgress as BatchProgress, Terms as Terms
+from .batch import Batch as Batch, BatchProgress as BatchProgress
 from .fetching import read_text as read_text
 from .films import Watch as Watch
 from .jobs import done_before as done_before

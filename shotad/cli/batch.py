@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         Planned,
         Planner,
         Report,
-        Terms,
         Watch,
         Wishes,
     )
@@ -141,19 +140,16 @@ OFF = "off"
 AUTO = "auto"
 
 
-def terms_of(options: Mapping[str, Any], config: Config, films: int) -> Terms:
-    """The terms of a batch of so many films (with ``--watch``: to begin with)."""
-    from shotad.batch import Terms, how_many
+def as_many_as_go(config: Config, films: int | None) -> int:
+    """How many of so many films to work on at once (None: there may come any number)."""
+    from shotad.batch import how_many
     from shotad.core import memory_free, processors
     from shotad.engines import ENGINES, stage_engines
 
-    count, keep, memory = limits_of(options)
-    if count is None:
-        stages = (stage_engines(config).stage1, stage_engines(config).stage2)
-        local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
-        number = processors() if options["watch"] else films
-        count = how_many(number, processors(), memory_free(), loads_models=local)
-    return Terms(count, options["retries"], keep, memory)
+    stages = (stage_engines(config).stage1, stage_engines(config).stage2)
+    local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
+    number = processors() if films is None else films
+    return how_many(number, processors(), memory_free(), loads_models=local)
 
 
 def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
@@ -387,8 +383,11 @@ def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> 
             board.note(f"{error.what} It will be taken when it is there.")
         board.note("Waiting for new films. Ctrl-C ends it.")
     report = Report(asked.report, asked.before, told=board.note)
-    terms = terms_of(asked.options, asked.wishes.config, len(planned))
-    batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
+    count, keep, memory = limits_of(asked.options)
+    if count is None:
+        count = as_many_as_go(asked.wishes.config, len(planned) if watch is None else None)
+    more = None if watch is None else _later(watch, planner, board, leaving)
+    batch = Batch(board, more, count, asked.options["retries"], keep, memory)
     batch.on_change = lambda: report.write(lambda: batch.rows, batch.seconds)
     stopped = False
     try:

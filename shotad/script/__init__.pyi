@@ -239,6 +239,7 @@ from .rules import (
     similarity as similarity,
     stretches as stretches,
 )
+from .sheet import guarded as guarded
 from .track import (
     EMPTIED as EMPTIED,
     REMOVED as REMOVED,
