@@ -36,12 +36,10 @@ from shotad.script import (
     load_track,
     save_track,
     save_translation,
-    script_places,
+    scripts_of,
     to_json,
     track_lock,
-    translation_places as script_places_of,
     with_edited_scripts,
-    with_translation_scripts,
 )
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
@@ -145,13 +143,8 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
             f"{file} belongs to another film: {own.name}, not {info.name}.",
             "Name its film with --film, or another work folder.",
         )
-    if file.name == TRACK:
-        read |= _contents(script_places(folder.path, track.film.name))
-        return with_edited_scripts(track, folder), read
-    if is_translation(file, track):
-        read |= _contents(script_places_of(track, folder.path))
-        return with_translation_scripts(track, folder), read
-    return Brought(track, {}), read
+    read |= _contents(path for _, path in scripts_of(track, folder.path, file.name))
+    return with_edited_scripts(track, folder, file=file.name), read
 
 
 def _contents(files: Iterable[Path]) -> dict[Path, str]:
