@@ -34,7 +34,7 @@ from shotad.sound.ad_tracks import AdSound, AdText
 from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
 from shotad.sound.mix import heard
-from shotad.sound.mux_film import check_container
+from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
@@ -256,13 +256,9 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
                     f"{film.info.name} is a series of pictures, and no film can be made of it.",
                     "The sound can: --make ad or --make mix.",
                 )
-            check_container(
-                film,
-                _nearest(one.path) / one.path.name,
-                sound=sound if one.kind.is_heard else None,
-                text=None if one.kind is Kind.FILM else text,
-                settings=config.container,
-            )
+            target, own = _nearest(one.path) / one.path.name, None if one.kind is Kind.FILM else text
+            with film.media.open() as source:
+                Assembly(film, target, source, sound if one.kind.is_heard else None, own, config.container)
 
 
 def _nearest(path: Path) -> Path:
