@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
@@ -75,8 +75,9 @@ class FileMaker:
         """
         if not wanted.kind.is_heard:
             return self._film(wanted, None)[0]
-        mix = self.mix(wanted.ending if wanted.kind.is_film else self.sounds_as)
-        if wanted.kind.is_film:
+        is_film = wanted.kind.is_film
+        mix = self.mix(wanted.ending if is_film else self.sounds_as)
+        if is_film:
             codec, info = self.materials.config.container.codec, self.scene(wanted.ending).film.info
             encoder = choose_coding(self._sound(mix), container_for(wanted.path), info, codec).encoder
         else:
@@ -85,7 +86,6 @@ class FileMaker:
         for number in range(ROUNDS):
             if number:
                 self.progress.note(f"{name}, decoded, is not within its limits: written again.")
-            is_film = wanted.kind.is_film
             made, sound = self._film(wanted, given) if is_film else self._sound_file(wanted, given)
             if sound is None:
                 return made
@@ -107,7 +107,7 @@ class FileMaker:
                 counted(blocks, mix.rate, task),
                 layout=layout,
                 rate=mix.rate,
-                tags=self._tags(wanted.kind),
+                tags=tags_of(self.materials.track, self.materials.voice, wanted.kind),
                 true_peak=mix.true_peak,
             )
         loudness, course = measure_file(wanted.path)
@@ -164,7 +164,7 @@ class FileMaker:
             sound=sound,
             text=text,
             settings=config.container,
-            metadata=self._tags(wanted.kind),
+            metadata=tags_of(track, self.materials.voice, wanted.kind),
             progress=self.progress,
         )
         meter, default = DecodedMeter(), config.container.default_track
@@ -185,9 +185,6 @@ class FileMaker:
             language,
             track_title(language),
         )
-
-    def _tags(self, kind: Kind) -> Mapping[str, str]:
-        return tags_of(self.materials.track, self.materials.voice, kind)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
