@@ -1,4 +1,4 @@
-from .batch import Batch as Batch, BatchProgress as BatchProgress, Terms as Terms
+from .batch import Batch as Batch, BatchProgress as BatchProgress
 from .fetching import read_text as read_text
 from .films import Watch as Watch
 from .jobs import done_before as done_before
@@ -6,12 +6,12 @@ from .limits import how_many as how_many, parse_size as parse_size
 from .places import is_local as is_local, local_path as local_path
 from .planning import (
     STDIN as STDIN,
-    Gathered as Gathered,
     Leaving as Leaving,
     Planned as Planned,
     Planner as Planner,
     Wishes as Wishes,
     gather as gather,
+    only as only,
     read_list as read_list,
 )
 from .ray.cluster import load_ray_settings as load_ray_settings

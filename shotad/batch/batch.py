@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from shotad.batch.jobs import FilmResult, done_before
-from shotad.batch.limits import Need, Room, size_text
+from shotad.batch.limits import Need, Room
 from shotad.batch.planning import Planned
 from shotad.batch.table import FilmRow, labels, line_of
 from shotad.batch.workers import News, TaskNews, Work, Worker, WorkerPool, serve
-from shotad.core import NoProgress, NoRoom, Progress, Task, duration, sentence
+from shotad.core import NoProgress, NoRoom, Progress, Task, duration, sentence, size_text
 
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""
@@ -27,24 +27,18 @@ SAME = 3
 More = Callable[[], Sequence[Planned]]
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """How a batch works: films at once, further tries, bytes to keep free on disk (None: no check),
-    bytes of memory that a worker may take (None: no limit)."""
+@dataclass(slots=True)
+class Batch:
+    """Works through films, ``count`` at once, each with so many further tries. ``more`` gives those that come
+    later (None: none do; it ends with the last). ``keep``: bytes to keep free on disk (None: no check),
+    ``memory``: bytes that a worker may take (None: no limit)."""
 
+    board: BatchProgress
+    more: More | None = None
     count: int = 1
     retries: int = 1
     keep: int | None = None
     memory: int | None = None
-
-
-@dataclass(slots=True)
-class Batch:
-    """Works through films. ``more`` gives those that come later (None: none do; it ends with the last)."""
-
-    terms: Terms
-    board: BatchProgress
-    more: More | None = None
     on_change: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.monotonic
     work: Work = serve
@@ -77,11 +71,11 @@ class Batch:
         An interruption ends the workers tidily and goes on to the caller; `rows` then shows how far it came.
         """
         self._start = self.clock()
-        self._room = Room(self.terms.keep)
+        self._room = Room(self.keep)
         self._add(films)
         self.board.start(None if self.more else len(self._entries))
         try:
-            with WorkerPool(self.terms.count, memory=self.terms.memory, work=self.work) as pool:
+            with WorkerPool(self.count, memory=self.memory, work=self.work) as pool:
                 self._work_through(pool)
         finally:
             self.board.stop()
@@ -166,13 +160,13 @@ class Batch:
         else:
             what, hint = result.error
             self._same = [*(one for one in self._same if one == what), what]
-            if len(self._same) >= max(SAME, self.terms.count + 1):
+            if len(self._same) >= max(SAME, self.count + 1):
                 many = f"{len(self._same)} films in a row"
                 self.halted = f"{many} failed alike, so no other is begun: {what} {hint}"
                 self.board.note(self.halted)
         result = replace(result, attempts=entry.tries, peak=max(result.peak, worker.peak))
         hopeless = result.kind == "memory" and worker.gone and worker.films <= 1
-        if result.again and entry.tries <= self.terms.retries and not hopeless:
+        if result.again and entry.tries <= self.retries and not hopeless:
             assert result.error is not None
             self.board.note(f"{entry.label}: {result.error[0]} It will be tried again, alone, at the end.")
             self._alone.append(entry)
@@ -214,27 +208,13 @@ _LABEL = 28
 
 
 @dataclass(slots=True)
-class _Going:
-    """A task that is under way, and its bar."""
-
-    name: str
-    total: float | None
-    bar: Task
-    done: float = 0.0
-
-    def __str__(self) -> str:
-        name = self.name[:1].lower() + self.name[1:] if self.name[1:2].islower() else self.name
-        return f"{name} {min(self.done / self.total, 1):.0%}" if self.total else name
-
-
-@dataclass(slots=True)
 class BatchProgress:
     """Shows films that are at work through a front end; ``bars`` where that draws them."""
 
     progress: Progress
     bars: bool
     clock: Callable[[], float] = time.monotonic
-    _films: dict[str, dict[int, _Going]] = field(default_factory=dict)
+    _films: dict[str, dict[int, tuple[TaskNews, Task]]] = field(default_factory=dict)
     _whole: Task | None = None
     _last: float = 0.0
     _begun: float = 0.0
@@ -267,16 +247,17 @@ class BatchProgress:
             short = label if len(label) <= _LABEL else f"…{label[1 - _LABEL :]}"
             name = f"{short}: {news.name}"
             bar = (self.progress if self.bars else NoProgress()).task(name, news.total, news.unit)
-            going[news.number] = _Going(news.name, news.total, bar)
+            going[news.number] = news, bar
         elif isinstance(news, TaskNews):
-            task, done = going[news.number], news.done
-            if task.total is not None:
+            before, bar = going[news.number]
+            if news.total is not None:
                 # Sums of seconds go beyond the total by a hair.
-                done = max(min(done, task.total * _WHOLE), task.done)
-            task.bar.advance(done - task.done)
-            task.done = done
+                news = replace(news, done=max(min(news.done, news.total * _WHOLE), before.done))
+            bar.advance(news.done - before.done)
+            going[news.number] = news, bar
             if news.ended:
-                going.pop(news.number).bar.done()
+                del going[news.number]
+                bar.done()
 
     def ended(self, row: FilmRow) -> None:
         """A film has ended, or was done before, of which nothing is said."""
@@ -288,16 +269,16 @@ class BatchProgress:
 
     def forget(self, label: str) -> None:
         """A film is not at work any more."""
-        for task in self._films.pop(label, {}).values():
-            task.bar.done()
+        for _, bar in self._films.pop(label, {}).values():
+            bar.done()
 
     def still(self, counts: str) -> None:
         """Say now and then what is at work; ``counts`` is how many films are done, and the time left."""
         if self.bars or not self._films or self.clock() - self._last < PAUSE:
             return
         self._last = self.clock()
-        doing = ((label, ", ".join(map(str, tasks.values()))) for label, tasks in self._films.items())
-        at_work = (f"{label}: {told or 'at work'}" for label, told in doing)
+        told = {label: [_share(news) for news, _ in tasks.values()] for label, tasks in self._films.items()}
+        at_work = (f"{label}: {', '.join(tasks) or 'at work'}" for label, tasks in told.items())
         self.progress.note(f"After {duration(self.clock() - self._begun)}: {'; '.join(at_work)}. {counts}")
 
     def note(self, text: str) -> None:
@@ -311,3 +292,9 @@ class BatchProgress:
             self.forget(label)
         if self._whole is not None:
             self._whole.done()
+
+
+def _share(news: TaskNews) -> str:
+    """``fetching weights 42%``."""
+    name = news.name[:1].lower() + news.name[1:] if news.name[1:2].islower() else news.name
+    return f"{name} {min(news.done / news.total, 1):.0%}" if news.total else name

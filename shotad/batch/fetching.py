@@ -25,7 +25,17 @@ from filelock import FileLock, Timeout
 
 from shotad.batch.places import is_local, local_path, name_of, shown
 from shotad.batch.store import Entry, Store, names_below
-from shotad.core import InUse, NoProgress, Progress, StorageError, key_of, reported, stem_of, write_text
+from shotad.core import (
+    InUse,
+    NoProgress,
+    Progress,
+    StorageError,
+    key_of,
+    reported,
+    size_text,
+    stem_of,
+    write_text,
+)
 
 PART = 8 << 20
 """Bytes of one request: large enough that requests cost little, small enough that little is lost."""
@@ -205,8 +215,8 @@ def check_room(folder: Path, wanted: int, place: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < wanted + SPARE:
         raise StorageError(
-            f"{shown(place)} does not fit on the disk of {folder}: {_size(wanted)} are to be fetched, "
-            f"{_size(free)} are free, of which {_size(SPARE)} stay so.",
+            f"{shown(place)} does not fit on the disk of {folder}: {size_text(wanted)} are to be fetched, "
+            f"{size_text(free)} are free, of which {size_text(SPARE)} stay so.",
             "Make room, name another scratch folder, or let fewer films be described at a time.",
             again=True,
         )
@@ -217,10 +227,6 @@ def _coming(film: Path) -> int:
     files = [path for path in film.glob("*") if path.is_file()]
     notes = [json.loads(path.read_bytes()) for path in files if path.suffix == ".json"]
     return max(0, sum(note["size"] or 0 for note in notes) - sum(path.stat().st_size for path in files))
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
 _NAME = re.compile(r".+-[0-9a-f]{16}")

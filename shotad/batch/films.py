@@ -303,7 +303,7 @@ class Watch:
         if began < self._next:
             return []
         try:
-            found = list(self._look())
+            found = [film for film in self._look() if not film.lost]
             self.trouble = None
         except (ShotadError, OSError) as error:
             found, self.trouble = [], str(error)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.batch.jobs import FilmJob
-from shotad.core import FilmInfo, NoRoom, UsageError
+from shotad.core import FilmInfo, NoRoom, UsageError, size_text
 from shotad.film import Grid
 from shotad.sound import OutputFile
 
@@ -86,14 +86,6 @@ def parse_size(text: str) -> int:
     if match is None:
         raise UsageError(f"{text!r} is no size.", "Write 2GB, 500MB or 1.5GB.")
     return int(float(match[1].replace(",", ".")) * _UNITS[match[2].lower()])
-
-
-def size_text(size: float) -> str:
-    """``2500000000 → 2.5 GB``."""
-    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size / 1e3:.0f} kB"
 
 
 class Room:

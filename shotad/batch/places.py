@@ -9,14 +9,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from shotad.core import ShotadError, StorageError, UsageError, stem_of, without_secrets, work_folder_of
+from shotad.core import (
+    ShotadError,
+    StorageError,
+    UsageError,
+    stem_of,
+    with_texts,
+    without_secrets,
+    work_folder_of,
+)
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 S3 = ("s3", "s3a")
@@ -162,12 +169,4 @@ class Addresses:
                     return after + text[len(before) :]
             return text
 
-        return (json.dumps(_walked(tree, change), ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _walked(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _walked(inner, change) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_walked(inner, change) for inner in value]
-    return change(value) if isinstance(value, str) else value
+        return (json.dumps(with_texts(tree, change), ensure_ascii=False, indent=1) + "\n").encode()

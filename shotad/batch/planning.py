@@ -79,8 +79,9 @@ class Planner:
         self._folders = Folders(wishes.out)
         self._configs: dict[tuple[str, ...], Config] = {}
 
-    def plan(self, found: Sequence[Entry]) -> list[Planned]:
-        """The jobs of ``found`` films, in that order."""
+    def plan(self, films: Sequence[Entry]) -> list[Planned]:
+        """The jobs of ``films``, in that order; those of lost ones come last, with their failures."""
+        found = [film for film in films if not film.lost]
         near = Neighbours()
         if not self._wishes.alone:
             near.read(parent_of(one.place) for one in found)
@@ -99,6 +100,9 @@ class Planner:
             except ShotadError as error:
                 trouble = _failed(job, error)
             planned.append(Planned(job, size, uses, trouble))
+        for film, why in [(film, film.lost) for film in films if film.lost]:
+            job = self._plain(film, self._folders.of([film.place])[0])
+            planned.append(Planned(job, trouble=_failed(job, why)))
         return planned
 
     def _with(self, job: FilmJob, beside: Beside) -> FilmJob:
@@ -117,11 +121,6 @@ class Planner:
             job = replace(job, cast=beside.cast, cast_key="", cast_photos=None)
         return replace(job, config=config, configs=(*job.configs, *files), subtitles=beside.subtitles)
 
-    def lost(self, place: str, error: ShotadError) -> Planned:
-        """A film of a list that is not there."""
-        job = self._plain(Entry(place, None, None), self._folders.of([place])[0])
-        return Planned(job, trouble=_failed(job, error))
-
     def _plain(self, film: Entry, folder: str) -> FilmJob:
         shared: dict[str, Any] = {one.name: getattr(self._wishes, one.name) for one in fields(FilmJob)}
         # Of a bank of many films' casts: that of this film is called as the film.
@@ -138,40 +137,28 @@ def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
     return failure(job, error.what, error.hint, kind=type(error).__name__, attempts=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The films that were named, each once; ``lost`` are lines of a list with nothing there, and why."""
-
-    found: tuple[Entry, ...] = ()
-    lost: tuple[tuple[str, ShotadError], ...] = ()
-
-    def planned(self, planner: Planner) -> list[Planned]:
-        """A job for each film, and for each that is lost its failure."""
-        return [*planner.plan(self.found), *(planner.lost(place, error) for place, error in self.lost)]
-
-    def only(self, films: Iterable[str]) -> Gathered:
-        """Those of ``films`` alone, which are named as reports do: without keys."""
-        wanted = frozenset(films)
-        lost = tuple(one for one in self.lost if shown(one[0]) in wanted)
-        return Gathered(tuple(film for film in self.found if shown(film.place) in wanted), lost)
+def only(found: Iterable[Entry], films: Iterable[str]) -> tuple[Entry, ...]:
+    """Those of ``films`` alone, which are named as reports do: without keys."""
+    wanted = frozenset(films)
+    return tuple(film for film in found if shown(film.place) in wanted)
 
 
-def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None) -> Gathered:
-    """The films of ``sources`` and of the lines of lists, in that order.
+def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None) -> tuple[Entry, ...]:
+    """The films of ``sources`` and of the lines of lists, in that order, each once.
 
     ``rate``: a folder without films is one of numbered frames. Raises FilmError where there is nothing by the
-    name of a source; of a list the others are taken.
+    name of a source; lines of a list with nothing there come last (`Entry.lost`).
     """
     found: dict[str, Entry] = {}
-    lost: dict[str, ShotadError] = {}
+    lost: dict[str, Entry] = {}
     for source in sources:
         found.update((film.place, film) for film in _films_of(source, rate) if film.place not in found)
     for line in listed:
         try:
             found.update((film.place, film) for film in _films_of(line, rate) if film.place not in found)
         except ShotadError as error:
-            lost[_absolute(line)] = error
-    return Gathered(tuple(found.values()), tuple(lost.items()))
+            lost[_absolute(line)] = Entry(_absolute(line), lost=error)
+    return (*found.values(), *lost.values())
 
 
 def _films_of(source: str, rate: str | None) -> Iterator[Entry]:
@@ -180,7 +167,7 @@ def _films_of(source: str, rate: str | None) -> Iterator[Entry]:
         found = True
         yield film
     if not found and rate is not None and is_local(place) and Path(place).is_dir():
-        yield Entry(place, None, None)
+        yield Entry(place)
 
 
 def _absolute(place: str) -> str:

@@ -331,12 +331,14 @@ class Entry:
     mark.
 
     The mark, which only stores have, is another whenever the content is: the ETag where the store has one.
+    ``lost``: why there is nothing, of a film that a list names.
     """
 
     place: str
-    size: int | None
-    changed: datetime | None
+    size: int | None = None
+    changed: datetime | None = None
     mark: str = ""
+    lost: ShotadError | None = None
 
 
 def entry_of(place: str, info: Mapping[str, Any]) -> Entry:

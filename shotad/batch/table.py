@@ -16,7 +16,7 @@ from typing import Any
 
 from shotad import __version__
 from shotad.batch.jobs import FilmResult
-from shotad.batch.limits import Need, size_text
+from shotad.batch.limits import Need
 from shotad.batch.places import is_local, local_path, shown, without_query
 from shotad.batch.planning import Planned
 from shotad.core import (
@@ -28,6 +28,7 @@ from shotad.core import (
     plural,
     printable,
     sentence,
+    size_text,
     write_text,
 )
 

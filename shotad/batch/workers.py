@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.limits import Need, size_text
-from shotad.core import NoRoom, Task, interruptible, leave, memory_of
+from shotad.batch.limits import Need
+from shotad.core import NoRoom, Task, interruptible, leave, memory_of, size_text
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess

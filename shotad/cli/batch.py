@@ -36,13 +36,12 @@ from shotad.core import CastError, Config, EngineError, FilmError, UsageError, W
 if TYPE_CHECKING:
     from shotad.batch import (
         BatchProgress,
+        Entry,
         FilmRow,
-        Gathered,
         Leaving,
         Planned,
         Planner,
         Report,
-        Terms,
         Watch,
         Wishes,
     )
@@ -57,13 +56,13 @@ class BatchRequest:
     wishes: Wishes
     report: Path
     before: Sequence[Mapping[str, Any]]
-    look: Callable[[], Gathered]
-    gathered: Gathered
+    look: Callable[[], tuple[Entry, ...]]
+    gathered: tuple[Entry, ...]
 
     @property
     def is_something(self) -> bool:
         """Whether there is a film, or may be one later."""
-        return bool(self.gathered.found or self.gathered.lost or self.options["watch"])
+        return bool(self.gathered or self.options["watch"])
 
     @staticmethod
     def of(films: Sequence[str], options: Mapping[str, Any]) -> BatchRequest:
@@ -75,6 +74,7 @@ class BatchRequest:
             gather,
             is_local,
             local_path,
+            only,
             read_list,
             read_report,
             read_text,
@@ -97,13 +97,13 @@ class BatchRequest:
         typed = sys.stdin.read() if STDIN in options["lists"] else ""
         failed = failed_in(before)
 
-        def look() -> Gathered:
+        def look() -> tuple[Entry, ...]:
             lists = [(name, typed if name == STDIN else read_text(name)) for name in options["lists"]]
             listed = [line for name, text in lists for line in read_list(name, text)]
             if options["only_failed"] and not films and not listed:
                 return gather((), failed)
             found = gather(films, listed, options["frame_rate"])
-            return found.only(failed) if options["only_failed"] else found
+            return only(found, failed) if options["only_failed"] else found
 
         return BatchRequest(options, wishes, report, before, look, look())
 
@@ -141,19 +141,16 @@ OFF = "off"
 AUTO = "auto"
 
 
-def terms_of(options: Mapping[str, Any], config: Config, films: int) -> Terms:
-    """The terms of a batch of so many films (with ``--watch``: to begin with)."""
-    from shotad.batch import Terms, how_many
+def as_many_as_go(config: Config, films: int | None) -> int:
+    """How many of so many films to work on at once (None: there may come any number)."""
+    from shotad.batch import how_many
     from shotad.core import memory_free, processors
     from shotad.engines import ENGINES, stage_engines
 
-    count, keep, memory = limits_of(options)
-    if count is None:
-        stages = (stage_engines(config).stage1, stage_engines(config).stage2)
-        local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
-        number = processors() if options["watch"] else films
-        count = how_many(number, processors(), memory_free(), loads_models=local)
-    return Terms(count, options["retries"], keep, memory)
+    stages = (stage_engines(config).stage1, stage_engines(config).stage2)
+    local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
+    number = processors() if films is None else films
+    return how_many(number, processors(), memory_free(), loads_models=local)
 
 
 def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
@@ -208,14 +205,13 @@ def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     """Say what a run would do."""
     from shotad.batch import Planner, done_before, foreseen_json, foreseen_lines, labels
 
-    planned = asked.gathered.planned(Planner(asked.wishes))
+    planned = Planner(asked.wishes).plan(asked.gathered)
     for line in leaving.of(planned):
         console.note(line)
     results = [film.trouble or done_before(film.job) for film in planned]
     names = labels(planned)
-    console.result(
-        "\n".join(foreseen_lines(names, planned, results)), foreseen_json(names, planned, results)
-    )  # fmt: skip
+    lines = foreseen_lines(names, planned, results)
+    console.result("\n".join(lines), foreseen_json(names, planned, results))
 
 
 def finish(
@@ -336,7 +332,7 @@ def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     )
 
     settings = load_ray_settings(asked.options["ray_files"])
-    planned = asked.gathered.planned(Planner(asked.wishes))
+    planned = Planner(asked.wishes).plan(asked.gathered)
     for line in leaving.of(sent_to(planned, settings)):
         console.note(line)
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
@@ -371,24 +367,27 @@ def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> 
 
     planner, board = Planner(asked.wishes), BatchProgress(console, console.mode == "bars")
     settle = asked.options["settle"]
-    watch = Watch(lambda: asked.look().found, settle, time.monotonic) if asked.options["watch"] else None
+    watch = Watch(asked.look, settle, time.monotonic) if asked.options["watch"] else None
     if watch is None:
-        planned = asked.gathered.planned(planner)
+        planned = planner.plan(asked.gathered)
     else:
         # The films that are there when the watch begins and have not been written to for a while
         settled = datetime.now(UTC) - timedelta(seconds=settle)
-        ready = [f for f in asked.gathered.found if f.changed is None or f.changed <= settled]
+        ready = [f for f in asked.gathered if not f.lost and (not f.changed or f.changed <= settled)]
         watch.take(ready)
         planned = planner.plan(ready)
     for line in leaving.of(planned):
         console.note(line)
     if watch is not None:
-        for _, error in asked.gathered.lost:
+        for error in (film.lost for film in asked.gathered if film.lost):
             board.note(f"{error.what} It will be taken when it is there.")
         board.note("Waiting for new films. Ctrl-C ends it.")
     report = Report(asked.report, asked.before, told=board.note)
-    terms = terms_of(asked.options, asked.wishes.config, len(planned))
-    batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
+    count, keep, memory = limits_of(asked.options)
+    if count is None:
+        count = as_many_as_go(asked.wishes.config, len(planned) if watch is None else None)
+    more = None if watch is None else _later(watch, planner, board, leaving)
+    batch = Batch(board, more, count, asked.options["retries"], keep, memory)
     batch.on_change = lambda: report.write(lambda: batch.rows, batch.seconds)
     stopped = False
     try:

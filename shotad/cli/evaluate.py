@@ -460,12 +460,12 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
     an AD: id, action (if an AD has several), and score or one column per annotator. The mean is taken over
     annotators, then over actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
-    from shotad.evaluation import agreement, read_report, read_scores
+    from shotad.evaluation import agreement, agreement_text, read_report, read_scores
 
     scores, settings = read_scores(options["scores"]), _settings(options)
     found = agreement(read_report(report), scores, settings.measures.report, names=options["metrics"])
-    write_files(console, out, {"agreement.json": readable_json(found.record())})
-    console.result(found.text, found.record())
+    write_files(console, out, {"agreement.json": readable_json(found)})
+    console.result(agreement_text(found, scores), found)
 
 
 @click.command(name="inter-rater")

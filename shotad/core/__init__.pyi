@@ -165,6 +165,7 @@ from .progress import (
     reported as reported,
     seen as seen,
     sentence as sentence,
+    size_text as size_text,
     unnamed as unnamed,
     without_secrets as without_secrets,
 )
@@ -182,6 +183,7 @@ from .records import (
     utterance_rows as utterance_rows,
     utterances_of as utterances_of,
     whole_record as whole_record,
+    with_texts as with_texts,
 )
 from .runsettings import (
     SETTINGS as SETTINGS,

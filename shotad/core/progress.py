@@ -172,6 +172,14 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def size_text(size: float) -> str:
+    """``2500000000 → 2.5 GB``."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size / 1e3:.0f} kB"
+
+
 def _say(text: str) -> None:
     sys.stderr.write(f"{on_terminal(text)}\n")
     sys.stderr.flush()
@@ -192,9 +200,7 @@ _LINE_END = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 def printable(text: str) -> str:
     r"""``text`` with what has no place on a line written out: line ends as ``\n``, byte 255 as ``\xff``."""
-    if text.isprintable():
-        return text
-    return "".join(_written(one) if _is_unseen(one) else one for one in text)
+    return on_terminal(text, "")
 
 
 def seen(text: str) -> str:
@@ -209,11 +215,11 @@ def seen(text: str) -> str:
     return "".join(one for one in lines if one == "\n" or not _is_unseen(one))
 
 
-def on_terminal(text: str) -> str:
+def on_terminal(text: str, kept: str = "\n\t") -> str:
     """Text of several lines as it may be printed: newlines and tabs stay, what is not seen is written out."""
     if text.isprintable():
         return text
-    return "".join(_written(one) if one not in "\n\t" and _is_unseen(one) else one for one in text)
+    return "".join(_written(one) if one not in kept and _is_unseen(one) else one for one in text)
 
 
 def sentence(text: str) -> str:

@@ -8,19 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from shotad.core.engine import Facts
 from shotad.core.types import (
@@ -48,6 +39,15 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with each text in it changed; keys stay."""
+    if isinstance(value, Mapping):
+        return {key: with_texts(inner, change) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [with_texts(inner, change) for inner in value]
+    return change(value) if isinstance(value, str) else value
+
+
 def whole_record(name: str, line: bytes) -> Json | None:
     """The record in a line of the file ``name``; None where it is damaged: it can be made again."""
     try:
@@ -70,7 +70,7 @@ def record_in(name: str, data: bytes) -> Json:
     shape = shape_of(name)
     if shape is not None:
         try:
-            shape.validate_json(text, strict=True)
+            shape.model_validate_json(text, strict=True)
         except ValidationError as error:
             # The first thing that is wrong: shots, entry 4, start: Input should be a valid number, got 'x'
             first = error.errors(include_url=False)[0]
@@ -102,7 +102,11 @@ def shot_rows(shots: Sequence[Shot], cuts: Sequence[int]) -> list[Json]:
 
 def shots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Shot, ...]:
     """The shots that `shot_rows` wrote."""
-    return tuple(Shot(row["index"], Interval(row["start"], row["end"])) for row in rows)
+    return tuple(Shot(row["index"], _interval(row)) for row in rows)
+
+
+def _interval(row: Mapping[str, Any]) -> Interval:
+    return Interval(row["start"], row["end"])
 
 
 def utterance_rows(utterances: Iterable[Utterance]) -> list[Json]:
@@ -122,9 +126,7 @@ def utterance_rows(utterances: Iterable[Utterance]) -> list[Json]:
 def utterances_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Utterance, ...]:
     """The utterances that `utterance_rows` wrote."""
     return tuple(
-        Utterance(
-            Interval(row["start"], row["end"]), row["text"], SpeechKind(row["kind"]), row.get("speaker", "")
-        )
+        Utterance(_interval(row), row["text"], SpeechKind(row["kind"]), row.get("speaker", ""))
         for row in rows
     )
 
@@ -147,13 +149,7 @@ def slot_rows(slots: Iterable[Slot]) -> list[Json]:
 def slots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Slot, ...]:
     """The slots that `slot_rows` wrote."""
     return tuple(
-        Slot(
-            row["id"],
-            Interval(row["start"], row["end"]),
-            row["max_words"],
-            row["credits"],
-            row.get("label", ""),
-        )
+        Slot(row["id"], _interval(row), row["max_words"], row["credits"], row.get("label", ""))
         for row in rows
     )
 
@@ -547,13 +543,11 @@ _SHAPES: Mapping[str, type[BaseModel]] = {
 }
 
 
-@cache
-def shape_of(name: str) -> TypeAdapter[Any] | None:
+def shape_of(name: str) -> type[BaseModel] | None:
     """The shape of the record in the file ``name``; None where nothing is known of such a file.
 
     What lies aside, or is of one language, has the shape of the others: ``stage1.aside.jsonl``.
     """
     first, _, rest = name.partition(".")
-    ending: Literal["json", "jsonl"] = "jsonl" if rest.endswith("jsonl") else "json"
-    shape = _SHAPES.get(name) or _SHAPES.get(f"{first}.{ending}") or (_Keyed if ending == "jsonl" else None)
-    return None if shape is None else TypeAdapter(shape)
+    ending = "jsonl" if rest.endswith("jsonl") else "json"
+    return _SHAPES.get(name) or _SHAPES.get(f"{first}.{ending}") or (_Keyed if ending == "jsonl" else None)

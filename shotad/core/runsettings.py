@@ -20,6 +20,7 @@ from shotad import __version__
 from shotad.core.config import Config
 from shotad.core.errors import CastError, ConfigError, WorkFolderError
 from shotad.core.progress import without_secrets
+from shotad.core.records import with_texts
 from shotad.core.settings import assigned, build_settings, load_settings
 from shotad.core.workfolder import WorkFolder, read_record
 
@@ -31,8 +32,6 @@ PLANNING = ("film", "shots", "speech", "slots")
 
 HEARD = ("voice", "fit", "mix", "container", "extended", "lint", "film", "stage2", "openai", "local")
 """Groups of settings by which a track is spoken, mixed, written and checked."""
-
-_ENGINE_OF_STAGE = ("engine", "model", "revision", "base_url")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def write_settings(
         "given": asdict(given),
         "configs": [without_secrets(name) for name in configs],
         "assignments": [without_secrets(text) for text in assignments],
-        "config": _clean(config.model_dump(mode="json")),
+        "config": with_texts(config.model_dump(mode="json"), without_secrets),
     }
     text = json.dumps(record, ensure_ascii=False, indent=1, default=lambda path: str(path.absolute()))
     folder.write_text(SETTINGS, text + "\n")
@@ -154,7 +153,7 @@ def changed(config: Config, *, engine: str | None = None, assignments: Iterable[
     if engine is not None:
         tree["engine"] = engine
         for stage in ("stage1", "stage2"):
-            tree[stage] |= dict.fromkeys(_ENGINE_OF_STAGE)
+            tree[stage] |= dict.fromkeys(("engine", "model", "revision", "base_url"))
     found = build_settings(Config, assigned(tree, assignments))
     for group in PLANNING:
         if getattr(found, group) != getattr(config, group):
@@ -178,11 +177,3 @@ def for_rendering(
             f"Groups that do: {', '.join(HEARD)}. For others run shotad describe.",
         )
     return found
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _clean(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_clean(inner) for inner in value]
-    return without_secrets(value) if isinstance(value, str) else value

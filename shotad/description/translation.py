@@ -48,12 +48,10 @@ from shotad.description.translation_prompt import (
     wanted_lines,
 )
 from shotad.script import (
-    TRACK,
     Cue,
     Maker,
     Track,
     derive,
-    is_translation,
     load_track,
     log_name,
     respeak,
@@ -61,7 +59,6 @@ from shotad.script import (
     track_lock,
     track_name,
     with_edited_scripts,
-    with_translation_scripts,
 )
 from shotad.sight import load_cast
 
@@ -279,10 +276,7 @@ def read_source(path: Path, cast: GivenCast | None = None) -> Source:
     """
     track, folder = load_track(path), WorkFolder(path.parent)
     slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
-    if path.name == TRACK:
-        track = with_edited_scripts(track, folder).track
-    elif is_translation(path, track):
-        track = with_translation_scripts(track, folder).track
+    track = with_edited_scripts(track, folder, file=path.name).track
     # Those without a name are told by looks, which are translated.
     members = load_cast(cast.path, key=cast.key, photos=cast.photos) if cast is not None else ()
     return Source(track, slots, tuple(dict.fromkeys(member.says for member in members if member.says)))
@@ -342,4 +336,6 @@ def _previous(
     if not path.exists():
         return None
     track = load_track(path)
-    return track if discard_edits else with_translation_scripts(track, folder, (rooms, pace)).track
+    if discard_edits:
+        return track
+    return with_edited_scripts(track, folder, file=track_name(track.language), times=(rooms, pace)).track

@@ -20,7 +20,11 @@ from .cml import (
 from .datasets.checking import check_dataset as check_dataset, check_text as check_text
 from .datasets.dataset import Dataset as Dataset, Shard as Shard
 from .datasets.loading import load_dataset as load_dataset
-from .human_agreement import agreement as agreement, read_scores as read_scores
+from .human_agreement import (
+    agreement as agreement,
+    agreement_text as agreement_text,
+    read_scores as read_scores,
+)
 from .interrater import (
     Version as Version,
     from_scripts as from_scripts,

@@ -27,83 +27,54 @@ from shotad.evaluation.report.records import Report
 from shotad.evaluation.report.table import AGREEMENT, NONE, percent
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementReport:
-    """All metrics that were asked for, and each annotator against the others, as ``agreement.json`` has them.
-    ``unknown`` ids are scored by people and are not in the report."""
-
-    system: str
-    scores: HumanScores
-    metrics: tuple[Json, ...]
-    people: tuple[Json, ...]
-    unknown: tuple[str, ...]
-    settings: ReportSettings
-
-    @property
-    def text(self) -> str:
-        """All of it for people."""
-        level, all_of_them = percent(LEVEL), (*self.metrics, *self.people)
-        heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
-        rows = [
-            (one["title"], f"{one['n']:,}", *(_cell(one[name]) for name in COEFFICIENTS))
-            for one in all_of_them
-        ]
-        scores, several = self.scores, len(self.scores.columns) > 1
-        lines = [
-            f"{self.system} against human scores of {plural(len(scores.scores), 'AD')}.",
-            f"Scores stand in the column{'s' * several} {', '.join(scores.columns)}"
-            f"{', and are averaged' * several}.",
-        ]
-        if self.unknown:
-            shown = ", ".join(self.unknown[:10]) + (", …" if len(self.unknown) > 10 else "")
-            lines.append(f"{plural(len(self.unknown), 'scored AD')} not in the report: {shown}.")
-        if scores.empty:
-            lines.append(f"{plural(scores.empty, 'line')} without a score.")
-        if scores.ignored:
-            lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
-        lines += ["", *aligned(heads, rows, range(1, 5))]
-        lines += [f"{one['title']}: not defined, {one['reason']}." for one in self.metrics if "reason" in one]
-        ends = (one["pearson"]["interval"] for one in all_of_them)
-        basis = basis_words([Span(**one) if one else None for one in ends], self.settings.unit)
-        lines += [basis, ""] if basis else [""]
-        kinds = ("Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
-        cells = []
-        for row in AGREEMENT:
-            numbers = (*row["paragraphs"].values(), *row["sentences"].values())
-            cells.append((row["called"], *(f"{number:.3f}" for number in numbers)))
-        lines += aligned(("From the paper, Table 3", *kinds), cells, range(1, 5))
-        told = "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500"
-        return "\n".join([*lines, f"{told} with sentences."])
-
-    def record(self) -> Json:
-        """``agreement.json``."""
-        return {
-            "schema": 2,
-            "system": self.system,
-            "n": {
-                "scored_by_people": len(self.scores.scores),
-                "not_in_the_report": len(self.unknown),
-                "empty": self.scores.empty,
-            },
-            "columns": list(self.scores.columns),
-            "not_in_the_report": list(self.unknown),
-            "intervals": {"unit": self.settings.unit, "level": LEVEL},
-            "metrics": list(self.metrics),
-            "people": list(self.people),
-            "paper": list(AGREEMENT),
-        }
+def agreement_text(record: Json, scores: HumanScores) -> str:
+    """What `agreement` found of these scores, for people."""
+    level, all_of_them = percent(LEVEL), (*record["metrics"], *record["people"])
+    heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
+    rows = [
+        (one["title"], f"{one['n']:,}", *(_cell(one[name]) for name in COEFFICIENTS)) for one in all_of_them
+    ]
+    several, unknown = len(scores.columns) > 1, record["not_in_the_report"]
+    lines = [
+        f"{record['system']} against human scores of {plural(len(scores.scores), 'AD')}.",
+        f"Scores stand in the column{'s' * several} {', '.join(scores.columns)}"
+        f"{', and are averaged' * several}.",
+    ]
+    if unknown:
+        shown = ", ".join(unknown[:10]) + (", …" if len(unknown) > 10 else "")
+        lines.append(f"{plural(len(unknown), 'scored AD')} not in the report: {shown}.")
+    if scores.empty:
+        lines.append(f"{plural(scores.empty, 'line')} without a score.")
+    if scores.ignored:
+        lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
+    lines += ["", *aligned(heads, rows, range(1, 5))]
+    lines += [
+        f"{one['title']}: not defined, {one['reason']}." for one in record["metrics"] if "reason" in one
+    ]
+    ends = (one["pearson"]["interval"] for one in all_of_them)
+    basis = basis_words([Span(**one) if one else None for one in ends], record["intervals"]["unit"])
+    lines += [basis, ""] if basis else [""]
+    kinds = ("Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
+    cells = []
+    for row in AGREEMENT:
+        numbers = (*row["paragraphs"].values(), *row["sentences"].values())
+        cells.append((row["called"], *(f"{number:.3f}" for number in numbers)))
+    lines += aligned(("From the paper, Table 3", *kinds), cells, range(1, 5))
+    told = "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500"
+    return "\n".join([*lines, f"{told} with sentences."])
 
 
 def agreement(
     report: Report, scores: HumanScores, settings: ReportSettings, *, names: Sequence[str] = ()
-) -> AgreementReport:
-    """The metrics of these names (none: all of the report) against people, AD by AD, joined by id.
+) -> Json:
+    """The metrics of these names (none: all of the report) against people, AD by AD, joined by id, and each
+    annotator against the others: ``agreement.json``.
 
     Raises EvaluationError for a metric that the report has not, and where no AD is in both.
     """
     results = _wanted(report, names)
     known = {row.id for result in report.results for row in result.rows}
-    unknown = tuple(sorted(name for name in scores.scores if name not in known))
+    unknown = sorted(name for name in scores.scores if name not in known)
     if len(unknown) == len(scores.scores):
         raise EvaluationError(
             f"None of the {len(unknown)} ADs with human scores is in {report.name}.",
@@ -129,7 +100,18 @@ def agreement(
         told = {key: [given[key] for given in others if key in given] for key in own}
         means = {key: float(np.mean(values)) for key, values in told.items() if values}
         people.append(joined(name, f"{name} (a person)", own, means))
-    return AgreementReport(report.system, scores, tuple(metrics), tuple(people), unknown, settings)
+    counts = {"scored_by_people": len(scores.scores), "not_in_the_report": len(unknown)}
+    return {
+        "schema": 2,
+        "system": report.system,
+        "n": {**counts, "empty": scores.empty},
+        "columns": list(scores.columns),
+        "not_in_the_report": unknown,
+        "intervals": {"unit": settings.unit, "level": LEVEL},
+        "metrics": metrics,
+        "people": people,
+        "paper": list(AGREEMENT),
+    }
 
 
 _ALL_BUT_1 = 1.0 - 1e-12

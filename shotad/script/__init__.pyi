@@ -239,6 +239,7 @@ from .rules import (
     similarity as similarity,
     stretches as stretches,
 )
+from .sheet import guarded as guarded
 from .track import (
     EMPTIED as EMPTIED,
     REMOVED as REMOVED,
@@ -269,13 +270,12 @@ from .track_files import (
     save_translation as save_translation,
     script_places as script_places,
     script_texts as script_texts,
+    scripts_of as scripts_of,
     times_of as times_of,
     track_lock as track_lock,
     track_name as track_name,
     translation_of as translation_of,
-    translation_places as translation_places,
     with_edited_scripts as with_edited_scripts,
     with_scripts as with_scripts,
-    with_translation_scripts as with_translation_scripts,
     write_texts as write_texts,
 )

@@ -60,7 +60,7 @@ COLUMNS = (
     "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "doubt", "timecode",
     "made_by", "stamp", "track",
 )  # fmt: skip
-_SIGNS = "=+\\-@＝＋－＠"
+_SIGNS = "=+\\-@＝＋－＠\t\r"
 _BEFORE_SIGN = r"(^|(?:[;,|]|\n(?![^\S\n]*\n))\s*+)"
 _FORMULA = re.compile(rf"{_BEFORE_SIGN}('*[{_SIGNS}])")
 _GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")

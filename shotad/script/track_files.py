@@ -104,9 +104,20 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
     return with_edited_scripts(track, folder).track if with_scripts else track
 
 
-def with_edited_scripts(track: Track, folder: WorkFolder, but: Path | None = None) -> Brought:
-    """The track with what people changed in the scripts beside it, all ``but`` one."""
-    return with_scripts(track, folder, edited_scripts(folder.path, track.film.name, but))
+def with_edited_scripts(
+    track: Track,
+    folder: WorkFolder,
+    but: Path | None = None,
+    *,
+    file: str = TRACK,
+    times: tuple[Mapping[str, Interval], float] | None = None,
+) -> Brought:
+    """The track in ``file`` (the film's own, or a translation's) with what people changed in the scripts
+    beside it, all ``but`` one; ``times`` are those of other slots than the folder's, see `times_of`. Raises
+    as `bring_back`."""
+    written = _written(folder.path, WRITTEN if file == TRACK else _written_of(track))
+    edited = _edited(scripts_of(track, folder.path, file), written, but)
+    return bring_back(track, edited, *(times or times_of(folder))) if edited else Brought(track, {})
 
 
 def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Brought:
@@ -123,11 +134,8 @@ def import_into(
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)
         track = load_track(place / TRACK if own else place)
-        name = track.film.name
-        if own:
-            track = with_edited_scripts(track, folder, but=script).track
-        else:
-            track = with_translation_scripts(track, folder, but=script).track
+        name, file = track.film.name, TRACK if own else track_name(track.language)
+        track = with_edited_scripts(track, folder, script, file=file).track
         done = import_script(
             track, read_script(script, form), script.name,
             slots=slots, seconds_per_word=pace, overwrite=overwrite,
@@ -278,14 +286,17 @@ def is_translation(path: Path, track: Track) -> bool:
     return path.name == track_name(track.language)
 
 
-def translation_places(track: Track, folder: Path) -> tuple[Path, ...]:
-    """Where the scripts of a translation stand, whether they are there or not."""
-    return tuple(path for _, path in _translation_scripts(track, folder))
-
-
-def _translation_scripts(track: Track, folder: Path) -> list[tuple[Format, Path]]:
-    forms = map(script_format, BESIDE_TRACK)
+def scripts_of(track: Track, folder: Path, file: str) -> list[tuple[Format, Path]]:
+    """The scripts beside a track in the file of this name, there or not; none where that is neither the
+    film's own nor a translation's."""
+    if file == TRACK:
+        return _places(folder, track.film.name)
+    forms = map(script_format, BESIDE_TRACK if file == track_name(track.language) else ())
     return [(form, script_file(track, form, folder, is_translation=True)) for form in forms]
+
+
+def _written_of(track: Track) -> str:
+    return f"scripts.{track.language}.json"
 
 
 def translation_of(script: Path, folder: Path) -> Path | None:
@@ -295,7 +306,7 @@ def translation_of(script: Path, folder: Path) -> Path | None:
             track = load_track(path)
         except ShotadError:
             continue  # whoever works with it is told what is wrong with it
-        if script.name in [place.name for place in translation_places(track, folder)]:
+        if script.name in [place.name for _, place in scripts_of(track, folder, path.name)]:
             return path
     return None
 
@@ -313,22 +324,8 @@ def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     """Write the track and its scripts, each with its language in its name; their paths."""
     own = folder.path / track_name(track.language)
     write_text(own, to_json(track))
-    texts = {path: form.write(track) for form, path in _translation_scripts(track, folder.path)}
-    return (own, *write_texts(texts, folder.path, f"scripts.{track.language}.json"))
-
-
-def with_translation_scripts(
-    track: Track,
-    folder: WorkFolder,
-    times: tuple[Mapping[str, Interval], float] | None = None,
-    *,
-    but: Path | None = None,
-) -> Brought:
-    """A translation with what people changed in the scripts beside it, all ``but`` one; ``times`` are those
-    of other slots than the folder's, see `times_of`. Raises as `bring_back`."""
-    places = _translation_scripts(track, folder.path)
-    edited = _edited(places, _written(folder.path, f"scripts.{track.language}.json"), but)
-    return bring_back(track, edited, *(times or times_of(folder))) if edited else Brought(track, {})
+    texts = {path: form.write(track) for form, path in scripts_of(track, folder.path, own.name)}
+    return (own, *write_texts(texts, folder.path, _written_of(track)))
 
 
 def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from shotad.core import SoundError, UsageError, language_of, languages
 from shotad.film import TEXT_CODECS, is_cover, legible
+from shotad.script import listed
 
 _PCM = (f"pcm_{bits}{end}" for bits in ("s16", "s24", "s32", "f32", "f64") for end in ("le", "be"))
 PCM = frozenset((*_PCM, "pcm_u8", "pcm_s8"))
@@ -59,11 +60,7 @@ class Container:
         return codec in {"video": self.video, "audio": self.audio, "subtitle": self.subtitles}.get(kind, ())
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_MP4_TAGS = _names(
+_MP4_TAGS = listed(
     "title artist album_artist composer album date comment genre copyright grouping lyrics description "
     "synopsis show episode_id network keywords season_number episode_sort media_type hd_video compilation"
 )
@@ -76,9 +73,9 @@ MP4 = Container(
     name="MP4",
     muxer="mp4",
     endings=(".mp4", ".m4v"),
-    video=_names("h264 hevc vvc av1 vp9 mpeg4 mpeg2video mpeg1video mjpeg png jpeg2000"),
-    audio=_names("aac ac3 eac3 mp3 mp2 opus flac alac dts vorbis"),
-    subtitles=_names("mov_text dvd_subtitle ttml"),
+    video=listed("h264 hevc vvc av1 vp9 mpeg4 mpeg2video mpeg1video mjpeg png jpeg2000"),
+    audio=listed("aac ac3 eac3 mp3 mp2 opus flac alac dts vorbis"),
+    subtitles=listed("mov_text dvd_subtitle ttml"),
     speech=("aac",),
     text="mov_text",
     boxes=True,
@@ -89,16 +86,16 @@ MOV = Container(
     name="MOV",
     muxer="mov",
     endings=(".mov",),
-    video=_names(
+    video=listed(
         "h264 hevc mpeg4 mpeg2video mpeg1video mjpeg png jpeg2000 prores dnxhd dvvideo cinepak svq1 svq3 "
         "qtrle v210 h263 cfhd rpza"
     ),
-    audio=_names("aac ac3 eac3 mp3 mp2 alac amr_nb amr_wb pcm_mulaw pcm_alaw adpcm_ima_qt qdm2 mace6") | PCM,
-    subtitles=_names("mov_text eia_608"),
+    audio=listed("aac ac3 eac3 mp3 mp2 alac amr_nb amr_wb pcm_mulaw pcm_alaw adpcm_ima_qt qdm2 mace6") | PCM,
+    subtitles=listed("mov_text eia_608"),
     speech=("aac",),
     text="mov_text",
     boxes=True,
-    tags=_names("title artist album composer date comment genre copyright"),
+    tags=listed("title artist album composer date comment genre copyright"),
     covers=False,
     options=(_FASTSTART,),
 )
@@ -106,13 +103,13 @@ MKV = Container(
     name="MKV",
     muxer="matroska",
     endings=(".mkv",),
-    video=_names(
+    video=listed(
         "h264 hevc vvc av1 vp8 vp9 mpeg4 mpeg2video mpeg1video msmpeg4v3 prores mjpeg theora ffv1 dirac "
         "jpeg2000"
     ),
-    audio=_names("aac ac3 eac3 dts truehd mlp mp1 mp2 mp3 opus vorbis flac alac tta wavpack")
+    audio=listed("aac ac3 eac3 dts truehd mlp mp1 mp2 mp3 opus vorbis flac alac tta wavpack")
     | PCM - {"pcm_f32be", "pcm_f64be", "pcm_s8"},
-    subtitles=_names(
+    subtitles=listed(
         "subrip ass ssa webvtt text dvd_subtitle hdmv_pgs_subtitle hdmv_text_subtitle dvb_subtitle "
         "arib_caption"
     ),
@@ -126,9 +123,9 @@ WEBM = Container(
     name="WebM",
     muxer="webm",
     endings=(".webm",),
-    video=_names("vp8 vp9 av1"),
-    audio=_names("opus vorbis"),
-    subtitles=_names("webvtt"),
+    video=listed("vp8 vp9 av1"),
+    audio=listed("opus vorbis"),
+    subtitles=listed("webvtt"),
     speech=("opus",),
     text="webvtt",
     tags=None,
@@ -140,9 +137,9 @@ TS = Container(
     name="MPEG-TS",
     muxer="mpegts",
     endings=(".ts",),
-    video=_names("h264 hevc vvc mpeg4 mpeg2video mpeg1video vc1 dirac cavs"),
-    audio=_names("aac aac_latm ac3 eac3 dts truehd mp1 mp2 mp3 opus s302m pcm_bluray"),
-    subtitles=_names("dvb_subtitle dvb_teletext"),
+    video=listed("h264 hevc vvc mpeg4 mpeg2video mpeg1video vc1 dirac cavs"),
+    audio=listed("aac aac_latm ac3 eac3 dts truehd mp1 mp2 mp3 opus s302m pcm_bluray"),
+    subtitles=listed("dvb_subtitle dvb_teletext"),
     speech=("aac", "ac3", "eac3", "mp2"),
     text=None,
     tags=frozenset(),
@@ -151,7 +148,7 @@ TS = Container(
     chapters=False,
     covers=False,
     titled=False,
-    data=_names("klv timed_id3 smpte_klv"),
+    data=listed("klv timed_id3 smpte_klv"),
     # Receivers need the clock ahead of the pictures; the libraries by themselves leave no room for it.
     options=(("max_delay", "700000"),),
 )
@@ -159,7 +156,7 @@ M2TS = replace(
     TS,
     name="M2TS",
     endings=(".m2ts", ".mts"),
-    subtitles=_names("hdmv_pgs_subtitle"),
+    subtitles=listed("hdmv_pgs_subtitle"),
     named_subtitles=False,
     # Players of discs and cameras' files know no AAC.
     speech=("ac3", "eac3", "aac", "mp2"),

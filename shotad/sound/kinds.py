@@ -153,6 +153,6 @@ class Fitting:
     do. Of lines that might have had a pause and got none ``unspoken`` says why.
     """
 
-    spoken: tuple[Spoken, ...]
+    spoken: tuple[Spoken, ...] = ()
     unspoken: tuple[Unspoken, ...] = ()
     pauses: tuple[Pause, ...] = ()

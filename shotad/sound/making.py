@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
@@ -15,14 +15,13 @@ from typing import Any
 
 from shotad import __version__
 from shotad.core import Interval, Progress, key_of, printable, reported, write_text
-from shotad.film import Film, open_film
-from shotad.script import Finding, Track, finding_of, finding_row, to_json
+from shotad.film import open_film
+from shotad.script import Track, finding_of, finding_row, to_json
 from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
 from shotad.sound.check_film import check_film
 from shotad.sound.containers import container_for
 from shotad.sound.files import kind_of, write_sound
 from shotad.sound.film_copy import write_copy
-from shotad.sound.kinds import Spoken
 from shotad.sound.levels import PEAK_SLACK
 from shotad.sound.loudness import ROOM, DecodedMeter, measure_file
 from shotad.sound.mix import (
@@ -39,7 +38,7 @@ from shotad.sound.mix import (
 from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.pauses import TimeMap
-from shotad.sound.voicing import Materials, Voicing
+from shotad.sound.voicing import Materials
 
 MONO = "mono"
 
@@ -53,57 +52,32 @@ MARGIN = 0.1
 """dB by which peaks are lowered further than they were too high: coded again, they fall elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
-    """A file that was made, what is wrong with it, and what the user should know of it.
-
-    ``sound`` is how it is heard, decoded (None: there is no voice in it, or it cannot be read back), ``told``
-    the same in plain lines.
-    """
-
-    wanted: OutputFile
-    findings: tuple[Finding, ...] = ()
-    warnings: tuple[str, ...] = ()
-    sound: FileSound | None = None
-    told: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
-    """A film to lay lines over (or its copy that pauses), and the lines and the speech on its time."""
-
-    film: Film
-    spoken: tuple[Spoken, ...]
-    speech: tuple[Interval, ...]
-    texts: tuple[tuple[Interval, str], ...]
-
-
 @dataclass(slots=True)
 class FileMaker:
     """Where files are made. A copy of the film that pauses lives as long as ``open`` is not closed.
 
-    ``voicing`` is None where nothing is spoken and films get a text track alone. ``sounds_as`` is the
-    container of the copy that sounds are taken from where the film pauses: best one that is made anyway.
+    Where nothing is spoken films get a text track alone. ``sounds_as`` is the container of the copy that
+    sounds are taken from where the film pauses: best one that is made anyway.
     """
 
     materials: Materials
-    voicing: Voicing | None
     progress: Progress
     open: ExitStack
     sounds_as: str = OTHERWISE
-    _scenes: dict[str, Scene] = field(default_factory=dict)
+    _scenes: dict[str, Materials] = field(default_factory=dict)
     _mixes: dict[str, Mix] = field(default_factory=dict)
 
-    def make(self, wanted: OutputFile) -> Product:
+    def make(self, wanted: OutputFile) -> Made:
         """Make one file. Raises SoundError, FilmError, WorkFolderError.
 
         What is heard in it is measured, and where it passes the limit of peaks or misses its loudness it is
         written again, lower or louder by as much.
         """
         if not wanted.kind.is_heard:
-            return self._film(wanted, None)
-        mix = self.mix(wanted.ending if wanted.kind.is_film else self.sounds_as)
-        if wanted.kind.is_film:
+            return self._film(wanted, None)[0]
+        is_film = wanted.kind.is_film
+        mix = self.mix(wanted.ending if is_film else self.sounds_as)
+        if is_film:
             codec, info = self.materials.config.container.codec, self.scene(wanted.ending).film.info
             encoder = choose_coding(self._sound(mix), container_for(wanted.path), info, codec).encoder
         else:
@@ -112,19 +86,19 @@ class FileMaker:
         for number in range(ROUNDS):
             if number:
                 self.progress.note(f"{name}, decoded, is not within its limits: written again.")
-            product = self._film(wanted, given) if wanted.kind.is_film else self._sound_file(wanted, given)
-            sound = product.sound
+            made, sound = self._film(wanted, given) if is_film else self._sound_file(wanted, given)
             if sound is None:
-                return product
+                return made
             over, off = over_peak(given.report, sound), off_target(given.report, sound)
             if over <= PEAK_SLACK and off == 0:
                 break
             given = given.lower(max(0.0, over + MARGIN)).louder(-off)
         assert sound is not None
-        findings = (*product.findings, *loudness_findings(mix.report, sound, name))
-        return replace(product, findings=findings, told=(loudness_told(mix.report, sound, name),))
+        findings = (*made.findings, *loudness_findings(mix.report, sound, name))
+        told = (loudness_told(mix.report, sound, name),)
+        return replace(made, findings=findings, sound=asdict(sound), told=told)
 
-    def _sound_file(self, wanted: OutputFile, mix: Mix) -> Product:
+    def _sound_file(self, wanted: OutputFile, mix: Mix) -> tuple[Made, FileSound]:
         alone = wanted.kind is Kind.AD
         blocks, layout = (mix.alone(), MONO) if alone else (mix.mixed(), mix.layout)
         with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
@@ -133,20 +107,20 @@ class FileMaker:
                 counted(blocks, mix.rate, task),
                 layout=layout,
                 rate=mix.rate,
-                tags=self._tags(wanted.kind),
+                tags=tags_of(self.materials.track, self.materials.voice, wanted.kind),
                 true_peak=mix.true_peak,
             )
         loudness, course = measure_file(wanted.path)
-        return Product(wanted, sound=mix.heard(loudness, None if alone else course))
+        return Made(wanted), mix.heard(loudness, None if alone else course)
 
     def mix(self, ending: str) -> Mix:
         config = self.materials.config
-        name = ending if self.voicing is not None and self.voicing.fitting.pauses else ""
+        name = ending if self.materials.fitting.pauses else ""
         if name not in self._mixes:
             scene = self.scene(ending)
             self._mixes[name] = prepare_mix(
                 scene.film,
-                scene.spoken,
+                scene.fitting.spoken,
                 scene.speech,
                 config.mix,
                 audio_track=config.film.audio_track,
@@ -159,47 +133,47 @@ class FileMaker:
         mixed = next(iter(self._mixes.values()), None)
         return (mixed or self.mix(self.sounds_as)).report
 
-    def scene(self, ending: str) -> Scene:
-        """What lines are laid over for a film of this ending: where it pauses, a copy of that kind."""
-        materials, voicing = self.materials, self.voicing
-        if voicing is None:
-            return Scene(materials.film, (), materials.speech, written_lines(materials.track))
-        if not (pauses := voicing.fitting.pauses):
-            return _scene(materials.film, voicing.fitting.spoken, materials.speech)
+    def scene(self, ending: str) -> Materials:
+        """The film that lines are laid over for one of this ending: where it pauses, a copy of that kind;
+        with the lines and the speech on its time."""
+        materials = self.materials
+        if not (pauses := materials.fitting.pauses):
+            return materials
         if ending not in self._scenes:
             beside = tempfile.TemporaryDirectory(prefix=".tmp-", dir=materials.folder.path)
             place, times = Path(self.open.enter_context(beside), f"copy.{ending}"), TimeMap(pauses)
             copy = write_copy(materials.film, pauses, place, materials.config.extended, self.progress)
             film = self.open.enter_context(open_film(copy))
-            speech = tuple(times.interval(spoken) for spoken in materials.speech)
-            self._scenes[ending] = _scene(film, times.fitting(voicing.fitting).spoken, speech)
+            speech, fitting = tuple(map(times.interval, materials.speech)), times.fitting(materials.fitting)
+            self._scenes[ending] = replace(materials, film=film, speech=speech, fitting=fitting)
         return self._scenes[ending]
 
-    def _film(self, wanted: OutputFile, mix: Mix | None) -> Product:
+    def _film(self, wanted: OutputFile, mix: Mix | None) -> tuple[Made, FileSound | None]:
         config = self.materials.config
         scene = self.scene(wanted.ending)
         sound = None if mix is None else self._sound(mix)
         track = self.materials.track
         text = None
         if wanted.kind is not Kind.FILM:
-            text = AdText(scene.texts, track.language, TEXT_TITLE.format(track_title(track.language)))
+            spoken = [(line.interval, line.text) for line in scene.fitting.spoken]
+            texts = apart(spoken) if scene.voice else written_lines(track)
+            text = AdText(texts, track.language, TEXT_TITLE.format(track_title(track.language)))
         written = write_film(
             scene.film,
             wanted.path,
             sound=sound,
             text=text,
             settings=config.container,
-            metadata=self._tags(wanted.kind),
+            metadata=tags_of(track, self.materials.voice, wanted.kind),
             progress=self.progress,
         )
         meter, default = DecodedMeter(), config.container.default_track
         findings = check_film(wanted.path, scene.film, written, sound, text, default=default, meter=meter)
-        found = meter.result()
+        found, made = meter.result(), Made(wanted, findings, written.warnings)
         if mix is None or found is None:
-            return Product(wanted, findings, written.warnings)
+            return made, None
         loudness, course = found
-        heard = mix.heard(loudness, None if config.container.sound == "alone" else course)
-        return Product(wanted, findings, written.warnings, heard)
+        return made, mix.heard(loudness, None if config.container.sound == "alone" else course)
 
     def _sound(self, mix: Mix) -> AdSound:
         language = self.materials.track.language
@@ -211,10 +185,6 @@ class FileMaker:
             language,
             track_title(language),
         )
-
-    def _tags(self, kind: Kind) -> Mapping[str, str]:
-        voice = "" if self.voicing is None else self.voicing.voice
-        return tags_of(self.materials.track, voice, kind)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -266,10 +236,6 @@ def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
     return tags
 
 
-def _scene(film: Film, spoken: Sequence[Spoken], speech: Sequence[Interval]) -> Scene:
-    return Scene(film, tuple(spoken), tuple(speech), apart([(line.interval, line.text) for line in spoken]))
-
-
 RECORD = "render.json"
 FORMAT = 2
 """Raised when files are made in another way; those of before are then made again."""
@@ -278,8 +244,8 @@ FORMAT = 2
 class RenderRecord:
     """What a run has made, and what of that still stands. Every file is noted as soon as it is made."""
 
-    def __init__(self, materials: Materials, voicing: Voicing | None, *, force: bool = False) -> None:
-        self._materials, self._voicing = materials, voicing
+    def __init__(self, materials: Materials, *, force: bool = False) -> None:
+        self._materials = materials
         self._name = f"render.{materials.track.language}.json" if materials.is_translation else RECORD
         before = {} if force else materials.folder.read_json(self._name) or {}
         rows, shape = before.get("made"), {"path", "key", "state", "findings", "warnings", "sound", "told"}
@@ -294,16 +260,15 @@ class RenderRecord:
         self._beside: dict[str, Any] = dict(beside) if isinstance(beside, dict) else {}
         self._fresh: set[str] = set()
         # All that changes what is heard: the film, every take and its place, the settings of the mix
-        lines = () if voicing is None else voicing.fitting.spoken
-        takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in lines]
-        pauses = [] if voicing is None else [[p.at, p.length, p.cue_id] for p in voicing.fitting.pauses]
-        config = materials.config
+        fitting, config = materials.fitting, materials.config
+        takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in fitting.spoken]
+        pauses = [[pause.at, pause.length, pause.cue_id] for pause in fitting.pauses]
         speech = [[one.start, one.end] for one in materials.speech]
         film = [materials.prepared.info.fingerprint, config.film.audio_track]
         self._heard = key_of(FORMAT, film, takes, pauses, speech, config.mix)
         self._voice_before = before.get("voice")
         kept = before.get("sound")
-        same = isinstance(kept, dict) and kept.get("key") == self._heard and voicing is not None
+        same = isinstance(kept, dict) and kept.get("key") == self._heard and materials.voice
         self.sound: Sound | None = Sound.of(kept) if same and kept else None
         """How the mix came out: this run's, or an earlier one's of the very same lines; None: not known."""
 
@@ -312,8 +277,8 @@ class RenderRecord:
         row = self._rows.get(str(wanted.path.absolute()))
         return row is not None and row["key"] == self._key(wanted) and row["state"] == _state(wanted.path)
 
-    def add(self, product: Product) -> None:
-        wanted = product.wanted
+    def add(self, made: Made) -> None:
+        wanted = made.wanted
         path = str(wanted.path.absolute())
         self._fresh.add(path)
         folder, place = self._materials.folder.path.absolute(), wanted.path.absolute()
@@ -324,10 +289,10 @@ class RenderRecord:
             "kind": wanted.kind.value,
             "key": self._key(wanted),
             "state": _state(wanted.path),
-            "findings": [finding_row(finding) for finding in product.findings],
-            "warnings": list(product.warnings),
-            "sound": None if product.sound is None else asdict(product.sound),
-            "told": list(product.told),
+            "findings": [finding_row(finding) for finding in made.findings],
+            "warnings": list(made.warnings),
+            "sound": made.sound,
+            "told": list(made.told),
         }
         self._write({})
 
@@ -347,33 +312,34 @@ class RenderRecord:
         notes: Sequence[str] = (),
     ) -> Rendered:
         """What the run came to; it is kept as ``render.json``."""
-        voicing, track = self._voicing, self._materials.track
-        rows = [self._rows[str(one.path.absolute())] for one in wanted]
-        findings = [finding_of(row) for made in rows for row in made["findings"]]
-        before, sound = self._voice_before, self.sound
-        if voicing is not None and isinstance(before, str) and before != voicing.voice:
-            notes = (*notes, f"The render before was spoken by {before}, this one by {voicing.voice}.")
+        materials, made = self._materials, []
+        for one in wanted:
+            path = str(one.path.absolute())
+            row = self._rows[path]
+            findings, warnings = map(finding_of, row["findings"]), tuple(row["warnings"])
+            told, is_fresh = tuple(row["told"]), path in self._fresh
+            made.append(Made(one, tuple(findings), warnings, row["sound"], told, is_fresh))
+        before, voice, sound = self._voice_before, materials.voice, self.sound
+        if voice and isinstance(before, str) and before != voice:
+            notes = (*notes, f"The render before was spoken by {before}, this one by {voice}.")
         if sound is not None:
             # With the figures of the first file that has the mix.
-            sounds = (row["sound"] for row in rows if row["sound"] and row["sound"]["mix"])
+            sounds = (one.sound for one in made if one.sound and one.sound["mix"])
             first = next(sounds, {"loudness": None, "reached": None})
             measures = {**sound.measures, "mix": first["loudness"], "reached": first["reached"]}
             sound = replace(sound, measures=measures)
         done = Rendered(
-            track=track,
-            voice=None if voicing is None else voicing.voice,
-            made=tuple(
-                Made(one, str(one.path.absolute()) in self._fresh, row["sound"], tuple(row["told"]))
-                for one, row in zip(wanted, rows, strict=True)
-            ),
-            anew=0 if voicing is None else voicing.anew,
-            kept=0 if voicing is None else voicing.kept,
+            track=materials.track,
+            voice=voice or None,
+            made=tuple(made),
+            anew=materials.anew,
+            kept=materials.kept,
             sound=sound,
-            pauses=() if voicing is None else voicing.fitting.pauses,
-            findings=(*(sound.findings if sound else ()), *findings),
-            warnings=tuple(dict.fromkeys((*notes, *(t for made in rows for t in made["warnings"])))),
+            pauses=materials.fitting.pauses,
+            findings=(*(sound.findings if sound else ()), *(f for one in made for f in one.findings)),
+            warnings=tuple(dict.fromkeys((*notes, *(text for one in made for text in one.warnings)))),
             files=tuple(files),
-            brought=dict(self._materials.brought),
+            brought=dict(materials.brought),
             failures=tuple(failures),
         )
         self._write(done.as_json())
@@ -387,8 +353,8 @@ class RenderRecord:
 
     def _key(self, wanted: OutputFile) -> str:
         config, track = self._materials.config, self._materials.track
-        voice = "" if self._voicing is None else self._voicing.voice
-        parts: list[Any] = [FORMAT, __version__, wanted.kind.value, tags_of(track, voice, wanted.kind)]
+        tags = tags_of(track, self._materials.voice, wanted.kind)
+        parts: list[Any] = [FORMAT, __version__, wanted.kind.value, tags]
         if wanted.kind.is_film:
             parts += [config.container, config.extended, track.language]
         if wanted.kind is Kind.TEXT:

@@ -123,22 +123,6 @@ def write_film(
     return Written(target, tuple(assembly.warnings), copied, codec, assembly.replaced)
 
 
-def check_container(
-    film: Film, target: Path, *, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
-) -> tuple[str, ...]:
-    """Raise what `write_film` would raise before it writes, without reading any of the film's packets.
-
-    Costs a moment, so that nobody waits for voice and mix to be told that the film cannot be put into
-    ``target``. Blocks of ``sound`` and cues of ``text`` are not looked at: empty ones serve, with the layout
-    and the rate that the mix will have. A film to describe with pauses is another one in the end
-    (its copy), so there is nothing to be checked here. Gives back the sentences for the user on what of the
-    film is left out.
-    """
-    assert film.media is not None, "numbered frames have no tracks to copy"
-    with film.media.open() as source:
-        return tuple(Assembly(film, target, source, sound, text, settings).warnings)
-
-
 def existing_description(
     source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -184,7 +168,11 @@ def _made_here(stream: Any) -> bool:
 
 
 class Assembly:
-    """A described film in the making. ``source`` is the film, open; ``warnings`` are for the user."""
+    """A described film in the making. ``source`` is the film, open; ``warnings`` are for the user.
+
+    Made alone it costs a moment, so that nobody waits for voice and mix to be told that the film cannot be
+    put into ``target``: blocks of ``sound`` and cues of ``text`` are not looked at before `write`.
+    """
 
     def __init__(
         self,

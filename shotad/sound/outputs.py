@@ -155,13 +155,17 @@ Json = dict[str, Any]
 class Made:
     """One file, made now (``fresh``) or left as an earlier run made it of the very same parts.
 
-    ``sound`` are the figures of what is heard in it, ``told`` the same in plain lines.
+    ``findings`` are what is wrong with it, ``warnings`` what the user should know of it; ``sound`` are the
+    figures of what is heard in it, decoded (None: there is no voice in it, or it cannot be read back),
+    ``told`` the same in plain lines.
     """
 
     wanted: OutputFile
-    fresh: bool = True
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
     sound: Mapping[str, Any] | None = None
     told: tuple[str, ...] = ()
+    fresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)

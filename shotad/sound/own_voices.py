@@ -27,7 +27,16 @@ import numpy.typing as npt
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound.kinds import Take
 from shotad.sound.takes import cleaned, need_words
-from shotad.sound.voice_engines import ALL, EVERYTHING, Reading, VoiceInfo, speaks_one, unknown, who_speaks
+from shotad.sound.voice_engines import (
+    ALL,
+    EVERYTHING,
+    Reading,
+    Speaker,
+    VoiceInfo,
+    speaks_one,
+    unknown,
+    who_speaks,
+)
 
 PACKAGE = "hibari-tts"
 VERSION = "0.2.1"
@@ -36,8 +45,6 @@ _MODEL = "5f70741d4e90"
 
 _WHICH = "heart"
 _LANGUAGES = ("en-US",)
-_READS = EVERYTHING - {Reading.UNITS}
-"""Of units it knows only those of several letters."""
 _SEED = 0
 """Of the noise in the voice; with it the same text is the same sound."""
 _PACE = 0.81
@@ -49,8 +56,11 @@ _RANGE = (0.5, 2.0)
 _GET = 'pip install "shotad[voice]".'
 
 
-class HibariVoice:
+class HibariVoice(Speaker):
     """The voice ``hibari:heart``. May be used by several threads; they take turns."""
+
+    reads = EVERYTHING - {Reading.UNITS}
+    """Of units it knows only those of several letters."""
 
     def __init__(self) -> None:
         """Raises VoiceError where the package is missing or is not the one that is known."""
@@ -63,9 +73,6 @@ class HibariVoice:
             raise VoiceError(what, f"Install it: {_GET}")
         self.name = f"hibari:{_WHICH}"
         self.identity = f"{self.name} {VERSION} {_MODEL} {_PACE}"
-        self.reads: frozenset[Reading] = _READS
-        self.at_once = 1
-        self.sends_to = ""
         self._lock = threading.Lock()
         self._made = _loaded(Path(spec.origin).parent / "assets" / "hibari.onnx")
 
@@ -136,16 +143,15 @@ _LOUDNESS = 0.1
 _VOWELS = re.compile(r"[aeiouyäöüåæøáàâéèêëíìîïóòôõúùûýœаеёиоуыэюяіїєαεηιουω]+", re.IGNORECASE)
 
 
-class FakeVoice:
+class FakeVoice(Speaker):
     """See the module. ``fake:deep`` and any other name sound different from ``fake``."""
+
+    reads = EVERYTHING
 
     def __init__(self, which: str = "", rate: int = RATE) -> None:
         """``rate`` in samples a second."""
         self.name = f"fake:{which}" if which else "fake"
         self.identity = f"{self.name} 1 {rate}"
-        self.reads: frozenset[Reading] = EVERYTHING
-        self.at_once = 1
-        self.sends_to = ""
         self.rate = rate
         self.calls: list[tuple[str, float]] = []
         """Every text that was spoken, with its speed."""

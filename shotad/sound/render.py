@@ -34,12 +34,12 @@ from shotad.sound.ad_tracks import AdSound, AdText
 from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
 from shotad.sound.mix import heard
-from shotad.sound.mux_film import check_container
+from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
-from shotad.sound.voicing import Materials, Voicing, cast_is_gone, gather, speak
+from shotad.sound.voicing import Materials, cast_is_gone, gather, speak
 
 ROUNDS = 5
 """Times that a track is read which people change while its lines are spoken."""
@@ -87,21 +87,20 @@ def run_render(
     materials = gather(film, folder, config, file)
     check_wanted(film, wanted, config, materials.track.language)
     _check_lines(materials)
-    voicing = None
     if voice is not None and is_heard:
-        materials, voicing = _spoken(materials, voice, progress, writer, force=force)
-        if not voicing.fitting.pauses:
+        materials = _spoken(materials, voice, progress, writer, force=force)
+        if not materials.fitting.pauses:
             check_containers(film, wanted, config, materials.track.language)
-    record = RenderRecord(materials, voicing, force=force)
+    record = RenderRecord(materials, force=force)
     materials.keep(materials.track)
-    if voicing is not None and not voicing.fitting.spoken:
+    if materials.voice and not materials.fitting.spoken:
         raise SoundError(
-            f"None of the {len(voicing.fitting.unspoken)} lines of {materials.file} found a place.",
+            f"None of the {len(materials.fitting.unspoken)} lines of {materials.file} found a place.",
             "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
         )
     films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
     with ExitStack() as stack:
-        maker = FileMaker(materials, voicing, progress, stack, next(films, OTHERWISE))
+        maker = FileMaker(materials, progress, stack, next(films, OTHERWISE))
         # Make what is not there already. The first error is raised where nothing could be made.
         failures: list[Failure] = []
         for one in (one for one in wanted if not record.has(one)):
@@ -112,10 +111,10 @@ def run_render(
                 if len(failures) == len(wanted):
                     raise
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
-        if voicing is not None and record.sound is None:
+        if materials.voice and record.sound is None:
             record.sound = heard(maker.report())
         sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
-    done = record.rendered(made, sides, failures, notes_on(materials, voicing))
+    done = record.rendered(made, sides, failures, notes_on(materials))
     names = ", ".join(one.wanted.path.name for one in done.made)
     folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
     return done
@@ -123,7 +122,7 @@ def run_render(
 
 def _spoken(
     materials: Materials, voice: Speaker, progress: Progress, shorten: Shorten | None, *, force: bool
-) -> tuple[Materials, Voicing]:
+) -> Materials:
     """The lines as they stand when the last of them is spoken: whoever saves the track meanwhile is heard.
 
     Where somebody goes on editing for `ROUNDS` it is the lines as they were read last; it is told.
@@ -131,14 +130,12 @@ def _spoken(
     anew = rounds = 0
     while True:
         _check_lines(materials)
-        voicing = speak(materials, voice, progress, shorten=shorten, force=force)
-        anew += voicing.anew
+        done = speak(materials, voice, progress, shorten=shorten, force=force)
+        anew += done.anew
         rounds += 1
-        is_current = materials.is_current
-        if is_current or rounds == ROUNDS:
-            late = "" if is_current else STILL_EDITED
-            kept = max(0, voicing.anew + voicing.kept - anew)
-            return replace(materials, track=voicing.track), replace(voicing, anew=anew, kept=kept, late=late)
+        if (is_current := materials.is_current) or rounds == ROUNDS:
+            kept = max(0, done.anew + done.kept - anew)
+            return replace(done, anew=anew, kept=kept, late=not is_current)
         progress.note(f"{materials.file.name} or a script was changed meanwhile: it is read again.")
         materials, force = gather(materials.film, materials.folder, materials.config, materials.file), False
 
@@ -154,11 +151,9 @@ def _check_lines(materials: Materials) -> None:
 def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) -> Iterator[Path]:
     """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
     which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
-    voicing, materials = maker.voicing, maker.materials
-    if voicing is None:
-        return
+    materials = maker.materials
     alone = next((one.path for one in made if one.kind is Kind.AD), None)
-    if alone is not None and not voicing.fitting.pauses:
+    if alone is not None and not materials.fitting.pauses:
         place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
 
         def script() -> str:
@@ -167,8 +162,9 @@ def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) 
 
         record.put_beside(place, alone, script)
         yield place
-    if voicing.fitting.pauses:
-        told = pauses_record(materials.film.info, voicing.fitting, materials.track.language, voicing.voice)
+    if materials.fitting.pauses:
+        language, voice = materials.track.language, materials.voice
+        told = pauses_record(materials.film.info, materials.fitting, language, voice)
         stem = stem_of(materials.track.film.name)
         for name, text in (
             (f"{stem}.pauses.json", json.dumps(told, ensure_ascii=False, indent=1) + "\n"),
@@ -179,10 +175,10 @@ def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) 
             yield place
 
 
-def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
+def notes_on(materials: Materials) -> tuple[str, ...]:
     """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
     on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
-    if voicing is None:
+    if not materials.voice:
         return ()
     notes = []
     track, own = materials.track, materials.track.language
@@ -194,13 +190,14 @@ def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
     )
     for language, count in sorted(others.items()):
         lines = plural(count, "line is", "lines are")
-        notes.append(f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}.")
+        speaks = f"{materials.voice} speaks all in the track's language, {own!r}."
+        notes.append(f"{lines} in {language!r}; {speaks}")
     if (stale := outdated_note(track, materials.folder)) is not None:
         notes.append(stale)
     if cast_is_gone(materials.folder.path):
         notes.append("The cast of this run is gone, and with it how its names are said.")
-    if voicing.late:
-        notes.append(voicing.late)
+    if materials.late:
+        notes.append(STILL_EDITED)
     return tuple(notes)
 
 
@@ -259,13 +256,9 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
                     f"{film.info.name} is a series of pictures, and no film can be made of it.",
                     "The sound can: --make ad or --make mix.",
                 )
-            check_container(
-                film,
-                _nearest(one.path) / one.path.name,
-                sound=sound if one.kind.is_heard else None,
-                text=None if one.kind is Kind.FILM else text,
-                settings=config.container,
-            )
+            target, own = _nearest(one.path) / one.path.name, None if one.kind is Kind.FILM else text
+            with film.media.open() as source:
+                Assembly(film, target, source, sound if one.kind.is_heard else None, own, config.container)
 
 
 def _nearest(path: Path) -> Path:

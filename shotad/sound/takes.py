@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,7 @@ from shotad.core import (
 from shotad.film import Samples
 from shotad.sound.kinds import Take
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
-from shotad.sound.voice_engines import Choir, Speaker
+from shotad.sound.voice_engines import Speaker
 
 _FRAME = 0.005
 """Seconds over which loudness is measured to find where sound begins."""
@@ -390,8 +390,7 @@ class Keeping:
                 missing[path] = text
         lines = list(missing.values())
         with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
-            size = int(getattr(self._voice, "together", 1))
-            size = min(size, -(-len(lines) // self._voice.at_once)) if lines else 1
+            size = min(self._voice.together, -(-len(lines) // self._voice.at_once)) if lines else 1
             groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
             jobs = [partial(self._speak, group, task) for group in groups]
             # All jobs, several at once; the first error ends what has not begun
@@ -447,10 +446,7 @@ class Keeping:
 
     def _speak(self, lines: Sequence[str], task: Task) -> None:
         asked = [self._asked(text) for text in lines]
-        if len(lines) == 1:
-            takes = [self._voice.speak(asked[0][0], asked[0][1])]
-        else:
-            takes = cast(Choir, self._voice).speak_all([sent for sent, _, _ in asked], asked[0][1])
+        takes = self._voice.speak_all([sent for sent, _, _ in asked], asked[0][1])
         for text, (_, _, path), take in zip(lines, asked, takes, strict=True):
             self._keep(path, take, text)
             with self._lock:

@@ -22,7 +22,7 @@ KINDS = {
     "openai": "shotad.sound.voice_server:EndpointVoice",
     "piper": "shotad.sound.voice_programs:Piper",
 }
-"""Kind → ``module:Class``, see `shotad.sound.voice_engines.Kind`."""
+"""Kind → ``module:Class``, see `Speaker`."""
 
 AUTO = "auto"
 BY_ITSELF = ("hibari", "piper", "espeak-ng")
@@ -73,12 +73,12 @@ def voices(language: str | None = None) -> list[VoiceInfo]:
     )
 
 
-def kind_class(kind: str) -> Kind:
+def kind_class(kind: str) -> type[Speaker]:
     """The class of a kind, or one written out as ``module.Class`` of a package that is not ours."""
     if kind not in KINDS:
         raise unknown("voice or kind of voices", kind, sorted([AUTO, *KINDS]))
     module, _, attribute = KINDS[kind].partition(":")
-    return cast(Kind, getattr(importlib.import_module(module), attribute))
+    return cast(type[Speaker], getattr(importlib.import_module(module), attribute))
 
 
 def who_speaks(language: str) -> str:
@@ -98,7 +98,7 @@ def notice(voice: Speaker) -> list[str]:
     if not voice.sends_to:
         return []
     lines = [f"The lines of the track leave this machine: they are sent to {voice.sends_to} to be spoken."]
-    if getattr(voice, "is_open", False):
+    if voice.is_open:
         lines.append(f"The connection to {voice.sends_to} is not encrypted (http).")
     return lines
 
@@ -155,14 +155,30 @@ class VoiceInfo:
 
 
 class Speaker(Protocol):
-    """Somebody who speaks, with what the rooms around want to know."""
+    """Somebody who speaks, with what the rooms around want to know. Classes of speakers derive from it; the
+    table of kinds holds them."""
 
-    @property
-    def name(self) -> str: ...
+    name: str
+    identity: str
+    """All that changes how it says a text: name, version, model; kept takes are found by it."""
+    reads: frozenset[Reading] = frozenset()
+    """What it turns into words by itself."""
+    at_once: int = 1
+    """How many lines may be spoken at the same time."""
+    together: int = 1
+    """How many lines it is best given in one go."""
+    sends_to: str = ""
+    """The host that lines are sent to; empty where they stay on this machine."""
+    is_open: bool = False
+    """Whether they go there without encryption."""
 
-    @property
-    def identity(self) -> str:
-        """All that changes how it says a text: name, version, model; kept takes are found by it."""
+    @classmethod
+    def known(cls) -> tuple[VoiceInfo, ...]:
+        """The voices of this kind, found without loading a model or using the network."""
+
+    @classmethod
+    def named(cls, which: str, language: str, settings: VoiceSettings) -> Speaker:
+        """The voice ``which`` of this kind; empty: its best for the language. Raises VoiceError."""
 
     def speaks(self, language: str) -> bool:
         """Whether it can speak a language (BCP 47: ``en``, ``en-GB``, ``de``)."""
@@ -174,40 +190,9 @@ class Speaker(Protocol):
         voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
         """
 
-    @property
-    def reads(self) -> frozenset[Reading]:
-        """What it turns into words by itself."""
-
-    @property
-    def at_once(self) -> int:
-        """How many lines may be spoken at the same time."""
-
-    @property
-    def sends_to(self) -> str:
-        """The host that lines are sent to; empty where they stay on this machine."""
-
-
-class Choir(Speaker, Protocol):
-    """A voice that speaks several lines in one go much faster than one by one."""
-
-    @property
-    def together(self) -> int:
-        """How many lines it is best given in one go."""
-
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text. Raises VoiceError."""
-
-
-class Kind(Protocol):
-    """A class of voices, as the table of kinds holds it."""
-
-    @classmethod
-    def known(cls) -> tuple[VoiceInfo, ...]:
-        """The voices of this kind, found without loading a model or using the network."""
-
-    @classmethod
-    def named(cls, which: str, language: str, settings: VoiceSettings) -> Speaker:
-        """The voice ``which`` of this kind; empty: its best for the language. Raises VoiceError."""
+        return [self.speak(text, speed) for text in texts]
 
 
 def plain_language(language: str) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound.kinds import Take
 from shotad.sound.takes import cleaned, decoded, need_words
-from shotad.sound.voice_engines import Reading, VoiceInfo, nearness, speaks_one, unknown
+from shotad.sound.voice_engines import Speaker, VoiceInfo, nearness, speaks_one, unknown
 
 TIMEOUT = 120.0
 """Seconds that a program may take, and a tenth more for each character."""
@@ -92,17 +92,16 @@ class Entry:
         return (self.language, *self.others)
 
 
-class Espeak:
+class Espeak(Speaker):
     """``espeak-ng:de``, ``espeak-ng:en-gb``; variants as the program names them: ``espeak-ng:en-gb+f3``."""
+
+    at_once = 2
 
     def __init__(self, program: str, entry: Entry, variant: str = "") -> None:
         self._program, self._entry = program, entry
         self._which = entry.language + (f"+{variant}" if variant else "")
         self.name = f"{ESPEAK}:{self._which}"
         self.identity = f"{self.name} {version(program)} {_PACE}"
-        self.reads: frozenset[Reading] = frozenset()
-        self.at_once = 2
-        self.sends_to = ""
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
@@ -224,18 +223,16 @@ class Model:
         return self.path.name.removesuffix(".onnx")
 
 
-class Piper:
+class Piper(Speaker):
     """``piper:en_US-joe-medium`` or ``piper:/path/model.onnx``; of several speakers one: ``…#3``."""
 
+    at_once = 2
     together = 24
 
     def __init__(self, program: str, model: Model, speaker: int | None = None) -> None:
         self._program, self._model, self._speaker = program, model, speaker
         self.name = f"{PIPER}:{model.stem}" + ("" if speaker is None else f"#{speaker}")
         self.identity = f"{self.name} {_fingerprint(model.path)} {_SCALE}"
-        self.reads: frozenset[Reading] = frozenset()
-        self.at_once = 2
-        self.sends_to = ""
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:

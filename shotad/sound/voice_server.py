@@ -32,7 +32,7 @@ from shotad.engines import (
 )
 from shotad.sound.kinds import Take
 from shotad.sound.takes import cleaned, decoded, decoded_pcm, need_words
-from shotad.sound.voice_engines import ALL, EVERYTHING, Reading, VoiceInfo
+from shotad.sound.voice_engines import ALL, EVERYTHING, Speaker, VoiceInfo
 
 KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
@@ -57,8 +57,10 @@ class _SpeechLine(ChatClient):
         return self._call("audio/speech", _TIMEOUT, body)
 
 
-class EndpointVoice:
+class EndpointVoice(Speaker):
     """``openai:alloy``: a voice of ``voice.model`` at ``voice.base_url``. May be used by several threads."""
+
+    reads, at_once = EVERYTHING, 2
 
     def __init__(
         self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
@@ -79,8 +81,6 @@ class EndpointVoice:
         said = settings.instructions
         manner = hashlib.sha256(said.encode()).hexdigest()[:8] if said else ""
         self.identity = " ".join(filter(None, (self.name, settings.model, self._address.shown, manner)))
-        self.reads: frozenset[Reading] = EVERYTHING
-        self.at_once = 2
         self.sends_to = "" if self._address.is_local else self._address.shown
         self.is_open = self._address.is_open
         try:

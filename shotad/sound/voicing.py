@@ -1,5 +1,5 @@
-"""What a render works with, and lines → takes → their places: who speaks, what fits, and where the film
-waits.
+"""A render on its way, from what is read to lines → takes → their places: who speaks, what fits, and where
+the film waits.
 
 What became of the lines stands on the track then; what people own in it stays as it is.
 """
@@ -36,12 +36,10 @@ from shotad.script import (
     load_track,
     save_track,
     save_translation,
-    script_places,
+    scripts_of,
     to_json,
     track_lock,
-    translation_places as script_places_of,
     with_edited_scripts,
-    with_translation_scripts,
 )
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
@@ -55,10 +53,13 @@ from shotad.sound.voice_engines import Speaker
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """All that is known before anything is spoken.
+    """What a render works with; `speak` adds how the lines are spoken, `FileMaker.scene` moves them to the
+    time of a copy of the film that pauses.
 
-    ``brought`` counts lines changed in scripts, by file; ``read`` names the content of the track's files as
-    they were read.
+    ``speech`` is when somebody speaks in ``film``; ``brought`` counts lines changed in scripts, by file;
+    ``read`` names the content of the track's files as they were read. ``voice`` is empty where nothing is
+    spoken; ``anew`` counts takes that it spoke, ``kept`` those it had spoken; ``late``: lines were edited
+    since.
     """
 
     film: Film
@@ -67,19 +68,14 @@ class Materials:
     track: Track
     file: Path
     prepared: Prepared
+    speech: tuple[Interval, ...]
     brought: Mapping[str, int]
-    read: Mapping[Path, str] = field(default_factory=dict)
-
-    @property
-    def speech(self) -> tuple[Interval, ...]:
-        """When somebody speaks; sung words too, unless lines may be spoken over them."""
-        over = self.config.speech.over_lyrics
-        heard = (u for u in self.prepared.speech if not (over and u.kind is SpeechKind.LYRICS))
-        return tuple(utterance.interval for utterance in heard)
-
-    @property
-    def slots(self) -> dict[str, Interval]:
-        return {slot.id: slot.interval for slot in self.prepared.slots}
+    read: Mapping[Path, str]
+    fitting: Fitting = field(default_factory=Fitting)
+    voice: str = ""
+    anew: int = 0
+    kept: int = 0
+    late: bool = False
 
     @property
     def is_translation(self) -> bool:
@@ -125,7 +121,10 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     file = file or folder.path / TRACK
     done, read = _read(film, folder, file)
     prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
-    return Materials(film, folder, config, done.track, file, prepared, done.changed, read)
+    # Sung words too, unless lines may be spoken over them.
+    over = config.speech.over_lyrics
+    speech = tuple(u.interval for u in prepared.speech if not (over and u.kind is SpeechKind.LYRICS))
+    return Materials(film, folder, config, done.track, file, prepared, speech, done.changed, read)
 
 
 def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Path, str]]:
@@ -144,13 +143,8 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
             f"{file} belongs to another film: {own.name}, not {info.name}.",
             "Name its film with --film, or another work folder.",
         )
-    if file.name == TRACK:
-        read |= _contents(script_places(folder.path, track.film.name))
-        return with_edited_scripts(track, folder), read
-    if is_translation(file, track):
-        read |= _contents(script_places_of(track, folder.path))
-        return with_translation_scripts(track, folder), read
-    return Brought(track, {}), read
+    read |= _contents(path for _, path in scripts_of(track, folder.path, file.name))
+    return with_edited_scripts(track, folder, file=file.name), read
 
 
 def _contents(files: Iterable[Path]) -> dict[Path, str]:
@@ -165,19 +159,6 @@ VOICES = "voice"
 """The folder of takes in the work folder."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Voicing:
-    """All lines spoken and placed. ``track`` says of each line how it was spoken; ``late`` that some of them
-    were edited since, empty where none was."""
-
-    track: Track
-    fitting: Fitting
-    voice: str
-    anew: int
-    kept: int
-    late: str = ""
-
-
 @span("voice")
 def speak(
     materials: Materials,
@@ -186,8 +167,9 @@ def speak(
     *,
     shorten: Shorten | None = None,
     force: bool = False,
-) -> Voicing:
-    """Every line of the track, spoken and in its place, or without one and why. Raises VoiceError."""
+) -> Materials:
+    """Every line of the track, spoken and in its place, or without one and why, as the track then says of
+    each. Raises VoiceError."""
     config, track = materials.config, materials.track
     studio = Keeping(
         voice,
@@ -197,8 +179,8 @@ def speak(
         pronunciations(materials.folder.path),
         force=force,
     )
-    speech = materials.speech
-    given = lines_of(track, speech, materials.slots, config.fit, margin=config.speech.margin)
+    speech, slots = materials.speech, {slot.id: slot.interval for slot in materials.prepared.slots}
+    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
     lines = [line for line in given if has_words(studio.sent(line.text))]
     studio.say_all([line.text for line in lines], progress=progress)
     fitting = fit(lines, studio, config.fit, shorten=shorten)
@@ -210,7 +192,14 @@ def speak(
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.keep(studio.used)
-    return Voicing(apply(track, fitting, voice.name), fitting, voice.name, studio.spoken, studio.taken)
+    return replace(
+        materials,
+        track=apply(track, fitting, voice.name),
+        fitting=fitting,
+        voice=voice.name,
+        anew=studio.spoken,
+        kept=studio.taken,
+    )
 
 
 def has_words(text: str) -> bool:

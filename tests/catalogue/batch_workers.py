@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from shotad.batch import Batch, BatchProgress, FilmRow, Planned, Terms
+from shotad.batch import Batch, BatchProgress, FilmRow, Planned
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.batch.workers import TaskNews, settle
@@ -85,8 +85,8 @@ def quiet_board() -> BatchProgress:
     return BatchProgress(NoProgress(), False)
 
 
-def batch(terms: Terms, board: BatchProgress | None = None) -> Batch:
-    return Batch(terms, board or quiet_board(), work=work)
+def batch(count: int, board: BatchProgress | None = None, **terms: int | None) -> Batch:
+    return Batch(board or quiet_board(), count=count, work=work, **terms)  # type: ignore[arg-type]
 
 
 def results(rows: Sequence[FilmRow]) -> dict[str, FilmResult]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,6 @@ from hypothesis import given, settings, strategies as st
 from shotad.batch import (
     Entry,
     FilmRow,
-    Gathered,
     Leaving,
     Planned,
     Planner,
@@ -44,8 +44,8 @@ def touched(folder: Path, *names: str) -> list[str]:
     return [str(folder / name) for name in names]
 
 
-def names(gathered: Gathered, folder: Path) -> list[str]:
-    return [os.path.relpath(film.place, folder) for film in gathered.found]
+def names(gathered: Sequence[Entry], folder: Path) -> list[str]:
+    return [os.path.relpath(film.place, folder) for film in gathered if not film.lost]
 
 
 def test_folders_patterns_and_lists_give_films_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,8 +55,8 @@ def test_folders_patterns_and_lists_give_films_once(tmp_path: Path, monkeypatch:
     assert names(again, tmp_path) == ["b.mp4", "deep/down/a.mkv"]
     # A folder of numbered frames is a film where a rate is given.
     touched(tmp_path, "frames/00001.jpg")
-    assert gather([str(tmp_path / "frames")]).found == ()
-    (film,) = gather([str(tmp_path / "frames")], rate="3").found
+    assert gather([str(tmp_path / "frames")]) == ()
+    (film,) = gather([str(tmp_path / "frames")], rate="3")
     assert film.place == str(tmp_path / "frames")
     # Lists hold comments and paths beside them.
     touched(tmp_path, "films/a.mp4", "here/b.mp4")
@@ -76,7 +76,7 @@ def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film
         gather([str(tmp_path / "nothing.mp4")])
     found = gather([], [film, str(tmp_path / "nothing.mp4")])
     assert names(found, tmp_path) == ["a.mp4"]
-    planned = found.planned(Planner(Wishes()))
+    planned = Planner(Wishes()).plan(found)
     assert planned[0].trouble is None
     assert planned[1].trouble is not None
     assert planned[1].trouble.kind == "FilmError"
@@ -202,7 +202,7 @@ LATIN = os.fsdecode(b"caf\xe9.mp4")
 def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path) -> None:
     for name in (LATIN, "new\nline.mp4", "plain.mp4"):
         (tmp_path / name).write_bytes(b"film")
-    planned = gather([str(tmp_path)]).planned(Planner(Wishes(out=str(tmp_path / "out"))))
+    planned = Planner(Wishes(out=str(tmp_path / "out"))).plan(gather([str(tmp_path)]))
     assert len(planned) == 3
     by_name = {Path(film.job.film).name: film for film in planned}
     trouble = by_name[LATIN].trouble

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from shotad.batch import Terms
 from shotad.batch.batch import SAME
 from tests.catalogue.batch_workers import HOG, batch, planned, quiet_board, results
 
@@ -29,7 +28,7 @@ def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
         "good-1", "kill", "good-2", "exit", "good-3", "crash", "killonce", "broken", "unforeseen", "unreached",
         "absent", "good-4",
     )  # fmt: skip
-    found = batch(Terms(2, retries=1)).run(planned(tmp_path, *names))
+    found = batch(2, retries=1).run(planned(tmp_path, *names))
     assert [Path(row.film.job.film).stem for row in found] == list(names)
     came = results(found)
     done = {name for name, result in came.items() if result.state == "done"}
@@ -50,7 +49,7 @@ def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
 
 
 def test_a_film_whose_worker_died_is_begun_again_in_another(tmp_path: Path) -> None:
-    found = results(batch(Terms(1, retries=1)).run(planned(tmp_path, "good", "killonce", "kill")))
+    found = results(batch(1, retries=1).run(planned(tmp_path, "good", "killonce", "kill")))
     assert {name: (one.state, one.attempts) for name, one in found.items()} == {
         "good": ("done", 1), "killonce": ("done", 2), "kill": ("failed", 2)
     }  # fmt: skip
@@ -63,7 +62,7 @@ def test_a_film_whose_worker_died_is_begun_again_in_another(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_a_worker_over_its_memory_is_ended_and_its_film_told(tmp_path: Path) -> None:
     # The first worker's first film is the hog: a fresh one would take as much.
-    found = results(batch(Terms(1, memory=HOG // 2)).run(planned(tmp_path, "hog", "good")))
+    found = results(batch(1, memory=HOG // 2).run(planned(tmp_path, "hog", "good")))
     assert found["good"].state == "done"
     assert found["hog"].kind == "memory"
     assert found["hog"].error is not None
@@ -74,14 +73,14 @@ def test_a_worker_over_its_memory_is_ended_and_its_film_told(tmp_path: Path) -> 
 
 
 def test_films_refused_and_engines_that_fail_end_by_their_own_errors(tmp_path: Path) -> None:
-    found = results(batch(Terms(1, keep=0)).run(planned(tmp_path, "large", "good")))
+    found = results(batch(1, keep=0).run(planned(tmp_path, "large", "good")))
     assert found["good"].state == "done"
     assert found["large"].kind == "NoRoom"
     assert found["large"].error is not None
     assert "--min-free" in found["large"].error[0]
-    assert results(batch(Terms(1, keep=None)).run(planned(tmp_path, "large")))["large"].state == "done"
+    assert results(batch(1, keep=None).run(planned(tmp_path, "large")))["large"].state == "done"
     names = [f"engine-{n}" for n in range(SAME + 3)]
-    run = batch(Terms(1, retries=0))
+    run = batch(1, retries=0)
     rows = run.run(planned(tmp_path, "broken", *names))
     assert run.halted is not None
     assert "The key is refused. Get another." in run.halted
@@ -90,7 +89,7 @@ def test_films_refused_and_engines_that_fail_end_by_their_own_errors(tmp_path: P
 
 def test_an_interruption_ends_workers_tidily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     board = quiet_board()
-    run = batch(Terms(1), board)
+    run = batch(1, board)
 
     def heard(*_: object) -> None:
         raise KeyboardInterrupt
@@ -107,9 +106,8 @@ def test_an_interruption_ends_workers_tidily(tmp_path: Path, monkeypatch: pytest
 def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
-        "from shotad.batch.batch import Terms\n"
         "from tests.catalogue.batch_workers import batch, planned\n"
-        f"batch(Terms(1)).run(planned(Path({str(tmp_path)!r}), 'hang'))\n"
+        f"batch(1).run(planned(Path({str(tmp_path)!r}), 'hang'))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.DEVNULL)

@@ -16,7 +16,7 @@ import pytest
 
 from shotad.batch import done_before, load_ray_settings
 from shotad.batch.describing import describe_film
-from shotad.batch.jobs import FilmJob
+from shotad.batch.jobs import FilmJob, failure
 from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, need_ray
 from shotad.batch.ray.rows import Parts, laid_together
 from shotad.batch.ray.servers import OwnServer, Pool, stage_engine
@@ -60,27 +60,27 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
 
 # The register
 def arrive(register: Register, *names: str, wanted: int | None = None) -> list[bool]:
-    found = [register.arrive(0, name, None, {}) for name in names]
-    return found if wanted is None else [*found, register.arrive(0, "end", wanted, {})]
+    found = [register.arrive(0, name, None, None) for name in names]
+    return found if wanted is None else [*found, register.arrive(0, "end", wanted, None)]
 
 
 def test_the_last_row_of_a_film_is_told_and_failures_end_a_run() -> None:
     assert arrive(Register(), "a", "b", wanted=2) == [False, False, True]
     register = Register()
     assert arrive(register, "a", "a", wanted=2) == [False, False, False], "a row that comes twice counts once"
-    assert register.arrive(0, "b", None, {})
-    assert not register.arrive(0, "a", None, {}), "the film would be finished by two"
-    assert register.arrive(0, "b", None, {}), "a worker that died over it is handed it again"
+    assert register.arrive(0, "b", None, None)
+    assert not register.arrive(0, "a", None, None), "the film would be finished by two"
+    assert register.arrive(0, "b", None, None), "a worker that died over it is handed it again"
     register.over(0)
-    assert not register.arrive(0, "b", None, {})
+    assert not register.arrive(0, "b", None, None)
     # A run ends when the engine fails for one film after another.
-    register, error = Register(), {"what": "gone", "hint": "", "kind": "EngineError"}
+    register, error = Register(), failure(FilmJob("a.mp4", "a"), "gone", kind="EngineError")
     for _ in range(ENDS_ALL + 1):
         register.missed(0, error)
-    assert register.stopped() == {}, "one film's trouble"
+    assert register.stopped() is None, "one film's trouble"
     register.answered()
     for film in range(ENDS_ALL):
-        assert register.stopped() == {}
+        assert register.stopped() is None
         register.missed(film, error)
     assert register.stopped() == error
 

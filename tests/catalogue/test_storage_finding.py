@@ -14,13 +14,13 @@ import pytest
 from shotad.batch import (
     Entry,
     FilmRow,
-    Gathered,
     Planner,
     Report,
     Wishes,
     as_lines,
     failed_in,
     labels,
+    only,
     read_report,
 )
 from shotad.batch.films import films_in
@@ -202,5 +202,5 @@ def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: 
     assert labels(planned) == ["movie.mp4"]
     for text in (report.path.read_text(), as_lines(rows, 1.0), json.dumps(as_json(rows))):
         assert "0c0ffee" not in text
-    again = Gathered((Entry(SIGNED, 4, None),)).only(failed_in(read_report(report.path)))
-    assert [film.place for film in again.found] == [SIGNED], "it is known again where it is named again"
+    again = only([Entry(SIGNED, 4, None)], failed_in(read_report(report.path)))
+    assert [film.place for film in again] == [SIGNED], "it is known again where it is named again"

@@ -331,7 +331,7 @@ def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
         assert not left.exists(), "a film of a run that has ended went"
     free[0] -= 1
     with (
-        pytest.raises(StorageError, match=r"does not fit on the disk of .*: 1 MB are to be fetched"),
+        pytest.raises(StorageError, match=r"does not fit on the disk of .*: 1.0 MB are to be fetched"),
         staged(PLACE, str(tmp_path / "local"), tmp_path, progress=NoProgress()),
     ):
         pytest.fail("fetched")

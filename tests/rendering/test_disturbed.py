@@ -11,7 +11,8 @@ import pytest
 from shotad.core import SoundError, replacing, sweep_beside
 from shotad.script import TRACK, to_json
 from shotad.sound import Kind, OutputFile, Take, summary
-from shotad.sound.making import FileMaker, Product
+from shotad.sound.making import FileMaker
+from shotad.sound.outputs import Made
 from shotad.sound.own_voices import FakeVoice
 from tests.rendering.described import change, film_with, rendered, track_of
 
@@ -124,7 +125,7 @@ def test_a_work_folder_may_be_moved(place: Path, tmp_path: Path) -> None:
 class Broken(FileMaker):
     """Cannot make the description alone."""
 
-    def make(self, wanted: OutputFile) -> Product:
+    def make(self, wanted: OutputFile) -> Made:
         if wanted.kind is Kind.AD:
             raise SoundError("The disk is full.", "Make room.")
         return super().make(wanted)

@@ -14,21 +14,30 @@ import pytest
 from shotad.core import ContainerSettings, SoundError
 from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.sound.ad_tracks import AdSound
-from shotad.sound.mux_film import check_container, write_film
+from shotad.sound.mux_film import Assembly, write_film
 from tests.media import make_film
 from tests.sound.muxmedia import H264, METADATA, RATE, TEXT, blocks, describe_tracks, film_for, heard, written
 
 
-def write(source: Path, target: Path, sound: AdSound | None = None, act: Any = write_film) -> Any:
-    more = {"metadata": METADATA} if act is write_film else {}
+def write(source: Path, target: Path, sound: AdSound | None = None) -> Any:
     with open_film(source) as film:
-        return act(film, target, sound=sound, text=TEXT, settings=ContainerSettings(), **more)
+        return write_film(
+            film, target, sound=sound, text=TEXT, settings=ContainerSettings(), metadata=METADATA
+        )
+
+
+def planned(source: Path, target: Path) -> Assembly:
+    """As it is looked at before voice and mix."""
+    with open_film(source) as film:
+        assert film.media is not None
+        with film.media.open() as opened:
+            return Assembly(film, target, opened, None, TEXT, ContainerSettings())
 
 
 def test_text_alone_and_an_ending_that_means_no_container_are_refused(tmp_path: Path) -> None:
-    for act in (check_container, write_film):
+    for act in (planned, write):
         with pytest.raises(SoundError, match="no text track") as error:
-            write(make_film(H264["plain"]).path, tmp_path / "described.ts", act=act)
+            act(make_film(H264["plain"]).path, tmp_path / "described.ts")
         assert error.value.hint == "Write .mp4 or .mkv or .mov or .webm instead."
     with pytest.raises(SoundError, match=r"as \.avi.*\.mp4.*\.webm"):
         write(make_film().path, tmp_path / "described.avi")

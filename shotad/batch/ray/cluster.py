@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from shotad.batch.jobs import fault_of
+from shotad.batch.jobs import FilmJob, FilmResult, failure, fault_of
 from shotad.core import (
     EngineError,
     Settings,
@@ -280,9 +280,6 @@ def register_of_run(ray: Any) -> Calls:
     return Calls(remote.remote())
 
 
-Error = dict[str, str]
-"""Kind, what and hint."""
-
 ENDS_ALL = 3
 """Films in a row, with no answer between, whose engine failed as a whole: so will it with all others."""
 
@@ -294,7 +291,7 @@ class _Film:
     names: set[str] = field(default_factory=set)
     wanted: int | None = None
     last: str = ""
-    error: Error = field(default_factory=dict)
+    failed: FilmResult | None = None
     seconds: float = 0.0
     peak: int = 0
     attempts: int = 0
@@ -308,8 +305,8 @@ class Register:
         self._begun: dict[str, int] = defaultdict(int)
         self._told: dict[str, int] = defaultdict(int)
         self._films: dict[int, _Film] = defaultdict(_Film)
-        self._missed: dict[int, Error] = {}
-        self._stopped: Error = {}
+        self._missed: dict[int, FilmResult] = {}
+        self._stopped: FilmResult | None = None
 
     def begin(self, film: int, unit: str) -> int:
         """A piece of work on a film begins; which time that is, from 1."""
@@ -335,7 +332,13 @@ class Register:
         return self._told[unit]
 
     def arrive(
-        self, film: int, name: str, wanted: int | None, error: Error, seconds: float = 0.0, peak: int = 0
+        self,
+        film: int,
+        name: str,
+        wanted: int | None,
+        failed: FilmResult | None,
+        seconds: float = 0.0,
+        peak: int = 0,
     ) -> bool:
         """A row of a film has gone all the way; whether it is the last one that was missing.
 
@@ -346,7 +349,7 @@ class Register:
         if known.over:
             return False
         known.names.add(name)
-        known.error = known.error or error
+        known.failed = known.failed or failed
         known.seconds, known.peak = max(known.seconds, seconds), max(known.peak, peak)
         if wanted is not None:
             known.wanted = wanted + 1
@@ -354,11 +357,11 @@ class Register:
             known.last = name
         return known.last == name
 
-    def account(self, film: int) -> tuple[Error, float, int, int]:
+    def account(self, film: int) -> tuple[FilmResult | None, float, int, int]:
         """What ended a film, if anything has; the seconds and the most bytes that preparing it took; how
         often the part of it that was begun most often was begun."""
         known = self._films[film]
-        return known.error, known.seconds, known.peak, known.attempts
+        return known.failed, known.seconds, known.peak, known.attempts
 
     def over(self, film: int) -> None:
         """The film has its result; the names of its rows are forgotten, for a run may have millions."""
@@ -369,40 +372,38 @@ class Register:
         """An engine gave answers."""
         self._missed.clear()
 
-    def missed(self, film: int, error: Error) -> None:
+    def missed(self, film: int, failed: FilmResult) -> None:
         """An engine failed as a whole on behalf of a film."""
-        self._missed[film] = error
+        self._missed[film] = failed
         if len(self._missed) >= ENDS_ALL:
-            self._stopped = self._stopped or error
+            self._stopped = self._stopped or failed
 
-    def stopped(self) -> Error:
-        """Why nothing more is begun; empty as long as the run goes on."""
+    def stopped(self) -> FilmResult | None:
+        """The failure for which nothing more is begun; None as long as the run goes on."""
         return self._stopped
 
 
 KEPT = "What is done is kept: the same command continues from there."
 
 
-def error_of(trouble: Exception) -> Error:
-    """The error that a film has failed by."""
+def failed_by(job: FilmJob, trouble: Exception) -> FilmResult:
+    """The failure of a film by ``trouble``."""
     if isinstance(trouble, ShotadError):
-        return {"kind": type(trouble).__name__, "what": trouble.what, "hint": trouble.hint}
+        return failure(job, trouble.what, trouble.hint, kind=type(trouble).__name__)
     if isinstance(trouble, MemoryError):
         less = "Give preparing fewer workers on a node (preparing.cpus), or read smaller frames."
-        return {"kind": "memory", "what": "There was not enough memory.", "hint": less}
-    return {"kind": "unexpected", "what": fault_of(trouble), "hint": "Please report it."}
+        return failure(job, "There was not enough memory.", less, kind="memory")
+    return failure(job, fault_of(trouble), "Please report it.", kind="unexpected")
 
 
-def lost(what: str, times: int) -> Error:
-    """The error of a film whose worker was lost again and again over ``what``."""
-    number = "once" if times == 1 else f"{times} times"
-    return {
-        "kind": "killed",
-        "what": f"The worker that was {what} was lost {number}.",
-        "hint": f"It was killed, or ran out of memory: try the film alone, with shotad describe. {KEPT}",
-    }
+def lost(job: FilmJob, what: str, times: int) -> FilmResult:
+    """The failure of a film whose worker was lost again and again over ``what``."""
+    what = f"The worker that was {what} was lost {'once' if times == 1 else f'{times} times'}."
+    hint = f"It was killed, or ran out of memory: try the film alone, with shotad describe. {KEPT}"
+    return failure(job, what, hint, kind="killed")
 
 
-def halted(error: Error) -> Error:
-    """The error of a film that was not begun because the run ended on ``error``."""
-    return {"kind": "stopped", "what": f"The run was ended: {error['what']}", "hint": error["hint"] or KEPT}
+def halted(job: FilmJob, stopped: FilmResult) -> FilmResult:
+    """The failure of a film that was not begun because the run ended on ``stopped``."""
+    what, hint = stopped.error or ("", "")
+    return failure(job, f"The run was ended: {what}", hint or KEPT, kind="stopped")

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +63,10 @@ class RayRow:
     question: Question | None = None
     end: bool = False
     count: int = 0
-    error: Mapping[str, str] = field(default_factory=dict)
-    """Kind, what and hint of what ended the film; empty where all is well."""
     seconds: float = 0.0
     peak: int = 0
     result: FilmResult | None = None
-    """The film's result, when all is done."""
+    """The film's result, when all is done, or its failure, which ends it before."""
 
 
 def columns(rows: Sequence[RayRow]) -> Columns:

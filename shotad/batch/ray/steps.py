@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from shotad.batch.describing import describe_film
-from shotad.batch.jobs import DONE, FilmJob, FilmResult, done_before, failure
+from shotad.batch.jobs import DONE, FilmJob, FilmResult, done_before
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, join
-from shotad.batch.ray.cluster import RaySettings, error_of, halted, lost
+from shotad.batch.ray.cluster import RaySettings, failed_by, halted, lost
 from shotad.batch.ray.rows import (
     Columns,
     Parts,
@@ -100,29 +100,30 @@ class PreparedSlots:
         unit, clock, count = f"film {film}", time.monotonic(), 0
         forget_peak()
         told = int(self._register.told(unit))
-        error: dict[str, str] = {}
+        failed: FilmResult | None = None
         try:
-            stopped = self._register.stopped()
-            if stopped:
-                raise _Refused(halted(stopped))
-            attempt = int(self._register.begin(film, unit))
-            if attempt > self._settings.attempts:
-                raise _Refused(lost("preparing the film", attempt - 1))
-            for question in self._prepared(film, job, attempt) if done_before(job) is None else ():
+            attempt, stopped = 0, self._register.stopped()
+            if stopped is not None:
+                failed = halted(job, stopped)
+            elif (attempt := int(self._register.begin(film, unit))) > self._settings.attempts:
+                failed = lost(job, "preparing the film", attempt - 1)
+            is_open = failed is None and done_before(job) is None
+            for question in self._prepared(film, job, attempt) if is_open else ():
                 count += 1
                 self._register.tell(unit, count)
                 yield RayRow(film, question.plan.slot.id, job, question)
         except GeneratorExit:
             raise
         except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
-            error = trouble.error if isinstance(trouble, _Refused) else error_of(trouble)
+            failed = failed_by(job, trouble)
         for number in range(count, told - 1):
             # As many rows as an earlier attempt has handed on, before the one that must arrive.
             count += 1
             yield RayRow(film, f"left out {number}", job)
         self._register.tell(unit, count + 1)
         lasted = time.monotonic() - clock
-        yield RayRow(film, "end", job, end=True, count=count, error=error, seconds=lasted, peak=peak_memory())
+        end = RayRow(film, "end", job, end=True, count=count, seconds=lasted, peak=peak_memory())
+        yield replace(end, result=failed)
         self._register.end(unit)
 
     def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
@@ -153,12 +154,6 @@ class PreparedSlots:
                     slot = str(record["slot"])
                     known[slot] = (*known.get(slot, ()), str(record["key"]))
             yield from _asked(context, engine, known, plans)
-
-
-class _Refused(Exception):  # noqa: N818  not begun, for a reason that is known
-    def __init__(self, error: dict[str, str]) -> None:
-        super().__init__(error["what"])
-        self.error = error
 
 
 @contextmanager
@@ -258,34 +253,37 @@ class Stage1Answers:
         for row in (row for row, before in begun if before):
             with self._room.alone():
                 looked += self._look([row])
-        errors = {(row.film, row.name): error for row, error in looked}
+        failed = {(row.film, row.name): result for row, result in looked}
         yield columns(
-            [replace(row, question=None, error=errors.get((row.film, row.name), row.error)) for row in given]
+            [
+                replace(row, question=None, result=failed.get((row.film, row.name), row.result))
+                for row in given
+            ]
         )
 
-    def _look(self, asked: Sequence[RayRow]) -> Iterator[tuple[RayRow, dict[str, str]]]:
+    def _look(self, asked: Sequence[RayRow]) -> Iterator[tuple[RayRow, FilmResult]]:
         """Asks about rows; what ended which film."""
-        stopped = self._register.stopped() if asked else {}
-        if stopped:
-            yield from ((row, halted(stopped)) for row in asked)
+        stopped = self._register.stopped() if asked else None
+        if stopped is not None:
+            yield from ((row, halted(job_of(row), stopped)) for row in asked)
             return
         begun = []
         for row in asked:
             attempt = int(self._register.begin(row.film, _unit(row)))
             if attempt > self._settings.attempts:
-                yield row, lost(f"asking about slot {row.name}", attempt - 1)
+                yield row, lost(job_of(row), f"asking about slot {row.name}", attempt - 1)
             else:
                 begun.append(row)
         for film in dict.fromkeys(row.film for row in begun):
             group = [row for row in begun if row.film == film]
+            job = job_of(group[0])
             try:
-                self._ask(group, job_of(group[0]))
-            except EngineError as trouble:
-                error = error_of(trouble)
-                self._register.missed(film, error)
-                yield from ((row, error) for row in group)
+                self._ask(group, job)
             except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
-                yield from ((row, error_of(trouble)) for row in group)
+                failed = failed_by(job, trouble)
+                if isinstance(trouble, EngineError):
+                    self._register.missed(film, failed)
+                yield from ((row, failed) for row in group)
         for row in asked:
             self._register.end(_unit(row))
 
@@ -347,19 +345,18 @@ class Finishing:
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         for row in rows(batch):
             count = row.count if row.end else None
-            if self._register.arrive(row.film, row.name, count, dict(row.error), row.seconds, row.peak):
+            if self._register.arrive(row.film, row.name, count, row.result, row.seconds, row.peak):
                 yield columns([RayRow(row.film, "result", result=self._result(row))])
                 self._register.over(row.film)
 
     def _result(self, row: RayRow) -> FilmResult:
         job, unit = job_of(row), f"track {row.film}"
         attempt = int(self._register.begin(row.film, unit))
-        error, seconds, peak, attempts = self._register.account(row.film)
-        if not error and attempt > self._settings.attempts:
-            error = lost("writing its lines", attempt - 1)
-        if error:
-            result = failure(job, error["what"], error["hint"], kind=error["kind"])
-        else:
+        result: FilmResult | None
+        result, seconds, peak, attempts = self._register.account(row.film)
+        if result is None and attempt > self._settings.attempts:
+            result = lost(job, "writing its lines", attempt - 1)
+        if result is None:
             until = time.monotonic() + (PATIENCE if attempt > 1 else 0.0)
             result = self._described(replace(job, force=False))
             while result.kind == "InUse" and time.monotonic() < until:

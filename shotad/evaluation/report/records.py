@@ -27,7 +27,7 @@ from typing import Any
 
 import shotad
 from shotad import __version__
-from shotad.core import Config, EvaluationError, Interval, MeasureSettings
+from shotad.core import Config, EvaluationError, Interval, MeasureSettings, with_texts
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
 from shotad.evaluation.report.inputs import (
     AND,
@@ -40,6 +40,7 @@ from shotad.evaluation.report.inputs import (
 )
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
+from shotad.script import guarded
 
 LIBRARIES = (
     "accelerate", "bert-score", "fastcoref", "jinja2", "matplotlib", "numpy", "openai", "pycocoevalcap",
@@ -110,9 +111,6 @@ ITEM_FIELDS = (
 )  # fmt: skip
 """Of a line of ``items.jsonl``, in its order."""
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""What a spreadsheet would compute."""
-
 
 def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Json:
     """``report.json``."""
@@ -151,7 +149,7 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         "left_out": [{"metric": name, "reason": reason} for name, reason in run.left_out],
         "paper": list(paper_rows(corpus.dataset, run.protocol)),
     }
-    plain: Json = _without_folders(record)
+    plain: Json = with_texts(record, _without_folder)
     names = {film: list(corpus.casts.get(film, ())) for film in sorted({item.film for item in corpus.items})}
     plain["films"] = dict(sorted(run.films.items()))
     plain["casts"] = {film: cast for film, cast in names.items() if cast}
@@ -224,26 +222,18 @@ def item_table(run: ReportInput) -> str:
         texts = (item.reference, item.prediction or "")
         cells = [item.id, item.film, run.films.get(item.film, ""), item.clip, *times, *texts]
         numbers = ("" if row is None or row.value is None else f"{row.value:.6g}" for row in found.values())
-        table.writerow([*map(_cell, cells), *numbers, _cell(item.failure or item.missing or failed)])
+        table.writerow([*map(guarded, cells), *numbers, guarded(item.failure or item.missing or failed)])
     return "\ufeff" + out.getvalue()
 
 
-def _cell(text: str) -> str:
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def _without_folders(value: Any) -> Any:
-    """JSON in which a file of this machine is called by its last name: what it holds stands by its hash."""
-    if isinstance(value, Mapping):
-        return {key: _without_folders(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_folders(inner) for inner in value]
-    if isinstance(value, str) and "\n" not in value:
-        if posixpath.isabs(value):
-            return posixpath.basename(value.rstrip("/")) or value
-        if ntpath.isabs(value) and ntpath.splitdrive(value)[0]:
-            return ntpath.basename(value.rstrip("\\/")) or value
-    return value
+def _without_folder(text: str) -> str:
+    """A file of this machine by its last name, for what it holds stands by its hash; other texts as they
+    are."""
+    if "\n" not in text and posixpath.isabs(text):
+        return posixpath.basename(text.rstrip("/")) or text
+    if "\n" not in text and ntpath.isabs(text) and ntpath.splitdrive(text)[0]:
+        return ntpath.basename(text.rstrip("\\/")) or text
+    return text
 
 
 @dataclass(frozen=True, slots=True)

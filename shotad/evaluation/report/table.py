@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from shotad.core import Interval, plural
+from shotad.core import Interval, plural, thread_name
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.report.inputs import Protocol, ReportInput, base_name
 from shotad.evaluation.report.intervals import Span
@@ -131,7 +131,8 @@ def footnotes(results: Sequence[Result]) -> dict[str, tuple[str, str]]:
         if said:
             text = ". ".join(part.strip().rstrip(".") for part in said)
             text = f"{text[:1].lower()}{text[1:]}" if text[1:2].islower() else text
-            notes[result.name] = _mark(len(notes)), f"{result.title}: {text}."
+            mark = f"[{thread_name(len(notes)).lower()}]"
+            notes[result.name] = mark, f"{result.title}: {text}."
     return notes
 
 
@@ -202,16 +203,6 @@ def _in_paper(run: ReportInput, result: Result) -> bool:
 def paper_cell(row: Json, result: Result) -> str:
     """What the paper's row has for a metric: a number, one for each of two judges, or a dash."""
     return " | ".join(number(result.name, value) for value in paper_values(row, result)) or NONE
-
-
-def _mark(place: int) -> str:
-    """``0 → [a]``, ``26 → [aa]``."""
-    letters = ""
-    while True:
-        letters = chr(ord("a") + place % 26) + letters
-        place = place // 26 - 1
-        if place < 0:
-            return f"[{letters}]"
 
 
 Values = tuple[float, ...]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shotad.core import DatasetError, EvaluationError, ReportSettings
-from shotad.evaluation import Report, agreement, read_report, read_scores, write_report
+from shotad.evaluation import Report, agreement, agreement_text, read_report, read_scores, write_report
 from shotad.evaluation.human_agreement import HumanScores, correlations
 from tests.conftest import needed
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
@@ -124,9 +124,9 @@ def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report)
     scores = people(report)
     more = HumanScores({**scores.scores, "strange": 1.0}, {})
     found = agreement(report, more, SETTINGS)
-    assert found.unknown == ("strange",)
-    assert found.metrics[0]["n"] == 50
-    assert "1 scored AD not in the report: strange." in found.text
+    assert found["not_in_the_report"] == ["strange"]
+    assert found["metrics"][0]["n"] == 50
+    assert "1 scored AD not in the report: strange." in agreement_text(found, more)
     with pytest.raises(EvaluationError, match="None of the 1 ADs"):
         agreement(report, HumanScores({"strange": 1.0}, {}), SETTINGS)
 
@@ -136,6 +136,8 @@ def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
     write_report(tmp_path, made_run(corpus, (made_result(corpus, "cider", scale=0.0),)), plots=False)
     scores = HumanScores({str(k): float(k) for k in range(10)}, {})
     found = agreement(read_report(tmp_path), scores, SETTINGS)
-    assert "CIDER: not defined, the metric gives all of them the same number." in found.text
-    record = json.loads(json.dumps(found.record()))
+    assert "CIDER: not defined, the metric gives all of them the same number." in agreement_text(
+        found, scores
+    )
+    record = json.loads(json.dumps(found))
     assert record["metrics"][0]["pearson"] == {"value": None, "interval": None}
