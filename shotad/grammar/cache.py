@@ -137,7 +137,7 @@ def book_of(
     return book
 
 
-SURE = 0.7
+SURE = 0.8
 """Chance of a scale from which a shot's other frames are not looked at: of 36 labelled none changes."""
 DECIMALS = 6
 """Of the scores, so that a record reads back as it was."""

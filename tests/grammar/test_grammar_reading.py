@@ -109,7 +109,7 @@ def test_other_frames_of_a_shot_are_looked_at_only_where_the_first_leaves_doubt(
     class Doubting(Scales):
         def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
             guesses = super().of(images)
-            doubt = ScaleGuess((0.0, 0.65, 0.35, 0.0, 0.0))
+            doubt = ScaleGuess((0.0, 0.5, 0.5, 0.0, 0.0))
             doubtful = [second_of(image) in (2.5, 3.5, 3.3) for image in images]
             return [doubt if is_so else guess for is_so, guess in zip(doubtful, guesses, strict=True)]
 
@@ -119,7 +119,7 @@ def test_other_frames_of_a_shot_are_looked_at_only_where_the_first_leaves_doubt(
     doubted = [2.5, 2.3, 2.7, 3.5, 3.3, 3.7]
     assert sorted(scales.seen) == sorted([*sure, *doubted, 8.5, 8.3, 8.7, 9.5, 9.3])
     assert book.guesses[look(0)] == ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0))
-    assert book.guesses[look(3)] == ScaleGuess((0.0, 0.433333, 0.566667, 0.0, 0.0))
+    assert book.guesses[look(3)] == ScaleGuess((0.0, 0.333333, 0.666667, 0.0, 0.0))
     assert book.guesses[look(9)] is None
 
 
