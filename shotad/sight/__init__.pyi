@@ -160,6 +160,7 @@ from .things import (
     SsdMobileNet as SsdMobileNet,
     colour_of as colour_of,
     cut as cut,
+    shared as shared,
     tiles_of as tiles_of,
 )
 from .tracks import Track as Track, link as link
