@@ -124,7 +124,7 @@ def describe(
             discard_edits=discard_edits,
             sheet=overview,
         )
-    give_back_memory()
+    give_back_memory(collect=True)
     failures, of = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)
     if failures:
         first = f"{failures[0].rstrip('.')}."

@@ -291,7 +291,9 @@ def _sampled(path: Path, size: int, modified: int) -> bytes:
     return digest.digest()
 
 
-_stderr_lock = threading.RLock()
+_stderr_lock = threading.Lock()
+_stderr_users: list[int] = []
+"""What standard error really is, once for each who keeps it quiet."""
 _loading = threading.RLock()
 
 
@@ -299,19 +301,22 @@ _loading = threading.RLock()
 def native_quiet() -> Iterator[None]:
     """Send what native code writes to standard error nowhere, for the time of loading a model.
 
-    Python's own ``sys.stderr`` is flushed before; errors raised by the libraries still come through.
+    Several threads may do so at once. Python's own ``sys.stderr`` is flushed before; errors raised by the
+    libraries still come through.
     """
     with _stderr_lock:
         sys.stderr.flush()
-        saved = os.dup(2)
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        try:
-            os.dup2(nowhere, 2)
-            yield
-        finally:
-            os.dup2(saved, 2)
-            os.close(saved)
-            os.close(nowhere)
+        _stderr_users.append(_stderr_users[0] if _stderr_users else os.dup(2))
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        with _stderr_lock:
+            saved = _stderr_users.pop()
+            if not _stderr_users:
+                os.dup2(saved, 2)
+                os.close(saved)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ text, light and a few things with names. What is not sure is left out. Its facts
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -151,15 +152,17 @@ class Observer:
         """The facts of the slot's shots. Without a scene every frame counts as the slot's."""
         current = _current(clip, scene)
         numbers = tuple(int(n) for n in sorted(set(clip.shot_numbers[current].tolist())))
-        texts, rolls = self._read(clip, current, scene)
         area = active_area(clip.images)
-        facts = Facts(numbers, texts=texts, credits=rolls or (scene is not None and scene.credits))
+        facts = Facts(numbers)
         presence = scene.presence if scene else NOBODY
         faces = known_faces(presence.sightings, area)
         known = _Known(cast_of(presence))
-        for frames in shots_of(clip, current, area, faces):
-            facts = self._with_shot(facts, frames, known)
-        return facts
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(self._read, clip, current, scene)
+            for frames in shots_of(clip, current, area, faces):
+                facts = self._with_shot(facts, frames, known)
+            texts, rolls = reading.result()
+        return replace(facts, texts=texts, credits=rolls or (scene is not None and scene.credits))
 
     def _with_shot(self, facts: Facts, frames: ShotFrames, known: _Known) -> Facts:
         light, motion = _light(frames), _motion(frames)

@@ -35,6 +35,7 @@ from shotad.sight import (
     level_of,
     luma,
     mean_luma,
+    shared,
     tiles_of,
 )
 
@@ -197,7 +198,7 @@ class ByFace:
     def __init__(self, progress: Progress | None = None) -> None:
         names = by_face_weights()
         self.identity = f"by-face-{REVISION} {'+'.join(names)}"
-        self._faces = FaceFinder(weights_file("yunet", progress))
+        self._faces = shared(FaceFinder, weights_file("yunet", progress))
         self._first = EfficientDet(weights_file(FIRST, progress)) if FIRST in names else None
         self._places = Classifier(weights_file(CLASSIFIER, progress)) if CLASSIFIER in names else None
         if self._first is None:

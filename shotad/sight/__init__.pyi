@@ -164,6 +164,7 @@ from .things import (
     SsdMobileNet as SsdMobileNet,
     colour_of as colour_of,
     cut as cut,
+    shared as shared,
     sure_of as sure_of,
     tiles_of as tiles_of,
 )

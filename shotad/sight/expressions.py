@@ -20,7 +20,7 @@ import numpy.typing as npt
 from shotad.core import Deed, Image
 from shotad.sight.faces import Face
 from shotad.sight.pose import Act, came_from, runs
-from shotad.sight.things import interpreter, turned_square
+from shotad.sight.things import LiteModel, shared, turned_square
 
 NEAR = 0.2
 """Height of a face, in that of the picture, from which its points are looked for."""
@@ -57,10 +57,8 @@ class Expression:
 class FaceMesh:
     """Face Mesh through LiteRT: 192 x 192, twice for each face."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
-        self._model, self._input = interpreter(path, threads)
-        points, score = sorted(self._model.get_output_details(), key=lambda d: -int(np.prod(d["shape"])))
-        self._points, self._score = points["index"], score["index"]
+    def __init__(self, path: Path) -> None:
+        self._model = shared(LiteModel, path)
 
     def read(self, image: Image, face: Face) -> Expression | None:
         """What ``face``, found in ``image``, shows; None where it is turned away or no face."""
@@ -81,12 +79,10 @@ class FaceMesh:
         upper edge lies along ``across``."""
         side = max(side, 1.0)
         square, back = turned_square(image, middle, side, across, _SIDE)
-        self._model.set_tensor(self._input["index"], square[None].astype(np.float32) / 255)
-        self._model.invoke()
-        found = np.asarray(self._model.get_tensor(self._points), np.float64).reshape(-1, 3)
+        score, found = sorted(self._model(square.astype(np.float32) / 255), key=np.size)
+        found = np.asarray(found, np.float64).reshape(-1, 3)
         flat = found[:, :2] @ back[:, :2].T + back[:, 2]
-        score = float(self._model.get_tensor(self._score).ravel()[0])
-        return np.column_stack([flat, found[:, 2] * side / _SIDE]), score
+        return np.column_stack([flat, found[:, 2] * side / _SIDE]), float(score.ravel()[0])
 
 
 def _measured(points: npt.NDArray[np.float64], face: Face) -> Expression | None:

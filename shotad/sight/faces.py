@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import cv2
@@ -87,7 +88,7 @@ class FaceFinder:
     """YuNet at a fixed width, on the picture and on its mirror image."""
 
     def __init__(self, path: Path, least: float = 0.4) -> None:
-        self._least = least
+        self._turn = Lock()
         try:
             with native_quiet():
                 self._model: Any = cv2.FaceDetectorYN.create(str(path), "", (_WIDTH, 320), least, 0.3, 50)
@@ -119,7 +120,7 @@ class FaceFinder:
 
     def _faces(self, bgr: Image, seconds: float) -> list[Face]:
         size = (bgr.shape[1], bgr.shape[0])
-        with native_quiet():
+        with native_quiet(), self._turn:
             self._model.setInputSize(size)
             rows = self._model.detect(np.ascontiguousarray(bgr))[1]
         faces = []

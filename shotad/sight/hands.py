@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from shotad.core import MANY, Box, Image, ThingFact
 from shotad.sight.people import place_at
-from shotad.sight.things import interpreter, square_around, turned_square
+from shotad.sight.things import LiteModel, shared, square_around, turned_square
 
 _PALM, _HAND = 0.6, 0.8
 """Scores of the two models from which a hand is one."""
@@ -59,24 +59,20 @@ def _anchors() -> Points:
 class HandReader:
     """Palm detector and hand points through LiteRT: 192 x 192, and 224 x 224 for each palm."""
 
-    def __init__(self, palms: Path, points: Path, threads: int = 2) -> None:
-        self._palms, self._whole = interpreter(palms, threads)
-        self._hands, self._part = interpreter(points, threads)
-        rows, scores = sorted(self._palms.get_output_details(), key=lambda d: -int(d["shape"][-1]))
-        self._rows, self._scores = rows["index"], scores["index"]
-        points_, sure, *_ = sorted(self._hands.get_output_details(), key=lambda d: d["name"])
-        self._points, self._sure = points_["index"], sure["index"]
+    def __init__(self, palms: Path, points: Path) -> None:
+        self._palms, self._hands = shared(LiteModel, palms), shared(LiteModel, points)
+        names = [output["name"] for output in self._hands.outputs]
+        self._points, self._sure, *_ = sorted(range(len(names)), key=lambda i: names[i])
         self._places = _anchors()
 
     def find(self, image: Image, seconds: float) -> list[Hand]:
         """The hands in ``image``, ``uint8[H, W, 3]`` RGB, surest first."""
         height, width = image.shape[:2]
-        pixels = int(self._whole["shape"][1])
+        pixels = self._palms.pixels
         square, left, top, side = square_around(image, Box(0.0, 0.0, 1.0, 1.0), 1.0, pixels)
-        self._palms.set_tensor(self._whole["index"], square[None].astype(np.float32) / 255)
-        self._palms.invoke()
-        scores = 1 / (1 + np.exp(-np.clip(self._palms.get_tensor(self._scores)[0, :, 0], -50, 50)))
-        rows = np.asarray(self._palms.get_tensor(self._rows)[0], np.float64) / pixels
+        logits, rows = sorted(self._palms(square.astype(np.float32) / 255), key=np.size)
+        scores = 1 / (1 + np.exp(-np.clip(logits[0, :, 0], -50, 50)))
+        rows = np.asarray(rows[0], np.float64) / pixels
         found: list[Hand] = []
         tried: list[tuple[Points, float]] = []
         for i in np.argsort(-scores, kind="stable"):
@@ -97,16 +93,15 @@ class HandReader:
 
     def _look(self, image: Image, middle: Points, size: float, upright: Points) -> Points | None:
         """The points in pixels, from a square in which the fingers point up; None where it is no hand."""
-        pixels = int(self._part["shape"][1])
+        pixels = self._hands.pixels
         length = max(float(np.linalg.norm(upright)), 1e-6)
         middle = middle + upright / length * _AHEAD * size
         across = np.array([-upright[1], upright[0]])
         square, back = turned_square(image, middle, _REACH * size, across, pixels)
-        self._hands.set_tensor(self._part["index"], square[None].astype(np.float32) / 255)
-        self._hands.invoke()
-        if float(self._hands.get_tensor(self._sure).ravel()[0]) < _HAND:
+        outputs = self._hands(square.astype(np.float32) / 255)
+        if float(outputs[self._sure].ravel()[0]) < _HAND:
             return None
-        points = np.asarray(self._hands.get_tensor(self._points), np.float64).reshape(21, -1)[:, :2]
+        points = np.asarray(outputs[self._points], np.float64).reshape(21, -1)[:, :2]
         return np.asarray(points @ back[:, :2].T + back[:, 2], np.float64)
 
 

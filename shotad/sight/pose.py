@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box, Deed, Image, Posture
-from shotad.sight.things import interpreter, square_around
+from shotad.sight.things import LiteModel, shared, square_around
 
 CLEAR = 0.4
 """Mean score of a track's best joints from which it is of a real person."""
@@ -83,17 +83,14 @@ class Pose:
 class PoseReader:
     """MoveNet lightning through LiteRT: 192 x 192."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
-        self._model, self._input = interpreter(path, threads)
-        self._output = self._model.get_output_details()[0]["index"]
+    def __init__(self, path: Path) -> None:
+        self._model = shared(LiteModel, path)
 
     def read(self, image: Image, box: Box, seconds: float) -> Pose:
         """The joints of the person in ``box``, a part of ``image``."""
         height, width = image.shape[:2]
-        square, left, top, side = square_around(image, box, _ROOM, int(self._input["shape"][1]))
-        self._model.set_tensor(self._input["index"], square[None].astype(self._input["dtype"]))
-        self._model.invoke()
-        y, x, scores = np.asarray(self._model.get_tensor(self._output), np.float64).reshape(17, 3).T
+        square, left, top, side = square_around(image, box, _ROOM, self._model.pixels)
+        y, x, scores = np.asarray(self._model(square)[0], np.float64).reshape(17, 3).T
         points = np.stack([left + x * side, top + y * side], axis=1)
         inside = (points >= 0).all(axis=1) & (points[:, 0] < width) & (points[:, 1] < height)
         return Pose(seconds, points / height, np.where(inside, scores, 0.0))

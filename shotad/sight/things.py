@@ -12,9 +12,11 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import cv2
 import numpy as np
@@ -23,6 +25,8 @@ import numpy.typing as npt
 from shotad.core import Box, Colour, Image, Sighting, native_quiet
 from shotad.sight.mobilenet import MobileNet
 from shotad.sight.onnx import unloadable
+
+M = TypeVar("M")
 
 _PEOPLE_AND_VEHICLES = "person bicycle car motorcycle airplane bus train truck boat"
 _STREET = "traffic_light fire_hydrant street_sign stop_sign parking_meter bench"
@@ -175,14 +179,13 @@ _TOGETHER = 1.2
 class Classifier:
     """EfficientNet-Lite3 (Google, Apache-2.0) through LiteRT: what fills a part of a picture."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
-        self._model, self._input = interpreter(path, threads)
-        self._output = self._model.get_output_details()[0]
+    def __init__(self, path: Path) -> None:
+        self._model = shared(LiteModel, path)
 
     @property
     def side(self) -> int:
         """Pixels on each side of what it sees."""
-        return int(self._input["shape"][1])
+        return self._model.pixels
 
     def shares(
         self, image: Image, box: Box, kinds: Mapping[str, tuple[int, ...]] = KINDS
@@ -193,10 +196,8 @@ class Classifier:
 
     def certainty(self, square: Image) -> npt.NDArray[np.float64]:
         """How sure it is of each class of ImageNet, ``float64[1000]``, for a square picture of its size."""
-        self._model.set_tensor(self._input["index"], square[None].astype(self._input["dtype"]))
-        self._model.invoke()
-        step, zero = self._output["quantization"]
-        found = np.asarray(self._model.get_tensor(self._output["index"])[0], np.float64)
+        step, zero = self._model.outputs[0]["quantization"]
+        found = np.asarray(self._model(square)[0][0], np.float64)
         return np.asarray((found - zero) * step if step else found, np.float64)
 
 
@@ -244,17 +245,44 @@ def turned_square(
     return np.asarray(square, np.uint8), np.asarray(cv2.invertAffineTransform(matrix), np.float64)
 
 
-def interpreter(path: Path, threads: int) -> tuple[Any, dict[str, Any]]:
-    """A model of LiteRT, and what is known of its input."""
-    from ai_edge_litert.interpreter import Interpreter
+class LiteModel:
+    """A model of LiteRT that sees a square of ``pixels``, on two cores; threads take turns.
 
-    try:
-        with native_quiet():
-            model: Any = Interpreter(model_content=_with_least(path.read_bytes()), num_threads=threads)
-            model.allocate_tensors()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise unloadable(path, error) from None
-    return model, model.get_input_details()[0]
+    ``outputs`` says what is known of each output. Raises WeightsError for a file that is no such model.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from ai_edge_litert.interpreter import Interpreter
+
+        try:
+            with native_quiet():
+                self._model: Any = Interpreter(model_content=_with_least(path.read_bytes()), num_threads=2)
+                self._model.allocate_tensors()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise unloadable(path, error) from None
+        self._input, self._turn = self._model.get_input_details()[0], Lock()
+        self.pixels = int(self._input["shape"][1])
+        self.outputs: list[dict[str, Any]] = self._model.get_output_details()
+
+    def __call__(self, square: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """All outputs for ``square``, ``[pixels, pixels, 3]``, in the order of ``outputs``."""
+        with self._turn:
+            self._model.set_tensor(self._input["index"], square[None].astype(self._input["dtype"]))
+            self._model.invoke()
+            return [self._model.get_tensor(output["index"]) for output in self.outputs]
+
+
+_opened: WeakValueDictionary[tuple[Any, Path], Any] = WeakValueDictionary()
+_opening = Lock()
+
+
+def shared(make: Callable[[Path], M], path: Path) -> M:
+    """What ``make`` gives for a file: one for all who hold it at the same time."""
+    with _opening:
+        model: M | None = _opened.get((make, path))
+        if model is None:
+            model = _opened[make, path] = make(path)
+    return model
 
 
 def _with_least(model: bytes) -> bytes:
@@ -266,9 +294,10 @@ def _with_least(model: bytes) -> bytes:
 class EfficientDet:
     """EfficientDet-lite2 through LiteRT: 448 x 448, 25 sightings a tile at most."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
-        self._model, self._input = interpreter(path, threads)
-        self._outputs = {d["name"].rpartition(":")[2]: d["index"] for d in self._model.get_output_details()}
+    def __init__(self, path: Path) -> None:
+        self._model = shared(LiteModel, path)
+        names = [output["name"] for output in self._model.outputs]
+        self._order = sorted(range(len(names)), key=lambda i: names[i], reverse=True)
 
     def find_all(
         self, image: Image, seconds: float, trace: float = _TRACE, faces: Iterable[Box] = ()
@@ -295,9 +324,8 @@ class EfficientDet:
     def _look(
         self, image: Image, seconds: float, stretch: tuple[float, float] = (1.0, 1.0), least: float = _LEAST
     ) -> list[Sighting]:
-        self._model.set_tensor(self._input["index"], _squeeze(image, int(self._input["shape"][1]))[None])
-        self._model.invoke()
-        *found, count = (self._model.get_tensor(self._outputs[key])[0] for key in "3210")
+        outputs = self._model(_squeeze(image, self._model.pixels))
+        *found, count = (outputs[i][0] for i in self._order)
         boxes, classes, scores = (each[: int(count)] for each in found)
         rows = zip(classes, scores, boxes, strict=True)
         x, y = stretch
@@ -308,7 +336,7 @@ class SsdMobileNet:
     """SSD MobileNet v2 through OpenCV's own inference: 300 x 300."""
 
     def __init__(self, weights: Path, graph: Path, least: float = 0.3) -> None:
-        self._least = least
+        self._least, self._turn = least, Lock()
         try:
             with native_quiet():
                 network = np.frombuffer(_of_asked(weights.read_bytes()), np.uint8)
@@ -319,7 +347,7 @@ class SsdMobileNet:
 
     def find(self, image: Image, seconds: float) -> list[Sighting]:
         """All things seen in the whole picture; boxes as fractions of it."""
-        with native_quiet():
+        with native_quiet(), self._turn:
             self._model.setInput(cv2.dnn.blobFromImage(_squeeze(image, 300)))
             rows = self._model.forward()[0, 0]
         order = [4, 3, 6, 5]  # left, top, right, bottom as the other model gives them

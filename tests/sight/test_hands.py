@@ -54,24 +54,12 @@ class Scripted:
     """A model of LiteRT that answers always the same, whatever it is shown."""
 
     def __init__(self, pixels: int, answers: dict[str, np.ndarray]) -> None:
-        self.input = {"index": 0, "shape": np.array([1, pixels, pixels, 3])}
-        self._answers = list(answers.values())
-        self._details = [
-            {"index": i, "name": name, "shape": np.array(answer.shape)}
-            for i, (name, answer) in enumerate(answers.items())
-        ]
-        self.shown: list[np.ndarray] = []
+        self.pixels, self._answers = pixels, list(answers.values())
+        self.outputs = [{"name": name} for name in answers]
 
-    def get_output_details(self) -> list[dict[str, Any]]:
-        return self._details
-
-    def set_tensor(self, index: int, value: np.ndarray) -> None:
-        self.shown.append(value[0])
-
-    def invoke(self) -> None: ...
-
-    def get_tensor(self, index: int) -> np.ndarray:
-        return self._answers[index]
+    def __call__(self, square: np.ndarray) -> list[np.ndarray]:
+        assert square.shape == (self.pixels, self.pixels, 3)
+        return self._answers
 
 
 def reader(monkeypatch: pytest.MonkeyPatch, upright: tuple[float, float], sure: float = 0.99) -> Any:
@@ -89,9 +77,7 @@ def reader(monkeypatch: pytest.MonkeyPatch, upright: tuple[float, float], sure: 
         "palms": Scripted(192, {"a": rows, "b": scores}),
         "points": Scripted(224, {"Identity": points.reshape(1, 63), "Identity_1": np.array([[sure]])}),
     }
-    monkeypatch.setattr(
-        hands, "interpreter", lambda path, threads: (models[path.name], models[path.name].input)
-    )
+    monkeypatch.setattr(hands, "shared", lambda make, path: models[path.name])
     return HandReader(Path("palms"), Path("points"))
 
 

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import gc
+import time
+import weakref
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,10 +26,11 @@ from shotad.sight import (
     Track,
     figure_of,
     scene_of,
+    shared,
     sure_of,
     things_of,
 )
-from shotad.sight.things import merge, tiles_of
+from shotad.sight.things import LiteModel, merge, tiles_of
 
 SAMPLE = Path(__file__).resolve().parents[1] / "sample" / "sample.mp4"
 
@@ -229,6 +234,48 @@ def test_the_detectors_see_the_same_without_what_nobody_asks_for() -> None:
         ]
         scores += people
     assert len(scores) >= 4
+
+
+def test_a_model_is_one_for_all_who_hold_it_and_threads_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        """A model of one input and one output that fails when two use it at once."""
+
+        def __init__(self, **options: object) -> None:
+            self.held: np.ndarray | None = None
+
+        def allocate_tensors(self) -> None: ...
+
+        def get_input_details(self) -> list[dict[str, object]]:
+            return [{"index": 0, "shape": np.array([1, 8, 8, 3]), "dtype": np.uint8}]
+
+        def get_output_details(self) -> list[dict[str, object]]:
+            return [{"index": 1}]
+
+        def set_tensor(self, index: int, value: np.ndarray) -> None:
+            assert self.held is None
+            self.held = value
+
+        def invoke(self) -> None:
+            time.sleep(0.01)
+
+        def get_tensor(self, index: int) -> np.ndarray:
+            held, self.held = self.held, None
+            assert held is not None
+            return held
+
+    monkeypatch.setattr("ai_edge_litert.interpreter.Interpreter", Slow)
+    path = Path(__file__)
+    one, same = shared(LiteModel, path), shared(LiteModel, path)
+    assert one is same
+    assert shared(LiteModel, path.with_name("test_hands.py")) is not one
+    with ThreadPoolExecutor(4) as pool:
+        squares = [np.full((8, 8, 3), n, np.uint8) for n in range(12)]
+        for square, (answer,) in zip(squares, pool.map(one, squares), strict=True):
+            assert np.array_equal(answer[0], square)
+    gone = weakref.ref(one)
+    del one, same
+    gc.collect()
+    assert gone() is None
 
 
 def squeezed(picture: Image, side: int) -> Image:
