@@ -51,7 +51,7 @@ class ShotFinder:
         from shotad.film.shot_scores import ContentScore, CutFinder, LearnedCutFinder
 
         self._score = ContentScore(exact=settings.path == "exact")
-        self._finder = CutFinder(settings)
+        self._finder: CutFinder | LearnedCutFinder = CutFinder(settings)
         if settings.detector == "learned":
             from shotad.film.cut_net import cut_net
 
