@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 _Array = npt.NDArray[Any]
@@ -24,11 +23,11 @@ class OnnxGraph:
     def add(
         self, kind: str, name: str, inputs: Sequence[str], weights: Sequence[_Array] = (), **options: Any
     ) -> str:
-        """One node: an operator of ``inputs`` and then ``weights``; ``outputs`` names what comes out,
-        ``name`` where it is left out. Options are whole numbers or lists of them."""
+        """One node, whose output has its name: an operator of ``inputs`` and then ``weights``, float32.
+        Options are whole numbers or lists of them."""
         own = {f"{name}.{i}": array for i, array in enumerate(weights)}
         self._kept.update(own)
-        self._nodes.append(_node(kind, [*inputs, *own], options.pop("outputs", [name]), options))
+        self._nodes.append(_node(kind, [*inputs, *own], [name], options))
         return name
 
     def model(
@@ -55,8 +54,7 @@ def _node(kind: str, inputs: Iterable[str], outputs: Iterable[str], options: Map
 
 
 def _tensor(name: str, array: _Array) -> bytes:
-    kind = 7 if array.dtype == np.int64 else 1
-    return _fields(1, array.shape) + _field(2, kind) + _field(8, name) + _field(9, array.tobytes())
+    return _fields(1, array.shape) + _field(2, 1) + _field(8, name) + _field(9, array.tobytes())
 
 
 def _value(name: str, shape: Sequence[int | str]) -> bytes:

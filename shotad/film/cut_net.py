@@ -72,19 +72,20 @@ class CutNet:
     def __call__(self, frames: npt.NDArray[np.uint8]) -> _Floats:
         """How likely a cut follows each frame, and how likely the frame belongs to a change, slow ones too:
         ``uint8[n, 27, 48, 3]`` in RGB → ``float32[2, n]``."""
-        planes = np.ascontiguousarray(frames.transpose(0, 3, 1, 2), np.float32) / np.float32(255)
-        means, last = self._session.run(None, {"frames": planes})
+        count = len(frames)
+        rows = np.zeros((1, 4, count, SIZE[1] + 1, SIZE[0]), np.float32)
+        rows[0, :3, :, :-1] = frames.transpose(3, 0, 1, 2) / np.float32(255)
+        rows[0, 3, :, -1] = -1e9  # added before Relu, where nothing is to be seen
+        column = rows.reshape(1, 4, -1, SIZE[0])
+        first, second, out = self._session.run(None, {"frames": column[:, :3], "between": column[:, 3:]})
+        last = out.reshape(256, count, 7, 6, 2)[:, :, :6].reshape(256, count, 3, 2, 6, 2).mean((3, 5))
+        # The rows between are zero, and no part of a mean.
+        means = np.concatenate([first[0, ..., 0] * 14 / 13, second[0, ..., 0] * 7 / 6, last.mean((2, 3))]).T
         project, bias, near, near_bias, colour, colour_bias, joined, joined_bias, *outs = self._head
         bins = (frames >> 5).astype(np.intp) @ np.array([64, 8, 1])
         colours = np.stack([np.bincount(row.ravel(), minlength=512) for row in bins]).astype(np.float32)
-        features = np.concatenate(
-            [
-                _likeness(colours, colour, colour_bias),
-                _likeness(means @ project.T + bias, near, near_bias),
-                last.transpose(0, 2, 3, 1).reshape(len(frames), -1),
-            ],
-            axis=1,
-        )
+        alike = _likeness(colours, colour, colour_bias), _likeness(means @ project.T + bias, near, near_bias)
+        features = np.concatenate([*alike, last.transpose(1, 2, 3, 0).reshape(count, -1)], axis=1)
         hidden = np.maximum(features @ joined.T + joined_bias, 0)
         odds = [weights @ hidden.T + bias for weights, bias in zip(outs[::2], outs[1::2], strict=True)]
         return cast("_Floats", 1 / (1 + np.exp(-np.concatenate(odds))))
@@ -102,8 +103,8 @@ def _likeness(vectors: _Floats, weights: _Floats, bias: _Floats) -> _Floats:
 
 # Weights
 
-_Block = tuple[_Array, list[_Array], _Array]
-"""Kernels over the picture, over time for each dilation, and what is added in the end."""
+_Block = list[tuple[_Array, _Array, _Array]]
+"""For each dilation kernels over the picture, kernels over time, and what is added in the end."""
 
 
 def _read(path: Path) -> tuple[list[_Block], list[_Array]]:
@@ -128,11 +129,9 @@ def _read(path: Path) -> tuple[list[_Block], list[_Array]]:
                 gain, shift, mean, variance = (take(4 * filters) for _ in range(4))
                 number += 1  # how many batches it was trained on
                 # Batch normalisation is one factor and one summand for each filter.
-                factor = (gain / np.sqrt(variance + 1e-3)).reshape(4, filters, 1, 1)
-                in_time = [pair[1] * factor[i] for i, pair in enumerate(pairs)]
-                blocks.append(
-                    (np.concatenate([pair[0] for pair in pairs]), in_time, shift - mean * factor.ravel())
-                )
+                factor = gain / np.sqrt(variance + 1e-3)
+                parts = zip(pairs, np.split(factor, 4), np.split(shift - mean * factor, 4), strict=True)
+                blocks.append([(one, two * by[:, None, None], plus) for (one, two), by, plus in parts])
                 channels = 4 * filters
         head = [take(128, 448), take(128), take(128, 101), take(128), take(128, 101), take(128)]
         return blocks, [*head, take(1024, 4864), take(1024), take(1, 1024), take(1), take(1, 1024), take(1)]
@@ -144,38 +143,39 @@ def _read(path: Path) -> tuple[list[_Block], list[_Array]]:
 def _model(blocks: Sequence[_Block]) -> bytes:
     """The convolutions as an ONNX model.
 
-    ``frames`` → the means of all stacks' features ``[n, 448]``, and the last features ``[n, 256, 3, 6]``.
+    The pictures stand below each other with a row between, so that a convolution over time is one over rows
+    that lie far apart. ``frames`` ``[1, 3, n * 28, 48]`` and ``between``, far below 0 in rows between → the
+    means of two stacks' features ``[1, 64 or 128, n, 1]``, and the last features ``[1, 256, n * 7, 12]``.
     """
     graph = OnnxGraph()
     add = graph.add
-    now, means, first = "frames", [], ""
-    for at, (spatial, in_time, shift) in enumerate(blocks):
-        add("Conv", f"seen{at}", [now], [spatial], pads=[1, 1, 1, 1])
-        parts = [f"seen{at}of{far}" for far in _DILATIONS]
-        add("Split", "", [f"seen{at}"], axis=1, outputs=parts)
+    now, gaps, first = "frames", "between", ""
+    for at, block in enumerate(blocks):
+        high = (SIZE[1] + 1) >> at // 2
         filtered = []
-        for part, far, kernel, summand in zip(parts, _DILATIONS, in_time, np.split(shift, 4), strict=True):
-            # Frames lie along the batch, so a kernel over time is one over three shifted copies.
-            padded = add("Pad", f"{part}pad", [part], [_whole(far, 0, 0, 0, far, 0, 0, 0)])
-            bounds = ((0, -2 * far), (far, -far), (2 * far, 1 << 40))
-            copies = [
-                add("Slice", f"{part}at{i}", [padded], [_whole(low), _whole(high), _whole(0)])
-                for i, (low, high) in enumerate(bounds)
-            ]
-            add("Concat", f"{part}copies", copies, axis=1)
-            flat = np.concatenate([kernel[:, :, i] for i in range(3)], axis=1)[:, :, None, None]
-            filtered.append(add("Conv", f"{part}time", [f"{part}copies"], [flat, summand]))
-        add("Concat", f"block{at}", filtered, axis=1)
-        now = add("Relu", f"out{at}", [f"block{at}"])
+        for far, (spatial, in_time, shift) in zip(_DILATIONS, block, strict=True):
+            seen = add("Conv", f"seen{at}of{far}", [now], [spatial], pads=[1, 1, 1, 1])
+            rows = far * high
+            filtered.append(
+                add("Conv", f"{seen}time", [seen], [in_time[..., None], shift],
+                    dilations=[rows, 1], pads=[rows, 0, rows, 0])
+            )  # fmt: skip
+        now = add("Concat", f"block{at}", filtered, axis=1)
         if at % 2 == 0:
-            first = now
-        else:
-            add("Add", f"sum{at}", [now, first])
-            now = add("AveragePool", f"pool{at}", [f"sum{at}"], kernel_shape=[2, 2], strides=[2, 2])
-            means.append(add("ReduceMean", f"mean{at}", [now], axes=[2, 3], keepdims=0))
-    add("Concat", "means", means, axis=1)
-    return graph.model({"frames": ("n", 3, SIZE[1], SIZE[0])}, {"means": ("n", 448), now: ("n", 256, 3, 6)})
-
-
-def _whole(*numbers: int) -> _Array:
-    return np.array(numbers, np.int64)
+            spread = np.ones((len(block[0][1]) * 4, 1, 1, 1), np.float32)
+            wall = add("Conv", f"wall{at}", [gaps], [spread])
+            first = now = add("Relu", f"out{at}", [add("Add", f"parted{at}", [now, wall])])
+            continue
+        now = add("Add", f"sum{at}", [add("Relu", f"out{at}", [now]), first])
+        if at < 5:
+            pooled = add("AveragePool", f"pool{at}", [now], kernel_shape=[2, 2], strides=[2, 2])
+            gaps = add("AveragePool", f"gaps{at}", [gaps], kernel_shape=[2, 2], strides=[2, 2])
+            wall = add("Conv", f"wall{at}", [gaps], [spread])
+            now = add("Relu", f"clear{at}", [add("Add", f"parted{at}", [pooled, wall])])
+            shape = [high // 2, SIZE[0] >> (at // 2 + 1)]
+            add("AveragePool", f"mean{at}", [now], kernel_shape=shape, strides=shape)
+    means = {"mean1": (1, 64, "n", 1), "mean3": (1, 128, "n", 1)}
+    return graph.model(
+        {"frames": (1, 3, "rows", SIZE[0]), "between": (1, 1, "rows", SIZE[0])},
+        {**means, now: (1, 256, "deep", 12)},
+    )

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import av
@@ -43,18 +44,19 @@ REACH = 15
 MOST = 100
 """Frames that it is shown at once, but for those on each side."""
 DOUBTFUL = ((10.0, 1.5), (6.0, 3.0))
-"""Least scores with the ratios to their neighbours' scores from which on the network is asked; the second
+"""Least scores with the ratios to their neighbours' scores from which on a frame may be a cut; the second
 for letters that change on black."""
+AROUND = 6
+"""Frames on each side with whose motion that of a doubtful one is compared."""
+BROKEN, ASKED, FAINT, WILD = 1.5, 0.8, 3.0, 20.0
+"""What motion leaves unexplained, in levels, over the most of the frames around and 3 for noise: from 1.5 on
+it is a cut; where they have 20, the scores must say so too (explosions). Over the second most, for a cut may
+have a frame between: from 0.8 on the network is asked, about 76 of 220 doubtful frames that are no cut."""
 SURE = 0.25
 """Chance from which on the network is believed: of labelled cuts all but one have 0.27 or more, of other
 frames that it is asked about nearly all less than 0.1 (benchmarks/cuts.py, the tuning half)."""
 NEAR = 2
 """Frames within which two cuts are one."""
-ALIKE = 0.9
-"""Correlation from which the pictures on both sides of a cut are of one scene (labelled cuts: 0.83 at most,
-flashes and a codec's key frames 0.98 at least)."""
-REPEATED = 0.3
-"""Score below which a frame is the one before it, shown once more."""
 SLOW = 12
 """Frames on each side by which slow changes are looked for; two that lie nearer are one."""
 ANOTHER = 0.2
@@ -66,8 +68,8 @@ CHANGING, CHANGED = 0.1, 3.0
 labelled ones that it is asked about at least 3.6, of what is none at most 1.8 (the tuning half)."""
 CLEAR = 0.5
 """Chance of a cut from which a slow change needs no mixed frame: it may be one to white."""
-PICTURE = (48, 27)
-"""(width, height) of the network's pictures."""
+PICTURE, MOVING = (48, 27), (128, 72)
+"""(width, height) of the network's pictures, and of those in which motion is looked for."""
 
 PLANES_PAY_ABOVE = 500_000
 """Pixels of a frame above which reducing the planes first is the cheaper way (measured, CPU time)."""
@@ -211,63 +213,76 @@ Chances = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.float32]]
 change: ``float32[2, n]`` (`shotad.film.cut_net.CutNet`)."""
 
 
-class LearnedCutFinder(CutFinder):
-    """AdaptiveDetector's cuts; where they leave doubt, a network looks at the frames around.
+class LearnedCutFinder:
+    """Cuts where the picture breaks with the motion around; where that leaves doubt, a network looks.
 
-    In doubt is a frame whose score only stands out a little, a cut with like pictures before and after, and
-    what looks like a dissolve or a fade. What the network takes for a cut is one, however short the shots.
+    Looked at is a frame whose score stands out from its neighbours', and what looks like a dissolve or a
+    fade. Shots may be short.
     """
 
     def __init__(self, settings: ShotSettings, chances: Chances) -> None:
-        super().__init__(settings)
-        self._width, self._times, self._chances = settings.window_width, settings.adaptive_threshold, chances
+        self._width, self._chances = settings.window_width, chances
+        self._clear = (LEAST_CONTENT, settings.adaptive_threshold)
         self.delay = MOST + REACH
         self._cuts: list[int] = []
         self._scores = array("d")
         self._pictures: deque[Image] = deque(maxlen=self.delay + 1)
+        self._greys: deque[Image] = deque(maxlen=SLOW + AROUND + 2)
         self._waiting: list[int] = []
 
     def add(self, index: int, score: float, picture: Image) -> list[int]:
         """Frame numbers of cuts that are found now, in no order, at most ``delay`` before ``index``."""
         self._scores.append(score)
-        small = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_HSV2RGB), PICTURE, interpolation=cv2.INTER_AREA)
-        self._pictures.append(cast("Image", small))
-        found = super().add(index, score, picture)
-        alike = found and _are_alike(self._ago(2 * self._width + 1), self._ago(0))
-        if alike or (found and self._is_beside_repeats(found[0])):
-            found = []
-        self._cuts += found
-        if self._is_doubtful(index - SLOW) or _is_mixed(*(self._ago(n * SLOW) for n in (2, 1, 0))):
+        rgb = cv2.cvtColor(picture, cv2.COLOR_HSV2RGB)
+        self._pictures.append(cast("Image", cv2.resize(rgb, PICTURE, interpolation=cv2.INTER_AREA)))
+        self._greys.append(_grey(rgb))
+        found = self._judge(index - SLOW)
+        if self._waiting[-1:] != [index - SLOW] and _is_mixed(*(self._ago(n * SLOW) for n in (2, 1, 0))):
             self._waiting.append(index - SLOW)
-        if self._waiting and (index - self._waiting[0] == MOST or index - self._waiting[-1] == SLOW + REACH):
+        late = (
+            self._waiting and index - self._waiting[-1] == SLOW + 2 * REACH
+        )  # what overlaps is seen at once
+        if late or (self._waiting and index - self._waiting[0] == MOST):
             found += self._decide()
         return found
 
     def finish(self) -> list[int]:
         """Cuts among the last frames, which have fewer neighbours."""
         count = len(self._scores)
-        self._waiting += [i for i in range(count - SLOW, count) if self._is_doubtful(i)]
-        return self._decide() if self._waiting else []
+        found = [cut for index in range(count - SLOW, count) for cut in self._judge(index)]
+        return found + (self._decide() if self._waiting else [])
+
+    def _judge(self, index: int) -> list[int]:
+        """The frame, where it is a cut by the motion around; it waits for the network where it may be one."""
+        if not self._stands_out(index):
+            return []
+        first, last = max(0, index - AROUND - 1), min(len(self._scores), index + AROUND + 1)
+        near = [*self._greys][first - len(self._scores) :][: last - first]
+        left = [_unexplained(*pair) for pair in pairwise(near)]
+        here, (second, most) = left.pop(index - first - 1), sorted([0.0, 0.0, *left])[-2:]
+        clear = self._stands_out(index, [self._clear])
+        if here >= BROKEN * (most + FAINT) and (clear or most < WILD) and self._is_alone(index):
+            self._cuts.append(index)
+            return [index]
+        if clear or here >= ASKED * (second + FAINT):
+            self._waiting.append(index)
+        return []
+
+    def _is_alone(self, index: int) -> bool:
+        return all(abs(index - other) > NEAR for other in self._cuts)
 
     def _ago(self, frames: int) -> npt.NDArray[np.float32]:
         """The picture so many frames ago; the first one that is kept where there is none."""
         return self._pictures[-min(frames + 1, len(self._pictures))].astype(np.float32)
 
-    def _is_beside_repeats(self, cut: int) -> bool:
-        """True where a cut stands out only as long as frames that are shown twice count as calm ones."""
-        past, new = self._scores[max(1, cut - 3 * self._width) : cut], self._scores[cut + 1 :]
-        before, after = ([score for score in part if score >= REPEATED] for part in (past, new))
-        near = [*before[-self._width :], *after]
-        return bool(after) and self._scores[cut] * len(near) < self._times * sum(near)
-
-    def _is_doubtful(self, index: int) -> bool:
-        """True where a score stands out from its neighbours' mean (AdaptiveDetector's) and is no cut yet."""
-        if index < 1 or index in self._cuts[-SLOW:]:
+    def _stands_out(self, index: int, by: Iterable[tuple[float, float]] = DOUBTFUL) -> bool:
+        """True where a score stands out from its neighbours' mean (AdaptiveDetector's)."""
+        if index < 1:
             return False
         score, before = self._scores[index], self._scores[max(1, index - self._width) : index]
         near = [*before, *self._scores[index + 1 : index + self._width + 1]]
         ratio = score / max(sum(near) / max(len(near), 1), 1e-5)
-        return any(score >= least and ratio >= times for least, times in DOUBTFUL)
+        return any(score >= least and ratio >= times for least, times in by)
 
     def _decide(self) -> list[int]:
         """The cuts among those that wait. The pictures kept end at the last frame that was added."""
@@ -278,26 +293,42 @@ class LearnedCutFinder(CutFinder):
         cut, change = self._chances(np.stack(pictures))
         found: list[int] = []
         for index in sorted(waiting, key=lambda one: -cut[one - 1 - start]):
-            alone = all(abs(index - other) > NEAR for other in (*self._cuts, *found))
-            if alone and cut[index - 1 - start] >= SURE and self._is_doubtful(index):
+            if self._is_alone(index) and cut[index - 1 - start] >= SURE and self._stands_out(index):
                 found.append(index)
+                self._cuts.append(index)
         changing = np.flatnonzero(change >= CHANGING)
         for run in np.split(changing, np.flatnonzero(np.diff(changing) > SLOW) + 1):
             if change[run].sum() < CHANGED:
                 continue
-            first, last = start + run[0] - SLOW, start + run[-1] + SLOW
-            known = any(first <= other <= last for other in (*self._cuts, *found))
-            mixed = any(i - start in run and not self._is_doubtful(i) for i in waiting)
+            # What begins before the first picture may have been found with those before.
+            first = start + run[0] - (SLOW if run[0] else SLOW + REACH)
+            last = start + run[-1] + SLOW
+            known = any(first <= other <= last for other in self._cuts)
+            mixed = any(i - start in run and not self._stands_out(i) for i in waiting)
             if not known and (mixed or cut[run].max() >= CLEAR):
                 found.append(int(run[np.argmax(cut[run])]) + start + 1)
-        self._cuts += found
+                self._cuts.append(found[-1])
         return found
 
 
-def _are_alike(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32]) -> bool:
-    """True for two pictures of one scene, whatever the light: by the correlation of their pixels."""
-    one, other = one.ravel() - one.mean(), other.ravel() - other.mean()
-    return bool(one @ other > ALIKE * np.sqrt((one @ one) * (other @ other)))
+def _grey(rgb: Any) -> Image:
+    """``uint8[h, w, 3]`` → its light as ``uint8[72, 128]``, at one mean and spread unless it has none."""
+    grey = cv2.cvtColor(cv2.resize(rgb, MOVING, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY)
+    mean, spread = float(grey.mean()), float(grey.std())
+    share, factor = min(spread / 20, 1.0), 48 / max(spread, 20.0)
+    kept = share * factor + 1 - share
+    return cast("Image", cv2.addWeighted(grey, kept, grey, 0.0, share * (128 - factor * mean)))
+
+
+def _unexplained(before: Image, after: Image) -> float:
+    """What motion leaves of two pictures' difference, in levels: nine in ten of their blocks have less."""
+    flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST).calc(
+        before, after, cast("Any", None)
+    )
+    places = flow + np.stack(np.meshgrid(*(np.arange(side, dtype=np.float32) for side in MOVING)), axis=-1)
+    moved = cv2.remap(after, places, cast("Any", None), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    blocks = cv2.resize(cv2.absdiff(before, moved).astype(np.float32), (16, 9), interpolation=cv2.INTER_AREA)
+    return float(np.percentile(blocks, 90))
 
 
 def _is_mixed(*pictures: npt.NDArray[np.float32]) -> bool:

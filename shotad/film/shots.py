@@ -1,9 +1,9 @@
 """Shots: the frames between two cuts, found by the one pass over a film's picture, which keeps frames too.
 
 By ``adaptive`` the cut frame numbers are those of PySceneDetect's own ``detect()`` with its AdaptiveDetector;
-by ``learned`` a network adds and drops some where its scores leave doubt. Seconds are those of the frames'
-timestamps (the library derives them from a frame rate, which is wrong on film that starts late or has a
-variable rate). Where there is no cut the film is one shot.
+by ``learned`` breaks of motion are cuts, and a network decides where they leave doubt. Seconds are those of
+the frames' timestamps (the library derives them from a frame rate, which is wrong on film that starts late or
+has a variable rate). Where there is no cut the film is one shot.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ShotFinder:
         from shotad.film.shot_scores import ContentScore, CutFinder, LearnedCutFinder
 
         self._score = ContentScore(exact=settings.path == "exact")
-        self._finder = CutFinder(settings)
+        self._finder: CutFinder | LearnedCutFinder = CutFinder(settings)
         if settings.detector == "learned":
             from shotad.film.cut_net import cut_net
 
