@@ -271,22 +271,7 @@ _USED = {"bookshelf": "before"} | dict.fromkeys(
     ("bicycle", "motorcycle", *(kind for kind in BESIDE if kind != "bookshelf")), "with"
 )
 """Things that say what people are at or by, and how."""
-_PLACES = frozenset(
-    {
-        *(
-            "lake",
-            "seashore",
-            "mountain",
-            "cliff",
-            "coral reef",
-            "geyser",
-            "fountain",
-            "lighthouse",
-            "bridge",
-        ),
-        *("old building", "bookshelf"),
-    }
-)
+_PLACES = frozenset({"lake", "seashore", "mountain", "cliff", "old building", "bookshelf"})
 """What is there and does not appear."""
 _HAND = "hand"
 """What moves by itself, and is told of so."""

@@ -43,7 +43,7 @@ _SCENE_LEAST = 0.25
 """The same in each; the first may not show it yet."""
 _ALIKE = {"cat": 0.75, "dog": 0.75}
 """The same of what is taken for one another where it moves."""
-_PLURAL = ("mountain", "old building", "drawn figure", "bookshelf", "drum")
+_PLURAL = ("mountain", "drawn figure", "bookshelf")
 _STEPS = 7
 """Steps from frame to frame in which a figure must move."""
 _WINDOW = 1.6

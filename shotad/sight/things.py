@@ -106,69 +106,29 @@ SCENES: dict[str, tuple[int, ...]] = {
     "seashore": (977, 978),
     "mountain": (970, 979, 980),
     "cliff": (972, 976),
-    "coral reef": (973,),
-    "geyser": (974,),
-    "fountain": (562,),
-    "lighthouse": (437,),
-    "bridge": (821, 839, 888),
     "old building": (483, 497, 663, 668, 698),
     "rocket": (657, 744),
-    "space shuttle": (812,),
-    "hot-air balloon": (417,),
     "farm machine": (595, 730, 856, 866),
     "drawn figure": (917,),
     "insect": tuple(range(300, 321)),
     "butterfly": tuple(range(321, 327)),
-    "spider": tuple(range(72, 78)),
-    "fish": (*range(7), *range(389, 398)),
-    "frog": (30, 31, 32),
-    "turtle": tuple(range(33, 38)),
-    "lizard": tuple(range(38, 49)),
-    "crocodile": (49, 50),
-    "snake": tuple(range(52, 69)),
-    "crab": tuple(range(118, 122)),
-    "jellyfish": (107,),
-    "whale": (147, 148),
-    "seal": (150,),
     "squirrel": (335,),
     "rabbit": tuple(range(330, 333)),
     "monkey": tuple(range(365, 385)),
-    "fox": tuple(range(277, 281)),
-    "lion": (291,),
-    "tiger": (292,),
-    "leopard": (288, 289, 290),
-    "camel": (354,),
-    "llama": (355,),
-    "pig": (341, 342, 343),
-    "strawberry": (949,),
-    "lemon": (951,),
-    "pineapple": (953,),
-    "mushroom": (947, *range(991, 998)),
 }
-"""What fills pictures without being one of COCO's things, by classifiers' classes alone."""
+"""What fills pictures without being one of COCO's things, by classifiers' classes alone.
+
+Two classifiers agree on fish, mushrooms and balloons where there are none: only what was seen right on film
+to tune by is here, and in the next two."""
 BESIDE: dict[str, tuple[int, ...]] = {
     "laptop": KINDS["laptop"],
     "guitar": (402, 420, 546),
-    "violin": (889,),
-    "drum": (541,),
-    "piano": (579, 881),
-    "accordion": (401,),
-    "harp": (594,),
-    "saxophone": (776,),
     "bookshelf": (453, 454, 624),
     "candle": (470,),
     "glass": (441, 572, 966),
-    "teapot": (849,),
-    "typewriter": (878,),
 }
 """The same of things that are told beside people too."""
-OUTFITS: dict[str, tuple[int, ...]] = {
-    "a suit": (457, 834, 906),
-    "uniform": (652,),
-    "a white coat": (617,),
-    "a kimono": (614,),
-    "armour": (461, 490, 524),
-}
+OUTFITS: dict[str, tuple[int, ...]] = {"a suit": (457, 834, 906), "uniform": (652,)}
 """What somebody wears, by the classes of pictures in which it is worn."""
 
 
