@@ -52,7 +52,9 @@ from shotad.sight import (
     ASKED,
     BESIDE,
     CLEAR,
+    KINDS,
     OUTFITS,
+    SCENES,
     TEXT_WEIGHTS,
     Act,
     Change,
@@ -108,6 +110,9 @@ _UNCOUNTED = 0.4
 """How sure a number of people is at most where there may be more: it is not said, but stays in the record."""
 _BESIDE = 0.7
 """Height of a person, in that of a larger one of whom no joints are clear, from which both are equals."""
+_WITH_PEOPLE = frozenset({*BESIDE, *OUTFITS})
+_ANY = frozenset({*KINDS, *SCENES, *BESIDE})
+"""What the whole picture is told to show, with people in it and without."""
 _Poses = dict[Track[Glimpse], list[Pose]]
 _SAME_FACE = 0.5
 """Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
@@ -172,9 +177,9 @@ class Observer:
                 stretch = _stretch(frames, passage)
                 tracks = link([look.people for look in passage.looks], passage.shifts)
                 found = people_of(tracks)
-                scene = self._scene(passage, frames.number)
                 poses = self._poses(found, passage)
                 seen = [replace(p, steps=walks(poses[p.track])) for p in _real(found, poses)]
+                scene = self._scene(passage, frames.number, _WITH_PEOPLE if seen else _ANY)
                 more = has_more(tracks, seen)
                 outfit = (
                     scene.name if scene and scene.name in OUTFITS and len(seen) == 1 and not more else None
@@ -194,7 +199,7 @@ class Observer:
                 hands = None if seen else hands_of(self._eyes.hands(passage.looks), frames.number)
                 things += [*named, hands] if hands else named
                 if scene and scene.name not in OUTFITS and not named:
-                    things += [scene] if scene.name in BESIDE or (not seen and not hands) else []
+                    things += [scene] if scene.name in BESIDE or not hands else []
         return replace(
             facts,
             people=_without_echoes(_with_missed(people, frames, known)),
@@ -204,13 +209,14 @@ class Observer:
             motion=(*facts.motion, motion),
         )
 
-    def _scene(self, passage: Passage, shot: int) -> ThingFact | None:
-        """What a whole picture shows, where it does so from the beginning to the end."""
+    def _scene(self, passage: Passage, shot: int, told: frozenset[str]) -> ThingFact | None:
+        """What of ``told`` a whole picture shows, where it does so from the beginning to the end."""
         if len(passage.looks) < ASKED:
             return None
         chosen = [passage.looks[i] for i in np.linspace(0, len(passage.looks) - 1, ASKED).astype(int)]
-        sure = [self._eyes.scene(look.image) for look in chosen]
-        return scene_of(sure, [look.seconds for look in chosen], shot)
+        sure = self._eyes.scenes([look.image for look in chosen], told)
+        fact = scene_of(sure, [look.seconds for look in chosen], shot) if sure else None
+        return fact if fact and fact.name in told else None
 
     def _poses(self, found: Sequence[Person], passage: Passage) -> _Poses:
         """The joints of all who are large enough for them; none of the others."""

@@ -158,9 +158,9 @@ class Eyes:
         """How much the classifier takes what is in the sighting's box for each kind of thing."""
         return self._classifier.shares(image, sighting.box)
 
-    def scene(self, image: Image) -> dict[str, float]:
-        """How sure the classifiers are that all of a picture shows each kind of thing, place or outfit."""
-        return sure_of(image, self._classifier, self._second)
+    def scenes(self, images: Sequence[Image], told: Iterable[str]) -> list[dict[str, float]]:
+        """How sure the classifiers are that all of each picture shows a kind of thing, place or outfit."""
+        return sure_of(images, self._classifier, self._second, told)
 
     def poses(self, track: Track[Glimpse], images: Mapping[float, Image]) -> list[Pose]:
         """The joints of a person in each frame of their track; ``images`` are the frames by seconds."""

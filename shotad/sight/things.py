@@ -134,6 +134,8 @@ OUTFITS: dict[str, tuple[int, ...]] = {"a suit": (457, 834, 906), "uniform": (65
 
 _TOGETHER = 1.2
 """Weight of what two classifiers agree on, against what one says alone."""
+_HINT = 0.04
+"""How sure the first must be of anything in a picture for the second to be asked: below, both cannot be."""
 
 
 class Classifier:
@@ -161,23 +163,34 @@ class Classifier:
         return np.asarray((found - zero) * step if step else found, np.float64)
 
 
-def sure_of(image: Image, first: Classifier, second: MobileNet) -> dict[str, float]:
-    """How sure two classifiers are that a whole picture shows each of `KINDS`, `SCENES`, `BESIDE` and
+def sure_of(
+    images: Sequence[Image], first: Classifier, second: MobileNet, told: Iterable[str]
+) -> list[dict[str, float]]:
+    """How sure two classifiers are that whole pictures show each of `KINDS`, `SCENES`, `BESIDE` and
     `OUTFITS`, 0 to 1: by their geometric mean, each the mean of the squeezed picture and its middle; of
-    `KINDS` and `SCENES` by the first classifier alone where it is surer in both views."""
-    height, width = image.shape[:2]
-    side = min(height, width)
-    views = image, image[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
-    ours, others = (
-        np.array([one.certainty(_squeeze(view, one.side)) for view in views]) for one in (first, second)
-    )
-    sure: dict[str, float] = {}
-    for kinds, alone in ((KINDS, 1), (SCENES, 1), (BESIDE, 0), (OUTFITS, 0)):
+    `KINDS` and `SCENES` by the first classifier alone where it is surer in both views.
+
+    Nothing where one of the pictures but the first gives no hint of any kind that can be ``told``.
+    """
+    kinds, found = {**KINDS, **SCENES, **BESIDE, **OUTFITS}, []
+    for at, image in reversed(list(enumerate(images))):
+        height, width = image.shape[:2]
+        side = min(height, width)
+        views = image, image[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
+        ours = np.array([first.certainty(_squeeze(view, first.side)) for view in views])
+        mine = {kind: ours[:, list(classes)].sum(axis=1) for kind, classes in kinds.items()}
+        hinted = any(mine[kind].mean() >= _HINT for kind in told)
+        if at and not hinted:
+            return []
+        others = np.array([second.certainty(_squeeze(view, second.side)) for view in views if hinted])
+        sure: dict[str, float] = {}
         for kind, classes in kinds.items():
-            mine, its = (each[:, list(classes)].sum(axis=1) for each in (ours, others))
-            both = min(_TOGETHER * float(np.sqrt(mine.mean() * its.mean())), 1.0)
-            sure[kind] = max(both, alone * float(mine.min()))
-    return sure
+            its = others[:, list(classes)].sum(axis=1).mean() if hinted else 0.0
+            both = min(_TOGETHER * float(np.sqrt(mine[kind].mean() * its)), 1.0)
+            alone = 0.0 if kind in BESIDE or kind in OUTFITS else float(mine[kind].min())
+            sure[kind] = max(both, alone)
+        found.append(sure)
+    return found[::-1]
 
 
 def square_around(image: Image, box: Box, room: float, pixels: int) -> tuple[Image, float, float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -114,8 +114,8 @@ class FakeEyes:
     def face_of(self, look: FrameSightings, glimpse: Glimpse) -> None:
         return None
 
-    def scene(self, image: Image) -> dict[str, float]:
-        return {"lake": self.lake, "bird": 0.1, **self.also}
+    def scenes(self, images: Sequence[Image], told: Iterable[str]) -> list[dict[str, float]]:
+        return [{"lake": self.lake, "bird": 0.1, **self.also} for _ in images]
 
     def hands(self, looks: Sequence[FrameSightings]) -> list[list[Hand]]:
         def palm(second: float) -> Hand:

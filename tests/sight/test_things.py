@@ -178,9 +178,22 @@ class Saying:
 def test_two_classifiers_are_surer_than_one(
     first: dict[str, float], second: dict[str, float], expected: dict[str, float]
 ) -> None:
-    sure = sure_of(np.zeros((20, 30, 3), np.uint8), Saying(**first), Saying(**second))  # type: ignore[arg-type]
+    images = [np.zeros((20, 30, 3), np.uint8)] * 2
+    answers = sure_of(images, Saying(**first), Saying(**second), {"lake", "guitar", "a suit"})  # type: ignore[arg-type]
+    assert len(answers) == 2
+    sure = answers[0]
     assert {kind: sure[kind] for kind in expected} == pytest.approx(expected)
     assert all(0 <= share <= 1 for share in sure.values())
+
+
+def test_the_second_classifier_is_asked_only_where_the_first_gives_a_hint() -> None:
+    class Silent(Saying):
+        def certainty(self, square: Image) -> np.ndarray:
+            raise AssertionError("asked in vain")
+
+    images = [np.zeros((20, 30, 3), np.uint8)] * 4
+    assert sure_of(images, Saying(c975=0.9), Silent(), {"guitar"}) == []  # type: ignore[arg-type]
+    assert len(sure_of(images, Saying(c975=0.9), Saying(), {"lake"})) == 4  # type: ignore[arg-type]
 
 
 def course(xs: list[float], *, y: float = 0.5, people: list[Person] | None = None) -> str | None:
