@@ -155,7 +155,6 @@ from .text import (
 )
 from .things import (
     BESIDE as BESIDE,
-    FAINT as FAINT,
     KINDS as KINDS,
     OUTFITS as OUTFITS,
     SCENES as SCENES,

@@ -63,8 +63,8 @@ _HELD = 0.7
 """Share of a face that lies in the body that holds it."""
 _TRACE = 0.05
 """The same below which they need not: of 178 frames of 37 clips 78 lie below, none with anybody in a tile."""
-FAINT = 0.02
-"""The same for who has few frames, and the least score that the detector gives."""
+_FAINT = 0.02
+"""The least score that the detector gives."""
 
 
 KINDS: dict[str, tuple[int, ...]] = {
@@ -259,9 +259,9 @@ def shared(make: Callable[[Path], M], path: Path) -> M:
 
 
 def _with_least(model: bytes) -> bytes:
-    """The model; one that sorts and compares all its boxes (37,629) does so from `FAINT` on alone."""
+    """The model; one that sorts and compares all its boxes (37,629) does so from `_FAINT` on alone."""
     head, key, rest = model.partition(b"nms_score_threshold")
-    return head + key + rest.replace(struct.pack("<f", -math.inf), struct.pack("<f", FAINT), 1)
+    return head + key + rest.replace(struct.pack("<f", -math.inf), struct.pack("<f", _FAINT), 1)
 
 
 class EfficientDet:
@@ -273,24 +273,24 @@ class EfficientDet:
         self._order = sorted(range(len(names)), key=lambda i: names[i], reverse=True)
 
     def find_all(
-        self, image: Image, seconds: float, trace: float = _TRACE, faces: Iterable[Box] = ()
+        self, image: Image, seconds: float, faces: Iterable[Box] = ()
     ) -> tuple[list[Sighting], list[Sighting]]:
         """All things seen in the whole picture, and those seen in its square tiles, put together.
 
         Tiles are left out where somebody is plain in the whole picture, by the body or by a body that holds
-        one of the sure ``faces``, or where no body in it reaches ``trace``.
+        one of the sure ``faces``, or where no body in it reaches a trace of somebody.
         """
         height, width = image.shape[:2]
         side = max(height, width)
         square = np.zeros((side, side, 3), np.uint8)
         square[:height, :width] = image
-        traces = self._look(square, seconds, (side / width, side / height), trace)
+        traces = self._look(square, seconds, (side / width, side / height), _TRACE)
         whole = [sighting for sighting in traces if sighting.score >= _LEAST]
         body = max((sighting.score for sighting in traces if sighting.name == "person"), default=0.0)
         bodies = [sighting.box for sighting in whole if sighting.name == "person"]
         is_faced = any(overlap(one, face) > _HELD for face in faces for one in bodies)
         tiles = tiles_of(image)
-        if len(tiles) == 1 or is_faced or not trace <= body < _PLAIN:
+        if len(tiles) == 1 or is_faced or not _TRACE <= body < _PLAIN:
             return whole, []
         return whole, merge([(tile, self._look(cut(image, tile), seconds)) for tile in tiles])
 
