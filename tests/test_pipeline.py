@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,9 @@ def test_a_run_writes_the_track_its_scripts_and_the_records(tmp_path: Path) -> N
     assert all(cue.heard for cue in outcome.track.cues)
 
 
+@pytest.mark.parametrize("context", [True, False], ids=["with context", "without"])
 @pytest.mark.parametrize("given", [False, True], ids=["planned slots, on the grid", "given slots, exact"])
-def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool) -> None:
+def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool, context: bool) -> None:
     made = make_film(SPEC)
     seen: dict[str, Request] = {}
 
@@ -75,11 +77,15 @@ def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool) ->
     slots = tmp_path / "slots.csv"
     slots.write_text("start,end\n1.0,1.5\n4.0,7.0\n")
     fixed = Given(slots=slots) if given else None
-    run(tmp_path / "w", "overlay.label=none", looks=FakeEngine(answer=remember), given=fixed)
+    engine = FakeEngine(answer=remember)
+    engine.abilities = replace(engine.abilities, wants_context=context)
+    run(tmp_path / "w", "overlay.label=none", looks=engine, given=fixed)
     for record in rows(tmp_path / "w", "stage1"):
         clip = seen[record["slot"]].clip
         assert clip is not None
-        wanted = [shown(second) for shot in record["shots"] for second in shot["seconds"]]
+        told = [shot for shot in record["shots"] if context or shot["role"] == "current"]
+        assert context or len(told) < len(record["shots"])
+        wanted = [shown(second) for shot in told for second in shot["seconds"]]
         assert [read_number(image) for image in clip.images] == wanted
     assert not list((tmp_path / "w").glob("frames.*"))
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
-from shotad.core import NoRoom, Task, interruptible, leave, memory_of, size_text
+from shotad.core import NoRoom, Task, interruptible, leave, memory_of, size_text, use_one_heap
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
@@ -314,6 +314,7 @@ def settle(log: str) -> None:
     """Make this process a worker: who ends it, where its words go, and that it outlives nobody."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interruptible()
+    use_one_heap()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(file, 1)

@@ -18,7 +18,7 @@ import click
 
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
-from shotad.core import ShotadError, interruptible, leave, on_terminal
+from shotad.core import ShotadError, interruptible, leave, on_terminal, use_one_heap
 
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films."),
@@ -80,6 +80,8 @@ def main() -> None:
     own = getattr(sys.modules["__main__"], "main", None) is main
     if own and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         interruptible()
+    if own:
+        use_one_heap()
     try:
         code = _run(own=own)
     except KeyboardInterrupt:  # once more, while the first was told

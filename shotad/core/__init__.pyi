@@ -141,7 +141,12 @@ from .model_loading import (
     weight_files as weight_files,
     while_nothing_is_loaded as while_nothing_is_loaded,
 )
-from .onnx_graph import OnnxGraph as OnnxGraph
+from .onnx import (
+    Floats as Floats,
+    OnnxGraph as OnnxGraph,
+    OnnxModel as OnnxModel,
+    unloadable as unloadable,
+)
 from .profiling import (
     Recording as Recording,
     lines as lines,
@@ -220,6 +225,7 @@ from .system import (
     memory_total as memory_total,
     peak_memory as peak_memory,
     processors as processors,
+    use_one_heap as use_one_heap,
 )
 from .types import (
     HEARING_RATE as HEARING_RATE,

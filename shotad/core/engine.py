@@ -113,6 +113,8 @@ class Abilities:
 
     accepts_images: bool = False
     wants_overlay: bool = True
+    wants_context: bool = True
+    """Whether it looks at the shots around those of the slot too; False: it gets the current shots alone."""
     max_images: int | None = None
     frames_per_second: float = 0.0
     """How densely it wants a slot sampled; it gets more frames inside the slot than the settings say

@@ -155,6 +155,17 @@ def give_back_memory(*, collect: bool = False) -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+_ARENA_MAX = -8
+"""glibc's name for the number of heaps (malloc.h)."""
+
+
+def use_one_heap() -> None:
+    """Have all threads of this process share one heap, where the system can (glibc): else each has its own,
+    with free memory of its own. For a program, before it has threads."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
 def _kilobytes(file: Path, name: str) -> int | None:
     """The line ``name: … kB`` of a file, in bytes."""
     match = re.search(rf"^{name}:\s+(\d+) kB", _text(file) or "", re.MULTILINE)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from shotad.core import (
+    Abilities,
     Config,
     ConfigError,
     ContextShot,
@@ -65,6 +66,8 @@ SAVE_EVERY = 16
 """Clips after which ``grammar.json`` is written, so that a killed run loses little."""
 
 
+_PLAIN = Abilities()
+
 GrammarReaders = tuple[Readers, tuple[str, ...]]
 """Who reads the film's grammar, and what had to be left out; of use for any number of films. Models that they
 have loaded stay loaded as long as they are held."""
@@ -73,18 +76,18 @@ have loaded stay loaded as long as they are held."""
 def understand(
     prepared: Prepared,
     context: RunContext,
-    density: float = 0.0,
+    able: Abilities = _PLAIN,
     *,
     run: WorkFolder | None = None,
     readers: GrammarReaders | None = None,
 ) -> tuple[tuple[SlotPlan, ...], tuple[str, ...]]:
     """What to show and ask for each slot of the part to describe, and what could not be done.
 
-    ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
+    ``able``: what the engine that looks wants; ``run`` as in
     `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
     go.
     """
-    builder = ClipBuilder(context, density, readers)
+    builder = ClipBuilder(context, able, readers)
     builder.outline(prepared, run)
     return tuple(builder.plans()), builder.warnings
 
@@ -100,9 +103,9 @@ class ClipBuilder:
     recognised: tuple[tuple[str, int], ...] | None = None
 
     def __init__(
-        self, context: RunContext, density: float = 0.0, readers: GrammarReaders | None = None
+        self, context: RunContext, able: Abilities = _PLAIN, readers: GrammarReaders | None = None
     ) -> None:
-        self._context, self._density = context, density
+        self._context, self._able = context, able
         self._readers, self.warnings = readers or make_readers(context.config, context.progress)
         matching = context.config.threads.with_former(
             dict.fromkeys(("features", "revision", "threshold", "span"), True)
@@ -120,7 +123,7 @@ class ClipBuilder:
     def _sketch(self, slot: Slot, prepared: Prepared) -> SlotPlan:
         """The clip of one slot, without its grammar."""
         config, (stamps, rate) = self._context.config, self._clock(prepared.end)
-        inside = max(config.frames.inside, math.ceil(slot.interval.duration * self._density))
+        inside = max(config.frames.inside, math.ceil(slot.interval.duration * self._able.frames_per_second))
         context = context_shots(slot.interval, prepared.shots, config.context)
         settings = config.frames.model_copy(update={"inside": inside})
         frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
@@ -139,9 +142,10 @@ class ClipBuilder:
             clips = [self._clip(sketch) for sketch in sketches]
             lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
             every = moments_read(clips, self._readers, self._context.config.threads)
+            looked = (plan for sketch in sketches for plan in sketch.clip(self._able).frames)
             shown = {float(s) for sketch in sketches for plan in sketch.frames for s in plan.seconds}
             frames.expect("grammar", every, read=lacking)
-            frames.expect("clips", shown)
+            frames.expect("clips", {float(s) for plan in looked for s in plan.seconds})
             middles = {shot.index: shot.interval.middle for shot in prepared.shots}
             middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
             frames.expect(OVERVIEW, shown.union(middles.values()))

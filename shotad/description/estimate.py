@@ -323,7 +323,7 @@ def _foreseen(context: RunContext, engines: Engines) -> Estimate:
     config = context.config
     get_ready(context)
     prepared = prepare(context)
-    plans, _ = understand(prepared, context, engines.looks.abilities.frames_per_second)
+    plans, _ = understand(prepared, context, engines.looks.abilities)
     asked = [*_open_questions(plans, context, engines)]
     asked += _renewals(plans, prepared.speech) if config.story.on else ()
     return estimate(asked, engines.terms(config))

@@ -114,7 +114,7 @@ def describe(
     with span("load"):
         engines.get_ready(config, context.progress)
         get_ready(context)
-        builder = ClipBuilder(context, engines.looks.abilities.frames_per_second)
+        builder = ClipBuilder(context, engines.looks.abilities)
     prepared = prepare(context)
     builder.outline(prepared)
     sketches = builder.sketches

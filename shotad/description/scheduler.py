@@ -100,9 +100,10 @@ class Scheduler:
         self._failure: BaseException | None = None
 
     def room(self, who: Who) -> int:
-        """How many inquiries keep an engine busy, with the next ones at hand."""
+        """How many inquiries keep an engine busy, with the next ones at hand; not where it is busy on the
+        very processors that would read their clips."""
         able = self._engines[who].abilities
-        return able.batch * (able.in_flight + 1)
+        return able.batch * (able.in_flight + able.converses)
 
     def read(self, source: Iterable[Named]) -> None:
         """Draw inquiries from ``source``, in a thread, a few more than are answered; to be said once."""
@@ -193,6 +194,7 @@ class Scheduler:
         try:
             one.turns = next(one.inquiry) if replies is None else one.inquiry.send(replies)
         except StopIteration as end:
+            one.turns = ()  # with their clips
             self._told.append((one.name, end.value))
             if one.drawn:
                 self._drawn -= 1
@@ -240,6 +242,7 @@ class Scheduler:
                 requests = [self._request(turn) for one in asked for turn in one.turns]
                 with span(_ROOMS[who]):
                     replies = ask_all(self._engines[who], requests)
+                del requests  # with their clips, before the next are read
             except BaseException as error:  # noqa: BLE001  handed over to the caller
                 self._stopped = True
                 self._news.put(partial(self._failed, calls, error))

@@ -211,8 +211,9 @@ def _asks(
     grammar = context.folder.path / "grammar.json"
     if grammar.is_file():
         shutil.copy(grammar, apart.path)
-    density = engines.looks.abilities.frames_per_second
-    plans, warnings = understand(some, replace(context, folder=apart), density, run=context.folder)
+    plans, warnings = understand(
+        some, replace(context, folder=apart), engines.looks.abilities, run=context.folder
+    )
     tries = [row.get("slot") for row in rows_of(context.folder, LOG)]
     asks = []
     for plan in plans:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
@@ -47,7 +48,7 @@ from shotad.description.scheduler import Scheduler
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, other_language, sight_of
-from shotad.film import ClipPlan, Prepared, clips, word_budget
+from shotad.film import Prepared, clips, word_budget
 from shotad.script import (
     BENCHMARK,
     Cue,
@@ -181,9 +182,9 @@ class SlotWriter:
             for name, sketch in self._sketches.items()
             if (name not in recorded if name not in self._keys else self._looks.get(self._keys[name]) is None)
         }
-        pictures = self._context.frames.pictures
-        read = clips([ClipPlan(sketch.slot.id, sketch.frames) for sketch in missing.values()], pictures)
-        ahead: tuple[str, Clip] | None = None
+        pictures, able = self._context.frames.pictures, self._engines.looks.abilities
+        read = clips([sketch.clip(able) for sketch in missing.values()], pictures)
+        ahead: list[tuple[str, Clip]] = []
         again: dict[str, stage1.Stage1Question] = {}
         for plan in plans:
             name, question = plan.slot.id, self._look(plan)
@@ -195,16 +196,15 @@ class SlotWriter:
                 again[name] = question
             elif name in missing:
                 with span("frames"):
-                    ahead = ahead or next(read, None)
-                # A clip of which no frame can be had is left out.
-                clip, ahead = (ahead[1], None) if ahead and ahead[0] == name else (None, ahead)
-                yield name, self._seen(question, clip)
+                    ahead = ahead or list(islice(read, 1))
+                # A clip of which no frame can be had is left out. None is held here once it is handed out.
+                mine = bool(ahead) and ahead[0][0] == name
+                yield name, self._seen(question, ahead.pop()[1] if mine else None)
             else:
                 with span("frames"):
-                    alone = next(clips([ClipPlan(name, plan.frames)], pictures), None)
+                    alone = next(clips([plan.clip(able)], pictures), None)
                 yield name, self._seen(question, alone[1] if alone else None)
-        wants = [ClipPlan(name, question.plan.frames) for name, question in again.items()]
-        for name, clip in clips(wants, pictures):
+        for name, clip in clips([question.plan.clip(able) for question in again.values()], pictures):
             yield name, self._seen(again.pop(name), clip)
         for name, question in again.items():
             yield name, self._seen(question, None)

@@ -51,7 +51,7 @@ from shotad.description.leaks import clean
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import Stage1Prompt, stage1_messages
 from shotad.description.slotplan import SlotPlan, names_of, shown_people, told_of
-from shotad.film import ClipPlan, SoundSeeker, choose_track, clips, fit, paint, vlm_size
+from shotad.film import SoundSeeker, choose_track, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 
 
@@ -241,5 +241,5 @@ def with_sound(clip: Clip, context: RunContext, engine: Engine) -> Clip:
 def clip_as_seen(plan: SlotPlan, context: RunContext, engine: Engine) -> Clip:
     """The clip of one slot, read by itself, as ``engine``, that of Stage I or one that measures, is to see
     it."""
-    ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], context.frames.pictures)
+    ((_, clip),) = clips([plan.clip(engine.abilities)], context.frames.pictures)
     return stage1_as_seen(clip, plan, engine, context.config)

@@ -261,8 +261,8 @@ def text_words(fact: TextFact) -> int:
     return 3 if fact.kind in ("sign", "text", "credit") else 2
 
 
-ONE_OF = "the person on the"
-"""Begins what one of several who are seen is called by: where they are."""
+ONE_OF = "person on the"
+"""Stands in what one of several who are seen is called by: where they are."""
 FAR = 0.25
 """Height of a person, as a fraction of the picture's, up to which they are in the distance."""
 FAINT = 0.4
@@ -335,7 +335,8 @@ def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     if fact.names:
         return (called_together(fact.names, fact.unknown),)
     if fact.among:
-        return (f"{ONE_OF} {fact.place}",)
+        # The one on the left of two; of more there may be others who were not seen.
+        return (f"{'the' if fact.among == 1 else 'a'} {ONE_OF} {fact.place}",)
     faint = not fact.face and (is_far(fact) or (light in ("black", "dark") and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")

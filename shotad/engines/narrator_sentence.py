@@ -85,7 +85,7 @@ def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> lis
     """
     cut = [replace(clause, where=()) if keep_detail else clause.bare() for clause in options]
     if not beside:
-        cut = [replace(c, subject="one") if c.subject.startswith(ONE_OF) else c for c in cut]
+        cut = [replace(c, subject="one") if ONE_OF in c.subject else c for c in cut]
     else:
         cut = [replace(c, verb="appear") if c.verb == "appear again" else c for c in cut]
     return sorted(cut, key=lambda clause: spoken_words(clause.body(0, True)))
@@ -108,7 +108,7 @@ def _go_together(one: Statement, other: Statement) -> bool:
 
 def _is_one_of(one: Statement, several: Statement) -> bool:
     """True where one of those who did something together does something else."""
-    said = one.heads == 1 and one.shot == several.shot and one.clauses[0].subject.startswith(ONE_OF)
+    said = one.heads == 1 and one.shot == several.shot and ONE_OF in one.clauses[0].subject
     return said and several.heads > 1 and several.who is not None
 
 
@@ -177,9 +177,9 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
         clauses = _by_name(ordered, at, statement.named, memory)
     elif any(_same(other, statement) for other in before):
         clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
-    elif clauses[0].subject.startswith(ONE_OF):
+    elif ONE_OF in clauses[0].subject:
         if any(other.heads == 1 and not _same(other, statement) for other in ordered):
-            clauses = [clause for clause in clauses if clause.subject.startswith(ONE_OF)]
+            clauses = [clause for clause in clauses if ONE_OF in clause.subject]
     elif statement.heads == 1 and any(
         other.beside(statement) and "thing" not in (other.key, statement.key) for other in before
     ):

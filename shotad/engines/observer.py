@@ -94,7 +94,7 @@ from shotad.sight import (
     with_missed,
 )
 
-REVISION = "11"
+REVISION = "12"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
@@ -131,6 +131,7 @@ class Observer:
         self.abilities = Abilities(
             accepts_images=True,
             wants_overlay=False,
+            wants_context=False,
             frames_per_second=FRAMES_PER_SECOND,
             weights=weights,
             converses=False,
@@ -287,7 +288,7 @@ class Observer:
             new_shot = not chosen or clip.shot_numbers[i] != clip.shot_numbers[chosen[-1]]
             if new_shot or clip.seconds[i] - clip.seconds[chosen[-1]] >= _TEXT_EVERY:
                 chosen.append(i)
-        lines = self._texts.read_all(clip.images[i] for i in chosen)
+        lines = self._texts.read_close([clip.images[i] for i in chosen])
         seen = [
             FrameText(int(clip.shot_numbers[i]), float(clip.seconds[i]), found)
             for i, found in zip(chosen, lines, strict=True)
@@ -347,8 +348,7 @@ def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
     """Which frames are the slot's: those of current shots inside the slot, else those of current shots."""
     if scene is None or not scene.context:
         return np.ones(len(clip), bool)
-    numbers = sorted(set(clip.shot_numbers.tolist()))
-    roles = dict(zip(numbers, (c.role for c in scene.context), strict=False))
+    roles = dict(enumerate(c.role for c in scene.context))
     current = np.array([roles.get(n, Role.CURRENT) is Role.CURRENT for n in clip.shot_numbers.tolist()])
     inside = current & (clip.seconds >= scene.slot.start) & (clip.seconds < scene.slot.end)
     for mask in (inside, current):

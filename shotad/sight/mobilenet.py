@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Image, OnnxGraph
-from shotad.sight.onnx import Floats, OnnxModel, unloadable
+from shotad.core import Floats, Image, OnnxGraph, OnnxModel, unloadable
 
 _SIDE = 224
 _MEAN, _SPREAD = (np.array(levels, np.float32) for levels in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))

@@ -19,7 +19,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise, product
 from statistics import median
 from typing import Any
@@ -28,9 +28,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Box, Image, Interval, Sighting, span, spanned, weights_file
+from shotad.core import Box, Floats, Image, Interval, OnnxModel, Sighting, span, spanned, weights_file
 from shotad.film import Picture, credits_interval, may_be_credits
-from shotad.sight.onnx import Floats, OnnxModel
 
 Corners = npt.NDArray[np.float32]
 """``float32[4, 2]``, x and y in pixels: top left, top right, bottom right, bottom left."""
@@ -85,16 +84,33 @@ class TextReader:
         picture has not changed is not read again. Nothing is remembered from one call to the next, so
         the answer depends on ``images`` alone.
         """
+        return self._follow(images, lambda _, image: self._find(image))
+
+    def read_close(self, images: Sequence[Image]) -> Iterator[tuple[TextLine, ...]]:
+        """The same of pictures so close in time that every second one is looked at only near one with a
+        line: titles that flash hide from the others."""
+        find = cache(lambda i: self._find(images[i]))
+        held: set[int] = set()
+
+        def corners(i: int, _: Image) -> list[Corners]:
+            near = [k for k in (i - 3, i - 1, i + 1, i + 3) if 0 <= k < len(images)]
+            if i % 2 and i + 1 < len(images) and i - 2 not in held and not any(map(find, near)):
+                return []
+            held.update([i] if find(i) else [])
+            return find(i)
+
+        return self._follow(images, corners)
+
+    def _follow(
+        self, images: Iterable[Image], find: Callable[[int, Image], list[Corners]]
+    ) -> Iterator[tuple[TextLine, ...]]:
         seen: Image | None = None
         reads: tuple[_Read, ...] = ()
-        for image in map(_checked, images):
+        for i, image in enumerate(map(_checked, images)):
             if seen is None or differs(image, seen, SAME_PICTURE):
-                seen, reads = image.copy(), self._read(image, reads)
+                found = (self._line(image, corners, reads) for corners in find(i, image))
+                seen, reads = image.copy(), tuple(read for read in found if read is not None)
             yield tuple(read.line for read in reads if read.line is not None)
-
-    def _read(self, image: Image, before: Sequence[_Read]) -> tuple[_Read, ...]:
-        found = (self._line(image, corners, before) for corners in self._find(image))
-        return tuple(read for read in found if read is not None)
 
     @cached_property
     def _detector(self) -> OnnxModel:

@@ -22,9 +22,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Box, Colour, Image, Sighting, native_quiet
+from shotad.core import Box, Colour, Image, Sighting, native_quiet, unloadable
 from shotad.sight.mobilenet import MobileNet
-from shotad.sight.onnx import unloadable
 
 M = TypeVar("M")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -86,6 +87,37 @@ def test_several_questions_of_one_slot_stay_together_and_in_order() -> None:
     assert found["d"]["said"] == ["nothing to ask"]
     assert found["e"]["said"] == [f"e.{k}" for k in range(5)], "more than a batch holds"
     assert engine.calls[0] == ["a.0", "a.1", "a.2", "c"]
+
+
+@pytest.mark.parametrize(("converses", "most"), [(True, 2), (False, 1)])
+def test_one_is_read_ahead_but_for_an_engine_of_these_processors(converses: bool, most: int) -> None:
+    drawn: list[weakref.ref[Any]] = []
+    alive: list[int] = []
+
+    def asks_about(name: str, clip: Clip) -> Inquiry:
+        yield (EngineCall("looks", Request(name, (), clip=clip)),)
+        return {}
+
+    def source() -> Iterator[Named]:
+        for name in NAMES:
+            alive.append(sum(images() is not None for images in drawn))
+            images = np.zeros((1, 2, 2, 3), np.uint8)
+            drawn.append(weakref.ref(images))
+            inquiry = asks_about(name, Clip(images, np.zeros(1), np.zeros(1, np.int64)))
+            del images
+            yield name, inquiry
+            del inquiry
+
+    def look(names: list[str]) -> None:
+        time.sleep(0.01)
+        at_hand.append(len(drawn) - sum(map(len, engine.calls)))
+
+    at_hand: list[int] = []
+    engine = Listed(first=look)
+    engine.abilities = Abilities(converses=converses)
+    assert list(dict(converse(source(), {"looks": engine}))) == NAMES
+    assert max(at_hand) == most
+    assert max(alive) == most - 1, "those that were looked at are let go"
 
 
 def test_a_question_that_is_waited_for_stops_nothing_else() -> None:

@@ -118,8 +118,8 @@ GOLDEN = [
     (Facts((1,), people=(person(count=12, deed="raises both arms"),)), {"A crowd raises both arms.", "A crowd lifts both arms."}),
     (Facts((1,), people=(person(), person(at=0.2, deed="sits down"), person(at=3, deed="raises a hand"))), {f"{who} sits down, then {does} a hand." for who in ("A person", "Someone") for does in ("raises", "lifts")}),
     (Facts((1,), people=(person(movement="closer"), person(at=4, deed="spreads the arms"))), {f"{who} {comes} closer, then {does} both arms." for who in ("A person", "Someone") for comes in ("comes", "moves") for does in ("spreads", "holds out")} | {f"{who} draws nearer, then {does} both arms." for who in ("A person", "Someone") for does in ("spreads", "holds out")}),
-    (Facts((1,), people=(person(count=3), person(deed="stands up", place="left", among=2))), {f"{who} {does} up." for who in ("The person on the left", "Someone") for does in ("stands", "gets")}),
-    (Facts((1,), people=(person(count=3), person(deed="bends forward", place="left", among=2), person(at=3, deed="puts a hand to the face", place="left", among=2))), {f"{who} bends forward, then {does} a hand to the face." for who in ("The person on the left", "Someone") for does in ("puts", "brings")}),
+    (Facts((1,), people=(person(count=3), person(deed="stands up", place="left", among=2))), {f"{who} {does} up." for who in ("A person on the left", "Someone") for does in ("stands", "gets")}),
+    (Facts((1,), people=(person(count=3), person(deed="bends forward", place="left", among=2), person(at=3, deed="puts a hand to the face", place="left", among=2))), {f"{who} bends forward, then {does} a hand to the face." for who in ("A person on the left", "Someone") for does in ("puts", "brings")}),
     (Facts((1,), people=(person(posture="sits", place="left"),)), {"A person sits on the left.", "Someone sits on the left."}),
     (Facts((1,), people=(person(count=3, posture="stands"),)), {"Three people stand."}),
     (Facts((1,), people=(person(count=2, at=1, deed="stands up"), person(count=2, at=4, deed="sits down"))), {f"Two people {does} up, then sit down." for does in ("stand", "get")}),
@@ -187,7 +187,7 @@ CARD = text(
 TOGETHER: list[tuple[Facts, dict[str, Any], str]] = [
     (Facts((1,), people=(person(count=3), person(deed="crouches", place="left", among=2),
                          person(at=0.5, deed="raises both arms", place="right", among=2))), {},
-     "The person on the left (crouches|squats down) (as|while) the person on the right (raises|lifts) both arms"),
+     "A person on the left (crouches|squats down) (as|while) a person on the right (raises|lifts) both arms"),
     # What one person does at once has one subject.
     (Facts((1,), people=(person(), person(at=1, deed="turns round"), person(at=1.2, deed="puts a hand to the face"))), {},
      "(Someone|A person) turns (a)?round and .* a hand to the face"),

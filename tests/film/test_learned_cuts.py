@@ -226,7 +226,7 @@ def test_a_file_that_does_not_hold_the_weights_is_refused(tmp_path: Path) -> Non
     path = tmp_path / "weights.zip"
     random_weights(path)
     path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(WeightsError, match="cannot be read"):
+    with pytest.raises(WeightsError, match="cannot be loaded"):
         cut_net.CutNet(path)
 
 

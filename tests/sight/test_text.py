@@ -137,6 +137,23 @@ def test_unchanged_pictures_and_lines_are_not_read_again(fake: tuple[TextReader,
     assert found[3][0].box.top > found[0][0].box.bottom
 
 
+@pytest.mark.parametrize(
+    ("shown", "looks"),
+    [("..........", 6), ("......#...", 9), ("...#......", 6), ("#..#.#.#..", 10), ("##########", 10)],
+)
+def test_of_close_pictures_every_second_is_looked_at_but_near_a_line(
+    fake: tuple[TextReader, FakeModels], shown: str, looks: int
+) -> None:
+    reader, models = fake
+    # Each differs from the one before, by a patch too dark for a line.
+    images = [bar(100, 250 if sign == "#" else 0) for sign in shown]
+    for i, image in enumerate(images):
+        image[200 : 220 + 10 * (i % 2)] = 60
+    found = ["#" if lines else "." for lines in reader.read_close(images)]
+    assert "".join(found) == ("." * 10 if shown == "...#......" else shown)
+    assert models.looks == looks
+
+
 @pytest.fixture(scope="module")
 def reader() -> TextReader:
     return TextReader()

@@ -33,15 +33,13 @@ from shotad.core import (
     Config,
     Engine,
     EngineError,
-    Foreseeable,
     NoProgress,
-    Preparing,
     Progress,
     Reply,
     Request,
     Stage,
-    weights_file,
 )
+from shotad.description import make_ready
 from shotad.engines import in_order, make_engine, stage_engines
 
 REST = 60.0
@@ -81,8 +79,7 @@ class Pool:
         """As `Preparing.get_ready`, for each. Raises what they raise."""
         self._progress = progress
         for server in self._servers:
-            if isinstance(server.engine, Preparing):
-                server.engine.get_ready(progress)
+            make_ready(server.engine, progress)
         self.identity = self._servers[0].engine.identity
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
@@ -113,8 +110,7 @@ class Pool:
                 with self._lock:
                     server.until = self._clock() + self._rest
                     server.engine = server.make()
-                if isinstance(server.engine, Preparing):
-                    server.engine.get_ready(self._progress)
+                make_ready(server.engine, self._progress)
             else:
                 if reply.error is None:
                     return reply
@@ -138,12 +134,6 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     asked = (config.openai.model_copy(update={"base_url": url}) for url in urls)
     makes = [partial(make_engine, name, config.model_copy(update={"openai": one}), stage) for one in asked]
     return Pool(makes) if len(makes) > 1 else makes[0]()
-
-
-def ready_if_here(engine: Engine) -> None:
-    """Make its identity final where that needs nothing to be fetched."""
-    if isinstance(engine, Foreseeable):
-        engine.ready_if_here()
 
 
 _GUARD = Path(__file__).with_name("guard.py")
@@ -268,9 +258,7 @@ class StageEngines:
             if stage not in self._made or self._made[stage][0] != key:
                 self._made.pop(stage, None)
                 engine = stage_engine(config, stage, urls)
-                if is_ready and isinstance(engine, Preparing):
-                    engine.get_ready(NoProgress())
-                for name in engine.abilities.weights if is_ready else ():
-                    weights_file(name, NoProgress())
+                if is_ready:
+                    make_ready(engine, NoProgress())
                 self._made[stage] = (key, engine)
             return self._made[stage][1]

@@ -41,7 +41,7 @@ from shotad.batch.ray.rows import (
     rows,
     unpacked,
 )
-from shotad.batch.ray.servers import StageEngines, ready_if_here, stage_engine
+from shotad.batch.ray.servers import StageEngines, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
 from shotad.core import (
@@ -49,7 +49,6 @@ from shotad.core import (
     EngineError,
     InUse,
     NoProgress,
-    Preparing,
     Progress,
     RecordLog,
     Reply,
@@ -70,13 +69,15 @@ from shotad.description import (
     converse,
     get_ready,
     is_done,
+    make_ready,
     prepare,
     prompt_record,
+    ready_if_here,
     stage1_as_seen,
     stage1_question,
     understand,
 )
-from shotad.film import ClipPlan, clips, open_film
+from shotad.film import clips, open_film
 from shotad.script import present_track
 from shotad.sound import RECORD, VOICES
 
@@ -144,7 +145,7 @@ class PreparedSlots:
             context = RunContext.of(opened, folder, config, place.given, NoProgress())
             get_ready(context)
             prepared = prepare(context)
-            plans, _ = understand(prepared, context, engine.abilities.frames_per_second)
+            plans, _ = understand(prepared, context, engine.abilities)
             ready_if_here(engine)
             # The keys of good records by slot: of this run and of earlier ones.
             log = RecordLog(folder.path / "stage1.jsonl")
@@ -188,7 +189,7 @@ def _asked(
         if (keys := known.get(plan.slot.id, ()))
         and stage1_question(plan, engine, context.config, pixels).key in keys
     }
-    wants = [ClipPlan(plan.slot.id, plan.frames) for plan in plans if plan.slot.id not in answered]
+    wants = [plan.clip(engine.abilities) for plan in plans if plan.slot.id not in answered]
     reading = clips(wants, context.frames.pictures) if wants else iter(())
     following = next(reading, None)
     for plan in plans:
@@ -400,8 +401,7 @@ class _Looked:
 
     def get_ready(self, progress: Progress) -> None:
         """As the engine's own. Raises ShotadError."""
-        if isinstance(self._engine, Preparing):
-            self._engine.get_ready(progress)
+        make_ready(self._engine, progress)
         self.identity = self._engine.identity
 
     def ready_if_here(self) -> None:

@@ -44,6 +44,7 @@ from shotad.description import (
     check_templates,
     converse,
     identity_record,
+    make_ready,
     prompt_hash,
     refuses,
     render,
@@ -181,8 +182,7 @@ class Judge:
 
     def _get_ready(self) -> None:
         def ready() -> bool:
-            if isinstance(self._engine, Preparing):
-                self._engine.get_ready(self._context.progress)
+            make_ready(self._engine, self._context.progress)
             if self.sends_to:
                 note = f"Texts leave this machine: they are sent to {self.sends_to}."
                 self._context.progress.note(note)

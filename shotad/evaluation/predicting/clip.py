@@ -295,8 +295,7 @@ def describe_clip(
         words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
         slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
         prepared = replace(prepared, slots=slots)
-        density = engines.looks.abilities.frames_per_second
-        plans, amiss = understand(prepared, context, density, readers=readers)
+        plans, amiss = understand(prepared, context, engines.looks.abilities, readers=readers)
         written = write(plans, prepared, context, engines)
         if scripts:
             write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
