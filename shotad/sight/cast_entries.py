@@ -45,29 +45,55 @@ class Entry:
     """The line of each key, of each alias as ``aliases NAME``, and of each photo as ``photos 0`` …"""
 
 
-def entry_of(node: yaml.Node, source: Source) -> Entry:
+def entries_of(node: yaml.Node | None, path: Path) -> tuple[Entry, ...]:
+    """The people of a file's node, with an id, made of the name, for those to whom nobody gave one.
+
+    Raises CastError, with the line, also where two share an id or a name: nobody could tell who is meant.
+    """
+    people = people_of(node, path)
+    found = [_entry_of(item, path) for item in (people.value if people else ())]
+    taken = [entry.member.id for entry in found if entry.member.id]
+    made = iter(distinct_ids((entry.member.name for entry in found if not entry.member.id), taken))
+    entries = [e if e.member.id else replace(e, member=replace(e.member, id=next(made))) for e in found]
+    _check_apart(entries, path)
+    return tuple(entries)
+
+
+def people_of(node: yaml.Node | None, path: Path) -> yaml.SequenceNode | None:
+    """The list of people: under ``people``, or the whole document. None where there is none yet."""
+    if node is None or is_blank(node):
+        return None
+    if isinstance(node, yaml.MappingNode):
+        found = fields_of(node, path, ("people",), "of a cast file").get("people")
+        if found is None or is_blank(found):
+            return None
+        node = found
+    if not isinstance(node, yaml.SequenceNode):
+        raise wrong(path, node, "a list of people is expected here.", "Write '- name: …' for each person.")
+    return node
+
+
+def _entry_of(node: yaml.Node, path: Path) -> Entry:
     """The person of a node, not yet given an id where none is written. Raises CastError with the line."""
     if not isinstance(node, yaml.MappingNode):
-        raise source.error(node, f"a person is a list of keys and values, got {_told(node)}.", _EXAMPLE)
-    found = fields_of(node, source, KEYS, "of a person")
-    read = {key: reader(found[key], source) for key, reader in _READERS.items() if key in found}
-    lines = {key: source.line(value) for key, value in found.items()}
+        raise wrong(path, node, f"a person is a list of keys and values, got {_told(node)}.", _EXAMPLE)
+    found = fields_of(node, path, KEYS, "of a person")
+    read = {key: reader(found[key], path) for key, reader in _READERS.items() if key in found}
+    lines = {key: line_of(value) for key, value in found.items()}
     if "photos" in found:
-        lines |= {f"photos {i}": source.line(n) for i, n in enumerate(_items(found["photos"]))}
+        lines |= {f"photos {i}": line_of(n) for i, n in enumerate(_items(found["photos"]))}
     if "aliases" in found:
-        lines |= {f"aliases {tidy(str(n.value))}": source.line(n) for n in _items(found["aliases"])}
+        lines |= {f"aliases {tidy(str(n.value))}": line_of(n) for n in _items(found["aliases"])}
     photos = read.pop("photos", ())
     values = {_FIELDS.get(key, key): value for key, value in read.items()}
-    return Entry(Member(**{"id": "", **values}), photos, source.line(node), lines)
+    return Entry(Member(**{"id": "", **values}), photos, line_of(node), lines)
 
 
 _EXAMPLE = "Write, for example, '- name: Anna'."
 _FIELDS = {"speak": "spoken", "reveal_at": "reveals"}
 
 
-def fields_of(
-    node: yaml.MappingNode, source: Source, known: tuple[str, ...], of: str
-) -> dict[str, yaml.Node]:
+def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: str) -> dict[str, yaml.Node]:
     """The values by key. Raises CastError for a key that is unknown or stands twice."""
     found: dict[str, yaml.Node] = {}
     for key, value in node.value:
@@ -76,9 +102,9 @@ def fields_of(
             wanted = str(name).casefold()
             meant = [one for one in _MEANT.get(wanted, []) if one in known]
             hint = f"{did_you_mean((*meant, wanted)[0], known)}Known: {', '.join(known)}."
-            raise source.error(key, f"{name or _told(key)!r} is no key {of}.", hint)
+            raise wrong(path, key, f"{name or _told(key)!r} is no key {of}.", hint)
         if name in found:
-            raise source.error(key, f"{name!r} stands twice.", "Keep one of them.")
+            raise wrong(path, key, f"{name!r} stands twice.", "Keep one of them.")
         found[name] = value
     return found
 
@@ -103,24 +129,16 @@ _MEANT = {
 """Words near in meaning, not in spelling."""
 
 
-def with_ids(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """The same, with an id for those whom nobody gave one, made of the name."""
-    taken = [e.member.id for e in entries if e.member.id]
-    without = [e for e in entries if not e.member.id]
-    made = iter(distinct_ids((e.member.name for e in without), taken))
-    return tuple(e if e.member.id else replace(e, member=replace(e.member, id=next(made))) for e in entries)
-
-
 def is_blank(node: yaml.Node) -> bool:
     """Whether a value was left out: nothing, ``~`` or ``null`` without quotes."""
     return isinstance(node, yaml.ScalarNode) and node.style is None and node.value in ("", "~", "null")
 
 
-def _text(node: yaml.Node, source: Source, what: str = "A text") -> str:
+def _text(node: yaml.Node, path: Path, what: str = "A text") -> str:
     if is_blank(node):
         return ""
     if not isinstance(node, yaml.ScalarNode):
-        raise source.error(node, f"{what} is expected here, got {_told(node)}.")
+        raise wrong(path, node, f"{what} is expected here, got {_told(node)}.")
     return tidy(node.value)
 
 
@@ -129,8 +147,8 @@ def tidy(text: str) -> str:
     return " ".join(seen(unicodedata.normalize("NFC", text)).split())
 
 
-def _saying(node: yaml.Node, source: Source) -> str:
-    text = _text(node, source)
+def _saying(node: yaml.Node, path: Path) -> str:
+    text = _text(node, path)
     odd = [c for c in text if c in _NOT_SAID]
     trouble = f"{odd[0]!r} is no sound" if odd else ""
     if len(text) > _LONGEST_SAYING:
@@ -138,7 +156,7 @@ def _saying(node: yaml.Node, source: Source) -> str:
     if not any(c.isalpha() for c in text):
         trouble = "it has no letter"
     if text and trouble:
-        raise source.error(node, f"{text!r} cannot be said: {trouble}.", "Write it by ear: Sin-TELL.")
+        raise wrong(path, node, f"{text!r} cannot be said: {trouble}.", "Write it by ear: Sin-TELL.")
     return text
 
 
@@ -146,8 +164,8 @@ _LONGEST_SAYING = 100
 _NOT_SAID = frozenset("[]{}<>|\\/=_*#@&%")
 
 
-def _texts(node: yaml.Node, source: Source) -> tuple[str, ...]:
-    texts = (_text(item, source, "A text or a list of texts") for item in _items(node))
+def _texts(node: yaml.Node, path: Path) -> tuple[str, ...]:
+    texts = (_text(item, path, "A text or a list of texts") for item in _items(node))
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
@@ -155,17 +173,18 @@ def _items(node: yaml.Node) -> list[yaml.Node]:
     return [n for n in node.value if not is_blank(n)] if isinstance(node, yaml.SequenceNode) else [node]
 
 
-def _photos(node: yaml.Node, source: Source) -> tuple[str, ...]:
+def _photos(node: yaml.Node, path: Path) -> tuple[str, ...]:
     """As written: names of files may hold double spaces."""
     for item in _items(node):
-        _text(item, source, "A file, a folder, or a list of them")
+        _text(item, path, "A file, a folder, or a list of them")
     return tuple(item.value for item in _items(node) if not is_blank(item))
 
 
-def _id(node: yaml.Node, source: Source) -> str:
-    text = _text(node, source)
+def _id(node: yaml.Node, path: Path) -> str:
+    text = _text(node, path)
     if text and not is_id(text):
-        raise source.error(
+        raise wrong(
+            path,
             node,
             f"{text!r} cannot be an id.",
             "Ids name files: use letters, digits, '-' and '_', such as anna-lee.",
@@ -173,35 +192,35 @@ def _id(node: yaml.Node, source: Source) -> str:
     return text
 
 
-def _pronoun(node: yaml.Node, source: Source) -> str:
-    text = _text(node, source).casefold()
+def _pronoun(node: yaml.Node, path: Path) -> str:
+    text = _text(node, path).casefold()
     found = text.partition("/")[0].strip()
     if found not in ("", *PRONOUNS):
-        raise source.error(node, f"{text!r} is no pronoun that is known.", f"Known: {', '.join(PRONOUNS)}.")
+        raise wrong(path, node, f"{text!r} is no pronoun that is known.", f"Known: {', '.join(PRONOUNS)}.")
     return found
 
 
-def _truth(node: yaml.Node, source: Source) -> bool:
-    text = _text(node, source).casefold()
+def _truth(node: yaml.Node, path: Path) -> bool:
+    text = _text(node, path).casefold()
     if text not in _TRUTHS:
-        raise source.error(node, f"{text!r} is neither true nor false.", "Write true or false.")
+        raise wrong(path, node, f"{text!r} is neither true nor false.", "Write true or false.")
     return _TRUTHS[text]
 
 
 _TRUTHS = {"": False, "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-def _reveals(node: yaml.Node, source: Source) -> tuple[Reveal, ...]:
+def _reveals(node: yaml.Node, path: Path) -> tuple[Reveal, ...]:
     if not isinstance(node, yaml.MappingNode):
-        text = _text(node, source, "A time, or a time for each film,")
-        return (_reveal(text, "", node, source),) if text else ()
+        text = _text(node, path, "A time, or a time for each film,")
+        return (_reveal(text, "", node, path),) if text else ()
     found: dict[str, Reveal] = {}
     for key, value in node.value:
-        _text(key, source, "The name of a film")
+        _text(key, path, "The name of a film")
         film = film_name(str(key.value))
         if any(same_film(film, other) for other in found):
-            raise source.error(key, f"the film {key.value!r} stands twice.", "Keep one of them.")
-        found[film] = _reveal(_text(value, source, "A time"), film, value, source)
+            raise wrong(path, key, f"the film {key.value!r} stands twice.", "Keep one of them.")
+        found[film] = _reveal(_text(value, path, "A time"), film, value, path)
     return tuple(found.values())
 
 
@@ -210,11 +229,11 @@ def film_name(name: str) -> str:
     return "" if name == OTHERS else _FILM_ENDINGS.sub("", name)
 
 
-def _reveal(text: str, film: str, node: yaml.Node, source: Source) -> Reveal:
+def _reveal(text: str, film: str, node: yaml.Node, path: Path) -> Reveal:
     try:
         return Reveal(seconds_of(text), film)
     except ValueError:
-        raise source.error(node, f"{text!r} is no time.", _TIME_HINT) from None
+        raise wrong(path, node, f"{text!r} is no time.", _TIME_HINT) from None
 
 
 def seconds_of(text: str) -> float:
@@ -230,7 +249,7 @@ def time_text(seconds: float) -> str:
     return text.removesuffix(".000")
 
 
-_READERS: dict[str, Callable[[yaml.Node, Source], Any]] = {
+_READERS: dict[str, Callable[[yaml.Node, Path], Any]] = {
     "id": _id,
     "name": _text,
     "speak": _text,
@@ -286,19 +305,14 @@ def distinct_ids(names: Iterable[str], taken: Iterable[str] = ()) -> tuple[str, 
     return tuple(found)
 
 
-Wrong = Callable[[int, str, str], CastError]
-"""Makes an error of a line, what is wrong, and what to do."""
-
-
-def check_apart(entries: Sequence[Entry], wrong: Wrong) -> None:
-    """Raises CastError where two people share an id or a name: nobody could tell who is meant."""
+def _check_apart(entries: Sequence[Entry], path: Path) -> None:
     ids: dict[str, Entry] = {}
     names: dict[str, tuple[Entry, str]] = {}
     for entry in entries:
         first = ids.setdefault(entry.member.id.casefold(), entry)
         if first is not entry:
             what = f"the id {entry.member.id!r} is that of another person too (line {first.line})."
-            raise wrong(entry.lines.get("id", entry.line), what, "Give each an id of their own.")
+            raise wrong(path, entry.lines.get("id", entry.line), what, "Give each an id of their own.")
         member = entry.member
         aliases = ((f"aliases {alias}", alias) for alias in member.aliases)
         for key, name in (("name", member.name), ("speak", member.spoken), *aliases):
@@ -307,7 +321,7 @@ def check_apart(entries: Sequence[Entry], wrong: Wrong) -> None:
             other, _ = names.setdefault(name.casefold(), (entry, key))
             if other is not entry:
                 what = f"two people are called {name!r} (the other stands in line {other.line})."
-                raise wrong(entry.lines.get(key, entry.line), what, ONE_PERSON)
+                raise wrong(path, entry.lines.get(key, entry.line), what, ONE_PERSON)
 
 
 ONE_PERSON = "Give them different names or, if they are one person, join them with shotad cast merge."
@@ -361,21 +375,15 @@ NEWLINE = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 """What PyYAML counts as the end of a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The file that a node is from; ``offset`` lines of it stand before the text that was composed."""
+def line_of(node: yaml.Node) -> int:
+    """The line that a node begins in, from 1."""
+    return int(node.start_mark.line) + 1
 
-    path: Path
-    offset: int = 0
 
-    def line(self, node: yaml.Node) -> int:
-        """The line that the node begins in, from 1."""
-        return int(node.start_mark.line) + 1 + self.offset
-
-    def error(self, where: yaml.Node | int, what: str, hint: str = "") -> CastError:
-        """An error with the file and the line of its cause."""
-        line = where if isinstance(where, int) else self.line(where)
-        return CastError(f"{self.path}, line {line}: {what}", hint)
+def wrong(path: Path, where: yaml.Node | int, what: str, hint: str = "") -> CastError:
+    """An error with the file and the line of its cause."""
+    line = where if isinstance(where, int) else line_of(where)
+    return CastError(f"{path}, line {line}: {what}", hint)
 
 
 class _Composer(yaml.SafeLoader):
@@ -402,21 +410,19 @@ def read_text(path: Path) -> str:
         raise CastError(f"{path}, line {line}: this is no UTF-8 text.", "Save the file as UTF-8.") from None
 
 
-def compose(text: str, source: Source) -> yaml.Node | None:
+def compose(text: str, path: Path) -> yaml.Node | None:
     """The document's node; None where nothing but comments stands. Raises CastError with the line."""
     try:
         loader = _Composer(text)
         node: yaml.Node | None = loader.get_single_node()
     except yaml.reader.ReaderError as error:
-        line = len(NEWLINE.findall(text[: error.position])) + 1 + source.offset
-        raise source.error(line, f"the character {chr(error.character)!r} cannot stand here.") from None
+        line = len(NEWLINE.findall(text[: error.position])) + 1
+        raise wrong(path, line, f"the character {chr(error.character)!r} cannot stand here.") from None
     except RecursionError:
-        raise source.error(
-            1 + source.offset, "this is nested too deeply to be read.", "Write it flat."
-        ) from None
+        raise wrong(path, 1, "this is nested too deeply to be read.", "Write it flat.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = (mark.line if mark else 0) + 1 + source.offset
+        line = (mark.line if mark else 0) + 1
         problem = error.problem or ""
         what = f"this is no YAML ({problem})."
         hint = "Look at the colons, the quotes, and how the lines are indented."
@@ -425,7 +431,7 @@ def compose(text: str, source: Source) -> yaml.Node | None:
         elif "mapping values are not allowed" in problem:
             what = "a colon stands where none can."
             hint = "Put the text in quotes, or look at how the line is indented."
-        raise source.error(line, what, hint) from None
+        raise wrong(path, line, what, hint) from None
     return node
 
 

@@ -1,12 +1,13 @@
-"""The text of a ``cast.yaml``: how it is divided among its people, and changes to the lines of one. Pure
-logic.
+"""Changes to the text of a ``cast.yaml``, in the lines of one person. Pure logic.
+
+Each takes the whole text, and gives it back: what is not changed stays to the letter.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,10 @@ from shotad.sight.cast_entries import (
     KEYS,
     NEWLINE,
     OTHERS,
-    Source,
     compose,
     end_of,
-    fields_of,
-    is_blank,
     newline_of,
+    people_of,
     scalar,
     tidy,
     time_text,
@@ -32,58 +31,11 @@ MARK = "#: "
 """Begins a comment that programs write and replace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A person's lines, with the comments right above them; ``gap`` is what follows until the next."""
-
-    text: str
-    gap: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """``head``, people and ``rest`` make up the file.
-
-    ``indent`` is what the dashes of the entries have before them. ``closed`` is true of a list in brackets,
-    which cannot be changed here.
-    """
-
-    head: str
-    pieces: tuple[Piece, ...]
-    rest: str
-    indent: str = "  "
-    closed: bool = False
-
-    @property
-    def text(self) -> str:
-        """The file's text."""
-        return "".join([self.head, *(p.text + p.gap for p in self.pieces), self.rest])
-
-
-def people_of(node: yaml.Node | None, source: Source) -> yaml.SequenceNode | None:
-    """The list of people: under ``people``, or the whole document. None where there is none yet."""
-    if node is None or is_blank(node):
-        return None
-    if isinstance(node, yaml.MappingNode):
-        found = fields_of(node, source, ("people",), "of a cast file").get("people")
-        if found is None or is_blank(found):
-            return None
-        node = found
-    if not isinstance(node, yaml.SequenceNode):
-        raise source.error(node, "a list of people is expected here.", "Write '- name: …' for each person.")
-    return node
-
-
-def divided(text: str, node: yaml.Node | None, source: Source) -> Layout:
-    """The pieces of a text whose node this is."""
-    people = people_of(node, source)
-    if people is None or (people.flow_style and not people.value):
-        return _without_people(text, node)
-    if people.flow_style:
-        return Layout(text, (), "", closed=True)
+def _spans(text: str, people: yaml.SequenceNode) -> list[tuple[int, int]]:
+    """Where the lines of each person begin and end, with the comments right above them."""
     # With their ends, counted as PyYAML does
-    ends = [match.end() for match in NEWLINE.finditer(text)]
-    lines = [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
+    starts = [0, *(match.end() for match in NEWLINE.finditer(text))]
+    lines = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
     column = people.start_mark.column
     spans = []
     for item in people.value:
@@ -96,18 +48,43 @@ def divided(text: str, node: yaml.Node | None, source: Source) -> Layout:
         start = first
         while start and not lines[start - 1][:column].strip() and lines[start - 1][column:][:1] == "#":
             start -= 1
-        end = len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
-        spans.append((first if start == 0 else start, end))
-    nexts = [start for start, _ in spans[1:]] + [spans[-1][1]]
-    pieces = (
-        Piece("".join(lines[start:end]), "".join(lines[end:following]))
-        for (start, end), following in zip(spans, nexts, strict=True)
-    )
-    return Layout("".join(lines[: spans[0][0]]), tuple(pieces), "".join(lines[spans[-1][1] :]), " " * column)
+        last = len(NEWLINE.findall(text[: end_of(item)].rstrip()))
+        spans.append((starts[start or first], starts[last] + len(lines[last])))
+    return spans
 
 
-def _without_people(text: str, node: yaml.Node | None) -> Layout:
-    """A text to which people can be added."""
+def with_person(text: str, path: Path, member: Member, comment: str = "") -> str:
+    """A text with one more person at the end: id, name, what else is known, photos; a comment above them."""
+    node, newline = compose(text, path), newline_of(text)
+    people = people_of(node, path)
+    if people is None or not people.value:
+        before, after = _opened(text, node)
+        indent, is_airy = "  ", not _ends_blank(before)
+    else:
+        spans, indent = _spans(text, people), " " * people.start_mark.column
+        gaps = [text[end:start] for (_, end), (start, _) in pairwise(spans)]
+        before, after = text[: spans[-1][1]], text[spans[-1][1] :]
+        before += "" if before.endswith(("\n", "\r")) else newline
+        is_airy = any(gaps) if gaps else _ends_blank(text[: spans[0][0]])
+    rows = [("id", scalar(member.id)), ("name", scalar(tidy(member.name)) if member.name else "")]
+    for field in _FIELDS[1:]:
+        value = getattr(member, field)
+        if value:
+            rows.append((_KEY_OF.get(field, field), _spelled(field, value, path.parent)))
+    lines = [
+        f"{indent}{'- ' if i == 0 else '  '}{key}: {value}".rstrip() for i, (key, value) in enumerate(rows)
+    ]
+    made = "".join(line + newline for line in (*_comment(comment, indent), *lines))
+    return before + (newline if is_airy else "") + made + after
+
+
+def _ends_blank(text: str) -> bool:
+    lines = NEWLINE.split(text)
+    return len(lines) > 1 and not lines[-2].strip()
+
+
+def _opened(text: str, node: yaml.Node | None) -> tuple[str, str]:
+    """What stands before and behind the people of a text that has none yet."""
     newline = newline_of(text)
     empty = node.value[0][1] if isinstance(node, yaml.MappingNode) else node
     if empty is not None:
@@ -116,8 +93,20 @@ def _without_people(text: str, node: yaml.Node | None) -> Layout:
         text += newline
     if isinstance(node, yaml.MappingNode):
         at = text.find(newline, int(node.value[0][0].end_mark.index)) + len(newline)
-        return Layout(text[:at], (), text[at:])
-    return Layout(text + f"people:{newline}", (), "")
+        return text[:at], text[at:]
+    return text + f"people:{newline}", ""
+
+
+def without_person(text: str, path: Path, index: int) -> str:
+    """A text without the lines of a person; words that stand between two people are kept."""
+    spans = _spans(text, _people(text, path))
+    start, end = spans[index]
+    if index + 1 < len(spans):
+        gap = text[end : spans[index + 1][0]]
+        end += len(gap) if not gap.strip() else 0
+    elif index and not text[spans[index - 1][1] : start].strip():
+        start = spans[index - 1][1]
+    return text[:start] + text[end:]
 
 
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#[^\n\r]*")
@@ -127,52 +116,43 @@ _KEY_OF = {"spoken": "speak", "reveals": "reveal_at"}
 _FIELDS = ("name", "spoken", "say_as", "aliases", "pronoun", "descriptor", "reveals", "photos", "nameless")
 
 
-def new_piece(member: Member, comment: str, folder: Path, indent: str, newline: str) -> str:
-    """The lines of a new person: id, name, what else is known, photos; a comment above them."""
-    rows = [("id", scalar(member.id)), ("name", scalar(tidy(member.name)) if member.name else "")]
-    for field in _FIELDS[1:]:
-        value = getattr(member, field)
-        if value:
-            rows.append((_KEY_OF.get(field, field), _spelled(field, value, folder)))
-    lines = [
-        f"{indent}{'- ' if i == 0 else '  '}{key}: {text}".rstrip() for i, (key, text) in enumerate(rows)
-    ]
-    return "".join(line + newline for line in (*_comment(comment, indent), *lines))
-
-
-def with_comment(piece: str, comment: str, indent: str, newline: str) -> str:
-    """A person's lines with another comment from a program; those of people stay."""
-    lines = piece.splitlines(keepends=True)
+def with_comment(text: str, path: Path, index: int, comment: str) -> str:
+    """A text with another comment from a program above a person; those of people stay."""
+    people, newline = _people(text, path), newline_of(text)
+    start, end = _spans(text, people)[index]
+    lines = text[start:end].splitlines(keepends=True)
     first = next(i for i, line in enumerate(lines) if not line.lstrip().startswith("#"))
     kept = [line for line in lines[:first] if not line.lstrip().startswith(MARK)]
-    return "".join([*kept, *(line + newline for line in _comment(comment, indent)), *lines[first:]])
+    made = (line + newline for line in _comment(comment, " " * people.start_mark.column))
+    return text[:start] + "".join([*kept, *made, *lines[first:]]) + text[end:]
 
 
 def _comment(comment: str, indent: str) -> list[str]:
     return [f"{indent}{MARK}{tidy(line)}" for line in comment.splitlines() if line.strip()]
 
 
-def changed_piece(piece: str, pinned: str, values: Mapping[str, Any], folder: Path, path: Path) -> str:
-    """A person's lines with fields of `Member` set to other values. Raises TypeError for an unknown field.
+def with_values(text: str, path: Path, index: int, id: str, values: Mapping[str, Any]) -> str:  # noqa: A002
+    """A text with fields of a `Member` set to other values. Raises TypeError for an unknown field.
 
-    ``pinned`` is their id, which is written where none stands: it would change with the name.
+    The ``id`` is written where none stands: it would change with the name.
     """
-    if all(key.value != "id" for key, _ in _entry(piece, path).value):
-        piece = _changed(piece, "id", scalar(pinned), path)
+    if all(key.value != "id" for key, _ in _people(text, path).value[index].value):
+        text = _changed(text, path, index, "id", scalar(id))
     for field, value in values.items():
         if field not in _FIELDS:
             raise TypeError(f"{field!r} is no field of a person that can be changed: {', '.join(_FIELDS)}")
-        key = _KEY_OF.get(field, field)
-        old = next((v for k, v in _entry(piece, path).value if k.value == key), None)
+        key, folder = _KEY_OF.get(field, field), path.parent
+        entry = _people(text, path).value[index]
+        old = next((v for k, v in entry.value if k.value == key), None)
         items = _items(field, value, folder)
         rows = [row.value for row in old.value] if isinstance(old, yaml.SequenceNode) else []
         if rows and isinstance(old, yaml.SequenceNode) and not old.flow_style and items[: len(rows)] == rows:
             # Items put behind those of a list that has a line for each
             for item in reversed(items[len(rows) :]):
-                piece = _line_after(piece, _end(piece, old), f"{' ' * old.start_mark.column}- {scalar(item)}")
+                text = _line_after(text, _end(text, old), f"{' ' * old.start_mark.column}- {scalar(item)}")
         else:
-            piece = _changed(piece, key, _spelled(field, value, folder), path)
-    return piece
+            text = _changed(text, path, index, key, _spelled(field, value, folder))
+    return text
 
 
 def _items(field: str, value: Any, folder: Path) -> list[str]:
@@ -181,45 +161,43 @@ def _items(field: str, value: Any, folder: Path) -> list[str]:
     return [tidy(alias) for alias in value] if field == "aliases" else []
 
 
-def _changed(piece: str, key: str, text: str, path: Path) -> str:
-    node = _entry(piece, path)
+def _changed(text: str, path: Path, index: int, key: str, value: str) -> str:
+    node = _people(text, path).value[index]
     present = {k.value: (k, v) for k, v in node.value}
     if key in present:
         # The value of a key is replaced; a comment behind it stays.
-        name, value = present[key]
-        colon = piece.index(":", name.end_mark.index) + 1
-        end = max(_end(piece, value), colon)
-        said = _COMMENT.search(piece[colon : value.start_mark.index])
-        return piece[:colon] + (f" {text}" if text else "") + (said.group() if said else "") + piece[end:]
-    if not text:
-        return piece
+        name, old = present[key]
+        colon = text.index(":", name.end_mark.index) + 1
+        end = max(_end(text, old), colon)
+        said = _COMMENT.search(text[colon : old.start_mark.index])
+        return text[:colon] + (f" {value}" if value else "") + (said.group() if said else "") + text[end:]
+    if not value:
+        return text
     before = [present[k] for k in KEYS[: KEYS.index(key)] if k in present] or [node.value[0]]
     _, last = max(before, key=lambda pair: pair[0].start_mark.index)
-    end = _end(piece, last)
+    end = _end(text, last)
     if node.flow_style:
-        return f"{piece[:end]}, {key}: {text}{piece[end:]}"
-    return _line_after(piece, end, f"{' ' * node.start_mark.column}{key}: {text}")
+        return f"{text[:end]}, {key}: {value}{text[end:]}"
+    return _line_after(text, end, f"{' ' * node.start_mark.column}{key}: {value}")
 
 
-def _entry(piece: str, path: Path) -> yaml.MappingNode:
-    people = people_of(compose(piece, Source(path)), Source(path))
-    entry = people.value[0] if people else None
-    if not isinstance(entry, yaml.MappingNode):
-        raise TypeError(f"a person's lines must hold keys and values, got {piece!r}")
-    return entry
+def _people(text: str, path: Path) -> yaml.SequenceNode:
+    people = people_of(compose(text, path), path)
+    assert people is not None, "whose lines are changed stands there"
+    return people
 
 
-def _end(piece: str, node: yaml.Node) -> int:
-    return len(piece[: end_of(node)].rstrip())
+def _end(text: str, node: yaml.Node) -> int:
+    return len(text[: end_of(node)].rstrip())
 
 
-def _line_after(piece: str, end: int, line: str) -> str:
+def _line_after(text: str, end: int, line: str) -> str:
     """A line put behind the one that holds index ``end``."""
-    newline = newline_of(piece)
-    found = NEWLINE.search(piece, end)
+    newline = newline_of(text)
+    found = NEWLINE.search(text, end)
     if found is None:
-        return piece + newline + line
-    return piece[: found.end()] + line + newline + piece[found.end() :]
+        return text + newline + line
+    return text[: found.end()] + line + newline + text[found.end() :]
 
 
 def _spelled(field: str, value: Any, folder: Path) -> str:

@@ -19,29 +19,17 @@ from typing import Any
 
 from shotad.core import Cast, CastError, Member, did_you_mean, write_text
 from shotad.sight.cast_entries import (
-    NEWLINE,
     Entry,
-    Source,
     called,
-    check_apart,
     compose,
     distinct_ids,
-    entry_of,
-    newline_of,
+    entries_of,
+    people_of,
     read_text,
     warnings,
-    with_ids,
+    wrong,
 )
-from shotad.sight.cast_writing import (
-    MARK,
-    Layout,
-    Piece,
-    changed_piece,
-    divided,
-    new_piece,
-    people_of,
-    with_comment,
-)
+from shotad.sight.cast_writing import MARK, with_comment, with_person, with_values, without_person
 
 NAME = "cast.yaml"
 _OTHER_NAME = "cast.yml"
@@ -73,9 +61,10 @@ class CastFile:
         self.path, self.folder = path, path.parent
         self.before = text
         """What the file said when it was opened or last saved; None where there was none."""
-        # A text's layout and what its pieces say, in their order
-        self._layout, self._entries = _read(text if text is not None else HEAD, path)
-        self._edits: list[Callable[[], None]] = []
+        self.text = HEAD if text is None else text
+        """The file as `save` writes it."""
+        self._entries = _read(self.text, path)
+        self._edits: list[Callable[[], str]] = []
 
     @classmethod
     def open(cls, folder: Path) -> CastFile:
@@ -114,11 +103,6 @@ class CastFile:
         """Whether there was a file when it was opened, or it was saved since."""
         return self.before is not None
 
-    @property
-    def text(self) -> str:
-        """The file as `save` writes it."""
-        return self._layout.text
-
     def member(self, id: str) -> Member:  # noqa: A002  the word of the file
         """Who has this id. Raises CastError."""
         return self.members[self._index(id)]
@@ -130,20 +114,7 @@ class CastFile:
     def add(self, member: Member, comment: str = "") -> None:
         """Add a person at the end. ``photos`` may be folders; those inside the cast's folder are written as
         seen from it. Raises CastError where the id or a name is taken."""
-        piece = new_piece(member, comment, self.folder, self._layout.indent, self._newline)
-
-        def edit() -> None:
-            head, pieces = self._layout.head, list(self._layout.pieces)
-            if pieces:
-                last = pieces[-1].text
-                ended = last if last.endswith(("\n", "\r")) else last + self._newline
-                airy = _ends_blank(head) if len(pieces) == 1 else any(one.gap for one in pieces[:-1])
-                pieces[-1] = Piece(ended, pieces[-1].gap or (self._newline if airy else ""))
-            elif not _ends_blank(head):
-                head += self._newline
-            self._take(replace(self._layout, head=head, pieces=(*pieces, Piece(piece))))
-
-        self._apply(edit)
+        self._edit(lambda: with_person(self.text, self.path, member, comment))
 
     def update(self, id: str, *, comment: str | None = None, **values: Any) -> None:  # noqa: A002
         """Change fields of a person, named as in `Member`; ``photos`` may be folders or texts as written.
@@ -152,31 +123,17 @@ class CastFile:
         that is taken, and TypeError for an unknown field.
         """
 
-        def edit() -> None:
-            index, pieces = self._index(id), list(self._layout.pieces)
-            text = pieces[index].text
+        def edit() -> str:
+            text, index = self.text, self._index(id)
             if comment is not None:
-                text = with_comment(text, comment, self._layout.indent, self._newline)
-            if values:
-                text = changed_piece(text, id, values, self.folder, self.path)
-            pieces[index] = replace(pieces[index], text=text)
-            self._take(replace(self._layout, pieces=tuple(pieces)))
+                text = with_comment(text, self.path, index, comment)
+            return with_values(text, self.path, index, id, values) if values else text
 
-        self._apply(edit)
+        self._edit(edit)
 
     def remove(self, id: str) -> None:  # noqa: A002
         """Take a person out, with the comments right above. Raises CastError for an id that is not there."""
-
-        def edit() -> None:
-            index, head, pieces = self._index(id), self._layout.head, list(self._layout.pieces)
-            gap = pieces.pop(index).gap
-            if gap.strip() and index == 0:  # words between two people are kept when the first of them goes
-                head += gap
-            elif gap.strip():
-                pieces[index - 1] = replace(pieces[index - 1], gap=pieces[index - 1].gap + gap)
-            self._take(replace(self._layout, head=head, pieces=tuple(pieces)))
-
-        self._apply(edit)
+        self._edit(lambda: without_person(self.text, self.path, self._index(id)))
 
     def save(self) -> None:
         """Write the file, by a temporary file and a rename.
@@ -186,51 +143,43 @@ class CastFile:
         """
         now = read_text(self.path) if self.path.exists() else None
         if now != self.before:
-            self._layout, self._entries = _read(now if now is not None else HEAD, self.path)
+            self.text = HEAD if now is None else now
+            self._entries = _read(self.text, self.path)
             for edit in self._edits:
-                edit()
-        text = self.text
-        _, written = _read(text, self.path)
-        if [(e.member, e.photos) for e in written] != [(e.member, e.photos) for e in self._entries]:
-            raise CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
-        write_text(self.path.resolve(), text)
-        self.before, self._edits = text, []
+                self._make(edit)
+        write_text(self.path.resolve(), self.text)
+        self.before, self._edits = self.text, []
 
-    @property
-    def _newline(self) -> str:
-        return newline_of(self.text)
+    def _edit(self, edit: Callable[[], str]) -> None:
+        self._make(edit)
+        self._edits.append(edit)
 
-    def _apply(self, edit: Callable[[], None]) -> None:
-        if self._layout.closed:
+    def _make(self, edit: Callable[[], str]) -> None:
+        """Make a changed text the state, if it can be read back and holds all others as they were."""
+        people = people_of(compose(self.text, self.path), self.path)
+        if people is not None and people.flow_style and people.value:
             raise CastError(
                 f"The people of {self.path} stand in brackets.",
                 "Write each person as '- name: …' in lines of their own, then run again.",
             )
-        edit()
-        self._edits.append(edit)
+        text, unfit = edit(), CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
+        try:
+            node = compose(text, self.path)
+        except CastError:
+            raise unfit from None
+        entries = entries_of(node, self.path)
+        before, after = (
+            [(replace(e.member, id=""), e.photos) for e in es] for es in (self._entries, entries)
+        )
+        if max(sum(one not in after for one in before), sum(one not in before for one in after)) > 1:
+            raise unfit
+        self.text, self._entries = text, entries
 
     def _index(self, id: str) -> int:  # noqa: A002
         ids = [entry.member.id for entry in self._entries]
         if id not in ids:
             raise CastError(f"{self.path} has nobody with the id {id!r}.", f"There are: {', '.join(ids)}.")
         return ids.index(id)
-
-    def _take(self, layout: Layout) -> None:
-        """Make a changed layout the state, if it holds."""
-        line, entries = layout.head.count("\n"), []
-        for piece in layout.pieces:
-            source = Source(self.path, line)
-            people = people_of(compose(piece.text, source), source)
-            entries.append(entry_of(people.value[0], source) if people else Entry(Member("")))
-            line += (piece.text + piece.gap).count("\n")
-        known = with_ids(tuple(entries))
-        check_apart(known, Source(self.path).error)
-        self._layout, self._entries = layout, known
-
-
-def _ends_blank(text: str) -> bool:
-    lines = NEWLINE.split(text)
-    return len(lines) > 1 and not lines[-2].strip()
 
 
 def cast_path(path: Path) -> Path:
@@ -245,8 +194,8 @@ def cast_path(path: Path) -> Path:
 
 def read_cast(path: Path) -> Cast:
     """The cast of a cast file. Raises CastError with the file and the line of a mistake."""
-    folder, source = path.parent, Source(path)
-    _, entries = _read(read_text(path), path)
+    folder = path.parent
+    entries = _read(read_text(path), path)
     shown: list[tuple[Entry, int, Path]] = []
     members, notes = [], []
     for entry in entries:
@@ -258,11 +207,11 @@ def read_cast(path: Path) -> Cast:
             except FileNotFoundError as error:
                 what = f"the photo {spec!r} is missing: {error}."
                 hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
-                raise source.error(line, what, f"{hint} anna-*.jpg.") from None
+                raise wrong(path, line, what, f"{hint} anna-*.jpg.") from None
             except OSError as error:
-                raise source.error(line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
+                raise wrong(path, line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
             except ValueError as error:
-                raise source.error(line, f"{error}", f"Formats: {', '.join(FORMATS)}.") from None
+                raise wrong(path, line, f"{error}", f"Formats: {', '.join(FORMATS)}.") from None
             shown += [(entry, line, photo) for photo in found]
             photos |= dict.fromkeys(found)
             notes += [] if found else [f"There is no picture in {spec} ({path.name})."]
@@ -272,17 +221,12 @@ def read_cast(path: Path) -> Cast:
         other = owners.setdefault(photo.resolve(), entry)
         if other is not entry:
             what = f"the photo {photo.name} is also that of {called(other.member)} (line {other.line})."
-            raise source.error(line, what, "A photo shows one person: leave it to one.")
+            raise wrong(path, line, what, "A photo shows one person: leave it to one.")
     return Cast(tuple(members), path, (*notes, *warnings(members)))
 
 
-def _read(text: str, path: Path) -> tuple[Layout, tuple[Entry, ...]]:
-    source = Source(path)
-    node = compose(text, source)
-    people = people_of(node, source)
-    entries = with_ids(tuple(entry_of(item, source) for item in (people.value if people else ())))
-    check_apart(entries, source.error)
-    return divided(text, node, source), entries
+def _read(text: str, path: Path) -> tuple[Entry, ...]:
+    return entries_of(compose(text, path), path)
 
 
 FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")

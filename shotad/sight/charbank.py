@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import Cast, CastError, Member, parse_json
-from shotad.sight.cast_entries import Source, distinct_ids, id_of, is_id, read_text, tidy, warnings
+from shotad.sight.cast_entries import distinct_ids, id_of, is_id, read_text, tidy, warnings, wrong
 from shotad.sight.castfile import cast_path, is_photo, members_of_folder, natural, photos_in, read_cast
 
 _KINDS = "a cast.yaml, a folder that holds one, a folder of photos, or a character bank in JSON"
@@ -92,11 +92,11 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
     ``key`` may be left out where the bank has one film. Two actors with the same role are two faces with one
     name. One actor with two roles cannot be told apart by the face, and so is not named. Raises CastError.
     """
-    text, source = read_text(path), Source(path)
-    start = _place_of(text, key, source)
+    text = read_text(path)
+    start = _place_of(text, key, path)
     if text[start] != "[":
-        raise source.error(line_at(text, start), "a list of characters is expected here.")
-    rows = [_row(value, line_at(text, index), source) for _, value, index in parts_of(text, start)]
+        raise wrong(path, line_at(text, start), "a list of characters is expected here.")
+    rows = [_row(value, line_at(text, index), path) for _, value, index in parts_of(text, start)]
     # The bank's own ids as they are, where files can be called so; for others one each, made of the role
     given = [(own if is_id(own) else id_of(own)) if own else "" for own, _ in rows]
     made = iter(distinct_ids((role for own, role in rows if not own), filter(None, given)))
@@ -109,21 +109,21 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
     return Cast(members, path, (*notes, *warnings(members)))
 
 
-def _place_of(text: str, key: str, source: Source) -> int:
+def _place_of(text: str, key: str, path: Path) -> int:
     """Where the list of the film begins."""
     try:
         value = parse_json(text)
     except json.JSONDecodeError as error:
-        raise source.error(error.lineno, f"this is no JSON ({error.msg}).") from None
+        raise wrong(path, error.lineno, f"this is no JSON ({error.msg}).") from None
     except ValueError as error:
-        raise source.error(1, f"this is no JSON ({error}).") from None
+        raise wrong(path, 1, f"this is no JSON ({error}).") from None
     if not isinstance(value, dict) or not value:
         what = "a bank of films and their characters is expected."
-        raise source.error(1, what, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')
+        raise wrong(path, 1, what, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')
     films: dict[str, int] = {}
     for name, _, start in parts_of(text):
         if name in films:
-            raise source.error(line_at(text, start), f"the film {name!r} stands twice.", "Keep one of them.")
+            raise wrong(path, line_at(text, start), f"the film {name!r} stands twice.", "Keep one of them.")
         films[name] = start
     if not key and len(films) == 1:
         return next(iter(films.values()))
@@ -132,24 +132,24 @@ def _place_of(text: str, key: str, source: Source) -> int:
     near = difflib.get_close_matches(key, films, n=3, cutoff=0.7) if key else []
     some = ", ".join(near or list(films)[:5]) + ("" if near or len(films) <= 5 else ", …")
     if key:
-        raise CastError(f"{source.path} has no film {key!r}.", f"It has {len(films)}: {some}.")
+        raise CastError(f"{path} has no film {key!r}.", f"It has {len(films)}: {some}.")
     raise CastError(
-        f"{source.path} has the characters of {len(films)} films.", f"Say which with --cast-key: {some}."
+        f"{path} has the characters of {len(films)} films.", f"Say which with --cast-key: {some}."
     )
 
 
-def _row(value: Any, line: int, source: Source) -> tuple[str, str]:
+def _row(value: Any, line: int, path: Path) -> tuple[str, str]:
     """The id, empty where there is none, and the role."""
     if isinstance(value, str):
         return "", tidy(value)
     if not isinstance(value, dict):
-        raise source.error(line, f"a character is a name, or has id, name and role, got {value!r}.")
-    wrong = next((k for k in ("id", "role") if not isinstance(value.get(k) or "", str)), None)
-    if wrong is not None:
-        raise source.error(line, f"{wrong!r} must be a text, got {value[wrong]!r}.")
+        raise wrong(path, line, f"a character is a name, or has id, name and role, got {value!r}.")
+    odd = next((k for k in ("id", "role") if not isinstance(value.get(k) or "", str)), None)
+    if odd is not None:
+        raise wrong(path, line, f"{odd!r} must be a text, got {value[odd]!r}.")
     if "role" not in value:
         what = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
-        raise source.error(line, what, "A character is called by the role.")
+        raise wrong(path, line, what, "A character is called by the role.")
     return value.get("id") or "", tidy(value["role"] or "")
 
 
