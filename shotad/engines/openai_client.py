@@ -44,11 +44,11 @@ _WHOSE = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJ
 
 
 class Broken(Exception):  # noqa: N818  a thing that passes, mostly, and never leaves the engine
-    """No whole answer came. ``reached`` is False where there was not even a connection."""
+    """No answer came. ``pause`` is what the server asks for; ``down``: it takes nothing at all."""
 
-    def __init__(self, what: str, *, reached: bool = True) -> None:
+    def __init__(self, what: str, pause: float | None = None, *, down: bool = False) -> None:
         super().__init__(what)
-        self.reached = reached
+        self.pause, self.down = pause, down
 
 
 class ChatClient:
@@ -101,13 +101,13 @@ class ChatClient:
         try:
             raw = future.result()
         except httpx.ConnectTimeout:
-            raise Broken("it does not pick up", reached=False) from None
+            raise Broken("it does not pick up", down=True) from None
         except (TimeoutError, httpx.TimeoutException):
             raise Broken(f"it took more than {timeout:g} s") from None
         except httpx.HTTPError as error:
             unreached = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
             cause = struck_out(_reason(error), secrets).rstrip(".")
-            raise Broken(cause, reached=not unreached) from None
+            raise Broken(cause, down=unreached) from None
         finally:
             future.cancel()  # the call ends where the caller does (Ctrl-C)
         text = struck_out(raw.body.decode("utf-8", "surrogateescape"), secrets)

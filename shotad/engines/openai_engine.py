@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -65,16 +65,8 @@ _LATER = "What is done is kept: the same command continues from here."
 _WORTH_A_WORD = 10.0
 """Seconds; a longer pause that the server asks for is reported."""
 _CUT_OFF = ("length", "max_tokens", "max_output_tokens")
+_EMPTY = "empty answer"
 _UNWANTED = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
-
-
-@dataclass(frozen=True, slots=True)
-class _Passing:
-    """A failure that may pass. ``pause`` is what the server asks for; ``down``: it takes nothing at all."""
-
-    what: str
-    pause: float | None = None
-    down: bool = False
 
 
 _COSTS = (
@@ -205,79 +197,63 @@ class OpenAI:
         calls = 1
         with self._gate.place():
             body = body_of(request, self.identity.model, self._settings, video=self._video)
-            found = self._answer(body, request.seed)
-            if isinstance(found, Reply) and "media_io_kwargs" in body and "video" in str(found.error):
+            reply = self._answer(body, request.seed)
+            if "media_io_kwargs" in body and "video" in str(reply.error):
                 self._video = False  # Of this model nothing but stills are taken.
                 body = body_of(request, self.identity.model, self._settings)
-                found = self._answer(body, request.seed)
-            silent = isinstance(found, Answer) and not (found.text or found.refusal)
-            if silent and found.finish not in (*_CUT_OFF, *_UNWANTED):
+                reply = self._answer(body, request.seed)
+            if reply.error == _EMPTY:
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
-                found, calls = replace(again, usage=found.usage + again.usage), 2
-        reply = found if isinstance(found, Reply) else self._read_off(found, request.sampling.max_tokens)
+                reply, calls = replace(again, usage=reply.usage + again.usage), 2
         timed = request.timed and request.clip is not None
         shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
         return replace(reply, calls=calls, shown=shown)
 
-    @staticmethod
-    def _read_off(answer: Answer, limit: int) -> Reply:
-        cut_off = answer.finish in _CUT_OFF
-        if answer.refusal or answer.finish in _UNWANTED:
-            return Reply(answer.refusal or answer.text, "refused", answer.usage)
-        if answer.text:
-            return Reply(answer.text, "length" if cut_off else "stop", answer.usage)
-        more = f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
-        return Reply("", "error", answer.usage, f"empty answer{more if cut_off else ''}")
-
-    def _answer(self, body: Body, seed: int) -> Answer | Reply:
-        """The answer, or the failed reply where none is to be had."""
+    def _answer(self, body: Body, seed: int) -> Reply:
+        """The reply, asked for again where that may help."""
         steps = pauses(seed, self._settings.longest_pause)
         self._gate.come_back()
-        found = self._once(body)
-        for _ in range(self._settings.retries):
-            if not isinstance(found, _Passing):
-                return found
-            self._pause(found, next(steps))
-            found = self._once(body)
-        if not isinstance(found, _Passing):
-            return found
+        for left in range(self._settings.retries, -1, -1):
+            try:
+                return self._once(body)
+            except Broken as error:
+                broken = error
+            if left:
+                self._pause(broken, next(steps))
         # After the last repeat: this slot's failure, or the end of the run.
         asked = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
-        what = f"{self.address.shown} gave no answer, asked {asked}: {found.what}."
-        if found.down or self._gate.missed() >= _MOST_MISSES:
+        what = f"{self.address.shown} gave no answer, asked {asked}: {broken}."
+        if broken.down or self._gate.missed() >= _MOST_MISSES:
             raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
         return Reply("", "error", error=what)
 
-    def _once(self, body: Body) -> Answer | Reply | _Passing:
-        """One attempt; several calls only where the server has to be told things otherwise."""
+    def _once(self, body: Body) -> Reply:
+        """One attempt; several calls only where the server has to be told things otherwise. Raises Broken."""
         changes = self._dialect.known
         while True:
             self._gate.check()
-            try:
-                raw = self._line.ask(self._dialect.said(body, changes))
-            except Broken as broken:
-                return _Passing(str(broken), down=not broken.reached)
+            raw = self._line.ask(self._dialect.said(body, changes))
             trouble = trouble_in(raw)
             if trouble is None:
                 answer = answer_in(raw.document)
                 if answer is None or answer.finish == "error":
                     start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
-                    return _Passing(f"its answer is no chat completion ({start!r})")
+                    raise Broken(f"its answer is no chat completion ({start!r})")
                 self._dialect.keep(changes)
                 self._gate.answered()
-                return answer
+                return _read_off(answer, body["max_tokens"])
             more = self._dialect.next_try(body, changes, trouble)
             if more is None:
                 return self._judged(trouble, raw)
             changes = more
 
-    def _judged(self, trouble: ServerError, raw: Raw) -> Reply | _Passing:
+    def _judged(self, trouble: ServerError, raw: Raw) -> Reply:
         said = f"{self.address.shown} says ({trouble.status}): {trouble.message.rstrip('.')}."
         if trouble.meaning == "again":
             pause = asked_pause(raw.headers, self._gate.clock())
             what = f"it answers {trouble.status}: {trouble.message.rstrip('.')}"
-            return _Passing(what, pause, down=trouble.status in (429, 503))
+            raise Broken(what, pause, down=trouble.status in (429, 503))
         if trouble.meaning in ("refused", "too long", "slot"):
             self._gate.answered()
         match trouble.meaning:
@@ -312,14 +288,14 @@ class OpenAI:
                     hint = f"It has: {', '.join(known)}. Set openai.model."
         return EngineError(what, hint, again=False)
 
-    def _pause(self, passing: _Passing, step: float) -> None:
+    def _pause(self, broken: Broken, step: float) -> None:
         """Waits as long as the server asks for, or a growing while."""
-        asked = passing.pause
+        asked = broken.pause
         if asked is None:
             self._gate.come_back(step)
             return
         if asked > self._settings.longest_pause:
-            what = f"{self.address.shown} asks for a pause of {asked:.0f} s: {passing.what}."
+            what = f"{self.address.shown} asks for a pause of {asked:.0f} s: {broken}."
             hint = f"Wait so long, or raise openai.longest_pause ({self._settings.longest_pause:g}). {_LATER}"
             raise self._gate.stop(EngineError(what, hint))
         if asked >= _WORTH_A_WORD:
@@ -335,6 +311,16 @@ class OpenAI:
             f"Set openai.model, or stage1.model and stage2.model.{has}",
             again=False,
         )
+
+
+def _read_off(answer: Answer, limit: int) -> Reply:
+    cut_off = answer.finish in _CUT_OFF
+    if answer.refusal or answer.finish in _UNWANTED:
+        return Reply(answer.refusal or answer.text, "refused", answer.usage)
+    if answer.text:
+        return Reply(answer.text, "length" if cut_off else "stop", answer.usage)
+    more = f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
+    return Reply("", "error", answer.usage, f"{_EMPTY}{more if cut_off else ''}")
 
 
 class OpenAIWithSound(OpenAI):
