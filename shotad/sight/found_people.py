@@ -35,8 +35,6 @@ _SOLID = 3
 _GAP = 0.15
 """Likeness by which two solid groups must each be more alike within than with the other to stay two. On ten
 people made by one image model purity rose from 0.80 to 0.99; of 40 real people six more were split."""
-_BLOCK = 512
-"""Rows that are compared with all others at once: 512 of 10,000 are 20 MB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +54,8 @@ def group(appearances: Sequence[Appearance], join: float, margin: float = 0.0) -
     """The people among ``appearances``: groups of their numbers, each ascending, by their first number.
 
     An appearance that is not firm joins the group that it is most like, if the mean likeness is above
-    ``join`` and the next best group's is less by ``margin``; else it is in none. About n² likenesses are
-    computed for n appearances, and memory grows with n alone.
+    ``join`` and the next best group's is less by ``margin``; else it is in none. For n firm
+    appearances n² likenesses are kept: 36 MB for 3,000.
     """
     if not appearances:
         return ()
@@ -104,92 +102,43 @@ def together(moments: Iterable[Sequence[float]]) -> list[set[int]]:
 def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> list[list[int]]:
     """Groups of row numbers by average linkage, two at a time, the most alike first, look-alikes apart.
 
-    ``apart[i]`` are the rows that may not be in one group with row ``i``. The generic algorithm of Müllner
-    (2011): each group knows its nearest; as the likeness to a joined group is at most the better of its
-    parts', an outdated one is an upper bound, and is computed again only when it is the highest.
+    ``apart[i]`` are the rows that may not be in one group with row ``i``. Each group knows its nearest: as
+    the likeness to a joined group is at most the better of its parts', only who was nearest to a part looks
+    again.
     """
-    tree = _Groups(vectors, apart)
-    while (pair := tree.nearest()) is not None and tree.likeness(pair) > join:
-        if tree.likeness(pair) < min(map(tree.cohesion, pair)) - _GAP:
-            tree.part(*pair)
-        else:
-            tree.merge(*pair)
-    return [members for members in tree.members if members]
+    if not len(vectors):
+        return []
+    members = [[k] for k in range(len(vectors))]
+    # The mean likeness of each two groups; minus infinity, which stays so in every mean, of two who are apart
+    alike = np.array(vectors @ vectors.T, np.float32)
+    for row, others in enumerate(apart):
+        alike[row, [row, *others]] = -np.inf
+    nearest, within = alike.argmax(axis=1), np.zeros(len(vectors))
 
-
-class _Groups:
-    """Groups that grow. ``sums[i]`` is the sum of the rows of group ``i``: the mean likeness of all pairs of
-    two groups is the product of their sums over that of their sizes."""
-
-    def __init__(self, vectors: Embeddings, apart: Sequence[set[int]]) -> None:
-        n = len(vectors)
-        self.members = [[k] for k in range(n)]
-        self._apart = [set(others) for others in apart]
-        self._sums = np.array(vectors, np.float32, copy=True)
-        self._sizes = np.ones(n, np.float32)
-        self._alive = np.ones(n, bool)
-        self._nearest = np.zeros(n, np.int64)
-        self._bound = np.full(n, -np.inf, np.float32)
-        self._stale = np.zeros(n, bool)
-        for start in range(0, n, _BLOCK):
-            self._compare(range(start, min(start + _BLOCK, n)))
-
-    def nearest(self) -> tuple[int, int] | None:
-        """The two groups that are most alike, the lower number first; None where none may be joined."""
-        while len(self._bound):
-            best = int(np.argmax(self._bound))
-            if not np.isfinite(self._bound[best]):
-                return None
-            if not self._stale[best]:
-                other = int(self._nearest[best])
-                return min(best, other), max(best, other)
-            self._compare(range(best, best + 1))
-        return None
-
-    def likeness(self, pair: tuple[int, int]) -> float:
-        """The mean likeness of all pairs of rows of two groups."""
-        one, other = pair
-        product = float(self._sums[one] @ self._sums[other])
-        return product / float(self._sizes[one] * self._sizes[other])
-
-    def cohesion(self, one: int) -> float:
+    def cohesion(one: int) -> float:
         """The mean likeness of all pairs within a group; minus infinity for one that is not solid."""
-        n = len(self.members[one])
-        if n < _SOLID:
-            return -np.inf
-        return (float(self._sums[one] @ self._sums[one]) - n) / (n * (n - 1))
+        n = len(members[one])
+        return float(within[one]) / (n * (n - 1) / 2) if n >= _SOLID else -np.inf
 
-    def part(self, one: int, other: int) -> None:
-        """Keep two groups apart for good."""
-        self._apart[one].add(other)
-        self._apart[other].add(one)
-        self._stale[[one, other]] = True
-
-    def merge(self, one: int, other: int) -> None:
-        """Put ``other`` into ``one``."""
-        self.members[one] += self.members[other]
-        self.members[other] = []
-        self._sums[one] += self._sums[other]
-        self._sizes[one] += self._sizes[other]
-        self._alive[other], self._bound[other] = False, -np.inf
-        for third in self._apart[other]:
-            self._apart[third].discard(other)
-            self._apart[third].add(one)
-        self._apart[one] |= self._apart[other]
-        self._stale |= self._alive & ((self._nearest == one) | (self._nearest == other))
-        self._compare(range(one, one + 1))
-
-    def _compare(self, rows: range) -> None:
-        """Find the nearest group of each of ``rows`` again."""
-        likeness = self._sums[rows.start : rows.stop] @ self._sums.T
-        likeness /= self._sizes[rows.start : rows.stop, np.newaxis] * self._sizes
-        likeness[:, ~self._alive] = -np.inf
-        for k, row in enumerate(rows):
-            likeness[k, [row, *self._apart[row]]] = -np.inf
-        nearest = likeness.argmax(axis=1)
-        self._nearest[rows.start : rows.stop] = nearest
-        self._bound[rows.start : rows.stop] = likeness[np.arange(len(rows)), nearest]
-        self._stale[rows.start : rows.stop] = False
+    while True:
+        likeness = alike[np.arange(len(members)), nearest]
+        first = int(likeness.argmax())
+        one, other = sorted((first, int(nearest[first])))
+        if not alike[one, other] > join:
+            break
+        if alike[one, other] < min(cohesion(one), cohesion(other)) - _GAP:
+            alike[one, other] = alike[other, one] = -np.inf
+            changed = [one, other]
+        else:
+            changed = [one, *np.flatnonzero((nearest == one) | (nearest == other))]
+            n, m = len(members[one]), len(members[other])
+            within[one] += within[other] + n * m * alike[one, other]
+            alike[one] = alike[:, one] = (n * alike[one] + m * alike[other]) / (n + m)
+            alike[other] = alike[:, other] = -np.inf
+            members[one] += members[other]
+            members[other] = []
+        nearest[changed] = alike[changed].argmax(axis=1)
+    return [found for found in members if found]
 
 
 _FIRM_LOOKS = 2
