@@ -38,7 +38,6 @@ from shotad.sight import (
     Match,
     Picture,
     Portrait,
-    PortraitView,
     best_of,
     cast_path,
     free_ids,
@@ -52,7 +51,6 @@ from shotad.sight import (
     people_in,
     person_of,
     portrait,
-    promising,
     put_pictures,
     read_gallery,
     remove_pictures,
@@ -225,10 +223,10 @@ def _portraits(
     cases: Sequence[_Case], film: Film, height: int, models: FaceModels, progress: Progress
 ) -> dict[_Case, list[Portrait]]:
     """The pictures to keep of each, best first, cut from the film in one pass."""
-    wanted: dict[float, list[tuple[_Case, PortraitView]]] = {}
+    wanted: dict[float, list[tuple[_Case, Portrait]]] = {}
     for case in cases:
         looks = looks_of(case.person.tracks, height)
-        for look in promising(looks, case.person.centre, case.there, _TRIES * case.count):
+        for look in best_of(looks, case.person.centre, case.there, _TRIES * case.count):
             wanted.setdefault(look.face.seconds, []).append((case, look))
     cut: dict[_Case, list[Portrait]] = {case: [] for case in cases}
     with reported(progress, "Cutting out face pictures", len(wanted), "frames") as task:
@@ -320,10 +318,10 @@ class _Filing:
             elif case.count:
                 self.file.update(person, photos=(*specs, person))
         before = [p for p in self._of_film() if p.id == person]
-        cut = [(p.look.face.seconds, p.jpeg) for p in portraits]
+        cut = [(p.face.seconds, p.jpeg) for p in portraits]
         put = put_pictures(folder, place, stem_of(self.film.info.name), cut)
         now = [
-            Picture(person, name, sha, film, p.look.face.seconds, p.look.face.box)
+            Picture(person, name, sha, film, p.face.seconds, p.face.box)
             for (name, sha), p in zip(put, portraits, strict=True)
         ]
         files = {picture.file for picture in now}

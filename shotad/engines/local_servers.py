@@ -36,8 +36,20 @@ class Kind:
 
     word: str
     title: str
-    url: str
+    usual: str
     engine: str = "openai"
+
+    @property
+    def url(self) -> str:
+        """Where the server is: on this machine, or where ``OLLAMA_HOST`` says that Ollama is."""
+        host = os.environ.get("OLLAMA_HOST", "").strip() if self.word == "ollama" else ""
+        if not host:
+            return self.usual
+        site = host.partition("://")[2] or host
+        # What a server listens to ("every address of this machine") is nowhere to call.
+        site = site.rstrip("/").replace("0.0.0.0", "localhost")
+        scheme = "https" if host.startswith("https://") else "http"
+        return f"{scheme}://{site}" if ":" in site or "://" in host else f"http://{site}:11434"
 
 
 KINDS = (
@@ -48,58 +60,27 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """``ollama:qwen2.5vl:7b`` read: a kind of server, and a model of it."""
-
-    kind: Kind
-    model: str
-
-    @property
-    def word(self) -> str:
-        """As ``--engine`` takes it."""
-        return f"{self.kind.word}:{self.model}"
-
-    @property
-    def url(self) -> str:
-        """Where the server is: on this machine, or where ``OLLAMA_HOST`` says that Ollama is."""
-        host = os.environ.get("OLLAMA_HOST", "").strip() if self.kind.word == "ollama" else ""
-        if not host:
-            return self.kind.url
-        site = host.partition("://")[2] or host
-        # What a server listens to ("every address of this machine") is nowhere to call.
-        site = site.rstrip("/").replace("0.0.0.0", "localhost")
-        scheme = "https" if host.startswith("https://") else "http"
-        return f"{scheme}://{site}" if ":" in site or "://" in host else f"http://{site}:11434"
-
-
-def named(word: str) -> Named | None:
-    """The server and model that ``KIND:MODEL`` names; None for a word of another form."""
+def named(word: str) -> tuple[Kind, str] | None:
+    """The kind of server and the model that ``KIND:MODEL`` names, as in ``ollama:qwen2.5vl:7b``; None for a
+    word of another form."""
     kind, _, model = word.partition(":")
     found = next((one for one in KINDS if one.word == kind), None)
-    return Named(found, model) if found and model else None
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model that a server has. ``sees``: whether it takes pictures, None where the server does not tell."""
-
-    word: str
-    sees: bool | None
+    return (found, model) if found and model else None
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that answers, and its models."""
+    """A server that answers. ``models``, as ``--engine`` takes them: whether each takes pictures, None where
+    the server does not tell."""
 
     kind: Kind
-    models: tuple[Model, ...]
+    models: Mapping[str, bool | None]
 
     @property
     def told(self) -> str:
         """For people: ``Ollama, with vision: ollama:qwen2.5vl:7b``."""
-        able = [model.word for model in self.models if model.sees]
-        unknown = [model.word for model in self.models if model.sees is None]
+        able = [word for word, sees in self.models.items() if sees]
+        unknown = [word for word, sees in self.models.items() if sees is None]
         if able:
             return f"{self.kind.title}, with vision: {', '.join(able)}"
         if unknown:
@@ -113,12 +94,11 @@ def running() -> tuple[Server, ...]:
 
     Nothing but questions for their lists of models is sent.
     """
-    found: dict[str, tuple[Model, ...]] = {}
+    found: dict[str, dict[str, bool | None]] = {}
 
     def ask(kind: Kind) -> None:
-        url = Named(kind, "").url
         try:
-            models = tuple(_models_of(kind, url.removesuffix("/v1")))
+            models = dict(_models_of(kind, kind.url.removesuffix("/v1")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return  # nobody there, or somebody else
         found[kind.word] = models
@@ -141,7 +121,7 @@ def _fetch(url: str, body: Mapping[str, Any] | None = None) -> Any:
         return json.loads(answer.read(_MOST))
 
 
-def _models_of(kind: Kind, url: str) -> Iterator[Model]:
+def _models_of(kind: Kind, url: str) -> Iterator[tuple[str, bool | None]]:
     """The models that a server lists; for another program at its address nothing, or an error."""
     if kind.word == "ollama":
         for entry in _fetch(f"{url}/api/tags")["models"]:
@@ -149,16 +129,16 @@ def _models_of(kind: Kind, url: str) -> Iterator[Model]:
             if able is None:  # before 2026 the list did not say
                 able = _fetch(f"{url}/api/show", {"model": entry["name"]}).get("capabilities", ())
             if not able or "completion" in able:
-                yield Model(f"{kind.word}:{entry['name']}", "vision" in able if able else None)
+                yield f"{kind.word}:{entry['name']}", "vision" in able if able else None
         return
     for entry in _fetch(f"{url}/{'api/v0' if kind.word == 'lmstudio' else 'v1'}/models")["data"]:
         word = f"{kind.word}:{entry['id']}"
         if kind.word == "lmstudio" and entry["type"] in ("llm", "vlm"):
-            yield Model(word, entry["type"] == "vlm")
+            yield word, entry["type"] == "vlm"
         elif kind.word == "vllm" and entry.get("owned_by") == "vllm":
-            yield Model(word, None)
+            yield word, None
         elif kind.word == "llamacpp" and entry.get("owned_by") == "llamacpp":
-            yield Model(word, _fetch(f"{url}/props").get("modalities", {}).get("vision"))
+            yield word, _fetch(f"{url}/props").get("modalities", {}).get("vision")
 
 
 def _choice_file() -> Path:
@@ -185,7 +165,7 @@ def choose(word: str) -> None:
         file.unlink(missing_ok=True)
         return
     if not answers(word):
-        here = [model.word for server in running() for model in server.models]
+        here = [word for server in running() for word in server.models]
         hint = f"Running now: {', '.join(here)}." if here else "No model server runs on this machine now."
         raise EngineError(f"No running server has {word!r}.", hint, again=False, usage=True)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -195,5 +175,5 @@ def choose(word: str) -> None:
 def answers(word: str) -> bool:
     """Whether the server of this word runs now and has the model."""
     latest = ":latest"  # what Ollama adds to a name without a tag
-    here = {model.word.removesuffix(latest) for server in running() for model in server.models}
+    here = {one.removesuffix(latest) for server in running() for one in server.models}
     return word.removesuffix(latest) in here

@@ -135,7 +135,7 @@ class OpenAI:
         self.address = address = address_of(own.base_url, settings.base_url)
         server = named(config.engine)
         # Whether the server takes videos
-        self._video = stage == "stage1" and server is not None and server.kind.word == "vllm"
+        self._video = stage == "stage1" and server is not None and server[0].word == "vllm"
         # All but the model's name that changes answers.
         words = [] if own.revision is None else [own.revision]
         if stage == "stage1":

@@ -57,7 +57,8 @@ def preset(name: str) -> Preset:
     """The pair called ``name``; ``auto`` takes the best that the machine has, and fetches nothing for it."""
     chosen = best_here() if name == "auto" else name
     if (local := named(chosen)) is not None:
-        return Preset(local.kind.engine, local.kind.engine, local.model, local.url)
+        kind, model = local
+        return Preset(kind.engine, kind.engine, model, kind.url)
     if chosen not in PRESETS:
         known = ["auto", *PRESETS, *(f"{kind.word}:MODEL" for kind in KINDS)]
         raise EngineError(*_unknown("engine preset", name, known), again=False, usage=True)

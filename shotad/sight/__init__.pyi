@@ -127,11 +127,9 @@ from .persons import (
 from .portraits import (
     PAGE as PAGE,
     Portrait as Portrait,
-    PortraitView as PortraitView,
     best_of as best_of,
     looks_of as looks_of,
     portrait as portrait,
-    promising as promising,
     renew_overview as renew_overview,
     write_overview as write_overview,
 )

@@ -10,7 +10,7 @@ import io
 import os
 import urllib.parse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,69 +48,54 @@ _KNOWN = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PortraitView:
-    """One look at somebody that could become a picture; ``face`` was seen in a picture ``height`` pixels high
-    and ``embedding`` read from it."""
+class Portrait:
+    """A look at somebody that could become a picture or, with its ``jpeg``, a checked picture.
+
+    ``embedding`` was read from the frame, or from the picture. ``worth``, 0 to 1, is how good a picture it
+    promises to be: size, frontality, certainty, wholeness; of a picture also its sharpness and light.
+    """
 
     shot: int
     face: Face
     embedding: Embedding
-    height: int
-
-    @property
-    def worth(self) -> float:
-        """How good a picture it promises to be, 0 to 1: size, frontality, certainty, wholeness."""
-        box = self.face.box
-        size: float = min(box.height * self.height / _LARGE, 1.0) ** 0.5
-        front = max(1.0 - abs(self.face.yaw) / _TURNED, 0.0)
-        # A face that the picture's edge cuts off counts less.
-        whole = 1.0 if min(box.left, box.top, 1 - box.right, 1 - box.bottom) > 0.005 else 0.4
-        return size * (0.35 + 0.65 * front) * self.face.score * whole
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Portrait:
-    """A checked picture: ``jpeg``, what it shows, and ``worth``, 0 to 1, now with its sharpness and light."""
-
-    look: PortraitView
-    jpeg: bytes
-    embedding: Embedding
     worth: float
+    jpeg: bytes = b""
 
 
-def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[PortraitView]:
-    """The looks of which there are embeddings, oldest first."""
+def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[Portrait]:
+    """The looks that could become a picture, oldest first; ``height`` is that of the frames in pixels."""
     looks = [
-        PortraitView(track.shot, track.faces[i], track.embeddings[k], height)
+        Portrait(track.shot, track.faces[i], track.embeddings[k], _worth(track.faces[i], height))
         for track in tracks
         for k, i in enumerate(track.read)
     ]
-    return sorted(looks, key=lambda look: (look.face.seconds, look.face.box.left))
+    good = (look for look in looks if look.worth > _LEAST_WORTH)
+    return sorted(good, key=lambda look: (look.face.seconds, look.face.box.left))
 
 
-def promising(
-    looks: Sequence[PortraitView], centre: Embedding, there: Embeddings, count: int
-) -> list[PortraitView]:
-    """The ``count`` looks to make pictures of, best first: good ones, typical, that differ from each other
-    and from the photos ``there``."""
-    left = [Portrait(look, b"", look.embedding, look.worth) for look in looks if look.worth > _LEAST_WORTH]
-    return [one.look for one in best_of(left, centre, there, count)]
+def _worth(face: Face, height: int) -> float:
+    box = face.box
+    size: float = min(box.height * height / _LARGE, 1.0) ** 0.5
+    front = max(1.0 - abs(face.yaw) / _TURNED, 0.0)
+    # A face that the picture's edge cuts off counts less.
+    whole = 1.0 if min(box.left, box.top, 1 - box.right, 1 - box.bottom) > 0.005 else 0.4
+    return size * (0.35 + 0.65 * front) * face.score * whole
 
 
 def best_of(
     portraits: Sequence[Portrait], centre: Embedding, there: Embeddings, count: int
 ) -> list[Portrait]:
-    """The ``count`` pictures to keep, best first: one after the other the best, given those before it, and
-    nothing that shows what is known already."""
+    """The ``count`` to make pictures of, or pictures to keep, best first: one after the other the best, given
+    those before it and the photos ``there``, and nothing that shows what is known already."""
     chosen: list[Portrait] = []
 
     def worth(one: Portrait) -> tuple[float, float]:
         typical = float(np.clip(one.embedding @ centre, 0.0, 1.0))
         rows = [*there, *(other.embedding for other in chosen)]
         alike = max((float(one.embedding @ row) for row in rows), default=0.0)
-        again = _SAME_SHOT * any(one.look.shot == other.look.shot for other in chosen)
+        again = _SAME_SHOT * any(one.shot == other.shot for other in chosen)
         value = one.worth * (0.3 + 0.7 * typical) * max(1 - _ALIKE * max(alike, 0.0) - again, 0.0)
-        return value, -one.look.face.seconds
+        return value, -one.face.seconds
 
     left = [one for one in portraits if not len(there) or float((there @ one.embedding).max()) < _KNOWN]
     while left and len(chosen) < count:
@@ -121,7 +106,7 @@ def best_of(
 
 
 def portrait(
-    image: Image, look: PortraitView, centre: Embedding, others: Embeddings, models: FaceModels
+    image: Image, look: Portrait, centre: Embedding, others: Embeddings, models: FaceModels
 ) -> Portrait | None:
     """The picture of ``look`` cut from the film's frame ``image``; None where no cut of it passes.
 
@@ -157,7 +142,7 @@ def portrait(
         light = float(small.mean())
         lit = min((light - 15) / 45, (250 - light) / 40, 1.0)
         clearness = max(lit, 0.05) * (0.3 + 0.7 * min(_sharpness(small) / _SHARP, 1.0))
-        return Portrait(look, data, embedding, look.worth * clearness)
+        return replace(look, jpeg=data, embedding=embedding, worth=look.worth * clearness)
     return None
 
 
