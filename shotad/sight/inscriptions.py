@@ -96,14 +96,9 @@ def texts_of_shots(
     sure = [line for line in found if _counts(line)]
     cards = [_complete(card, found) for card in _cards(sure)]
     cards = [card for card in cards if not (_is_watermark(card) or _stays(card, observations))]
-    low = [card for card in cards if _stands_low(card)]
-    kinds = [(card, _kind(card, len(low), speech, observations)) for card in cards]
-    told = [
-        _fact(card, kind)
-        for card, kind in kinds
-        if kind in ("credit", "subtitle")
-        or (_is_settled(card) and (kind != "sign" or _is_spelt(card)) and not _is_part(card))
-    ]
+    low = sum(map(_stands_low, cards))
+    kinds = [(card, _kind(card, low, speech, observations)) for card in cards]
+    told = [_fact(card, kind) for card, kind in kinds if _is_settled(card, kind)]
     facts = [fact for fact in told if not any(_echoes(fact, other) for other in told)]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
 
@@ -115,26 +110,30 @@ def _echoes(fact: TextFact, other: TextFact) -> bool:
     return fact.shot == other.shot and then and fact.text != other.text and fact.text in other.text
 
 
-def _is_spelt(card: Sequence[Inscription]) -> bool:
-    """True for words that are read alike nearly always: letters on things are bent, small or half hidden."""
-    return _has_words(card) and all(_spelt(line) >= _STEADY for line in card)
-
-
 def _spelt(line: Inscription) -> float:
     """The share of its readings, from when it is whole, that are spelt as the best."""
     alike = [reading.line.text == line.text for reading in line.readings if reading.seconds >= line.whole]
     return sum(alike) / len(alike)
 
 
-def _is_part(card: Sequence[Inscription]) -> bool:
-    """True for one word over a picture that begins small: most likely the end of one that is half hidden."""
+def _is_settled(card: Sequence[Inscription], kind: TextKind) -> bool:
+    """True for credits and subtitles, and for text that is large or stands whole long enough to be read and
+    is not still being written when it was seen last."""
+    if kind in ("credit", "subtitle"):
+        return True
+    written = any(line.first < line.whole == line.last for line in card)
+    lasts = max(line.last for line in card) - max(line.whole for line in card)
+    large = max(line.height for line in card) >= _LARGE
+    # Digits alone on things are often rivets and buttons.
+    words = any(char.isalpha() for line in card for char in line.text)
+    if written or not (large or (lasts >= _GLANCE and words)):
+        return False
+    # One word over a picture that begins small is most likely the end of one that is half hidden.
     text = card[0].text
-    return len(card) == 1 and " " not in text and text[0].islower() and card[0].ground > _PLAIN
-
-
-def _has_words(card: Sequence[Inscription]) -> bool:
-    """False for digits alone: on things they are often rivets and buttons."""
-    return any(char.isalpha() for line in card for char in line.text)
+    if len(card) == 1 and " " not in text and text[0].islower() and card[0].ground > _PLAIN:
+        return False
+    # Letters on things are bent, small or half hidden: they must be read alike nearly always.
+    return kind != "sign" or (words and all(_spelt(line) >= _STEADY for line in card))
 
 
 def _counts(line: Inscription) -> bool:
@@ -209,19 +208,11 @@ def _heights(card: Sequence[Inscription]) -> list[tuple[float, Inscription]]:
     while rest:
         best = max(rest, key=lambda line: max(len(line.frames & other.frames) for _, other in placed))
         height, other = max(placed, key=lambda item: len(best.frames & item[1].frames))
-        placed.append((height + _distance(other, best), best))
+        upper, lower = ({r.frame: r.line.box.centre[1] for r in line.readings} for line in (other, best))
+        steps = [lower[frame] - upper[frame] for frame in sorted(upper.keys() & lower.keys())]
+        placed.append((height + (fmean(steps) if steps else best.centre[1] - other.centre[1]), best))
         rest.remove(best)
     return placed
-
-
-def _distance(one: Inscription, other: Inscription) -> float:
-    """How far ``other`` stands below ``one`` in the frames that show both, else from middle to middle."""
-    upper = {reading.frame: reading.line.box.centre[1] for reading in one.readings}
-    lower = {reading.frame: reading.line.box.centre[1] for reading in other.readings}
-    shared = sorted(upper.keys() & lower.keys())
-    if not shared:
-        return other.centre[1] - one.centre[1]
-    return fmean(lower[frame] - upper[frame] for frame in shared)
 
 
 def _is_watermark(card: Sequence[Inscription]) -> bool:
@@ -230,7 +221,8 @@ def _is_watermark(card: Sequence[Inscription]) -> bool:
         return True
     shots = {reading.shot for line in card for reading in line.readings}
     lasts = max(line.last for line in card) - min(line.first for line in card)
-    return len(shots) >= 3 and lasts >= 5 and all(_is_in_corner(line) for line in card)
+    aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
+    return len(shots) >= 3 and lasts >= 5 and aside and max(line.height for line in card) <= _LARGE
 
 
 def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
@@ -247,20 +239,6 @@ def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bo
     if short and always and min(line.unrest for line in card) > _LIVELY:
         return True
     return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
-
-
-def _is_settled(card: Sequence[Inscription]) -> bool:
-    """True for text that is large or stands whole long enough to be read, and is not still being written when
-    it was seen last; digits alone must be large, as buttons and rivets are read for digits."""
-    written = any(line.first < line.whole == line.last for line in card)
-    lasts = max(line.last for line in card) - max(line.whole for line in card)
-    large = max(line.height for line in card) >= _LARGE
-    return not written and (large or (lasts >= _GLANCE and _has_words(card)))
-
-
-def _is_in_corner(line: Inscription) -> bool:
-    x, y = line.centre
-    return line.height <= _LARGE and abs(x - 0.5) > 0.3 and abs(y - 0.5) > 0.3
 
 
 def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
@@ -290,16 +268,29 @@ def _kind(
         return "subtitle"
     if long and all(_rises_alone(line) for line in card) and not _is_page(card):
         return "credit"
-    if _is_overlay(card):
-        return "title" if _is_a_card(card, observations) and not _is_caption(card) else "text"
-    return "sign" if _is_in_the_scene(card) else "text"
+    line = _longest(card)
+    (x, y), (dx, dy) = line.centre, line.drift
+    if line.tilt > 0 or abs(dx) > 0.015 or abs(dy) > 0.03:
+        return "sign"  # It leans, or moves as the picture does.
+    # Text laid over the picture or on a card is level and keeps its place. It stands on plain ground, in the
+    # middle or in a lower corner, or goes on over a cut, or what is around it changes while it stays.
+    shots = {reading.shot for reading in line.readings}
+    centred = abs(x - 0.5) < 0.06 or abs(fmean(other.centre[0] for other in card) - 0.5) < 0.06
+    cornered = y > 0.75 and min(x, 1 - x) - line.width / 2 < 0.12
+    laid = centred or cornered or line.ground <= _PLAIN or len(shots) > 1 or line.unrest > 5
+    return "title" if laid and _is_a_card(card, observations) and not _is_caption(card) else "text"
+
+
+def _longest(card: Sequence[Inscription]) -> Inscription:
+    """The line that was read most often; of several the one of most letters."""
+    return max(card, key=lambda line: (len(line.frames), letters(line.text)))
 
 
 def _is_a_card(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
     """True for a few lines among few on plain ground or over several shots, and for those that nothing ever
     hides and that come or go within their shot, stand in the middle, or stay while all around them moves:
     letters on a thing may keep their place too."""
-    line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
+    line = _longest(card)
     shots = {reading.shot for other in card for reading in other.readings}
     first, last = min(line.frames), max(line.frames)
     frames = [i for i, seen in enumerate(observations) if seen.shot in shots]
@@ -323,36 +314,22 @@ def _is_caption(card: Sequence[Inscription]) -> bool:
     return y > 0.75 and abs(x - 0.5) > 0.12 and max(line.height for line in card) <= _MARK
 
 
-def _is_in_the_scene(card: Sequence[Inscription]) -> bool:
-    """True for writing that leans, or moves as the picture does."""
-    line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
-    dx, dy = line.drift
-    return line.tilt > 0 or abs(dx) > 0.015 or abs(dy) > 0.03
-
-
 def _is_roll(card: Sequence[Inscription]) -> bool:
     """True for small lines that all rise together, and are neither prose nor the list of a screen."""
     if _is_page(card):
         return False
     rising = [line for line in card if line.drift[1] < -0.02 and abs(line.drift[0]) < 0.02]
-    return len(rising) >= 3 and 2 * len(rising) > len(card) and _is_small(card)
+    small = sum(line.height <= _SMALL for line in card)
+    return len(rising) >= 3 and 2 * len(rising) > len(card) and 3 * small >= 2 * len(card)
 
 
 def _is_credit(card: Sequence[Inscription]) -> bool:
-    """True where a line names a role, above or beside a name."""
+    """True where a line names a role, above or beside a name, as in ``Directed by Colin Levy``."""
     if any(line.tilt > 0 for line in card):
         return False
     roles = sum(bool(_ROLE.search(line.text)) for line in card)
-    return roles > 0 and (len(card) > roles or _names_after_role(card))
-
-
-def _names_after_role(card: Sequence[Inscription]) -> bool:
-    """True where role and name stand on one line, as in ``Directed by Colin Levy``."""
-    return any(re.search(r"\b(?:[Bb]y|BY|starring|STARRING)\s+[A-Z]", line.text) for line in card)
-
-
-def _is_small(card: Sequence[Inscription]) -> bool:
-    return 3 * sum(line.height <= _SMALL for line in card) >= 2 * len(card)
+    named = any(re.search(r"\b(?:[Bb]y|BY|starring|STARRING)\s+[A-Z]", line.text) for line in card)
+    return roles > 0 and (len(card) > roles or named)
 
 
 def _stands_low(card: Sequence[Inscription]) -> bool:
@@ -378,24 +355,6 @@ def _is_said(card: Sequence[Inscription], low_cards: int, speech: Sequence[Inter
     return 3 * spoken > time.duration or sentence or text[:1].islower() or low_cards >= 3
 
 
-def _is_overlay(card: Sequence[Inscription]) -> bool:
-    """True for text laid over the picture or on a card; False for writing that is part of the scene.
-
-    Laid-over text is level and keeps its place. It stands on plain ground, in the middle or in a lower
-    corner, or goes on over a cut, or what is around it changes while it stays.
-    """
-    line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
-    x, _ = line.centre
-    dx, dy = line.drift
-    if line.tilt > 0 or abs(dx) > 0.015 or abs(dy) > 0.03:
-        return False
-    shots = {reading.shot for reading in line.readings}
-    card_centre = fmean(other.centre[0] for other in card)
-    centred = abs(x - 0.5) < 0.06 or abs(card_centre - 0.5) < 0.06
-    cornered = line.centre[1] > 0.75 and min(x, 1 - x) - line.width / 2 < 0.12
-    return centred or cornered or line.ground <= _PLAIN or len(shots) > 1 or line.unrest > 5
-
-
 def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     """True if the frames show credits: most of them hold three small lines or more, and these rise from frame
     to frame and are no prose, or two of them name roles. Many lines alone are a page or a screen as well.
@@ -409,7 +368,14 @@ def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     page = _is_prose([line.text for frame in full for line in frame])
     if 2 * sum(map(_is_striped, full)) > len(full):
         return False
-    return len(roles) >= 2 or (2 * len(low) > len(full) and not page and _rises(observations))
+    # Lines move up, and none down, between most neighbouring frames.
+    steps = [
+        after.line.box.centre[1] - before.line.box.centre[1]
+        for line in follow(observations)
+        for before, after in pairwise(line.readings)
+    ]
+    rises = len(steps) >= 3 and 4 * sum(step < -0.005 for step in steps) >= 3 * len(steps)
+    return len(roles) >= 2 or (2 * len(low) > len(full) and not page and rises)
 
 
 def _is_page(card: Sequence[Inscription]) -> bool:
@@ -429,17 +395,6 @@ def _is_prose(lines: Sequence[str]) -> bool:
     words = [word for line in lines for word in re.findall(r"[^\W\d_]+", line)]
     small = sum(word[0].islower() for word in words)
     return len(words) >= _PROSE * len(lines) and 3 * small > 2 * len(words)
-
-
-def _rises(observations: Sequence[FrameText]) -> bool:
-    """True if lines move up, and none down, between most neighbouring frames."""
-    steps = [
-        after.line.box.centre[1] - before.line.box.centre[1]
-        for line in follow(observations)
-        for before, after in pairwise(line.readings)
-    ]
-    up = sum(step < -0.005 for step in steps)
-    return len(steps) >= 3 and 4 * up >= 3 * len(steps)
 
 
 _WHOLE = 0.8
@@ -576,37 +531,33 @@ def _join(row: TextLine, line: TextLine) -> TextLine:
 
 
 def follow(observations: Sequence[FrameText]) -> list[Inscription]:
-    """The inscriptions in ``observations`` (ascending seconds), by first reading, then from the top."""
+    """The inscriptions in ``observations`` (ascending seconds), by first reading, then from the top.
+
+    Each line of a frame goes on at most one, the most alike first.
+    """
     done: list[list[LineReading]] = []
     open_: list[list[LineReading]] = []
     for frame, seen in enumerate(observations):
         open_ = [track for track in open_ if frame - track[-1].frame <= _GAP + 1]
         rows = [LineReading(frame, seen.shot, seen.seconds, row) for row in joined_rows(seen.lines)]
-        for reading, track in _pairs(rows, open_):
-            if track is None:
-                done.append([reading])
-                open_.append(done[-1])
-            else:
-                track.append(reading)
+        likely = [
+            (match, i, k)
+            for i, row in enumerate(rows)
+            for k, track in enumerate(open_)
+            if (match := _match(track[-1], row)) > 0
+        ]
+        row_of: dict[int, int] = {}
+        for _, i, k in sorted(likely, key=lambda item: (-item[0], item[1], item[2])):
+            if i not in row_of and k not in row_of.values():
+                row_of[i] = k
+        tracks = [open_[row_of[i]] if i in row_of else [] for i in range(len(rows))]
+        for row, track in zip(rows, tracks, strict=True):
+            if not track:
+                done.append(track)
+                open_.append(track)
+            track.append(row)
     found = [Inscription(best_spelling([r.line for r in track]), tuple(track)) for track in done]
     return sorted(found, key=lambda a: (a.first, a.readings[0].line.box.top, a.readings[0].line.box.left))
-
-
-def _pairs(
-    rows: Sequence[LineReading], tracks: Sequence[list[LineReading]]
-) -> list[tuple[LineReading, list[LineReading] | None]]:
-    """Each row with the track that it goes on, at most one row to a track, the most alike first."""
-    likely = [
-        (match, i, k)
-        for i, row in enumerate(rows)
-        for k, track in enumerate(tracks)
-        if (match := _match(track[-1], row)) > 0
-    ]
-    row_of: dict[int, int] = {}
-    for _, i, k in sorted(likely, key=lambda item: (-item[0], item[1], item[2])):
-        if i not in row_of and k not in row_of.values():
-            row_of[i] = k
-    return [(row, tracks[row_of[i]] if i in row_of else None) for i, row in enumerate(rows)]
 
 
 def _match(last: LineReading, now: LineReading) -> float:
