@@ -19,7 +19,7 @@ import numpy.typing as npt
 from shotad.core import Box, Image
 from shotad.sight.faces import Embedding, Face, FaceModels, Following
 from shotad.sight.motion import Gray, active_area, is_break, shift_between, small_gray
-from shotad.sight.tracks import likeness
+from shotad.sight.tracks import best_pairs, likeness
 
 MOMENT = 0.6
 """Seconds between two looks that count as a moment; pictures come four a second, or one."""
@@ -70,12 +70,10 @@ def extend(strands: list[Strand], looks: Sequence[FaceView], following: Followin
             return 0.0
         return 0.0 if cut(last.seconds, look.seconds) else alike + place
 
-    pairs = sorted((-tie(one, look), s, n) for s, one in enumerate(strands) for n, look in enumerate(looks))
-    taken: dict[int, int] = {}  # look → strand
-    for loose, s, n in pairs:
-        if loose < 0 and s not in taken.values() and n not in taken:
-            strands[s].append(looks[n])
-            taken[n] = s
+    ties = ((tie(one, look), n, s) for s, one in enumerate(strands) for n, look in enumerate(looks))
+    taken = best_pairs(found for found in ties if found[0] > 0)
+    for n, s in taken.items():
+        strands[s].append(looks[n])
     strands += [[look] for n, look in enumerate(looks) if n not in taken]
 
 

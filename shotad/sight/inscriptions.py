@@ -19,6 +19,7 @@ import numpy as np
 
 from shotad.core import Box, Interval, TextFact, TextKind
 from shotad.sight.text import TextLine, is_readable, letters, tidy
+from shotad.sight.tracks import best_pairs
 
 TEXT_SCORE = 0.9
 """Score of a line that is sure enough to be said aloud (benchmarks/text.py)."""
@@ -540,17 +541,14 @@ def follow(observations: Sequence[FrameText]) -> list[Inscription]:
     for frame, seen in enumerate(observations):
         open_ = [track for track in open_ if frame - track[-1].frame <= _GAP + 1]
         rows = [LineReading(frame, seen.shot, seen.seconds, row) for row in joined_rows(seen.lines)]
-        likely = [
-            (match, i, k)
+        likely = (
+            (match, k, i)
             for i, row in enumerate(rows)
             for k, track in enumerate(open_)
             if (match := _match(track[-1], row)) > 0
-        ]
-        row_of: dict[int, int] = {}
-        for _, i, k in sorted(likely, key=lambda item: (-item[0], item[1], item[2])):
-            if i not in row_of and k not in row_of.values():
-                row_of[i] = k
-        tracks = [open_[row_of[i]] if i in row_of else [] for i in range(len(rows))]
+        )
+        row_of = {i: open_[k] for k, i in best_pairs(likely).items()}
+        tracks = [row_of.get(i, []) for i in range(len(rows))]
         for row, track in zip(rows, tracks, strict=True):
             if not track:
                 done.append(track)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from shotad.core import Box, Framing, Named, PeopleFact, Place, Sighting
 from shotad.sight.faces import Face
 from shotad.sight.things import ANIMALS, overlap
-from shotad.sight.tracks import Track
+from shotad.sight.tracks import Track, best_pairs
 
 _LONE_SECOND = 0.5
 """Score from which the second detector alone is worth following."""
@@ -139,16 +139,20 @@ def recognised(people: Sequence[Glimpse], sightings: Sequence[Sighting]) -> tupl
     nobody's is a person itself, of whom head and shoulders are known to be there.
     """
     found = list(people)
-    left = list(_one_each(sightings))
-    pairs = [(_nearness(g, s.box), i, k) for i, g in enumerate(found) for k, s in enumerate(left)]
-    taken: dict[int, int] = {}
-    for nearness, i, k in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
-        if nearness > 0 and i not in taken and k not in taken.values():
-            taken[i] = k
-    for i, k in taken.items():
-        found[i : i + 1] = [replace(found[i], who=left[k].name)]
-    for sighting in (s for k, s in enumerate(left) if k not in taken.values()):
-        found = _with_alone(found, sighting)
+    surest: dict[str, Sighting] = {}
+    for sighting in sorted(sightings, key=lambda s: (-s.score, s.name, s.box.left)):
+        surest.setdefault(sighting.name, sighting)
+    left = list(surest.values())
+    pairs = ((_nearness(g, s.box), k, i) for i, g in enumerate(found) for k, s in enumerate(left))
+    taken = best_pairs(pair for pair in pairs if pair[0] > 0)
+    for k, i in taken.items():
+        found[i] = replace(found[i], who=left[k].name)
+    for sighting in (s for k, s in enumerate(left) if k not in taken):
+        # A face that was taken for that of a body too tall for it is theirs.
+        mine = (g for g in found if not g.who and g.face and g.face.box.iou(sighting.box) >= _SAME_FACE)
+        body = next(mine, None)
+        alone = Glimpse(around(sighting.box), sighting.seconds, face=body and body.face, who=sighting.name)
+        found = [*(replace(g, face=None) if g is body else g for g in found), alone]
     return tuple(sorted(found, key=lambda g: (g.box.centre, -g.body, -g.part))) if left else tuple(people)
 
 
@@ -170,14 +174,6 @@ def share_a_moment(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
     return not {g.seconds for g in one.seen}.isdisjoint(g.seconds for g in other.seen)
 
 
-def _one_each(sightings: Sequence[Sighting]) -> list[Sighting]:
-    """The surest sighting of each person."""
-    best: dict[str, Sighting] = {}
-    for sighting in sorted(sightings, key=lambda s: (-s.score, s.name, s.box.left)):
-        best.setdefault(sighting.name, sighting)
-    return list(best.values())
-
-
 def _nearness(glimpse: Glimpse, face: Box) -> float:
     """Above 1 for one with this face, up to 1 for one whose head is where the face is, 0 for others."""
     if glimpse.box.top < face.top - _HAT * face.height:
@@ -186,14 +182,6 @@ def _nearness(glimpse: Glimpse, face: Box) -> float:
         shared = glimpse.face.box.iou(face)
         return 1 + shared if shared >= _SAME_FACE else 0.0
     return 1 / (1 + head_distance(glimpse.box, face)) if holds(glimpse.box, face) else 0.0
-
-
-def _with_alone(found: Sequence[Glimpse], sighting: Sighting) -> list[Glimpse]:
-    """One more person; a face that was taken for that of a body too tall for it is theirs."""
-    mine = [g for g in found if not g.who and g.face and g.face.box.iou(sighting.box) >= _SAME_FACE]
-    face = mine[0].face if mine else None
-    others = [replace(g, face=None) if mine and g is mine[0] else g for g in found]
-    return [*others, Glimpse(around(sighting.box), sighting.seconds, face=face, who=sighting.name)]
 
 
 def _claim(track: Track[Glimpse], tracks: Sequence[Track[Glimpse]]) -> tuple[str, int]:
@@ -240,7 +228,9 @@ def with_missed(
     told = list(facts)
     group = _at_once(proven)
     if len(group) > 1:
-        told = _with_group(told, _fact(shot, {who: proven[who] for who in group}, cast))
+        fact = _fact(shot, {who: proven[who] for who in group}, cast)
+        told = [_with_names(one, fact) for one in told]
+        told += [] if any(_ids(fact) <= _ids(one) for one in told) else [fact]
     for who in sorted(proven, key=lambda who: (proven[who][0].seconds, who)):
         alone = _fact(shot, {who: proven[who]}, cast)
         doubtful = any(f.count == 1 and not f.names and _overlap(f, alone) for f in told)
@@ -270,20 +260,13 @@ def _at_once(proven: Faces) -> frozenset[str]:
     return frozenset(max(often)[2]) if often else frozenset()
 
 
-def _with_group(told: Sequence[PeopleFact], group: PeopleFact) -> list[PeopleFact]:
-    """The facts with all names of the group where some of it were counted at that time; else it too."""
-    named = [_with_names(fact, group) if _knows_some(fact, group) else fact for fact in told]
-    return named if any(_ids(group) <= _ids(fact) for fact in named) else [*named, group]
-
-
 def _with_names(fact: PeopleFact, group: PeopleFact) -> PeopleFact:
+    """The fact with all names of the group where some of it were counted at that time."""
+    less = fact.names and _ids(fact) < _ids(group)
+    if not less or fact.count < group.count or not _overlap(fact, group):
+        return fact
     later = group.first > (fact.first if fact.since is None else fact.since)
     return replace(fact, names=group.names, since=group.first if later else fact.since)
-
-
-def _knows_some(fact: PeopleFact, group: PeopleFact) -> bool:
-    less = fact.names and _ids(fact) < _ids(group)
-    return bool(less and fact.count >= group.count and _overlap(fact, group))
 
 
 def _fact(shot: int, group: Faces, cast: Mapping[str, Named]) -> PeopleFact:

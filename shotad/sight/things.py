@@ -386,15 +386,26 @@ def merge(seen: Sequence[tuple[Box, Sequence[Sighting]]]) -> list[Sighting]:
     A box cut off by a tile's inner edge gives way to a whole one; two cut ones of the same thing are
     joined.
     """
-    placed = [(_place(s, tile), _is_cut(s, tile)) for tile, sightings in seen for s in sightings]
+    placed = [_place(s, tile) for tile, sightings in seen for s in sightings]
     placed.sort(key=lambda item: (item[1], -item[0].score, item[0].box.left))
     kept: list[tuple[Sighting, bool]] = []
     for sighting, is_cut in placed:
-        twin = next((i for i, (k, _) in enumerate(kept) if _same(k, sighting, is_cut)), None)
+        twin = next(
+            (
+                i
+                for i, (k, _) in enumerate(kept)
+                if k.name == sighting.name
+                and (k.box.iou(sighting.box) > 0.5 or (is_cut and overlap(k.box, sighting.box) > 0.5))
+            ),
+            None,
+        )
         if twin is None:
             kept.append((sighting, is_cut))
         elif is_cut and kept[twin][1]:
-            kept[twin] = (_joined(kept[twin][0], sighting), True)
+            a, b = kept[twin][0], sighting
+            (x, y), score = (a.box, b.box), max(a.score, b.score)
+            edges = min(x.left, y.left), min(x.top, y.top), max(x.right, y.right), max(x.bottom, y.bottom)
+            kept[twin] = (Sighting(a.name, Box(*edges), a.seconds, score), True)
     return sorted((k for k, _ in kept), key=lambda s: (-s.score, s.box.left))
 
 
@@ -405,30 +416,15 @@ def overlap(a: Box, b: Box) -> float:
     return width * height / min(a.area, b.area)
 
 
-def _same(kept: Sighting, new: Sighting, is_cut: bool) -> bool:
-    if kept.name != new.name:
-        return False
-    return kept.box.iou(new.box) > 0.5 or (is_cut and overlap(kept.box, new.box) > 0.5)
-
-
-def _joined(a: Sighting, b: Sighting) -> Sighting:
-    x, y = a.box, b.box
-    box = Box(min(x.left, y.left), min(x.top, y.top), max(x.right, y.right), max(x.bottom, y.bottom))
-    return Sighting(a.name, box, a.seconds, max(a.score, b.score))
-
-
-def _place(sighting: Sighting, tile: Box) -> Sighting:
+def _place(sighting: Sighting, tile: Box) -> tuple[Sighting, bool]:
+    """What was seen in a tile, placed in the whole picture, and whether the tile's inner edge cuts it."""
     box = sighting.box
     left, right = tile.left + box.left * tile.width, tile.left + box.right * tile.width
     top, bottom = tile.top + box.top * tile.height, tile.top + box.bottom * tile.height
     placed = Box(max(left, 0.0), max(top, 0.0), min(right, 1.0), min(bottom, 1.0))
-    return Sighting(sighting.name, placed, sighting.seconds, sighting.score)
-
-
-def _is_cut(sighting: Sighting, tile: Box) -> bool:
-    box = sighting.box
     at_left = tile.left > 0 and box.left * tile.width < _EDGE
-    return at_left or (tile.right < 1 and (1 - box.right) * tile.width < _EDGE)
+    is_cut = at_left or (tile.right < 1 and (1 - box.right) * tile.width < _EDGE)
+    return Sighting(sighting.name, placed, sighting.seconds, sighting.score), is_cut
 
 
 def _squeeze(image: Image, side: int) -> Image:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -62,24 +62,30 @@ def link(frames: Sequence[Sequence[T]], shifts: Sequence[Carrier | None]) -> tup
     """
     open_tracks: list[list[tuple[int, T]]] = []
     for number, sightings in enumerate(frames):
-        pairs = sorted(
-            (
-                (-likeness(_carried(track[-1][1].box, shifts[track[-1][0] : number]), seen.box), t, s)
-                for t, track in enumerate(open_tracks)
-                for s, seen in enumerate(sightings)
-                if seen.seconds - track[-1][1].seconds <= _GAP
-            ),
+        pairs = (
+            (likeness(_carried(track[-1][1].box, shifts[track[-1][0] : number]), seen.box), s, t)
+            for t, track in enumerate(open_tracks)
+            for s, seen in enumerate(sightings)
+            if seen.seconds - track[-1][1].seconds <= _GAP
         )
-        taken_tracks: set[int] = set()
-        taken: set[int] = set()
-        for unlikeness, t, s in pairs:
-            if -unlikeness < _LEAST_LIKENESS or t in taken_tracks or s in taken:
-                continue
+        taken = best_pairs(pair for pair in pairs if pair[0] >= _LEAST_LIKENESS)
+        for s, t in taken.items():
             open_tracks[t].append((number, sightings[s]))
-            taken_tracks.add(t)
-            taken.add(s)
         open_tracks += [[(number, seen)] for s, seen in enumerate(sightings) if s not in taken]
     return tuple(Track(tuple(s for _, s in track), tuple(n for n, _ in track)) for track in open_tracks)
+
+
+def best_pairs(alike: Iterable[tuple[float, int, int]]) -> dict[int, int]:
+    """Which of the second numbers goes with which first one, the most alike pair first, each number once.
+
+    >>> best_pairs([(0.5, 0, 0), (0.9, 1, 0), (0.2, 0, 1)])
+    {1: 0, 0: 1}
+    """
+    found: dict[int, int] = {}
+    for _, one, other in sorted(alike, key=lambda pair: (-pair[0], pair[2], pair[1])):
+        if one not in found and other not in found.values():
+            found[one] = other
+    return found
 
 
 def windows(track: Track[T], seconds: float) -> tuple[Track[T], ...]:
