@@ -27,7 +27,7 @@ from cast_takes import Part, Take, long_film, short_film
 from PIL import Image as Pictures
 
 from shotad.core import CastSettings, Image
-from shotad.sight import make_face_models
+from shotad.sight import FaceModels
 
 CRF = 23
 MADE = 2
@@ -288,7 +288,7 @@ def make(folder: Path, quick: bool = False) -> tuple[Path, Path]:
     photos = folder / "photos"
     if not (long.exists() and short.exists() and photos.exists()):
         cv2.setNumThreads(2)
-        people = company(make_face_models(CastSettings()))
+        people = company(FaceModels(CastSettings()))
         folder.mkdir(parents=True, exist_ok=True)
         for path, takes in ((long, long_film(people, quick=quick)), (short, short_film(people))):
             if not path.exists():

@@ -42,11 +42,11 @@ from shotad.description.cast_recognition import FaceMatcher
 from shotad.film import open_film
 from shotad.sight import (
     CastFile,
+    FaceModels,
     FoundPerson,
     Gallery,
     identify,
     load_cast,
-    make_face_models,
     people_in,
     read_gallery,
 )
@@ -148,7 +148,7 @@ def _from_film(rows: Sequence[Judged]) -> dict[str, Embeddings]:
 def _misnamed(rows: Sequence[Judged], photos: Mapping[str, Embeddings]) -> Share:
     """Tracks of strangers that are given a name by casts of ten."""
     settings, people = CastSettings(), sorted(photos)
-    models = make_face_models(settings)
+    models = FaceModels(settings)
     named = others = 0
     for first in range(0, len(people) - 9, 10):
         own = people[first : first + 10]
@@ -163,7 +163,7 @@ def discover(lab: Lab) -> None:
     place = lab.folder / f"found-{lab.film.stem}.cast"
     shutil.rmtree(place, ignore_errors=True)
     with lab.run(f"work-{lab.film.stem}-discover") as run:
-        models = make_face_models(run.config.cast)
+        models = FaceModels(run.config.cast)
         faces = [track for shot in discovering._faces(run, models) for track in shot.tracks]
         height = run.film.info.size_within(max_pixels=discovering.PIXELS)[1]
         people = people_in(faces, height, models.join, models.margin)
@@ -183,7 +183,7 @@ def by_found(
     lab: Lab, place: Path, owners: Mapping[int, str | None], people: Sequence[FoundPerson]
 ) -> set[tuple[int, str]]:
     """Names by shot, the people found being named as somebody would who looks at the overview."""
-    file, models = CastFile.open(place), make_face_models(CastSettings())
+    file, models = CastFile.open(place), FaceModels(CastSettings())
     whose = {}
     for name, photos in read_gallery(Cast(file.members), models, CastSettings()).gallery.photos.items():
         alike = max(people, key=lambda person: float(person.centre @ mean_of(photos)))
@@ -225,7 +225,7 @@ def _shotad(*arguments: object) -> None:
 
 
 def _looks(cast: Cast) -> list[tuple[Member, Embeddings]]:
-    photos = read_gallery(cast, make_face_models(CastSettings()), CastSettings()).gallery.photos
+    photos = read_gallery(cast, FaceModels(CastSettings()), CastSettings()).gallery.photos
     return [(member, photos[member.id]) for member in cast if member.id in photos]
 
 

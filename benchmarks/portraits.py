@@ -21,7 +21,7 @@ import yaml
 from PIL import Image as Pictures
 
 from shotad.core import CastSettings, Image, NoProgress, weight_store as weights
-from shotad.sight import FaceModels, make_face_models
+from shotad.sight import FaceModels
 
 MANIFEST = Path(__file__).with_suffix(".yaml")
 SHEETS = ("emotions_sheet", "character_sheet")
@@ -48,7 +48,7 @@ def portraits(name: str, models: FaceModels | None = None) -> list[Portrait]:
     single = [_portrait(path, data) for path, data in _members(_archive(name))]
     if name != "openpeople":
         return sorted(single, key=lambda p: (_natural(p.person), _natural(p.kind)))
-    models = models or make_face_models(CastSettings())
+    models = models or FaceModels(CastSettings())
     cut = [part for portrait in single for part in _cut(portrait, models)]
     return sorted(cut, key=lambda p: (p.person, p.kind))
 

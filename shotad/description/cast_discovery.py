@@ -45,7 +45,6 @@ from shotad.sight import (
     is_blank,
     joined,
     looks_of,
-    make_face_models,
     match_people,
     note_use,
     people_in,
@@ -71,7 +70,7 @@ def discover(context: RunContext, place: Path) -> Discovery:
     place = cast_path(place).parent
     CastFile.open(place)
     Facts.read(place)
-    models = make_face_models(context.config.cast, context.progress)
+    models = FaceModels(context.config.cast, context.progress)
     tracks = [track for shot in _faces(context, models) for track in shot.tracks]
     info, join = context.film.info, models.join
     height = info.size_within(max_pixels=PIXELS)[1]

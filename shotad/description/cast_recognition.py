@@ -47,7 +47,6 @@ from shotad.sight import (
     get_face_models,
     identify,
     load_cast,
-    make_face_models,
     note_use,
     read_gallery,
     to_row,
@@ -115,7 +114,7 @@ def recognise(
         return tuple(_with_heard(plan, (), prepared, context) for plan in plans), None, ()
     if context.given.cast is not None:
         note_use(context.given.cast.path, (run or context.folder).path)
-    models = make_face_models(context.config.cast, context.progress)
+    models = FaceModels(context.config.cast, context.progress)
     photos = _photos(cast, run or context.folder, models, context.config.cast)
     seen = _named(plans, prepared.shots, context, cast, run, models, photos.gallery)
     film = context.film.info.name

@@ -46,9 +46,7 @@ from shotad.engines.local_vision_qwen import (
     VIDEO,
     PatchRules,
     QwenWords,
-    bounds_of,
     grid_of,
-    qwen_rules,
     tokens_in,
 )
 from shotad.engines.local_vision_stills import (
@@ -225,9 +223,8 @@ class VisionModel(ChatModel):
         """
         if self._is_ready and isinstance(self._words, QwenWords | StillWords):
             return self._words.image_tokens(width, height, frames)
-        rules = PatchRules()
-        size = bounds_of(self._config.frames).size(width, height, rules)
-        return tokens_in(grid_of(*size, frames, rules), rules)
+        rules = PatchRules.of({}, frames=self._config.frames)
+        return tokens_in(grid_of(*rules.size(width, height), frames, rules), rules)
 
     def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
         times = self._config.prompt.times
@@ -327,8 +324,7 @@ def _qwen(
     return QwenWords(
         template,
         FAMILY[config.model_type],
-        qwen_rules(settings, getattr(config, "vision_config", None)),
-        bounds_of(frames),
+        PatchRules.of(settings, getattr(config, "vision_config", None), frames),
         pad=0 if pad is None else pad,
         ears=ears,
     )

@@ -56,7 +56,6 @@ class QwenWords:
     template: Template
     times: Times
     rules: PatchRules
-    bounds: Bounds
     pad: int
     ears: Any = None
 
@@ -67,7 +66,7 @@ class QwenWords:
 
     def size(self, width: int, height: int) -> tuple[int, int]:
         """Width and height at which the model sees a frame."""
-        return self.bounds.size(width, height, self.rules)
+        return self.rules.size(width, height)
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """Tokens of a clip, without the marks and times around them."""
@@ -188,16 +187,6 @@ def patch_seconds(seconds: npt.NDArray[np.float64], depth: int) -> list[float]:
     return [(moments[i] + moments[i + depth - 1]) / 2 for i in range(0, len(moments), depth)]
 
 
-def qwen_rules(settings: Mapping[str, Any], vision: Any) -> PatchRules:
-    """The rules of a model: its processor's settings; where these are silent, its vision config's."""
-    known = {
-        "patch_size": getattr(vision, "patch_size", None),
-        "merge_size": getattr(vision, "spatial_merge_size", None),
-        "temporal_patch_size": getattr(vision, "temporal_patch_size", None),
-    }
-    return PatchRules.of({**{k: v for k, v in known.items() if v is not None}, **settings})
-
-
 Grid = tuple[int, int, int]
 """Patches in time, from top to bottom, from left to right."""
 
@@ -210,7 +199,8 @@ class PatchRules:
     """How a model's frames are cut. The defaults are Qwen2-VL's.
 
     ``patch`` is a patch's side in pixels, ``merge`` x ``merge`` patches become one token, ``depth`` frames
-    stand in one patch; ``mean`` and ``std`` are those of red, green and blue after ``rescale``.
+    stand in one patch; ``mean`` and ``std`` are those of red, green and blue after ``rescale``. A frame has
+    at least ``min_pixels`` and at most ``max_pixels``.
     """
 
     patch: int = 14
@@ -219,6 +209,8 @@ class PatchRules:
     mean: tuple[float, float, float] = _CLIP_MEAN
     std: tuple[float, float, float] = _CLIP_STD
     rescale: float = 1 / 255
+    min_pixels: int = 0
+    max_pixels: float = math.inf
 
     def __post_init__(self) -> None:
         if min(self.patch, self.merge, self.depth) < 1:
@@ -231,23 +223,39 @@ class PatchRules:
         """Pixels: the sides of a frame are whole multiples of it."""
         return self.patch * self.merge
 
+    def size(self, width: int, height: int) -> tuple[int, int]:
+        """Width and height at which a model with these rules sees a frame, see `smart_size`."""
+        return smart_size(width, height, self.factor, self.min_pixels, self.max_pixels)
+
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> PatchRules:
-        """The rules in a processor's settings, as they stand in its JSON file.
+    def of(
+        cls, settings: Mapping[str, Any], vision: Any = None, frames: FrameSettings | None = None
+    ) -> PatchRules:
+        """The rules in a processor's settings, as they stand in its JSON file; where these are silent, in the
+        model's ``vision`` config. Pixels are bounded by ``frames``, where these give no length of a side.
 
         >>> PatchRules.of({"patch_size": 16, "merge_size": 2, "image_mean": [0.5, 0.5, 0.5]}).factor
         32
         """
-        norm = settings.get("do_normalize", True)
+
+        def whole(name: str, own: str, usual: int) -> int:
+            known = getattr(vision, own, None)
+            return int(settings.get(name, usual if known is None else known))
+
+        norm, least, most = settings.get("do_normalize", True), 0, math.inf
+        if frames is not None and frames.short_side is None:
+            least, most = frames.min_pixels, float(frames.max_pixels)
         return cls(
-            patch=int(settings.get("patch_size", 14)),
-            merge=int(settings.get("merge_size", 2)),
-            depth=int(settings.get("temporal_patch_size", 2)),
+            patch=whole("patch_size", "patch_size", 14),
+            merge=whole("merge_size", "spatial_merge_size", 2),
+            depth=whole("temporal_patch_size", "temporal_patch_size", 2),
             mean=_three(settings.get("image_mean", _CLIP_MEAN) if norm else 0.0),
             std=_three(settings.get("image_std", _CLIP_STD) if norm else 1.0),
             rescale=float(settings.get("rescale_factor", 1 / 255))
             if settings.get("do_rescale", True)
             else 1.0,
+            min_pixels=least,
+            max_pixels=most,
         )
 
 
@@ -273,25 +281,6 @@ def smart_size(
         scale = math.sqrt(max(min_pixels, 1) / (width * height))
         wide, high = (math.ceil(side * scale / factor) * factor for side in (width, height))
     return wide, high
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Pixels that a frame may have. None: no bound."""
-
-    min_pixels: int | None = None
-    max_pixels: int | None = None
-
-    def size(self, width: int, height: int, rules: PatchRules) -> tuple[int, int]:
-        """Width and height at which a model with these rules sees a frame, see `smart_size`."""
-        return smart_size(width, height, rules.factor, self.min_pixels or 0, self.max_pixels or math.inf)
-
-
-def bounds_of(settings: FrameSettings) -> Bounds:
-    """The settings' bounds; none where these give the short side's length."""
-    if settings.short_side is not None:
-        return Bounds()
-    return Bounds(settings.min_pixels, settings.max_pixels)
 
 
 def grid_of(width: int, height: int, frames: int, rules: PatchRules) -> Grid:

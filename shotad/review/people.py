@@ -52,6 +52,7 @@ from shotad.review.work import (
 from shotad.script import Cue, LineState, cast_mentions
 from shotad.sight import (
     CastFile,
+    FaceModels,
     Facts,
     Holdings,
     from_row,
@@ -59,7 +60,6 @@ from shotad.sight import (
     keep_for_undo,
     load_cast,
     load_photo,
-    make_face_models,
     merge,
     people_in,
     renew_overview,
@@ -405,7 +405,7 @@ Spans = Mapping[str, tuple[Interval, ...]]
 def on_screen(folder: Path, cast: Path, members: Sequence[Member], info: FilmInfo, config: Config) -> Spans:
     """When each member is seen, by id, ascending; as recognised by a run, and as discovery found them."""
     spans: dict[str, set[tuple[float, float]]] = defaultdict(set)
-    work, models = WorkFolder(folder), make_face_models(config.cast)
+    work, models = WorkFolder(folder), FaceModels(config.cast)
     for row in (work.read_json(f"{CHARACTERS}.json") or {}).get("tracks", ()):
         if row["person"]:
             spans[row["person"]].add((row["first"], max(row["last"], row["first"] + _LOOK)))

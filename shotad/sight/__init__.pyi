@@ -46,7 +46,6 @@ from .faces import (
     FaceModels as FaceModels,
     FaceReader as FaceReader,
     get_face_models as get_face_models,
-    make_face_models as make_face_models,
 )
 from .facetracks import (
     FaceTrack as FaceTrack,

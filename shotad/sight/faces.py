@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -368,13 +369,16 @@ _FREE = "sface"
 
 
 class FaceModels:
-    """A detector and a recogniser that belong together; each is fetched and loaded when it is first used.
+    """The detector and the recogniser that ``settings.faces`` names, with the settings' borders or their own.
+
+    Each is fetched and loaded when it is first used, which can raise WeightsError; `get_face_models` fetches
+    at once.
 
     ``identity``: names, revision and the settings that change what is found; part of the keys of records.
     ``following`` and likenesses (cosines) as in `Pair`.
     """
 
-    def __init__(self, settings: CastSettings, progress: Progress) -> None:
+    def __init__(self, settings: CastSettings, progress: Progress | None = None) -> None:
         self._pair = pair = PAIRS[settings.faces]
         # Detection, threshold and margin: those that are set or of the rules, else the models' own
         rules = settings.by_rules
@@ -388,31 +392,23 @@ class FaceModels:
         files = (f"{name}:{weights(name).sha256[:12]}" for name in self._pair.weights)
         followed = "/".join(f"{value:g}" for value in astuple(self.following))
         self.identity = " ".join([*files, f"detection={self._detection:g}", f"following={RULES}/{followed}"])
-        self._progress = progress
-        self._finder: FaceFinder | Scrfd | None = None
-        self._reader: FaceReader | ArcFace | None = None
+        self._progress = progress or NoProgress()
+
+    @cached_property
+    def _finder(self) -> FaceFinder | Scrfd:
+        return self._pair.finder(weights_file(self._pair.weights[0], self._progress), self._detection)
+
+    @cached_property
+    def _reader(self) -> FaceReader | ArcFace:
+        return self._pair.reader(weights_file(self._pair.weights[1], self._progress))
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces in ``image``, ``uint8[H, W, 3]`` RGB, best first."""
-        if self._finder is None:
-            path = weights_file(self._pair.weights[0], self._progress)
-            self._finder = self._pair.finder(path, self._detection)
         return [face for face in self._finder.find(image, seconds) if face.score >= self._detection]
 
     def read(self, image: Image, face: Face) -> Embedding:
         """The embedding of ``face``, which was found in ``image``: ``float32[d]`` of length 1."""
-        if self._reader is None:
-            self._reader = self._pair.reader(weights_file(self._pair.weights[1], self._progress))
         return self._reader.read(image, face)
-
-
-def make_face_models(settings: CastSettings, progress: Progress | None = None) -> FaceModels:
-    """The models that ``settings.faces`` names, with the borders of the settings or their own.
-
-    Nothing is fetched or loaded before the first picture; that can raise WeightsError. `get_face_models` does
-    so at once.
-    """
-    return FaceModels(settings, progress or NoProgress())
 
 
 def get_face_models(settings: CastSettings, progress: Progress) -> None:

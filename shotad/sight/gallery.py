@@ -22,6 +22,7 @@ import numpy.typing as npt
 from PIL import Image as Pictures, ImageOps, UnidentifiedImageError
 
 from shotad.core import Cast, CastError, CastSettings, Image, Member
+from shotad.sight.cast_entries import called
 from shotad.sight.faces import Embedding, FaceModels
 
 Embeddings = npt.NDArray[np.float32]
@@ -146,7 +147,7 @@ def _photo_warnings(member: Member, read: Mapping[Path, PhotoReading], threshold
     for path, embedding in usable.items():
         others = [float(embedding @ other) for at, other in usable.items() if at != path]
         if others and max(others) < _ODD * threshold:
-            yield f"The face in {path} is not like those in the other photos of {_called(member)}."
+            yield f"The face in {path} is not like those in the other photos of {called(member)}."
 
 
 def _twins(gallery: Gallery, cast: Cast, join: float) -> Iterator[str]:
@@ -156,13 +157,9 @@ def _twins(gallery: Gallery, cast: Cast, join: float) -> Iterator[str]:
         likeness = float(mean_of(gallery.photos[one]) @ mean_of(gallery.photos[other]))
         if likeness >= join:
             yield (
-                f"{_called(members[one])} and {_called(members[other])} look alike ({likeness:.2f}); "
+                f"{called(members[one])} and {called(members[other])} look alike ({likeness:.2f}); "
                 "if they are one person, make them one, else neither may be named where both are possible."
             )
-
-
-def _called(member: Member) -> str:
-    return member.name or member.id
 
 
 Trouble = Literal["", "no face", "several faces"]

@@ -151,7 +151,9 @@ def recognised(people: Sequence[Glimpse], sightings: Sequence[Sighting]) -> tupl
         # A face that was taken for that of a body too tall for it is theirs.
         mine = (g for g in found if not g.who and g.face and g.face.box.iou(sighting.box) >= _SAME_FACE)
         body = next(mine, None)
-        alone = Glimpse(around(sighting.box), sighting.seconds, face=body and body.face, who=sighting.name)
+        alone = Glimpse(
+            around(sighting.box), sighting.seconds, face=body.face if body else None, who=sighting.name
+        )
         found = [*(replace(g, face=None) if g is body else g for g in found), alone]
     return tuple(sorted(found, key=lambda g: (g.box.centre, -g.body, -g.part))) if left else tuple(people)
 

@@ -30,7 +30,7 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def faces(monkeypatch: pytest.MonkeyPatch) -> VariedFaces:
     models = VariedFaces()
-    monkeypatch.setattr(discovering, "make_face_models", lambda *_: models)
+    monkeypatch.setattr(discovering, "FaceModels", lambda *_: models)
     return models
 
 
@@ -39,7 +39,7 @@ def begun(films: Path) -> Path:
     """The films, and in the folder ``done`` what a run over the first episode leaves behind."""
     (films / "done").mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(discovering, "make_face_models", lambda *_: VariedFaces())
+        patch.setattr(discovering, "FaceModels", lambda *_: VariedFaces())
         Room(films, films / "done").run()
     return films
 

@@ -10,7 +10,7 @@ import pytest
 from shotad.core import Config, Given, NoProgress, WorkFolder
 from shotad.description import RunContext, discover
 from shotad.film import open_film
-from shotad.sight import Facts, Picture, make_face_models, read_gallery
+from shotad.sight import FaceModels, Facts, Picture, read_gallery
 from shotad.sight.castfile import read_cast
 
 FILM = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "tears-of-steel-battle.webm"
@@ -44,7 +44,7 @@ def test_nobody_found_is_two_people_and_the_pictures_know_them_again(tmp_path: P
     assert set().union(*whose.values()) == {"dark", "fair", "beard"}
     assert len(found.people) <= 7, "three people, of whom some are found in parts"
     assert found.people[0].found.seconds > 10
-    models = make_face_models(config.cast)
+    models = FaceModels(config.cast)
     reading = read_gallery(read_cast(tmp_path / "x.cast" / "cast.yaml"), models, config.cast)
     assert set(reading.gallery.photos) == {one.id for one in found.people}
     assert not [text for text in reading.warnings if "No face" in text or "Several faces" in text]

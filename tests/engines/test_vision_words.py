@@ -15,7 +15,7 @@ from transformers import AutoConfig, AutoTokenizer
 from shotad.core import EngineError, FrameSettings, Message
 from shotad.engines.local_engines import make_words
 from shotad.engines.local_model import ModelPlace
-from shotad.engines.local_vision_qwen import IMAGE, VIDEO, Bounds, PatchRules, QwenWords, video_patches
+from shotad.engines.local_vision_qwen import IMAGE, VIDEO, PatchRules, QwenWords, video_patches
 from shotad.engines.local_vision_stills import StillWords
 from shotad.engines.local_words import Refused, Template, turns
 from tests.vision_models import (
@@ -40,7 +40,7 @@ SMALL = FrameSettings(min_pixels=784, max_pixels=20000)
 def qwen_words(times: Any = "none", patch: int = 14) -> QwenWords:
     tokenizer = make_tokenizer(QWEN_MARKS, CHATML, eos="<|im_end|>", pad="<|endoftext|>")
     template = Template(tokenizer, None, "a model", (VIDEO, IMAGE))
-    return QwenWords(template, times, PatchRules(patch=patch), Bounds(784, 20000), 256)
+    return QwenWords(template, times, PatchRules(patch=patch, min_pixels=784, max_pixels=20000), 256)
 
 
 def words_of(folder: Path, frames: FrameSettings = SMALL) -> QwenWords | StillWords:

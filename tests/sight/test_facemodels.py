@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shotad.core import CastSettings, Image, Task, WeightsError
-from shotad.sight import faces as facemodels, get_face_models, make_face_models, tracks_of_shot
+from shotad.sight import FaceModels, faces as facemodels, get_face_models, tracks_of_shot
 from tests.sight.face_makers import tiny_arcface, tiny_scrfd
 
 FILMS = Path(__file__).parents[3] / "shared" / "data" / "films"
@@ -47,7 +47,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> None:
     def identity(**settings: object) -> str:
-        return make_face_models(CastSettings.model_validate(settings)).identity
+        return FaceModels(CastSettings.model_validate(settings)).identity
 
     plain = identity()
     assert identity(threshold=0.9) == plain
@@ -91,7 +91,7 @@ def red_and_moving() -> Iterator[tuple[float, Image]]:
 
 
 def test_tracks_with_buffalos_own_code(fetched: list[str]) -> None:
-    (track,) = tracks_of_shot(red_and_moving(), 1, make_face_models(CastSettings(faces="buffalo_l")))
+    (track,) = tracks_of_shot(red_and_moving(), 1, FaceModels(CastSettings(faces="buffalo_l")))
     assert [round(f.box.left * 640) for f in track.faces] == [72, 80, 88, 96]
     assert track.embeddings.shape == (4, 48)
 
@@ -109,9 +109,7 @@ def frames(name: str, start: float, end: float, step: float = 0.25) -> list[tupl
 @pytest.mark.slow
 def test_two_men_side_by_side_are_never_one_track() -> None:
     """At 36.3 s of Tears of Steel a young man is left, one with glasses right of him and further back."""
-    found = tracks_of_shot(
-        frames("tears-of-steel-battle.webm", 36.3, 37.4), 0, make_face_models(CastSettings())
-    )
+    found = tracks_of_shot(frames("tears-of-steel-battle.webm", 36.3, 37.4), 0, FaceModels(CastSettings()))
     larger = [[f.box.height > 0.42 for f in track.faces] for track in found]
     assert {True, False} == {row[0] for row in larger}
     assert max(len(row) for row in larger) > 2
