@@ -43,7 +43,7 @@ def engine_for(
 
 def engine_with(tree: dict[str, Any], time: StoppedTime | None = None, stage: Stage = "stage1") -> OpenAI:
     time = time or StoppedTime()
-    return OpenAI.for_stage(build_settings(Config, tree), stage, sleep=time.sleep, clock=time.clock)
+    return OpenAI(build_settings(Config, tree), stage, sleep=time.sleep, clock=time.clock)
 
 
 def ask(

@@ -120,10 +120,17 @@ def look_for_painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
     """All that look for faces look for painted ones."""
     models = PaintedFaces()
 
-    def make(settings: CastSettings, progress: Progress) -> PaintedFaces:
-        return models
+    known = {
+        name: getattr(models, name)
+        for name in ("identity", "threshold", "margin", "join", "same", "following")
+    }
 
-    monkeypatch.setattr(facemodels, "FaceModels", make)
+    def make(self: facemodels.FaceModels, settings: CastSettings, progress: Progress | None = None) -> None:
+        vars(self).update(known)
+
+    monkeypatch.setattr(facemodels.FaceModels, "__init__", make)
+    monkeypatch.setattr(facemodels.FaceModels, "find", lambda self, *looked: models.find(*looked))
+    monkeypatch.setattr(facemodels.FaceModels, "read", lambda self, *looked: models.read(*looked))
     monkeypatch.setattr(facemodels, "weights_file", lambda name, progress=None: Path(name))
     return models
 

@@ -155,11 +155,9 @@ class OpenAI:
         self._progress: Progress = NoProgress()
 
     @classmethod
-    def for_stage(
-        cls, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
-    ) -> Self:
-        """As the constructor says."""
-        return cls(config, stage, sleep=sleep, clock=clock)
+    def for_stage(cls, config: Config, stage: Stage) -> Self:
+        """The engine of one of the stages."""
+        return cls(config, stage)
 
     def get_ready(self, progress: Progress) -> None:
         """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.

@@ -140,11 +140,8 @@ class TextReader:
         left, top = corners.min(0) / (width, height)
         right, bottom = corners.max(0) / (width, height)
         if left >= right or top >= bottom:
-            box = None
-        else:
-            box = Box(*(round(float(side), 4) for side in (left, top, right, bottom)))
-        if box is None:
             return None
+        box = Box(*(round(float(side), 4) for side in (left, top, right, bottom)))
         strip = straighten(image, corners)
         near = (read for read in before if read.box.iou(box) > 0.8)
         known = next((read for read in near if not differs(strip, read.strip, SAME_LINE)), None)
@@ -256,10 +253,9 @@ def reading_order(quads: Sequence[Corners]) -> list[Corners]:
     """From top to bottom, and from left to right where the middles lie within half a line."""
     rows: list[list[Corners]] = []
     for quad in sorted(quads, key=lambda quad: float(quad[:, 1].mean())):
-        last = rows[-1][0] if rows else None
-        if last is not None and quad[:, 1].mean() - last[:, 1].mean() < 0.5 * min(
-            _height(quad), _height(last)
-        ):
+        first = rows[-1][0] if rows else quad
+        below = quad[:, 1].mean() - first[:, 1].mean()
+        if rows and below < 0.5 * min(_height(quad), _height(first)):
             rows[-1].append(quad)
         else:
             rows.append([quad])
@@ -435,10 +431,6 @@ def is_word(word: str) -> bool:
     if any(character.isdigit() for character in plain):
         short = plain.replace("-", "")
         return len(short) <= 4 and (short.isupper() or short.rstrip("sthndr").isdigit())
-    return _is_latin_word(plain)
-
-
-def _is_latin_word(plain: str) -> bool:
     has_vowel = any(character in _VOWELS for character in plain.lower())
     if plain.isupper():
         return has_vowel or len(plain) <= 4
