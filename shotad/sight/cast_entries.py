@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -410,6 +411,7 @@ def read_text(path: Path) -> str:
         raise CastError(f"{path}, line {line}: this is no UTF-8 text.", "Save the file as UTF-8.") from None
 
 
+@lru_cache(maxsize=4)  # each change asks for the nodes of one text several times
 def compose(text: str, path: Path) -> yaml.Node | None:
     """The document's node; None where nothing but comments stands. Raises CastError with the line."""
     try:
