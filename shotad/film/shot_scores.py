@@ -16,7 +16,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
@@ -220,8 +220,8 @@ class LearnedCutFinder:
     fade. Shots may be short.
     """
 
-    def __init__(self, settings: ShotSettings, chances: Chances) -> None:
-        self._width, self._chances = settings.window_width, chances
+    def __init__(self, settings: ShotSettings, network: Callable[[], Chances]) -> None:
+        self._width, self._network = settings.window_width, network
         self._clear = (LEAST_CONTENT, settings.adaptive_threshold)
         self.delay = MOST + REACH
         self._cuts: list[int] = []
@@ -283,6 +283,11 @@ class LearnedCutFinder:
         near = [*before, *self._scores[index + 1 : index + self._width + 1]]
         ratio = score / max(sum(near) / max(len(near), 1), 1e-5)
         return any(score >= least and ratio >= times for least, times in by)
+
+    @cached_property
+    def _chances(self) -> Chances:
+        """Loaded when it is first asked, and let go with this: it takes a tenth of a gigabyte."""
+        return self._network()
 
     def _decide(self) -> list[int]:
         """The cuts among those that wait. The pictures kept end at the last frame that was added."""

@@ -19,7 +19,7 @@ from shotad.film import Frame, cut_net, survey
 
 Picture = npt.NDArray[np.uint8]
 Pictures = npt.NDArray[np.uint8]
-LEARNED = ShotSettings(detector="learned")
+LEARNED = ShotSettings()
 
 
 def film_of(levels: Sequence[float | Picture]) -> Any:
@@ -60,7 +60,7 @@ def oracle(monkeypatch: pytest.MonkeyPatch) -> Oracle:
 
 
 def found(levels: Sequence[float | Picture], **settings: Any) -> tuple[int, ...]:
-    return survey(film_of(levels), ShotSettings(**{"detector": "learned", **settings})).cuts
+    return survey(film_of(levels), ShotSettings(**settings)).cuts
 
 
 DOUBTFUL = [20] * 60 + [50, 110] + [170] * 60
@@ -147,14 +147,15 @@ def test_shots_may_be_short_where_the_network_is_sure(oracle: Oracle) -> None:
     assert found(levels) == (60, 66)
 
 
-def test_the_network_is_fetched_for_learned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_is_loaded_only_where_there_is_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> Any:
         raise WeightsError("no weights here")
 
     monkeypatch.setattr(cut_net, "cut_net", refuse)
-    survey(film_of([20] * 60 + [80] * 60), ShotSettings())
+    survey(film_of(DOUBTFUL), ShotSettings(detector="adaptive"))
+    survey(film_of([20] * 60 + [80] * 60), LEARNED)
     with pytest.raises(WeightsError, match="no weights here"):
-        survey(film_of([20] * 60 + [80] * 60), LEARNED)
+        survey(film_of(DOUBTFUL), LEARNED)
 
 
 # The network
@@ -240,7 +241,7 @@ def test_cuts_of_a_battle_that_scores_alone_miss() -> None:
         pytest.skip("the network's weights are not here")
     truth = benchmark.truths()[name]
     learned, _ = benchmark.measure(path, LEARNED, truth, 0, 1e9)
-    adaptive, _ = benchmark.measure(path, ShotSettings(), truth, 0, 1e9)
+    adaptive, _ = benchmark.measure(path, ShotSettings(detector="adaptive"), truth, 0, 1e9)
     assert (adaptive.hard_found, adaptive.false) == (16, 0)
     assert learned.hard_found >= 24
     assert learned.false == 0

@@ -27,11 +27,11 @@ class FilmSettings(Settings):
 
 
 class ShotSettings(Settings):
-    """PySceneDetect's AdaptiveDetector; the defaults are the library's own (Shot-by-Shot, section 3.1)."""
+    """How shots are found; the numbers are PySceneDetect's own defaults (Shot-by-Shot, section 3.1)."""
 
-    detector: Literal["adaptive", "learned"] = "adaptive"
-    """``adaptive``: PySceneDetect's cuts; ``learned``: motion decides, and TransNet V2 where that is in doubt
-    and of dissolves and fades; shots may be shorter than ``min_scene_len`` then."""
+    detector: Literal["learned", "adaptive"] = "learned"
+    """``learned``: motion decides, and TransNet V2 where that is in doubt and of dissolves and fades; shots
+    may be shorter than ``min_scene_len`` then. ``adaptive``: the cuts of PySceneDetect's AdaptiveDetector."""
     adaptive_threshold: float = Field(3.0, gt=0)
     """Times the score of its neighbours that the score of a cut has at least."""
     min_scene_len: int = Field(15, ge=1)
