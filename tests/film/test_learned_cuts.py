@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks import cuts as benchmark
 from shotad.core import ShotSettings, WeightsError, weight_store
-from shotad.film import Frame, cut_net, survey
+from shotad.film import Frame, cut_net, shot_scores, survey
 
 Picture = npt.NDArray[np.uint8]
 Pictures = npt.NDArray[np.uint8]
@@ -131,6 +131,23 @@ def test_a_dissolve_is_one_cut_where_the_network_sees_it(oracle: Oracle) -> None
     oracle.slow = [int(picture[0, 0, 0]) for picture in between[1:-1]]
     (cut,) = found(dissolve)
     assert 60 <= cut < 90
+
+
+def test_what_fades_to_black_is_cut_where_it_is_black(oracle: Oracle) -> None:
+    fades = [np.asarray(scene(1) * share, np.uint8) for share in np.linspace(1, 0, 20)]
+    back = [np.asarray(scene(2) * share, np.uint8) for share in np.linspace(0, 1, 20)]
+    oracle.slow = [int(picture[0, 0, 0]) for picture in (*fades[1:], *back[:-1])]
+    (cut,) = found([*[scene(1)] * 60, *fades, *back, *[scene(2)] * 60])
+    assert fades[cut - 60].mean() < shot_scores.BLACK <= fades[cut - 61].mean()
+
+
+def test_a_fade_in_at_the_start_of_a_film_is_no_cut(oracle: Oracle) -> None:
+    fade = [
+        np.asarray(scene(1) * share + scene(2) * (1 - share), np.uint8) for share in np.linspace(0, 1, 30)
+    ]
+    oracle.slow = [int(picture[0, 0, 0]) for picture in fade[1:-1]]
+    assert found([*fade, *[scene(1)] * 60]) == ()
+    assert oracle.seen
 
 
 def test_light_that_changes_is_not_even_asked_about(oracle: Oracle) -> None:

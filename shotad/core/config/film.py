@@ -47,7 +47,7 @@ class ShotSettings(Settings):
         """See `Settings.with_former`; without ``adaptive``: before there was a choice, keys named none."""
         tree = super().with_former(leave_out)
         if tree.get("detector") == "learned":
-            tree["detector"] = "learned-3"  # raise it with every change of its cuts: records depend on it
+            tree["detector"] = "learned-4"  # raise it with every change of its cuts: records depend on it
         return {key: value for key, value in tree.items() if (key, value) != ("detector", "adaptive")}
 
 
