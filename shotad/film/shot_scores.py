@@ -68,8 +68,8 @@ CHANGING, CHANGED = 0.1, 3.0
 labelled ones that it is asked about at least 3.6, of what is none at most 1.8 (the tuning half)."""
 CLEAR = 0.5
 """Chance of a cut from which a slow change needs no mixed frame: it may be one to white."""
-BLACK = 5.0
-"""Mean level below which a picture is black: what fades out ends there."""
+BLACK = 24
+"""Level below which all of a picture is black: what fades out ends there."""
 PICTURE, MOVING = (48, 27), (128, 72)
 """(width, height) of the network's pictures, and of those in which motion is looked for."""
 
@@ -313,7 +313,7 @@ class LearnedCutFinder:
             known = any(first <= other <= last for other in self._cuts)
             mixed = any(i - start in run and not self._stands_out(i) for i in waiting)
             if not known and (mixed or cut[run].max() >= CLEAR):
-                black = [i for i in run if pictures[i].mean() < BLACK]
+                black = [i for i in run if pictures[i].max() < BLACK]
                 found.append(int(black[0] if black else run[np.argmax(cut[run])] + 1) + start)
                 self._cuts.append(found[-1])
         return found
