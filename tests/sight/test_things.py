@@ -74,6 +74,16 @@ def named(
     return things_of(firsts, others, Stretch(2, times, (STILL,) * (len(firsts) - 1), 1.8), ask)
 
 
+def test_what_dissolves_away_or_comes_up_is_of_another_shot() -> None:
+    cat, car = frames_of("cat", 0.9, 12), [[thing("car", 0.9, Box(0, 0, 0.2, 0.3), i / 4)] for i in range(12)]
+    dissolves = [cat[i] * (i < 4) + car[i] * (i >= 3) for i in range(12)]
+    assert [fact.name for fact in named(dissolves)] == ["car"]
+    comes_up = [car[i] * (i < 9) + cat[i] * (i >= 8) for i in range(12)]
+    assert [fact.name for fact in named(comes_up)] == ["car"]
+    # Of a shot that is hardly longer it may be all there is.
+    assert [fact.name for fact in named(cat[:4])] == ["cat"]
+
+
 CAR = [[thing("car", 0.9, second=i / 4)] for i in range(6)]
 
 
