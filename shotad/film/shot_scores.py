@@ -68,7 +68,7 @@ CHANGING, CHANGED = 0.1, 3.0
 labelled ones that it is asked about at least 3.6, of what is none at most 1.8 (the tuning half)."""
 CLEAR = 0.5
 """Chance of a cut from which a slow change needs no mixed frame: it may be one to white."""
-BLACK = 24
+BLACK = 10
 """Level below which all of a picture is black: what fades out ends there."""
 PICTURE, MOVING = (48, 27), (128, 72)
 """(width, height) of the network's pictures, and of those in which motion is looked for."""
