@@ -118,8 +118,9 @@ def _thing(
     since = course.track.first if course else moments[0]
     movement = course.movement if course else None
     return ThingFact(
-        stretch.shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3), movement
-    )
+        stretch.shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3), movement,
+        last=round(moments[-1], 3),
+    )  # fmt: skip
 
 
 def _is_several(boxes: Sequence[Box]) -> bool:

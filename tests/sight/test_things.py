@@ -94,7 +94,7 @@ def frames_of(name: str, score: float, number: int = 6) -> list[list[Sighting]]:
 def test_a_thing_has_its_place_time_size_and_way() -> None:
     (fact,) = named([[], *frames_of("car", 0.9)[1:]])
     assert (fact.shot, fact.name, fact.count, fact.place, fact.since) == (2, "car", 1, "centre", 0.25)
-    assert (fact.sure, fact.area) == (0.9, pytest.approx(MIDDLE.area, abs=1e-3))
+    assert (fact.last, fact.sure, fact.area) == (1.25, 0.9, pytest.approx(MIDDLE.area, abs=1e-3))
     # A thing that goes its way moves from then on.
     boxes = [Box(x, 0.4, x + 0.2, 0.8) for x in [0.1] * 4 + [0.1 + 0.06 * i for i in range(9)]]
     (fact,) = named([[thing("car", 0.9, box, i / 4)] for i, box in enumerate(boxes)])
