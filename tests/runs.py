@@ -25,7 +25,7 @@ from shotad.film import open_film
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
-QUICK = ("engine=fake", "slots.find_credits=false", "scale.method=none")
+QUICK = ("engine=fake", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none")
 SMALL = ("frames.min_pixels=12544", "frames.max_pixels=25088")
 """Small frames, for what does not depend on their size."""
 

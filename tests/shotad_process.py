@@ -22,7 +22,7 @@ SECRET = "sk-0c0ffee0-never-to-be-written-down"
 """What stands in the environment as the key of the endpoint."""
 
 PLAIN = (
-    "speech.source=none", "slots.find_credits=false", "scale.method=none", "frames.min_pixels=12544",
+    "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none", "frames.min_pixels=12544",
     "frames.max_pixels=25088", "frames.inside=3", "frames.outside=2",
 )  # fmt: skip
 """Few and small frames, and nothing that needs weights."""

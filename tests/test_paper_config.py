@@ -68,16 +68,16 @@ GPT_4O: dict[str, Any] = {
 
 DATASETS: dict[str, dict[str, Any]] = {
     "cmd-ad": {
-        "shots.adaptive_threshold": 3.0, "shots.min_scene_len": 15, "shots.window_width": 2,
+        "shots.detector": "adaptive", "shots.adaptive_threshold": 3.0, "shots.min_scene_len": 15, "shots.window_width": 2,
         "slots.seconds_per_word": 0.275, "prompt.medium": "movie", "prompt.verbs": tuple(CMD_VERBS.split()),
     },
     "tv-ad": {
-        "shots.adaptive_threshold": 1.5, "shots.min_scene_len": 2, "shots.window_width": 1,
+        "shots.detector": "adaptive", "shots.adaptive_threshold": 1.5, "shots.min_scene_len": 2, "shots.window_width": 1,
         "slots.seconds_per_word": 0.2695, "prompt.medium": "TV series", "prompt.characters": "apart",
         "prompt.verbs": tuple(TV_VERBS.split()),
     },
     "mad-eval": {
-        "shots.adaptive_threshold": 1.5, "shots.min_scene_len": 15, "shots.window_width": 2,
+        "shots.detector": "adaptive", "shots.adaptive_threshold": 1.5, "shots.min_scene_len": 15, "shots.window_width": 2,
         "slots.seconds_per_word": 0.5102, "prompt.medium": "movie", "prompt.verbs": tuple(MAD_VERBS.split()),
         "measures.recall.k": 5, "measures.recall.neighbours": 16,
     },

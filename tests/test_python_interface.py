@@ -24,7 +24,7 @@ from tests.rendering.described import film_with
 
 ROOT = Path(__file__).resolve().parents[1]
 FAST = {
-    "engine": "fake", "slots.find_credits": False, "speech": {"source": "none"}, "scale.method": "none",
+    "engine": "fake", "shots.detector": "adaptive", "slots.find_credits": False, "speech": {"source": "none"}, "scale.method": "none",
     "threads.features": "grid", "frames": {"min_pixels": 12544, "max_pixels": 25088},
 }  # fmt: skip
 """Settings by which a film is described at once and without weights."""
@@ -123,7 +123,7 @@ def test_it_writes_what_the_command_writes(here: Path) -> None:
     from shotad.cli.main import cli
 
     described(out="python", start=3.0, end=12.0)
-    words = [word for name in ("slots.find_credits=false", "speech.source=none", "scale.method=none",
+    words = [word for name in ("slots.find_credits=false", "speech.source=none", "shots.detector=adaptive", "scale.method=none",
              "threads.features=grid", "frames.min_pixels=12544", "frames.max_pixels=25088")
              for word in ("--set", name)]  # fmt: skip
     part = ["--from", "3", "--to", "12"]

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 SPEC = FilmSpec(frames=1000, gop=50, cuts=tuple(range(90, 990, 90)))
 QUICK = (
-    "engine=fake", "speech.source=auto", "slots.find_credits=false", "scale.method=none",
+    "engine=fake", "shots.detector=adaptive", "speech.source=auto", "slots.find_credits=false", "scale.method=none",
     "frames.min_pixels=12544", "frames.max_pixels=25088",
 )  # fmt: skip
 SLACK = 60

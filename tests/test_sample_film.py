@@ -34,7 +34,7 @@ def sound() -> npt.NDArray[np.float32]:
 
 def find(path: str) -> ShotList:
     with open_film(FILM) as film:
-        return survey(film, ShotSettings(path=path))  # type: ignore[arg-type]
+        return survey(film, ShotSettings(detector="adaptive", path=path))  # type: ignore[arg-type]
 
 
 def loudness(sound: npt.NDArray[np.float32], start: float, end: float) -> float:

@@ -30,7 +30,7 @@ SET_UPS = (0, 1, 0, 1, 2, 0, 1, 3, 4, 3)
 """The camera of each shot: what `Maker` sees in its frames."""
 SCALES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 2)
 SETTINGS = (
-    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
     "frames.min_pixels=12544", "frames.max_pixels=25088",
 )  # fmt: skip
 

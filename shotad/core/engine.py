@@ -293,8 +293,8 @@ MANY = 4
 @dataclass(frozen=True, slots=True)
 class ThingFact:
     """An object or animal named with certainty: seen in several frames, by a wide margin. ``since``: the
-    second of the first frame that shows as many, or from which one moves, ``area`` its share of the picture
-    (None: not known), ``movement`` left, right, up or down, by itself."""
+    second of the first frame that shows as many, or from which one moves, ``last`` that of the last, ``area``
+    its share of the picture (None: not known), ``movement`` left, right, up or down, by itself."""
 
     shot: int
     name: str
@@ -304,6 +304,7 @@ class ThingFact:
     since: float | None = None
     area: float | None = None
     movement: Movement | None = None
+    last: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,8 @@ def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str
         if given is not None:
             rows = given_shots(given, film.info.duration)
             return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
+        if config.shots.detector == "learned":
+            weights_file("transnetv2", context.progress)
         task = context.progress.task("Finding shots", film.info.duration or None, "s")
         try:
             found = survey(

@@ -347,7 +347,8 @@ def _seen(
 ) -> Iterator[Statement]:
     """People and things of one shot; those that are merely there share one clause."""
     yield from (_hands(fact) for fact in things if fact.name == _HAND)
-    things = [fact for fact in things if fact.name != _HAND]
+    *before, things = _at_one_time([fact for fact in things if fact.name != _HAND])
+    yield from (_company([], gone, light, seen=bool(people)) for gone in before)
     if (
         things
         and len(people) == 1
@@ -358,6 +359,17 @@ def _seen(
     yield from (_people(fact, light, same) for fact in people)
     if things:
         yield _company([], things, light, seen=bool(people))
+
+
+def _at_one_time(things: list[ThingFact]) -> list[list[ThingFact]]:
+    """The things in groups that are seen together, one after the other; one group at least."""
+    groups: list[list[ThingFact]] = [[]]
+    for fact in sorted(things, key=lambda fact: fact.since or 0.0):
+        gone = [o for o in groups[-1] if o.last is not None and o.last < (fact.since or 0.0)]
+        if gone:
+            groups.append([])
+        groups[-1].append(fact)
+    return groups
 
 
 def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
@@ -421,8 +433,10 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *,
     known = [f.since for f in things if f.since is not None]
     known += [f.first if f.since is None else f.since for f in people]
     since = max(known, default=None)
+    gone = [f.last for f in things if f.last is not None and since is not None]
+    time = (since or 0.0, min(gone)) if gone else None
     return Statement(
-        "thing", things[0].shot, worth, clauses, heads=heads, names=names, sure=sure, since=since
+        "thing", things[0].shot, worth, clauses, heads=heads, names=names, sure=sure, since=since, time=time
     )
 
 

@@ -94,7 +94,7 @@ from shotad.sight import (
     with_missed,
 )
 
-REVISION = "12"
+REVISION = "13"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""

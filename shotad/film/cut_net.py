@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,7 +32,6 @@ _REACH = 50
 _Array = npt.NDArray[Any]
 
 
-@cache
 def cut_net() -> CutNet:
     """The network with the weights that the manifest names, fetched where they are not here.
 

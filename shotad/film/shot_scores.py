@@ -16,7 +16,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
@@ -68,6 +68,8 @@ CHANGING, CHANGED = 0.1, 3.0
 labelled ones that it is asked about at least 3.6, of what is none at most 1.8 (the tuning half)."""
 CLEAR = 0.5
 """Chance of a cut from which a slow change needs no mixed frame: it may be one to white."""
+BLACK = 10
+"""Level below which all of a picture is black: what fades out ends there."""
 PICTURE, MOVING = (48, 27), (128, 72)
 """(width, height) of the network's pictures, and of those in which motion is looked for."""
 
@@ -220,8 +222,8 @@ class LearnedCutFinder:
     fade. Shots may be short.
     """
 
-    def __init__(self, settings: ShotSettings, chances: Chances) -> None:
-        self._width, self._chances = settings.window_width, chances
+    def __init__(self, settings: ShotSettings, network: Callable[[], Chances]) -> None:
+        self._width, self._network = settings.window_width, network
         self._clear = (LEAST_CONTENT, settings.adaptive_threshold)
         self.delay = MOST + REACH
         self._cuts: list[int] = []
@@ -284,6 +286,11 @@ class LearnedCutFinder:
         ratio = score / max(sum(near) / max(len(near), 1), 1e-5)
         return any(score >= least and ratio >= times for least, times in by)
 
+    @cached_property
+    def _chances(self) -> Chances:
+        """Loaded when it is first asked, and let go with this: it takes a tenth of a gigabyte."""
+        return self._network()
+
     def _decide(self) -> list[int]:
         """The cuts among those that wait. The pictures kept end at the last frame that was added."""
         waiting, self._waiting = self._waiting, []
@@ -298,7 +305,7 @@ class LearnedCutFinder:
                 self._cuts.append(index)
         changing = np.flatnonzero(change >= CHANGING)
         for run in np.split(changing, np.flatnonzero(np.diff(changing) > SLOW) + 1):
-            if change[run].sum() < CHANGED:
+            if change[run].sum() < CHANGED or start + run[0] < SLOW:  # out of black: no shot was before
                 continue
             # What begins before the first picture may have been found with those before.
             first = start + run[0] - (SLOW if run[0] else SLOW + REACH)
@@ -306,7 +313,8 @@ class LearnedCutFinder:
             known = any(first <= other <= last for other in self._cuts)
             mixed = any(i - start in run and not self._stands_out(i) for i in waiting)
             if not known and (mixed or cut[run].max() >= CLEAR):
-                found.append(int(run[np.argmax(cut[run])]) + start + 1)
+                black = [i for i in run if pictures[i].max() < BLACK]
+                found.append(int(black[0] if black else run[np.argmax(cut[run])] + 1) + start)
                 self._cuts.append(found[-1])
         return found
 

@@ -55,7 +55,7 @@ class ShotFinder:
         if settings.detector == "learned":
             from shotad.film.cut_net import cut_net
 
-            self._finder = LearnedCutFinder(settings, cut_net())
+            self._finder = LearnedCutFinder(settings, cut_net)
         self._scores = array("d")
         # A cut is found some frames late, so its moment must be remembered that long.
         self._recent: deque[float] = deque(maxlen=self._finder.delay + 1)

@@ -52,6 +52,8 @@ _PASSING = 2.0
 """The same for a thing with a name."""
 _FAR = 0.12
 """Fraction of the picture that a figure must go."""
+_DISSOLVE = 1.0
+"""Seconds at either end of a shot in which the one beside it may be seen."""
 _PART = 0.6
 """Share of a box within a larger one from which it is a part of that."""
 _LARGEST = 0.5
@@ -73,7 +75,8 @@ def things_of(
     found: dict[str, list[Track[Sighting]]] = {}
     for track in link(listed, stretch.shifts):
         name = track.seen[0].name
-        if all(s.name == name for s in track.seen) and _agree(track, seconds, ask):
+        mine = all(s.name == name for s in track.seen) and not _is_of_another_shot(track, stretch)
+        if mine and _agree(track, seconds, ask):
             found.setdefault(name, []).append(track)
     return [_thing(name, tracks, firsts, stretch) for name, tracks in sorted(found.items())]
 
@@ -115,8 +118,9 @@ def _thing(
     since = course.track.first if course else moments[0]
     movement = course.movement if course else None
     return ThingFact(
-        stretch.shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3), movement
-    )
+        stretch.shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3), movement,
+        last=round(moments[-1], 3),
+    )  # fmt: skip
 
 
 def _is_several(boxes: Sequence[Box]) -> bool:
@@ -127,6 +131,15 @@ def _is_several(boxes: Sequence[Box]) -> bool:
 
 def _is_part(one: Box, other: Box) -> bool:
     return one.area < other.area and overlap(one, other) >= _PART
+
+
+def _is_of_another_shot(track: Track[Sighting], stretch: Stretch) -> bool:
+    """True for what dissolves away as a shot begins, or comes up as it ends."""
+    start, end = stretch.seconds[0], stretch.seconds[-1]
+    if end - start < 2 * _DISSOLVE:
+        return False
+    before, after = track.last < start + _DISSOLVE, track.first > end - _DISSOLVE
+    return (stretch.opens and before) or (stretch.closes and after)
 
 
 def _agree(

@@ -24,7 +24,7 @@ TAKES = (
 )  # fmt: skip
 CUTS = (0, 6, 12, 18, 24, 30)
 SMALL = (
-    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
     "threads.features=none", "frames.min_pixels=12544", "frames.max_pixels=25088", "context.past=0",
     "context.future=0",
 )  # fmt: skip

@@ -19,7 +19,7 @@ from shotad.description import Engines
 from tests.media import FilmSpec, make_film
 
 ASSIGNMENTS = (
-    "engine=fake", "slots.find_credits=false", "speech.source=none", "scale.method=none", "threads.features=none",
+    "engine=fake", "slots.find_credits=false", "speech.source=none", "shots.detector=adaptive", "scale.method=none", "threads.features=none",
 )  # fmt: skip
 CONFIG = load_config(None, ASSIGNMENTS)
 FILM = FilmSpec(frames=160, cuts=(60, 110))

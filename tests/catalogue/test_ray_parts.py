@@ -291,7 +291,13 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 SETTINGS = (
-    *("engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none"),
+    *(
+        "engine=fake",
+        "speech.source=none",
+        "shots.detector=adaptive",
+        "slots.find_credits=false",
+        "scale.method=none",
+    ),
     *("threads.features=grid", "frames.min_pixels=12544", "frames.max_pixels=25088"),
 )
 TOLD = {"stage1.jsonl", "stage1.aside.jsonl", "stage2.jsonl", "done.json"}

@@ -38,7 +38,7 @@ SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
 SLOTS = ("s00000200", "s00010240", "s00015360")
 ENGINE = "tests.ray_engine:Watched"
 SETTINGS = (
-    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
     "frames.min_pixels=12544", "frames.max_pixels=25088",
 )  # fmt: skip
 CREWS = RaySettings(

@@ -22,7 +22,7 @@ FAKE = (
     *(
         word
         for setting in (
-            "slots.find_credits=false", "speech.source=none", "scale.method=none", "threads.features=grid",
+            "slots.find_credits=false", "speech.source=none", "shots.detector=adaptive", "scale.method=none", "threads.features=grid",
         )
         for word in ("--set", setting)
     ),

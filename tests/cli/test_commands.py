@@ -98,11 +98,12 @@ def test_a_film_full_of_speech_says_why_it_has_no_slot(shotad: Shotad, film: Pat
 
 
 def test_shots_and_slots_alone(shotad: Shotad, film: Path) -> None:
-    shots = json.loads(shotad("shots", film, "--json").out)["shots"]
+    plain = ("--set", "shots.detector=adaptive")
+    shots = json.loads(shotad("shots", film, *plain, "--json").out)["shots"]
     assert {0, 100, 200} <= {row["frame"] for row in shots}
-    table = shotad("shots", film).out
+    table = shotad("shots", film, *plain).out
     assert f"{len(shots)} shots, mean length" in table
-    args = ("--set", "slots.find_credits=false", "--set", "speech.source=none")
+    args = (*plain, "--set", "slots.find_credits=false", "--set", "speech.source=none")
     slots = json.loads(shotad("slots", film, *args, "--json").out)
     assert slots["slots"]
     assert slots["speech"] == []
@@ -224,7 +225,7 @@ def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(la
 
 
 PLAIN = (
-    "--set", "slots.find_credits=false", "--set", "speech.source=none", "--set", "threads.features=none",
+    "--set", "slots.find_credits=false", "--set", "speech.source=none", "--set", "shots.detector=adaptive", "--set", "threads.features=none",
     "--set", "scale.method=none",
 )  # fmt: skip
 

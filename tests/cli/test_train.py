@@ -73,7 +73,12 @@ def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, P
     checkpoint = tmp_path / "run" / "best.safetensors"
     film = make_film(FilmSpec(frames=300, cuts=(100, 200))).path
     out = tmp_path / "work"
-    usual = ("threads.features=none", "slots.find_credits=false", "speech.source=none")
+    usual = (
+        "threads.features=none",
+        "slots.find_credits=false",
+        "speech.source=none",
+        "shots.detector=adaptive",
+    )
     settings = [word for one in (f"scale.checkpoint={checkpoint}", *usual) for word in ("--set", one)]
     said = shotad("describe", film, "--engine", "fake", "--out", out, *settings)
     assert said.code == 0, said.err

@@ -135,6 +135,8 @@ GOLDEN = [
     (Facts((1,), people=(person(count=12, posture="sits"),)), {"A crowd sits."}),
     (Facts((1,), people=(person(posture="lies", size=0.2),), light=(light(1, "dark"),)), {"In the distance, a figure lies."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, area=0.5),)), {"A car fills the picture."}),
+    # What is gone when the other comes does not appear with it.
+    (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, 4.5, last=9.0), ThingFact(1, "cat", 1, "centre", 0.8, 1.0, last=4.0))), {f"{cat}, then {car}." for cat in ("A cat appears", "There is a cat") for car in ("a car appears on the left", "there is a car on the left")}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.8), ThingFact(1, "car", 1, "left", 0.9))), {"A car appears on the left.", "There is a car on the left."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, movement="left"),)), {"A car drives to the left."}),
     (Facts((1,), things=(ThingFact(1, "dog", 1, "centre", 0.9, movement="down"),)), {"A dog moves down."}),

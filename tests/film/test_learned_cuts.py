@@ -15,11 +15,11 @@ import pytest
 
 from benchmarks import cuts as benchmark
 from shotad.core import ShotSettings, WeightsError, weight_store
-from shotad.film import Frame, cut_net, survey
+from shotad.film import Frame, cut_net, shot_scores, survey
 
 Picture = npt.NDArray[np.uint8]
 Pictures = npt.NDArray[np.uint8]
-LEARNED = ShotSettings(detector="learned")
+LEARNED = ShotSettings()
 
 
 def film_of(levels: Sequence[float | Picture]) -> Any:
@@ -60,7 +60,7 @@ def oracle(monkeypatch: pytest.MonkeyPatch) -> Oracle:
 
 
 def found(levels: Sequence[float | Picture], **settings: Any) -> tuple[int, ...]:
-    return survey(film_of(levels), ShotSettings(**{"detector": "learned", **settings})).cuts
+    return survey(film_of(levels), ShotSettings(**settings)).cuts
 
 
 DOUBTFUL = [20] * 60 + [50, 110] + [170] * 60
@@ -133,6 +133,23 @@ def test_a_dissolve_is_one_cut_where_the_network_sees_it(oracle: Oracle) -> None
     assert 60 <= cut < 90
 
 
+def test_what_fades_to_black_is_cut_where_it_is_black(oracle: Oracle) -> None:
+    fades = [np.asarray(scene(1) * share, np.uint8) for share in np.linspace(1, 0, 20)]
+    back = [np.asarray(scene(2) * share, np.uint8) for share in np.linspace(0, 1, 20)]
+    oracle.slow = [int(picture[0, 0, 0]) for picture in (*fades[1:], *back[:-1])]
+    (cut,) = found([*[scene(1)] * 60, *fades, *back, *[scene(2)] * 60])
+    assert fades[cut - 60].max() < shot_scores.BLACK <= fades[cut - 61].max()
+
+
+def test_a_fade_in_at_the_start_of_a_film_is_no_cut(oracle: Oracle) -> None:
+    fade = [
+        np.asarray(scene(1) * share + scene(2) * (1 - share), np.uint8) for share in np.linspace(0, 1, 30)
+    ]
+    oracle.slow = [int(picture[0, 0, 0]) for picture in fade[1:-1]]
+    assert found([*fade, *[scene(1)] * 60]) == ()
+    assert oracle.seen
+
+
 def test_light_that_changes_is_not_even_asked_about(oracle: Oracle) -> None:
     oracle.slow = range(256)
     brighter = [scene(1) + np.uint8(level) for level in range(40)]
@@ -147,14 +164,15 @@ def test_shots_may_be_short_where_the_network_is_sure(oracle: Oracle) -> None:
     assert found(levels) == (60, 66)
 
 
-def test_the_network_is_fetched_for_learned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_is_loaded_only_where_there_is_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> Any:
         raise WeightsError("no weights here")
 
     monkeypatch.setattr(cut_net, "cut_net", refuse)
-    survey(film_of([20] * 60 + [80] * 60), ShotSettings())
+    survey(film_of(DOUBTFUL), ShotSettings(detector="adaptive"))
+    survey(film_of([20] * 60 + [80] * 60), LEARNED)
     with pytest.raises(WeightsError, match="no weights here"):
-        survey(film_of([20] * 60 + [80] * 60), LEARNED)
+        survey(film_of(DOUBTFUL), LEARNED)
 
 
 # The network
@@ -240,7 +258,7 @@ def test_cuts_of_a_battle_that_scores_alone_miss() -> None:
         pytest.skip("the network's weights are not here")
     truth = benchmark.truths()[name]
     learned, _ = benchmark.measure(path, LEARNED, truth, 0, 1e9)
-    adaptive, _ = benchmark.measure(path, ShotSettings(), truth, 0, 1e9)
+    adaptive, _ = benchmark.measure(path, ShotSettings(detector="adaptive"), truth, 0, 1e9)
     assert (adaptive.hard_found, adaptive.false) == (16, 0)
     assert learned.hard_found >= 24
     assert learned.false == 0

@@ -131,7 +131,7 @@ def detect_shots(frames: Iterable[Frame], settings: ShotSettings, *, end: float)
 
 
 def ours(film: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.float64]]:
-    finder = ShotFinder(ShotSettings(**settings))
+    finder = ShotFinder(ShotSettings(detector="adaptive", **settings))
     for frame in decoded(film):
         finder.add(frame)
     return list(finder.finish(end=1e6).cuts), finder.scores
@@ -221,7 +221,7 @@ def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
     ticks = np.cumsum(steps) - steps[0]
     path = write_film(tmp_path / "vfr.mkv", images, ticks=ticks.tolist())
     with open_film(path) as film:
-        found = detect_shots(film.frames(), ShotSettings(), end=100.0)
+        found = detect_shots(film.frames(), ShotSettings(detector="adaptive"), end=100.0)
     assert found.cuts == (30, 60)
     expected = [0.0, ticks[30] / 1000, ticks[60] / 1000, 100.0]
     bounds = [shot.interval.start for shot in found.shots] + [found.end]
@@ -231,7 +231,7 @@ def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
 # One shot, no shot, wrong frames
 def test_films_without_frames_or_with_an_odd_matrix(tmp_path: Path) -> None:
     with pytest.raises(FilmError, match="no picture"):
-        detect_shots([], ShotSettings(), end=1.0)
+        detect_shots([], ShotSettings(detector="adaptive"), end=1.0)
     # A matrix that swscale does not know stops nobody.
     images = scene(1, 20, (320, 180)) + scene(2, 20, (320, 180))
     path = write_film(tmp_path / "film.mp4", images, matrix=8)
@@ -246,7 +246,7 @@ def test_a_change_of_size_is_compared_at_the_first_size(path: str) -> None:
         Frame(i / 24, i, av.VideoFrame.from_ndarray(image, "bgr24").reformat(format="yuv420p"), no_picture)
         for i, image in enumerate(images)
     ]
-    assert detect_shots(frames, ShotSettings(path=path), end=9.0).cuts == (40,)
+    assert detect_shots(frames, ShotSettings(detector="adaptive", path=path), end=9.0).cuts == (40,)
 
 
 @pytest.mark.slow
@@ -260,7 +260,9 @@ def test_real_film_is_cut_as_the_library_cuts_it(name: str) -> None:
         pytest.skip(f"the supplied film {name} is not here")
     cuts, scores = library(path)
     mad_cuts = library(path, **MAD)[0]
-    settings = [ShotSettings(path=way, **more) for way in ("exact", "fast") for more in ({}, MAD)]  # type: ignore[arg-type]
+    settings = [
+        ShotSettings(detector="adaptive", path=way, **more) for way in ("exact", "fast") for more in ({}, MAD)
+    ]  # type: ignore[arg-type]
     finders = [ShotFinder(one) for one in settings]
     for frame in decoded(path):
         for finder in finders:

@@ -27,7 +27,7 @@ from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
 SETTINGS = (
-    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
     "threads.features=grid", "frames.min_pixels=12544", "frames.max_pixels=25088",
 )  # fmt: skip
 

@@ -137,7 +137,7 @@ TAKES = (
     Take(3),
 )
 CAST_RUN = (
-    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
     "threads.features=none", "frames.min_pixels=12544", "frames.max_pixels=25088",
 )  # fmt: skip
 

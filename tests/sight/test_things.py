@@ -74,6 +74,16 @@ def named(
     return things_of(firsts, others, Stretch(2, times, (STILL,) * (len(firsts) - 1), 1.8), ask)
 
 
+def test_what_dissolves_away_or_comes_up_is_of_another_shot() -> None:
+    cat, car = frames_of("cat", 0.9, 12), [[thing("car", 0.9, Box(0, 0, 0.2, 0.3), i / 4)] for i in range(12)]
+    dissolves = [cat[i] * (i < 4) + car[i] * (i >= 3) for i in range(12)]
+    assert [fact.name for fact in named(dissolves)] == ["car"]
+    comes_up = [car[i] * (i < 9) + cat[i] * (i >= 8) for i in range(12)]
+    assert [fact.name for fact in named(comes_up)] == ["car"]
+    # Of a shot that is hardly longer it may be all there is.
+    assert [fact.name for fact in named(cat[:4])] == ["cat"]
+
+
 CAR = [[thing("car", 0.9, second=i / 4)] for i in range(6)]
 
 
@@ -84,7 +94,7 @@ def frames_of(name: str, score: float, number: int = 6) -> list[list[Sighting]]:
 def test_a_thing_has_its_place_time_size_and_way() -> None:
     (fact,) = named([[], *frames_of("car", 0.9)[1:]])
     assert (fact.shot, fact.name, fact.count, fact.place, fact.since) == (2, "car", 1, "centre", 0.25)
-    assert (fact.sure, fact.area) == (0.9, pytest.approx(MIDDLE.area, abs=1e-3))
+    assert (fact.last, fact.sure, fact.area) == (1.25, 0.9, pytest.approx(MIDDLE.area, abs=1e-3))
     # A thing that goes its way moves from then on.
     boxes = [Box(x, 0.4, x + 0.2, 0.8) for x in [0.1] * 4 + [0.1 + 0.06 * i for i in range(9)]]
     (fact,) = named([[thing("car", 0.9, box, i / 4)] for i, box in enumerate(boxes)])

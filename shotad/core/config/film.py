@@ -27,11 +27,11 @@ class FilmSettings(Settings):
 
 
 class ShotSettings(Settings):
-    """PySceneDetect's AdaptiveDetector; the defaults are the library's own (Shot-by-Shot, section 3.1)."""
+    """How shots are found; the numbers are PySceneDetect's own defaults (Shot-by-Shot, section 3.1)."""
 
-    detector: Literal["adaptive", "learned"] = "adaptive"
-    """``adaptive``: PySceneDetect's cuts; ``learned``: motion decides, and TransNet V2 where that is in doubt
-    and of dissolves and fades; shots may be shorter than ``min_scene_len`` then."""
+    detector: Literal["learned", "adaptive"] = "learned"
+    """``learned``: motion decides, and TransNet V2 where that is in doubt and of dissolves and fades; shots
+    may be shorter than ``min_scene_len`` then. ``adaptive``: the cuts of PySceneDetect's AdaptiveDetector."""
     adaptive_threshold: float = Field(3.0, gt=0)
     """Times the score of its neighbours that the score of a cut has at least."""
     min_scene_len: int = Field(15, ge=1)
@@ -47,7 +47,7 @@ class ShotSettings(Settings):
         """See `Settings.with_former`; without ``adaptive``: before there was a choice, keys named none."""
         tree = super().with_former(leave_out)
         if tree.get("detector") == "learned":
-            tree["detector"] = "learned-3"  # raise it with every change of its cuts: records depend on it
+            tree["detector"] = "learned-4"  # raise it with every change of its cuts: records depend on it
         return {key: value for key, value in tree.items() if (key, value) != ("detector", "adaptive")}
 
 
