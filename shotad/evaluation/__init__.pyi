@@ -36,7 +36,6 @@ from .interrater import (
 from .making_actions import (
     ads_of as ads_of,
     make_actions as make_actions,
-    make_maker as make_maker,
     write_actions as write_actions,
 )
 from .metric import (
