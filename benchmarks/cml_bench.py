@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from common import DATA
 
-from shotad.evaluation.human_agreement import coefficient
+from shotad.evaluation.report.comparing import coefficient
 
 PUBLISHED = DATA / "cml-bench"
 COLUMNS = (

@@ -9,10 +9,11 @@ import json
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from shotad import evaluation
 from shotad.cli.lazy import LazyGroup
 from shotad.cli.options import (
     PATH,
@@ -26,9 +27,6 @@ from shotad.cli.options import (
     write_files,
 )
 from shotad.core import Config, UsageError, load_config, readable_json, write_text
-
-if TYPE_CHECKING:
-    from shotad.evaluation import ReportInput, Result
 
 _DATASETS = {"check": ("shotad.cli.evaluate:check_command", "Check the files of a dataset.")}
 
@@ -56,12 +54,12 @@ def check_command(console: Console, **options: Any) -> None:
 
     Exit code 0 if everything that evaluation needs can be read, else 1. Prediction also needs the videos.
     """
-    from shotad.evaluation import check_dataset, check_text, load_dataset
-
     files = {name: options[name] for name in ("annotation", "actions", "shots", "casts")}
-    dataset = load_dataset(options["name"], options["root"], **files, strict=False)
-    check = check_dataset(dataset, console, videos=options["video_root"], need_videos=options["videos"])
-    console.result(check_text(check), check)
+    dataset = evaluation.load_dataset(options["name"], options["root"], **files, strict=False)
+    check = evaluation.check_dataset(
+        dataset, console, videos=options["video_root"], need_videos=options["videos"]
+    )
+    console.result(evaluation.check_text(check), check)
     if not check["whole"]:
         click.get_current_context().exit(1)
 
@@ -155,39 +153,28 @@ def ad_command(console: Console, **options: Any) -> None:
     The report goes to FILE.eval next to the predictions, or to --out: report.html, report.md, report.json,
     and items.csv with the values of each AD. A second run computes only what has changed.
     """
-    from shotad.evaluation import (
-        Shard,
-        check_folder,
-        check_same_dataset,
-        compare,
-        comparison_text,
-        evaluate,
-        read_report,
-        terminal_text,
-        write_comparison,
-        write_report,
-    )
-
     names = listed(options["metrics"])
-    shard = Shard.parse(options["shard"] or "1/1")
+    shard = evaluation.Shard.parse(options["shard"] or "1/1")
     folder = options["out"] or beside(options["predictions"][0], "eval")
-    check_folder(folder)
+    evaluation.check_folder(folder)
     inputs = given(options)
     # Read before anything is scored, and before it may be written over
-    earlier = read_report(options["compare"]) if options["compare"] is not None else None
+    earlier = evaluation.read_report(options["compare"]) if options["compare"] is not None else None
     if earlier is not None:
-        check_same_dataset(earlier, inputs.corpus.items, "these predictions")
-    run = evaluate(inputs, names, console, shard=shard, cache=options["cache"], force=options["force"])
+        evaluation.check_same_dataset(earlier, inputs.corpus.items, "these predictions")
+    run = evaluation.evaluate(
+        inputs, names, console, shard=shard, cache=options["cache"], force=options["force"]
+    )
     names = [*(result.name for result in run.results), *(name for name, _ in run.left_out)]
     if options["judge"] and not any("@" in name for name in names):
         console.note("None of these metrics needs a judge: --judge was not used.")
-    files = list(write_report(folder, run))
-    report = read_report(files[0].parent)
-    text, value = terminal_text(run), dict(report.head)
+    files = list(evaluation.write_report(folder, run))
+    report = evaluation.read_report(files[0].parent)
+    text, value = evaluation.terminal_text(run), dict(report.head)
     if earlier is not None:
-        comparison = compare(earlier, report, run.config.measures.report)
-        files += write_comparison(files[0].parent, comparison)
-        text = f"{text}\n\n{comparison_text(comparison)}"
+        comparison = evaluation.compare(earlier, report, run.config.measures.report)
+        files += evaluation.write_comparison(files[0].parent, comparison)
+        text = f"{text}\n\n{evaluation.comparison_text(comparison)}"
         value["comparison"] = comparison.record
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
@@ -213,29 +200,31 @@ def assisted_command(console: Console, **options: Any) -> None:
 
     The folder gets assisted.json, choices.jsonl with each choice, and the report of the chosen lines.
     """
-    from shotad.evaluation import as_json, assist, check_folder, render, write_report
-
     names, expert = listed(options["metrics"]), listed(options["expert"])
     predictions: Path = options["predictions"][0]
     folder = options["out"] or beside(predictions, "assisted")
-    check_folder(folder)
+    evaluation.check_folder(folder)
     inputs = given(options)
     for finding in inputs.findings:
         console.note(finding)
 
-    def tell(role: str, result: Result) -> None:
+    def tell(role: str, result: evaluation.Result) -> None:
         value = "not defined" if result.value is None else f"{result.value:.2f}"
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with kept(console, inputs.config, options) as context:
-        done = assist(inputs.corpus, names, context, expert=expert, done=tell)
-    written = write_report(folder, done.report(inputs))
-    write_text(folder / "assisted.json", json.dumps(as_json(done), ensure_ascii=False, indent=1) + "\n")
+        done = evaluation.assist(inputs.corpus, names, context, expert=expert, done=tell)
+    written = evaluation.write_report(folder, done.report(inputs))
+    write_text(
+        folder / "assisted.json", json.dumps(evaluation.as_json(done), ensure_ascii=False, indent=1) + "\n"
+    )
     rows = (json.dumps(choice, ensure_ascii=False) + "\n" for choice in done.choices)
     write_text(folder / "choices.jsonl", "".join(rows))
     shown = [folder / "assisted.json", folder / "choices.jsonl", *(f for f in written if f.suffix != ".png")]
-    text = render(done, options["system"] or predictions.name)
-    console.result("\n".join([text, "", "Files:", *(f"  {path}" for path in shown)]), as_json(done))
+    text = evaluation.render(done, options["system"] or predictions.name)
+    console.result(
+        "\n".join([text, "", "Files:", *(f"  {path}" for path in shown)]), evaluation.as_json(done)
+    )
 
 
 @click.command(name="compare")
@@ -251,13 +240,13 @@ def compare_command(console: Console, a: Path, b: Path, out: Path | None, **opti
     It scores nothing again. It matches ADs by id, lists those that only one report has, and compares film by
     film. With --out it also writes the lines that gained and lost most.
     """
-    from shotad.evaluation import compare, comparison_text, read_report, write_comparison
-
-    comparison = compare(read_report(a), read_report(b), _settings(options).measures.report)
+    comparison = evaluation.compare(
+        evaluation.read_report(a), evaluation.read_report(b), _settings(options).measures.report
+    )
     if out is not None:
-        for path in write_comparison(out, comparison):
+        for path in evaluation.write_comparison(out, comparison):
             console.note(f"Written: {path}")
-    console.result(comparison_text(comparison), comparison.record)
+    console.result(evaluation.comparison_text(comparison), comparison.record)
 
 
 @click.command(name="merge")
@@ -270,12 +259,10 @@ def merge_command(console: Console, shards: tuple[Path, ...], out: Path) -> None
     SHARDS are the report folders of shotad evaluate ad --shard K/N, each once. The numbers equal those of one
     run over everything; nothing is scored again.
     """
-    from shotad.evaluation import merge, read_report, terminal_text, write_report
-
-    run = merge([read_report(shard) for shard in shards])
-    for path in write_report(out, run):
+    run = evaluation.merge([evaluation.read_report(shard) for shard in shards])
+    for path in evaluation.write_report(out, run):
         console.note(f"Written: {path}")
-    console.result(terminal_text(run), read_report(out).head)
+    console.result(evaluation.terminal_text(run), evaluation.read_report(out).head)
 
 
 @click.command(name="threads")
@@ -301,30 +288,26 @@ def threads_command(console: Console, **options: Any) -> None:
     counts as nothing found.
     """
     from shotad.core import WorkFolder, work_folder_of
-    from shotad.evaluation import (
-        TABLE,
-        Setup,
-        evaluate_threads,
-        feature_maker,
-        read_thread_labels,
-        threads_text,
-    )
 
     named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
     config = load_config(options["config"], options["assignments"], **named)
-    setups = TABLE if options["table"] else (Setup(config.threads.frames, config.threads.match),)
+    setups = (
+        evaluation.TABLE
+        if options["table"]
+        else (evaluation.Setup(config.threads.frames, config.threads.match),)
+    )
     if options["table"] and (options["frames"] or options["match"]):
         raise UsageError("--table compares all frames and matches.", "Leave out --frames and --match.")
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
-    labels = read_thread_labels(folder, outside=out, films=options["films"])
+    labels = evaluation.read_thread_labels(folder, outside=out, films=options["films"])
     if labels.ignored:
         console.note(f"No labels, left alone: {', '.join(labels.ignored)}")
-    maker = feature_maker(config, console)
+    maker = evaluation.feature_maker(config, console)
     with WorkFolder(out, force=options["force"]) as place:
         console.note(f"Results: {out}")
-        record = evaluate_threads(labels, setups, config, place, maker, console)
-    console.result(threads_text(record), record)
+        record = evaluation.evaluate_threads(labels, setups, config, place, maker, console)
+    console.result(evaluation.threads_text(record), record)
     if record["n"]["failed"]:
         click.get_current_context().exit(1)
 
@@ -354,15 +337,15 @@ def actions_command(console: Console, **options: Any) -> None:
 
     Run the same command again to continue where it stopped. Exit code 1 if an AD has no actions.
     """
-    from shotad.evaluation import MetricContext, Store, ads_of, make_actions, make_maker, write_actions
-
     config = load_config(options["config"], options["assignments"])
     out: Path = options["out"]
-    ads = ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
-    with Store(options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]) as store:
-        maker = make_maker(options["engine"], MetricContext(config, store, console))
-        made = make_actions(ads, maker, console)
-    console.note(f"Actions: {', '.join(map(str, write_actions(made, out)))}")
+    ads = evaluation.ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
+    with evaluation.Store(
+        options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]
+    ) as store:
+        context = evaluation.MetricContext(config, store, console)
+        made = evaluation.make_actions(ads, options["engine"], context)
+    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(made, out)))}")
     console.result(made.text, made.record())
     if made.failed:
         click.get_current_context().exit(1)
@@ -395,31 +378,28 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
 
     Run the same command again to continue where it stopped. Exit code 1 if an answer could not be read.
     """
-    from shotad.evaluation import evaluate_steps, read_labels, read_steps, steps_text
-
     config = _settings(options)
     judges = dict.fromkeys(options["judge"] or config.measures.judge.engines)
     if not judges:
         raise UsageError("No judge is named.", "Add --judge openai:gpt-4o, or set measures.judge.engines.")
-    scripts = read_steps(files)
-    labels = read_labels(options["people"]) if options["people"] else None
+    scripts = evaluation.read_steps(files)
+    labels = evaluation.read_labels(options["people"]) if options["people"] else None
     with kept(console, config, options) as context:
         wanted = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
-        found = [evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
+        found = [evaluation.evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
     record = {"schema": 1, "judges": found}
     write_files(console, out, {"steps.json": readable_json(record)})
-    console.result("\n\n".join(map(steps_text, found)), record)
+    console.result("\n\n".join(map(evaluation.steps_text, found)), record)
     told = [figures for one in found for figures in (*one["scores"], *chain(*one["faults"].values()))]
     if any(figures["unread"] for figures in told):
         click.get_current_context().exit(1)
 
 
-def given(options: Mapping[str, Any]) -> ReportInput:
+def given(options: Mapping[str, Any]) -> evaluation.ReportInput:
     """The human ADs, the predictions joined to them, and the settings that the options ask for."""
-    from shotad.evaluation import read_inputs
 
     names = ("root", "annotation", "actions", "casts", "id_column", "text_column", "descriptions")
-    return read_inputs(
+    return evaluation.read_inputs(
         options["dataset"],
         options["predictions"],
         configs=options["config"],
@@ -460,12 +440,12 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
     an AD: id, action (if an AD has several), and score or one column per annotator. The mean is taken over
     annotators, then over actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
-    from shotad.evaluation import agreement, agreement_text, read_report, read_scores
-
-    scores, settings = read_scores(options["scores"]), _settings(options)
-    found = agreement(read_report(report), scores, settings.measures.report, names=options["metrics"])
+    scores, settings = evaluation.read_scores(options["scores"]), _settings(options)
+    found = evaluation.agreement(
+        evaluation.read_report(report), scores, settings.measures.report, names=options["metrics"]
+    )
     write_files(console, out, {"agreement.json": readable_json(found)})
-    console.result(agreement_text(found, scores), found)
+    console.result(evaluation.agreement_text(found, scores), found)
 
 
 @click.command(name="inter-rater")
@@ -489,8 +469,6 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     many films: film, rater, start, end, text. Lines are paired one to one by overlap in time (tIoU). Each
     version is then scored as a prediction of the other: the score that a system can hope for.
     """
-    from shotad.evaluation import from_scripts, from_table, inter_rater, interrater_record, interrater_text
-
     try:
         thresholds = [float(part) for part in options["tiou"].split(",")]
     except ValueError:
@@ -498,8 +476,10 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     names = listed(options["metrics"] or "")
     if len(scripts) > 2:
         raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
-    versions = list(from_scripts(*scripts) if len(scripts) == 2 else from_table(scripts[0]))
+    versions = list(
+        evaluation.from_scripts(*scripts) if len(scripts) == 2 else evaluation.from_table(scripts[0])
+    )
     with kept(console, _settings(options), options) as context:
-        found = inter_rater(versions[0], versions[1], thresholds, context, names)
-    write_files(console, out, {"inter-rater.json": readable_json(interrater_record(found))})
-    console.result(interrater_text(found), interrater_record(found))
+        found = evaluation.inter_rater(versions[0], versions[1], thresholds, context, names)
+    write_files(console, out, {"inter-rater.json": readable_json(evaluation.interrater_record(found))})
+    console.result(evaluation.interrater_text(found), evaluation.interrater_record(found))

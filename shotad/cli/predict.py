@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from shotad import evaluation
 from shotad.cli.lazy import HerePath
 from shotad.cli.options import (
     PATH,
@@ -21,9 +22,6 @@ from shotad.cli.options import (
     text_of,
 )
 from shotad.core import Config, UsageError, load_config, plural
-
-if TYPE_CHECKING:
-    from shotad.evaluation import Dataset, Job
 
 _PREDICTIONS = HerePath(path_type=Path, dir_okay=False)
 _SHOTS = click.Choice(["published", "found"])
@@ -69,17 +67,9 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     line failed; 0 if only some did (3 with --strict).
     """
     from shotad.engines import notice
-    from shotad.evaluation import (
-        Shard,
-        choose,
-        load_dataset,
-        predict,
-        prediction_as_json,
-        prediction_text,
-    )
 
-    shard = Shard.parse(options["shard"] or "1/1")
-    data = load_dataset(dataset, options["root"], annotation=options["annotation"])
+    shard = evaluation.Shard.parse(options["shard"] or "1/1")
+    data = evaluation.load_dataset(dataset, options["root"], annotation=options["annotation"])
     if data.description is None:
         what = f"{dataset} is a plain file of human ADs, which does not say where videos are."
         raise UsageError(what, "Name a dataset, or a file that describes one, as in configs/datasets.")
@@ -88,7 +78,7 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     if options["ids"] is not None:
         lines = text_of("--ids", options["ids"], "Write the ids of ADs into it, one a line.").splitlines()
         ids = frozenset(line.strip() for line in lines if line.strip())
-    tasks = choose(data, shard, ids=ids, films=set(films) or None, limit=options["limit"])
+    tasks = evaluation.choose(data, shard, ids=ids, films=set(films) or None, limit=options["limit"])
     # With the dataset's own numbers, on what every benchmark wants
     own = [data.config] if data.config and data.config not in options["config"] else []
     config = load_config(
@@ -101,17 +91,18 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     job = _job(data, config, options, console)
     for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)
-    done = predict(job, tasks)
+    done = evaluation.predict(job, tasks)
     out = str(options["out"])
-    console.result(prediction_text(done, out), prediction_as_json(done, out))
+    console.result(evaluation.prediction_text(done, out), evaluation.prediction_as_json(done, out))
     reasons = [line.failure for line in done.lines if line.text is None]
     of = len(done.lines)
     tell_failures(reasons, of, "lines", all_failed=len(reasons) == of, strict=options["strict"])
 
 
-def _job(data: Dataset, config: Config, options: dict[str, Any], console: Console) -> Job:
+def _job(
+    data: evaluation.Dataset, config: Config, options: dict[str, Any], console: Console
+) -> evaluation.Job:
     from shotad.description import Engines
-    from shotad.evaluation import Job, ahead_of, read_bank_of_films
 
     if options["shots"] == "published" and not data.shots:
         raise UsageError(
@@ -121,10 +112,10 @@ def _job(data: Dataset, config: Config, options: dict[str, Any], console: Consol
     engines.check_machine(config)
     bank = None
     if options["cast_bank"] is not None:
-        bank = read_bank_of_films(options["cast_bank"], options["cast_photos"])
+        bank = evaluation.read_bank_of_films(options["cast_bank"], options["cast_photos"])
     elif options["cast_photos"] is not None:
         raise UsageError("--cast-photos needs --cast-bank.")
-    return Job(
+    return evaluation.Job(
         data,
         config,
         engines,
@@ -133,12 +124,12 @@ def _job(data: Dataset, config: Config, options: dict[str, Any], console: Consol
         published=options["shots"] != "found",
         bank=bank,
         work=options["keep_work"],
-        ahead=options["ahead"] or ahead_of(engines),
+        ahead=options["ahead"] or evaluation.ahead_of(engines),
         progress=console,
     )
 
 
-def _opening(job: Job, clips: int, options: dict[str, Any]) -> list[str]:
+def _opening(job: evaluation.Job, clips: int, options: dict[str, Any]) -> list[str]:
     """What is about to be done, and what is not there."""
     part = f", shard {options['shard']}" if options["shard"] else ""
     whose = "published shots" if job.published and job.dataset.shots else "shots found by the detector"

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from shotad import evaluation
 from shotad.cli.options import (
     PATH,
     Console,
@@ -48,11 +49,9 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
 
     Run the same command again to continue where it stopped. Exit code 1 if an engine's answer failed.
     """
-    from shotad.evaluation import cml_instruction, cml_text, evaluate_cml, read_scripts
-
     if options["instruction"]:
         file: Path = options["instruction"]
-        prompt = cml_instruction(
+        prompt = evaluation.cml_instruction(
             file.stem, text_of("--instruction", file, "Write the film's summary into it.")
         )
         console.result(prompt, {"title": file.stem, "prompt": prompt})
@@ -60,11 +59,13 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     if not scripts or not options["judge"]:
         missing = "No engine is named." if scripts else "No screenplay is named."
         raise UsageError(missing, "Write shotad evaluate cml FOLDER --judge openai:gpt-4o, say.")
-    config, texts = load_config(options["config"], options["assignments"]), read_scripts(scripts)
+    config, texts = load_config(options["config"], options["assignments"]), evaluation.read_scripts(scripts)
     with kept(console, config, options) as context:
-        report = evaluate_cml(texts, options["judge"], options["analyst"] or options["judge"], context)
+        report = evaluation.evaluate_cml(
+            texts, options["judge"], options["analyst"] or options["judge"], context
+        )
     write_files(console, options["out"], {"cml.json": readable_json(report)})
-    console.result(cml_text(report), report)
+    console.result(evaluation.cml_text(report), report)
     if report["n"]["failed"]:
         click.get_current_context().exit(1)
 
@@ -102,20 +103,10 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
 
     Run the same command again to continue where it stopped.
     """
-    from shotad.evaluation import (
-        check_folder,
-        check_stage,
-        check_stage_text,
-        evaluate_questions,
-        evaluate_role_play,
-        evaluate_timelines,
-        read_stage,
-    )
-
-    films = read_stage(folder)
+    films = evaluation.read_stage(folder)
     if options["check"]:
-        check = check_stage(films)
-        console.result(check_stage_text(check), check)
+        check = evaluation.check_stage(films)
+        console.result(evaluation.check_stage_text(check), check)
         if not check["whole"]:
             click.get_current_context().exit(1)
         return
@@ -123,14 +114,18 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
         if not options[name]:
             raise UsageError(f"--{name} is missing.", "Name it, or check the folder by --check.")
     if options["out"]:
-        check_folder(options["out"])
+        evaluation.check_folder(options["out"])
     config = load_config(options["config"], options["assignments"])
     more = {name: options[name] for name in ("judge", "limit")}
     with kept(console, config, options) as context:
         if options["task"] == "timelines":
-            run = evaluate_timelines(films, options["engine"], context, **more)
+            run = evaluation.evaluate_timelines(films, options["engine"], context, **more)
         else:
-            evaluate = evaluate_questions if options["task"] == "questions" else evaluate_role_play
+            evaluate = (
+                evaluation.evaluate_questions
+                if options["task"] == "questions"
+                else evaluation.evaluate_role_play
+            )
             more |= {name: options[name] for name in ("memory", "top")}
             run = evaluate(films, options["engine"], context, **more)
     files = {"stage.json": readable_json(run.record()), "stage.txt": run.text + "\n"}
@@ -169,20 +164,6 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
 
     Run the same command again to continue where it stopped.
     """
-    from shotad.evaluation import (
-        check_folder,
-        estimate_story,
-        evaluate_story,
-        make_story_questions,
-        read_film,
-        read_films,
-        read_questions,
-        story_record,
-        story_text,
-        write_questions,
-        write_story,
-    )
-
     config = load_config(options["config"], options["assignments"])
     files = {name: options[name] for name in ("subtitles", "human", "script")}
     named = [f"--{name}" for name, path in files.items() if path]
@@ -190,11 +171,13 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     if is_table and named:
         what = f"{named[0]} has no meaning with a table."
         raise UsageError(what, "Write the file into the table's column.")
-    films = read_films(source) if is_table else (read_film(source.stem, source, **files),)
+    films = (
+        evaluation.read_films(source) if is_table else (evaluation.read_film(source.stem, source, **files),)
+    )
     if options["make"]:
         with kept(console, config, options) as context:
-            made = make_story_questions(films, options["engine"], context)
-        write_text(options["make"], write_questions(made))
+            made = evaluation.make_story_questions(films, options["engine"], context)
+        write_text(options["make"], evaluation.write_questions(made))
         counts = f"{plural(len(made), 'question')} on {plural(len(films), 'film')}"
         hint = "Read them before you use them: drop what is not answered by the film."
         value = {"questions": len(made), "file": str(options["make"])}
@@ -202,12 +185,12 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
         return
     if not options["questions"]:
         raise UsageError("There are no questions.", "Name a file by --questions, or make one by --make FILE.")
-    questions = read_questions(options["questions"])
+    questions = evaluation.read_questions(options["questions"])
     more = {"tries": options["tries"]}
     if options["conditions"]:
         more["conditions"] = [name.strip() for name in options["conditions"].split(",") if name.strip()]
     if options["estimate"]:
-        found = estimate_story(films, questions, config.seed, **more)
+        found = evaluation.estimate_story(films, questions, config.seed, **more)
         text = (
             f"At most {found['answers']:,} answers with {found['characters'] / 1e6:,.1f} million characters "
             f"of lines, and {found['checks']:,} checks of open answers. What is kept from earlier runs is "
@@ -216,13 +199,13 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
         console.result(text, found)
         return
     folder = options["out"] or source.with_name(f"{source.stem}.story")
-    check_folder(folder)
+    evaluation.check_folder(folder)
     more |= {name: options[name] for name in ("judge", "anyway")}
     with kept(console, config, options) as context:
-        story = evaluate_story(films, questions, options["engine"], context, **more)
-    written = write_story(folder, story)
+        story = evaluation.evaluate_story(films, questions, options["engine"], context, **more)
+    written = evaluation.write_story(folder, story)
     listed = ["", "Files:", *(f"  {path}" for path in written)]
-    console.result("\n".join([story_text(story), *listed]), story_record(story))
+    console.result("\n".join([evaluation.story_text(story), *listed]), evaluation.story_record(story))
 
 
 @click.command(name="screenplay")
@@ -245,29 +228,21 @@ def screenplay_command(
     people come from the work folder as far as they are there. JSON keeps the time of each line and the id of
     its cue; Fountain, which screenwriting programs read, has no place for them.
     """
-    from shotad.evaluation import (
-        FilmSigns,
-        described_elements,
-        make_screenplay,
-        recorded_speech,
-        said_elements,
-        write_screenplay,
-    )
     from shotad.film import read_subtitles
     from shotad.script import load_track
 
     file = track_file(path)
     track = load_track(file)
-    said = read_subtitles(subtitles) if subtitles else recorded_speech(file.parent)
-    dialogue = said_elements(said)
+    said = read_subtitles(subtitles) if subtitles else evaluation.recorded_speech(file.parent)
+    dialogue = evaluation.said_elements(said)
     if not dialogue:
         console.note("No dialogue: the run had no subtitles. Name them by --subtitles.")
-    signs = FilmSigns.of(file.parent)
-    play = make_screenplay(
-        described_elements(track), dialogue, signs, Path(track.film.name).stem, track.language
+    signs = evaluation.FilmSigns.of(file.parent)
+    play = evaluation.make_screenplay(
+        evaluation.described_elements(track), dialogue, signs, Path(track.film.name).stem, track.language
     )
     name = form or {".json": "json", ".txt": "text", ".cml": "cml"}.get(out.suffix if out else "", "fountain")
-    text = write_screenplay(play, name)
+    text = evaluation.write_screenplay(play, name)
     value = {"scenes": len(play.scenes), "actions": len(track.heard), "dialogue": len(dialogue)}
     if out is None:
         console.result(text.rstrip("\n"), {**value, "file": None, "screenplay": text})

@@ -20,11 +20,6 @@ from .cml import (
 from .datasets.checking import check_dataset as check_dataset, check_text as check_text
 from .datasets.dataset import Dataset as Dataset, Shard as Shard
 from .datasets.loading import load_dataset as load_dataset
-from .human_agreement import (
-    agreement as agreement,
-    agreement_text as agreement_text,
-    read_scores as read_scores,
-)
 from .interrater import (
     Version as Version,
     from_scripts as from_scripts,
@@ -36,7 +31,6 @@ from .interrater import (
 from .making_actions import (
     ads_of as ads_of,
     make_actions as make_actions,
-    make_maker as make_maker,
     write_actions as write_actions,
 )
 from .metric import (
@@ -60,19 +54,21 @@ from .predicting.run import (
     read_bank_of_films as read_bank_of_films,
 )
 from .report.comparing import (
+    agreement as agreement,
+    agreement_text as agreement_text,
     check_same_dataset as check_same_dataset,
     compare as compare,
     comparison_text as comparison_text,
+    read_scores as read_scores,
     write_comparison as write_comparison,
 )
-from .report.inputs import ReportInput as ReportInput
 from .report.records import Report as Report, merge as merge, read_report as read_report
 from .report.writing import (
     check_folder as check_folder,
     terminal_text as terminal_text,
     write_report as write_report,
 )
-from .running import evaluate as evaluate, read_inputs as read_inputs
+from .running import ReportInput as ReportInput, evaluate as evaluate, read_inputs as read_inputs
 from .screenplay import (
     Element as Element,
     FilmSigns as FilmSigns,
@@ -99,13 +95,14 @@ from .stage_tasks import (
     evaluate_role_play as evaluate_role_play,
     evaluate_timelines as evaluate_timelines,
 )
-from .step_report import (
+from .steps import (
     Labels as Labels,
+    StepScript as StepScript,
     evaluate_steps as evaluate_steps,
     read_labels as read_labels,
+    read_steps as read_steps,
     steps_text as steps_text,
 )
-from .steps import StepScript as StepScript, read_steps as read_steps
 from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
 from .story import (
     Story as Story,

@@ -14,7 +14,6 @@ from typing import Literal
 
 from shotad.core import EvaluationError, aligned, plural
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Json, Result, Row, make_metric, score
-from shotad.evaluation.report.inputs import LeftOut, ReportInput, base_name
 from shotad.evaluation.report.table import (
     NONE,
     PAPER_MARK,
@@ -25,7 +24,7 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.running import measure
+from shotad.evaluation.running import LeftOut, ReportInput, base_name, measure
 from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")

@@ -19,10 +19,10 @@ from shotad.core import EvaluationError, Interval, ShotadError, aligned, need, p
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
-from shotad.evaluation.report.inputs import LeftOut
 from shotad.evaluation.report.intervals import Span, basis_words, spans
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
+from shotad.evaluation.running import LeftOut
 from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 

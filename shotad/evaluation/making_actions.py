@@ -13,12 +13,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import DatasetError, NoProgress, Progress, readable_json, reported, write_text
+from shotad.core import DatasetError, readable_json, reported, write_text
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
 from shotad.evaluation.metric import Json
@@ -32,12 +32,11 @@ from shotad.evaluation.metrics.judge import (
     Steps,
     Unreadable,
     checked_prompts,
-    in_groups,
     listing,
     question,
     quoted,
     sentence,
-    together,
+    worked,
 )
 from shotad.evaluation.metrics.judged import says_something
 from shotad.evaluation.store import MetricContext, parser_of
@@ -49,25 +48,40 @@ UNKNOWN = "0"
 """What the published files hold where there are no actions."""
 
 
+RULES = "rules"
+"""What stands for an engine where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdText:
+    """A human AD by its id, which is unique; ``film`` may be empty. Once its actions are made it has these,
+    and the text that they were made of; None: there are none, ``failure`` says why."""
+
+    id: str
+    film: str
+    text: str
+    without_names: str = ""
+    actions: tuple[str, ...] | None = None
+    failure: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class MadeActions:
-    """What was made of each AD, and by whom. ``identity`` is all that changes it."""
+    """The ADs with what was made of each, and by whom. ``identity`` is all that changes it."""
 
     ads: tuple[AdText, ...]
-    made: tuple[Made, ...]
     made_by: str
     identity: Json
 
     @property
     def failed(self) -> tuple[tuple[str, str], ...]:
         """The ids of the ADs without actions, each with the reason."""
-        pairs = zip(self.ads, self.made, strict=True)
-        return tuple((ad.id, one.failure) for ad, one in pairs if one.actions is None)
+        return tuple((ad.id, ad.failure) for ad in self.ads if ad.actions is None)
 
     @property
     def count(self) -> int:
         """How many actions there are in all."""
-        return sum(len(one.actions or ()) for one in self.made)
+        return sum(len(ad.actions or ()) for ad in self.ads)
 
     @property
     def text(self) -> str:
@@ -95,17 +109,45 @@ class MadeActions:
         }
 
 
-def make_actions(ads: Sequence[AdText], maker: Maker, progress: Progress | None = None) -> MadeActions:
-    """The actions of each AD. What an engine answered is kept on the maker's context as it comes.
+def make_actions(ads: Sequence[AdText], engine: str, context: MetricContext) -> MadeActions:
+    """The actions of each AD, by the engine of this name (`JudgeName`), whose answers are kept as they come,
+    or by ``rules`` on a dependency parse (`shotad.evaluation.metrics.by_rule`).
 
-    Raises EngineError for what stops an engine.
+    Raises ShotadError for an engine that is unknown or cannot work here, and without spaCy or its model;
+    EngineError for what stops an engine.
     """
-    made = []
-    with reported(progress or NoProgress(), f"Making actions by {maker.made_by}", len(ads), "ADs") as task:
-        for one in maker.made([ad.text for ad in ads]):
-            made.append(one)
+    if engine == RULES:
+        made_by = f"{RULES} by {context.settings.parser.model}, no engine"
+        identity: Json = {"version": 1, "engine": RULES, "parser": parser_of(context).identity}
+        return MadeActions(tuple(_by_rules(ads, made_by, context)), made_by, identity)
+    prompts, judge = checked_prompts("actions"), Judge(engine, context)
+    who = judge.identity
+    made_by = " ".join(filter(None, (who["engine"], who["model"], who["revision"])))
+    made = worked(f"Making actions by {made_by}", "ADs", [_asked(ad, judge) for ad in ads], context)
+    return MadeActions(tuple(made), made_by, {"version": 1, **who, "prompts": prompts})
+
+
+def _by_rules(ads: Sequence[AdText], made_by: str, context: MetricContext) -> Iterator[AdText]:
+    texts, parser = [ad.text for ad in ads], parser_of(context)
+    with reported(context.progress, f"Making actions by {made_by}", len(ads), "ADs") as task:
+        parses = parser.of(texts)
+        for ad, actions in zip(ads, actions_by_rule(texts, context), strict=True):
+            bare = without_characters(parses[ad.text]) if actions else ""
+            failure = "" if actions else "the rules found no action"
+            yield replace(ad, without_names=bare, actions=actions or None, failure=failure)
             task.advance(1)
-    return MadeActions(tuple(ads), tuple(made), maker.made_by, maker.identity)
+
+
+def _asked(ad: AdText, judge: Judge) -> Steps[AdText]:
+    """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
+    bare: Answer[str] = Answer(None, "it has no words")
+    if says_something(ad.text):
+        (bare,) = yield judge, [names_question(ad.text)]
+    if bare.value is None:
+        return replace(ad, failure=f"people could not be taken out: {bare.failure}")
+    (actions,) = yield judge, [split_question(bare.value)]
+    wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
+    return replace(ad, without_names=bare.value, actions=actions.value, failure=wrong)
 
 
 def write_actions(made: MadeActions, out: Path) -> tuple[Path, ...]:
@@ -114,96 +156,11 @@ def write_actions(made: MadeActions, out: Path) -> tuple[Path, ...]:
     about = out.with_suffix(".about.json")
     write_text(about, readable_json(made.record()))
     rows = []
-    for ad, one in zip(made.ads, made.made, strict=True):
-        actions = UNKNOWN if one.actions is None else repr(list(one.actions))
-        rows.append((ad.id, ad.film, ad.text, one.without_names, actions, made.made_by))
+    for ad in made.ads:
+        actions = UNKNOWN if ad.actions is None else repr(list(ad.actions))
+        rows.append((ad.id, ad.film, ad.text, ad.without_names, actions, made.made_by))
     write_text(out, csv_text(COLUMNS, rows))
     return out, about
-
-
-RULES = "rules"
-"""What stands for an engine where there is none."""
-_GROUP = 64
-"""Texts that go through both steps together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What was made of one text. ``actions`` None: nothing, ``failure`` says why."""
-
-    without_names: str
-    actions: tuple[str, ...] | None
-    failure: str = ""
-
-
-class ByEngine:
-    """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
-
-    def __init__(self, name: str, context: MetricContext) -> None:
-        """Raises ShotadError for an engine that is unknown or cannot work here."""
-        self._prompts = checked_prompts("actions")
-        self._judge = Judge(name, context)
-
-    @property
-    def identity(self) -> Json:
-        """Engine, model, revision, sampling and prompts. Fetches the model."""
-        return {"version": 1, **self._judge.identity, "prompts": self._prompts}
-
-    @property
-    def made_by(self) -> str:
-        """``openai gpt-4o``, with the revision where there is one."""
-        who = self._judge.identity
-        return " ".join(filter(None, (who["engine"], who["model"], who["revision"])))
-
-    def made(self, texts: Sequence[str]) -> Iterator[Made]:
-        """What is made of each text, in order."""
-        for group in in_groups(texts, _GROUP):
-            yield from together(map(self._made, group))
-
-    def _made(self, text: str) -> Steps[Made]:
-        bare: Answer[str] = Answer(None, "it has no words")
-        if says_something(text):
-            (bare,) = yield self._judge, [names_question(text)]
-        if bare.value is None:
-            return Made("", None, f"people could not be taken out: {bare.failure}")
-        (actions,) = yield self._judge, [split_question(bare.value)]
-        wrong = f"the text could not be taken apart: {actions.failure}"
-        return Made(bare.value, actions.value, wrong if actions.value is None else "")
-
-
-class ByRules:
-    """Rules on a dependency parse, for data without an engine; see `shotad.evaluation.metrics.by_rule`."""
-
-    def __init__(self, context: MetricContext) -> None:
-        self._context = context
-
-    @property
-    def identity(self) -> Json:
-        """That there was no engine, and the parser."""
-        return {"version": 1, "engine": RULES, "parser": parser_of(self._context).identity}
-
-    @property
-    def made_by(self) -> str:
-        """``rules by en_core_web_sm, no engine``."""
-        return f"{RULES} by {self._context.settings.parser.model}, no engine"
-
-    def made(self, texts: Sequence[str]) -> Iterator[Made]:
-        """What is made of each text, in order. Raises ShotadError without spaCy or its model."""
-        parses = parser_of(self._context).of(texts)
-        for text, actions in zip(texts, actions_by_rule(texts, self._context), strict=True):
-            if actions:
-                yield Made(without_characters(parses[text]), actions)
-            else:
-                yield Made("", None, "the rules found no action")
-
-
-Maker = ByEngine | ByRules
-"""Makes actions of texts."""
-
-
-def make_maker(name: str, context: MetricContext) -> Maker:
-    """The maker called ``rules``, or an engine by name (`JudgeName`). Raises ShotadError."""
-    return ByRules(context) if name == RULES else ByEngine(name, context)
 
 
 _SMALL = (
@@ -271,15 +228,6 @@ ID = ("anno_idx", "id")
 FILM = ("imdbid", "film", "imdbid_pe", "movie")
 TEXT = ("text_gt", "text", "sentence")
 """Names that a column may have."""
-
-
-@dataclass(frozen=True, slots=True)
-class AdText:
-    """A human AD by its id, which is unique; ``film`` may be empty."""
-
-    id: str
-    film: str
-    text: str
 
 
 def ads_of(source: str, root: Path | None = None, annotation: Path | None = None) -> tuple[AdText, ...]:

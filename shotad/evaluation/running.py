@@ -1,20 +1,141 @@
 """Predictions against human ADs: the files read, which metrics run and on which items, what could not be
-measured and why."""
+measured and why; all that a report is made from, with files named by their content."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
-from shotad.core import Config, EvaluationError, Progress, ShotadError, load_config
+from shotad.core import Config, EvaluationError, Progress, ShotadError, file_sha256, load_config
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
-from shotad.evaluation.metric import ENGINE_METRICS, METRICS, Corpus, Metric, Result, make_metric, score
+from shotad.evaluation.metric import (
+    ENGINE_METRICS,
+    METRICS,
+    Corpus,
+    Item,
+    Metric,
+    Result,
+    make_metric,
+    score,
+)
 from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
-from shotad.evaluation.report.inputs import LeftOut, Predictions, ReportInput, file_hash
 from shotad.evaluation.store import MetricContext, Store, kept_file
+
+Protocol = Literal["single", "assisted", "inter-rater"]
+"""One prediction for each AD; the best of several by an expert; another human AD."""
+
+_NOTHING = ("", "no prediction")
+"""Failures of an item that mean that there is no prediction for it."""
+
+
+AND = " + "
+"""Between the names of several files, and between their hashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The file of predictions: its name without a folder, its hash, and what its maker is called."""
+
+    name: str
+    sha256: str = ""
+    system: str = ""
+
+    @classmethod
+    def of(cls, *paths: Path, system: str = "") -> Predictions:
+        """Those of a file, or of several: names and hashes are then joined by plus signs, in one order.
+
+        Raises EvaluationError where one cannot be read.
+        """
+        names, hashes = [path.name for path in paths], [file_hash(path) for path in paths]
+        return cls(AND.join(names), AND.join(hashes), system)
+
+    @property
+    def called(self) -> str:
+        """The system's name, or the file's."""
+        return self.system or self.name
+
+
+LeftOut = tuple[str, str]
+"""A metric that was asked for and could not be counted, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """All that a report speaks of.
+
+    ``corpus`` is the whole dataset with its predictions; the results' rows may be those of a shard of it.
+    Of the predictions ``extra`` are of no AD, ``doubled`` ids came more than once.
+    ``configs`` and ``assignments`` are what the user named by ``--config`` and ``--set``. ``title`` is the
+    dataset's, ``films`` the titles of films by `Item.film`, where they are known.
+    """
+
+    corpus: Corpus
+    config: Config
+    predictions: Predictions
+    results: tuple[Result, ...] = ()
+    extra: int = 0
+    doubled: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    configs: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    title: str = ""
+    films: Mapping[str, str] = field(default_factory=dict)
+    protocol: Protocol = "single"
+    notes: tuple[str, ...] = ()
+    """For people: what else is to be said of this run."""
+    findings: tuple[str, ...] = ()
+    """For who looks on: what reading the files brought to light."""
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's title, or its name."""
+        return self.title or self.corpus.dataset or "no named dataset"
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The ADs that any result speaks of, in the corpus's order."""
+        scored = {row.id for result in self.results for row in result.rows}
+        return tuple(item for item in self.corpus.items if item.id in scored)
+
+    @property
+    def skipped(self) -> tuple[Item, ...]:
+        """ADs without a prediction that were left out, because the user said so."""
+        if self.config.measures.missing != "skip":
+            return ()
+        here = {item.id for item in self.items}
+        return tuple(i for i in self.corpus.items if i.prediction is None and i.id not in here)
+
+    @property
+    def missing(self) -> tuple[Item, ...]:
+        """ADs of this report that nothing was predicted for: they count as 0."""
+        return tuple(i for i in self.items if i.prediction is None and i.failure in _NOTHING)
+
+    @property
+    def failed(self) -> tuple[Item, ...]:
+        """ADs of this report whose prediction says that it failed: they count as 0."""
+        return tuple(i for i in self.items if i.prediction is None and i.failure not in _NOTHING)
+
+    def film_called(self, film: str) -> str:
+        """The film's title, or what the dataset calls it."""
+        return self.films.get(film) or film
+
+
+def base_name(name: str) -> str:
+    """``llm-ad-eval@openai:gpt-4o → llm-ad-eval``: the metric without the judge."""
+    return name.partition("@")[0]
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of the file's bytes, in hex. Raises EvaluationError where it cannot be read."""
+    try:
+        return file_sha256(path)
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error.strerror}.") from None
+
 
 ALL = "all"
 """All metrics that can run on what was given."""

@@ -8,29 +8,47 @@ at once, in the same words, without the good answer: the two differ in how the w
 
 A script without steps fails every criterion, unasked. What the judge fails to answer does not hold either,
 and is told apart (``unread``). A task without a condition is not judged by it.
+
+What came of it are scores by system, agreement with people, and the faults that a judge sees. Against people
+there are two figures (tables 2 and 3, figures 4 and 7), each over all criteria of all scripts that people
+labelled: the mean squared error, and the consistency, the share of equal answers. With one annotator, whose
+labels are 0 and 1 as the judge's, the first is one minus the second. A criterion that the judge did not
+answer is off by 1 and not equal.
+
+The perturbation test (section 4.2, tables 4 and 10) has one thing more: a judge who finds fault with
+everything sees all. So each script is judged before and after, false alarms stand beside the hits, and a
+judge *sees* a fault where the criterion falls by planting it more often than it rises, by McNemar's exact
+test at 0.05 (one-sided). Faults are planted by rules, or by an engine where the paper asks one for it.
 """
 
 from __future__ import annotations
 
+import math
+import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from shotad.core import EvaluationError, ScriptError
+from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural
 from shotad.description import render
-from shotad.evaluation.datasets.tables import Table, TableRow, read_records
+from shotad.evaluation.datasets.tables import Table, TableRow, counted, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     STRING,
+    STRINGS,
     YES_OR_NO,
     Answer,
     Judge,
     Part,
     Question,
     Steps,
+    Unreadable,
     alone,
+    checked_prompts,
     in_groups,
     listing,
     numbered,
@@ -41,6 +59,7 @@ from shotad.evaluation.metrics.judge import (
 )
 from shotad.evaluation.metrics.judged import STORY_LINES, says_something
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
+from shotad.evaluation.report.table import NONE
 from shotad.evaluation.store import MetricContext
 from shotad.script import TRACK, read_cues
 
@@ -306,3 +325,363 @@ def agent_question(
     reason = Part('"<one or two sentences>"', STRING, sentence)
     parts = {"reason": reason, **dict.fromkeys(asked, YES_OR_NO)}
     return question(f"steps/{agent}-system", "steps/judge", texts, parts, read)
+
+
+FAULTS = {name.removeprefix("no-"): name for name in CRITERIA if name != "executable"}
+"""The criterion that each kind of fault breaks, in the order of the paper's Table 4."""
+PAPER_SEEN = dict(zip(FAULTS, (0.84, 0.96, 0.96, 0.85, 0.92, 0.84), strict=True))
+"""Accuracy by Qwen-110B-Chat on 50 scripts of each kind (Table 4)."""
+BY_ENGINE = ("missing", "redundant", "constraint", "goal")
+"""What an engine is asked for (Table 10)."""
+LEVEL = 0.05
+_NO_CONDITION = "its task has no condition"
+
+
+Planted = tuple[int, str, StepScript | str]
+"""A script with one fault: its place among the scripts, the kind of fault, and what the script became, or why
+it cannot have this fault."""
+
+
+def plant_faults(
+    scripts: Sequence[StepScript], writer: Judge | None, context: MetricContext
+) -> list[Planted]:
+    """Each kind of fault in each script that has steps: by rules, or by the engine ``writer``.
+
+    What a rule draws depends on the seed, the script and the fault alone.
+    """
+    found: list[Planted] = []
+    for fault in FAULTS:
+        places = [place for place, script in enumerate(scripts) if script.steps]
+        if writer is None or fault not in BY_ENGINE:
+            seed = context.config.seed
+            found += [(place, fault, plant(scripts[place], fault, scripts, seed)) for place in places]
+            continue
+        if fault == "constraint":
+            found += [(p, fault, _NO_CONDITION) for p in places if not scripts[p].constraint]
+            places = [place for place in places if scripts[place].constraint]
+        asked = [alone(writer, plant_question(scripts[place], fault)) for place in places]
+        answers = worked(f"Planting faults: {fault}", "scripts", asked, context)
+        for place, answer in zip(places, answers, strict=True):
+            made: StepScript | str = f"the engine did not plant it: {answer.failure}"
+            if answer.value:
+                made = replace(scripts[place], steps=answer.value)
+            found.append((place, fault, made))
+    return found
+
+
+def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: int) -> StepScript | str:
+    """The script with this fault by rule, or why it cannot have it. A redundant step is one of ``scripts`` of
+    another task."""
+    draw = random.Random(key_of(seed, script.id, script.system, fault))
+    steps, n = list(script.steps), len(script.steps)
+    if fault in ("missing", "goal") and n < 2:
+        return "it has one step"
+    if fault == "constraint" and not script.constraint:
+        return _NO_CONDITION
+    if fault == "missing":
+        del steps[draw.randrange(n)]
+    elif fault == "goal":  # it stops halfway
+        del steps[n // 2 :]
+    elif fault == "duplicate":  # with another step between the two where there is one
+        place = draw.randrange(max(1, n - 1))
+        steps.insert(draw.randint(min(place + 2, n), n), steps[place])
+    elif fault == "redundant":
+        strange = {step: None for other in scripts if other.id != script.id for step in other.steps}
+        choice = [step for step in strange if step not in steps]
+        if not choice:
+            return "there is no other task to take a step from"
+        steps.insert(draw.randint(0, n), draw.choice(choice))
+    elif fault == "order":  # two steps that stand half the list apart change places
+        places = [place for place in range(n - n // 2) if steps[place] != steps[place + n // 2]]
+        if not places:
+            return "it has no two different steps to change places"
+        place = draw.choice(places)
+        steps[place], steps[place + n // 2] = steps[place + n // 2], steps[place]
+    elif script.is_ad:
+        place = draw.randrange(n)
+        steps[place] = render("steps/ad-break", line=steps[place])
+    else:
+        return "rules know how to break the condition of AD alone; name an engine"
+    return replace(script, steps=tuple(steps))
+
+
+def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
+    """The steps of the script with this fault.
+
+    Where one or two are missing, all that are left are the script's own, in order; where one is redundant,
+    all of the script's own are there, in order, and one more; else at least one is another.
+    """
+    own = script.steps
+
+    def is_part(few: Sequence[str], many: Sequence[str]) -> bool:
+        """Whether the first stand in the second, in the same order."""
+        left = iter(many)
+        return all(one in left for one in few)
+
+    def read(value: Any, key: str) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(step, str) and step.strip() for step in value):
+            raise Unreadable("steps must be a list of sentences.")
+        steps = tuple(" ".join(step.split()) for step in value)
+        if not steps or steps == own:
+            raise Unreadable("The list is empty, or the same as before: it has no fault.")
+        if fault == "missing" and not (0 < len(own) - len(steps) <= 2 and is_part(steps, own)):
+            raise Unreadable("The list must have the same steps, word for word, without one or two.")
+        if fault == "redundant" and not (len(steps) == len(own) + 1 and is_part(own, steps)):
+            raise Unreadable("The list must have all the same steps, word for word, and one more.")
+        return steps
+
+    texts = {"task": task_words(script), "steps": numbered(own), "fault": render(f"steps/plant-{fault}")}
+    parts, room = {"steps": Part('["…", "…", …]', STRINGS, read)}, STEP_TOKENS * (len(own) + 2)
+    return question("steps/plant-system", "steps/plant", texts, parts, tokens=room)
+
+
+def fault_figures(
+    planted: Sequence[Planted], before: Sequence[Json], after: Sequence[Json]
+) -> Iterator[Json]:
+    """What a judge says of the scripts with each kind of fault, and of the same scripts without it, as JSON:
+    ``before`` are the verdicts on all scripts, ``after`` those on what was planted, both in order.
+
+    ``seen``: the fault's criterion does not hold; ``alarms``: it did not hold without the fault either.
+    ``fell``, ``rose``: it held before and does not with the fault, and the reverse. ``unread``: the judge did
+    not answer, which is none of these. ``noticed``: some criterion fell, be it another. ``flagged`` counts by
+    criterion how often it does not hold with the fault; ``not_planted`` the scripts that could not have it,
+    by the reason. ``accuracy`` is the paper's figure; ``p``: how likely a criterion falls so much more often
+    than it rises, by chance; ``sees``: the judge sees this kind of fault at all, as these scripts show.
+    """
+    coming = iter(after)
+    judged = [(fault, before[at], next(coming)) for at, fault, one in planted if isinstance(one, StepScript)]
+    for fault, criterion in FAULTS.items():
+        left_out = Counter(why for _, name, why in planted if name == fault and isinstance(why, str))
+        pairs = [(one["criteria"], other["criteria"]) for name, one, other in judged if name == fault]
+        own = [(one[criterion], other[criterion]) for one, other in pairs]
+        n, seen = len(own), sum(with_it is False for _, with_it in own)
+        fell, rose = own.count((True, False)), own.count((False, True))
+        changed = fell + rose
+        p = sum(math.comb(changed, k) for k in range(fell, changed + 1)) / 2**changed
+        yield {
+            "fault": fault,
+            "planted": n,
+            "seen": seen,
+            "alarms": sum(before_it is False for before_it, _ in own),
+            "fell": fell,
+            "rose": rose,
+            "unread": sum(with_it is None for _, with_it in own),
+            "noticed": sum(any(one[c] and other[c] is False for c in one) for one, other in pairs),
+            "flagged": {c: sum(other.get(c) is False for _, other in pairs) for c in CRITERIA},
+            "not_planted": dict(left_out),
+            "accuracy": round(seen / n, 9) if n else None,
+            "p": round(p, 9),
+            "sees": p < LEVEL,
+        }
+
+
+RULES = "rules"
+"""Who plants faults where no engine does."""
+_TITLES = tuple(name.replace("-", " ").capitalize() for name in CRITERIA)
+_LABELS = f"Columns: id, system, and of {', '.join(CRITERIA)} those that people judged, 1 where it holds."
+
+Labels = Mapping[tuple[str, str], Mapping[str, float]]
+"""What people say of each script, by id and system (empty where no system is named): of each criterion the
+share of annotators who say that it holds."""
+
+
+def read_labels(path: Path) -> Labels:
+    """People's labels from CSV or JSON Lines: ``id``, perhaps ``system`` and ``annotator``, and a column for
+    each criterion, 1 where it holds and 0 where not; an empty cell is no label. Annotators are averaged.
+
+    Raises DatasetError for a file or a cell that cannot be read, EvaluationError for what cannot be meant.
+    """
+    table = read_records(path)
+    columns = [name for name in CRITERIA if name in table.columns]
+    if not columns or "id" not in table.columns:
+        raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _LABELS)
+    told: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    seen = set()
+    for row in table.rows:
+        name, system, who = ((table.text(row, key) or "").strip() for key in ("id", "system", "annotator"))
+        if (name, system, who) in seen:
+            raise EvaluationError(
+                f"{table.where(row)}: {name!r} was labelled before.", "Name who labels in a column annotator."
+            )
+        seen.add((name, system, who))
+        for column in columns:
+            holds = table.truth(row, column)
+            if holds is not None:
+                told.setdefault((name, system), {}).setdefault(column, []).append(holds)
+    if not told:
+        raise EvaluationError(f"{path.name} holds no labels.", _LABELS)
+    return {key: {c: sum(v) / len(v) for c, v in labels.items()} for key, labels in told.items()}
+
+
+def against_people(verdicts: Sequence[Json], labels: Labels) -> dict[str, Json]:
+    """A judge against people, over ``all`` criteria and by each, on the scripts that people labelled: labels
+    compared (``cells``), ``mse``, and ``consistency`` over the ``decided`` ones, of which more annotators say
+    one thing than the other. None where there is nothing to compare."""
+    pairs: dict[str, list[tuple[bool | None, float]]] = {name: [] for name in ("all", *CRITERIA)}
+    for verdict in verdicts:
+        told, holds = labels.get((verdict["id"], verdict["system"]), {}), verdict["criteria"]
+        for name in CRITERIA:
+            if name in holds and name in told:
+                pairs[name].append((holds[name], told[name]))
+    pairs["all"] = [pair for those in pairs.values() for pair in those]
+    found = {}
+    for name, those in pairs.items():
+        errors = [1.0 if own is None else (own - share) ** 2 for own, share in those]
+        equal = [own is not None and own == (share > 0.5) for own, share in those if share != 0.5]
+        figures = {"cells": len(errors), "mse": _mean(errors), "decided": len(equal)}
+        found[name] = {**figures, "consistency": _mean(equal)}
+    return found
+
+
+def _joined(labels: Labels, scripts: Sequence[StepScript]) -> tuple[Labels, tuple[str, ...]]:
+    """Labels by id and system, and the ids of which there is no script."""
+    found, unknown = {}, []
+    for (name, system), told in labels.items():
+        meant = [one.system for one in scripts if one.id == name and system in ("", one.system)]
+        if len(meant) > 1:
+            what = f"People label the task {name!r}, of which there are {len(meant)} scripts."
+            raise EvaluationError(what, f"Say which in a column system: {', '.join(meant)}.")
+        if meant and (name, meant[0]) in found:
+            raise EvaluationError(f"People label the task {name!r} with its system and without.", _LABELS)
+        if meant:
+            found[name, meant[0]] = told
+        else:
+            unknown.append(f"{name} ({system})" if system else name)
+    if not found:
+        what = f"None of the {plural(len(unknown), 'labelled script')} is here: {counted(unknown)}."
+        raise EvaluationError(what, "Give the ids of the scripts, as --json shows them.")
+    return found, tuple(unknown)
+
+
+def _scores(verdicts: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
+    """Of each system by each mechanism: the share of its scripts of which each criterion holds, and the mean
+    score."""
+    for system in dict.fromkeys(verdict["system"] for verdict in verdicts["agents"]):
+        for name, every in verdicts.items():
+            those = [verdict for verdict in every if verdict["system"] == system]
+            told = [verdict["criteria"] for verdict in those]
+            yield {
+                "system": system,
+                "by": name,
+                "scripts": len(those),
+                "without_steps": sum(not verdict["steps"] for verdict in those),
+                "unread": sum(bool(verdict["unread"]) for verdict in those),
+                "criteria": {c: _mean([holds[c] is True for holds in told if c in holds]) for c in CRITERIA},
+                "score": _mean([share_held(holds) for holds in told]),
+            }
+
+
+def steps_text(record: Json) -> str:
+    """What `evaluate_steps` found, for people."""
+    verdicts, judge = record["verdicts"], record["judge"]
+    ids = [verdict["id"] for verdict in verdicts["agents"]]
+    rows = []
+    for one in record["scores"]:
+        shares = map(_cell, (*one["criteria"].values(), one["score"]))
+        rows.append((one["system"], one["by"], str(one["scripts"]), *shares))
+    lines = [
+        f"{plural(len(ids), 'script')} of {plural(len(set(ids)), 'task')}, judged by {judge}.",
+        "",
+        *aligned(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)),
+        "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold.",
+    ]
+    for name, those in verdicts.items():
+        wrong = [f"{verdict['id']} ({verdict['system']})" for verdict in those if verdict["unread"]]
+        if wrong:
+            lines.append(f"Not all answered, counts as 0 ({name}): {len(wrong)}: {counted(wrong)}.")
+    if record["people"]:
+        lines += _people_text(record["people"], record["not_here"])
+    if record["faults"]:
+        lines += _faults_text(record["faults"])
+        identity = record["identity"]
+        lines.append(f"Faults planted by {identity['planted']}, seed {identity['seed']}.")
+    return "\n".join(lines)
+
+
+def _people_text(people: Mapping[str, Mapping[str, Json]], unknown: Sequence[str]) -> Iterator[str]:
+    rows = [
+        (title, name, *(_cell(one[key]) for one in figures.values()))
+        for title, key in (("Mean squared error", "mse"), ("Consistency", "consistency"))
+        for name, figures in people.items()
+    ]
+    yield ""
+    yield from aligned(("Against people", "By", "All", *_TITLES), rows, range(2, 10))
+    yield f"Labels compared: {people['agents']['all']['cells']:,}."
+    if unknown:
+        yield f"Labelled, and not here: {len(unknown)} ({counted(unknown)})."
+    yield "From the paper, Table 2, Qwen-110B-Chat: mean squared error 0.087 by agents, 0.257 by one judge."
+
+
+def _faults_text(faults: Mapping[str, Sequence[Json]]) -> Iterator[str]:
+    rows = []
+    for name, figures in faults.items():
+        for one in figures:
+            fault, n = one["fault"], one["planted"]
+            shares = [_cell(one[key] / n if n else None) for key in ("seen", "alarms", "noticed")]
+            sees = (_cell(one["p"]), "yes" if one["sees"] else "not shown") if n else (NONE, NONE)
+            rows.append((fault, name, str(n), *shares, *sees, f"{PAPER_SEEN[fault]:.2f}"))
+    heads = (
+        "Planted fault", "By", "Scripts", "Seen", "Without it", "Any fell", "p", "Sees it", "Paper seen",
+    )  # fmt: skip
+    yield ""
+    yield from aligned(heads, rows, (2, 3, 4, 5, 6, 8))
+    yield "Seen: the fault's criterion does not hold. Without it: it did not hold before either."
+    yield "Any fell: some criterion held before, and does not now. Sees it: the fault's own criterion fell"
+    yield f"more often than it rose, p < {LEVEL} (McNemar's exact test). Paper: Table 4, Qwen-110B-Chat."
+    for one in faults["agents"]:
+        for reason, number in one["not_planted"].items():
+            yield f"Not planted: {one['fault']} in {plural(number, 'script')}: {reason}."
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 9) if values else None
+
+
+def _cell(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
+def evaluate_steps(
+    scripts: Sequence[StepScript],
+    name: str,
+    context: MetricContext,
+    *,
+    baseline: bool = False,
+    planted: str = "",
+    labels: Labels | None = None,
+) -> Json:
+    """What the judge of this name says of scripts: by ABSEval's agents, and by its ``baseline``; with faults
+    ``planted`` by ``rules`` or the engine of that name; against people's ``labels``. Answers are kept in the
+    context's store.
+
+    It is one of the judges in ``steps.json``. ``verdicts``, ``people`` and ``faults`` are by mechanism:
+    ``agents``, and ``single`` where the baseline was asked too. Scripts ``not_here`` have labels alone.
+
+    Raises ShotadError for an engine that cannot judge and for labels that fit no script, before anything is
+    asked, and what an engine raises to stop the run.
+    """
+    prompts = checked_prompts("steps")
+    judge, seed = Judge(name, context), context.config.seed
+    writer = Judge(planted, context) if planted not in ("", RULES) else None
+    known, unknown = _joined(labels, scripts) if labels is not None else ({}, ())
+    gold = synthesize(scripts, judge, context)
+    mechanisms = {"agents": AGENTS, "single": BASELINE} if baseline else {"agents": AGENTS}
+    verdicts = {key: judge_scripts(scripts, who, judge, gold, context) for key, who in mechanisms.items()}
+    plants = plant_faults(scripts, writer, context) if planted else []
+    faulty = [script for _, _, script in plants if isinstance(script, StepScript)]
+    faults = {}
+    for key, who in mechanisms.items() if planted else ():
+        after = judge_scripts(faulty, who, judge, gold, context)
+        faults[key] = list(fault_figures(plants, verdicts[key], after))
+    identity: Json = {"version": 1, "prompts": prompts, "judge": judge.identity}
+    identity |= {"planted": planted or None, "writer": writer.identity if writer else None, "seed": seed}
+    return {
+        "judge": name,
+        "identity": identity,
+        "scores": list(_scores(verdicts)),
+        "people": {key: against_people(those, known) for key, those in verdicts.items()} if known else {},
+        "not_here": list(unknown),
+        "faults": faults,
+        "good_answers": {task: one.value or one.failure for task, one in gold.items()},
+        "verdicts": verdicts,
+    }

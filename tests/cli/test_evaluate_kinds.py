@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from shotad.cli.evaluate import actions_command
 from shotad.core import EngineError, ShotadError
 from shotad.evaluation import write_report
-from shotad.evaluation.report.inputs import Predictions
+from shotad.evaluation.running import Predictions
 from tests.cli.program import Said, Shotad
 from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT, use_word_vectors
 from tests.evaluation.making.makers import MAKER, Rote

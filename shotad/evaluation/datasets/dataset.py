@@ -143,7 +143,7 @@ class Shard:
         return f"{self.number}/{self.of}"
 
 
-WHOLE = Shard()
+WHOLE: Shard = Shard()
 
 
 Columns = tuple[str, ...]

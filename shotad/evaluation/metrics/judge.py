@@ -331,13 +331,6 @@ def sentences(value: Any, what: str, most: int) -> tuple[str, ...]:
     return found
 
 
-def one_of(value: Any, what: str, words: Sequence[str]) -> str:
-    """The value as one of these words."""
-    if not isinstance(value, str) or value.strip().lower() not in words:
-        raise Unreadable(f"{what} must be {_listed(words, 'or')}, and is {_shown(value)}.")
-    return value.strip().lower()
-
-
 def _listed(names: Sequence[str], last: str = "and") -> str:
     quoted = [json.dumps(name, ensure_ascii=False) for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
@@ -459,8 +452,13 @@ SENTENCE = Part('"<one sentence>"', STRING, sentence)
 def word(meanings: Mapping[str, Any], form: str) -> Part:
     """One of these words, in small or capital letters, read as what it means."""
     known = {name.lower(): meaning for name, meaning in meanings.items()}
-    schema = STRING | {"enum": list(meanings)}
-    return Part(form, schema, lambda value, key: known[one_of(value, key, tuple(known))])
+
+    def read(value: Any, key: str) -> Any:
+        if not isinstance(value, str) or value.strip().lower() not in known:
+            raise Unreadable(f"{key} must be {_listed(list(known), 'or')}, and is {_shown(value)}.")
+        return known[value.strip().lower()]
+
+    return Part(form, STRING | {"enum": list(meanings)}, read)
 
 
 YES_OR_NO = word({"yes": True, "no": False}, '<"yes" or "no">')

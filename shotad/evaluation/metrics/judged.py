@@ -30,7 +30,7 @@ have one value in common, an interval over lines, as of one film, is too narrow.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from shotad.description import render
@@ -38,7 +38,6 @@ from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
     TOGETHER,
-    Answer,
     Judge,
     Question,
     Steps,
@@ -107,17 +106,14 @@ class JudgedMetric(Metric):
             "judge": self._judge.identity,
         }
 
-    def _each(
-        self, corpus: Corpus, places: Sequence[int], asked: Callable[[Item], Sequence[Question[T]]]
-    ) -> Iterator[tuple[Item, list[Answer[T]]]]:
-        """The item of each place, in order, with the answers to what is ``asked`` about it; none where its
-        prediction says nothing."""
-        for group in in_groups(places):
-            items = [corpus.items[place] for place in group]
-            questions = [asked(item) if says_something(item.prediction) else () for item in items]
-            answers = self._judge.answers([one for those in questions for one in those])
-            for item, those in zip(items, questions, strict=True):
-                yield item, [next(answers) for _ in those]
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        """One row for each place, in order; what says nothing is not asked about."""
+        for group in in_groups([corpus.items[place] for place in places]):
+            yield from together(map(self._row, group))
+
+    def _row(self, item: Item) -> Steps[Row]:
+        """The row of one item."""
+        raise NotImplementedError
 
 
 def says_something(text: str | None) -> bool:
@@ -228,13 +224,13 @@ class LlmAdEval(JudgedMetric):
         items = [corpus.items[place] for place in places]
         return [{"reference": item.reference, "prediction": item.prediction} for item in items]
 
-    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        def asked(item: Item) -> list[Question[int]]:
-            return [ad_question(item.reference, item.prediction or "", self._lowest)]
-
-        for item, answers in self._each(corpus, places, asked):
-            score = float(answers[0].value or 0) if answers else 0.0
-            yield Row(item.id, (score, 1.0), score, by_judge(answers)) if answers else unasked(item)
+    def _row(self, item: Item) -> Steps[Row]:
+        if not says_something(item.prediction):
+            return unasked(item)
+        asked = ad_question(item.reference, item.prediction or "", self._lowest)
+        answers = yield self._judge, [asked]
+        score = float(answers[0].value or 0)
+        return Row(item.id, (score, 1.0), score, by_judge(answers))
 
     @property
     def identity(self) -> Json:
@@ -256,23 +252,19 @@ class LlmAction(JudgedMetric):
         items = [corpus.items[place] for place in places]
         return [{"actions": item.actions or None, "prediction": item.prediction} for item in items]
 
-    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        def asked(item: Item) -> list[Question[tuple[int, str]]]:
-            return [action_question(action, item.prediction or "") for action in item.actions or ()]
-
-        for item, answers in self._each(corpus, places, asked):
-            if not item.actions:
-                yield Row(item.id, (0.0, 0.0), None)
-            elif not answers:
-                yield unasked(item)
-            else:
-                said = [answer.value or (0, answer.failure) for answer in answers]
-                mean = sum(score for score, _ in said) / len(said)
-                told = [
-                    {"action": action, "score": score, "reason": reason}
-                    for action, (score, reason) in zip(item.actions, said, strict=True)
-                ]
-                yield Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": told})
+    def _row(self, item: Item) -> Steps[Row]:
+        if not item.actions:
+            return Row(item.id, (0.0, 0.0), None)
+        if not says_something(item.prediction):
+            return unasked(item)
+        answers = yield self._judge, [action_question(one, item.prediction or "") for one in item.actions]
+        said = [answer.value or (0, answer.failure) for answer in answers]
+        mean = sum(score for score, _ in said) / len(said)
+        told = [
+            {"action": action, "score": score, "reason": reason}
+            for action, (score, reason) in zip(item.actions, said, strict=True)
+        ]
+        return Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": told})
 
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -52,19 +52,11 @@ Shots = Literal["published", "one", "found", ""]
 """Where the shots came from: the dataset's list; an empty list of it, which is one shot; the detector."""
 
 
-_WHERE = ("id", "film", "clip")
-_SAID = (
-    "text", "failure", "status", "reason", "words", "candidates", "description", "scale", "threaded", "shots",
-    "engines", "again", "terms",
-)  # fmt: skip
-"""Fields of a line before and after its times, in the file's order."""
-
-
 ClipAds = tuple[Ad, ...]
 """The ADs of one video to describe, in the dataset's order: at least one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedLine:
     """What was predicted for the AD ``id``.
 
@@ -81,12 +73,9 @@ class PredictedLine:
     clip: str
     interval: Interval
     text: str | None
-    status: str
-    terms: str
-    key: str
     failure: str = ""
+    status: str
     reason: str = ""
-    again: bool = False
     words: int | None = None
     candidates: tuple[str, ...] = ()
     description: str | None = None
@@ -94,25 +83,34 @@ class PredictedLine:
     threaded: bool | None = None
     shots: Shots = ""
     engines: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    again: bool = False
+    terms: str
+    key: str
 
     def __post_init__(self) -> None:
         if (self.text is None) != bool(self.failure):
             raise ValueError(f"line {self.id!r} must have a text or a failure, and not both")
 
     def to_json(self) -> dict[str, Any]:
-        """The line's fields as JSON, in a constant order; without its key."""
-        times = {"start": seconds(self.interval.start), "end": seconds(self.interval.end)}
-        where = {name: getattr(self, name) for name in _WHERE}
-        said = {name: getattr(self, name) for name in _SAID}
-        return {**where, **times, **said, "candidates": list(self.candidates)}
+        """The line's fields as JSON, in their order; without its key."""
+        told: dict[str, Any] = {}
+        for name in _FIELDS:
+            if name == "interval":
+                told |= {"start": seconds(self.interval.start), "end": seconds(self.interval.end)}
+            else:
+                told[name] = getattr(self, name)
+        return {**told, "candidates": list(self.candidates)}
+
+
+_FIELDS = tuple(one.name for one in fields(PredictedLine) if one.name != "key")
 
 
 def line_of(record: Any) -> PredictedLine | None:
     """The line that `PredictedLine.to_json` wrote, with its key; None for what is none."""
     try:
-        fields = {name: record[name] for name in (*_WHERE, *_SAID, "key")}
         interval = Interval(float(record["start"]), float(record["end"]))
-        return PredictedLine(**{**fields, "candidates": tuple(record["candidates"])}, interval=interval)
+        told = {name: record[name] for name in (*_FIELDS, "key") if name != "interval"}
+        return PredictedLine(**{**told, "candidates": tuple(record["candidates"])}, interval=interval)
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -1,4 +1,4 @@
-"""Intervals over films, and how a metric does on parts of the ADs.
+"""Intervals over films.
 
 Student's t with the jackknife's standard error (Efron and Tibshirani, 1993, ch. 11). ADs of one film are
 alike, so the number of films counts, not that of ADs. Each film is left out once, and the figure of the
@@ -8,7 +8,6 @@ films they are too narrow (docs/experiments.md).
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,9 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import ShotScale
-from shotad.evaluation.metric import Floats, Item, Result, only
-from shotad.evaluation.report.inputs import ReportInput, base_name
+from shotad.evaluation.metric import Floats, Result
 
 Unit = Literal["ad", "film"]
 """What is left out: one AD, or a film with all its ADs."""
@@ -162,87 +159,3 @@ def basis_words(found: Collection[Span | None], unit: Unit) -> str:
     return (
         f"{how} over the ADs of one film: they cover lines of this film only, and say nothing of other films."
     )
-
-
-MAIN = (
-    "cider", "critic", "action", "events", "recall", "llm-ad-eval", "llm-action", "rouge-l", "meteor",
-    "spice", "bleu-1", "story-recall", "action-description",
-)  # fmt: skip
-"""Metrics that parts are shown for, the first of them that a report has."""
-
-SHOWN = 6
-"""How many metrics are shown by part."""
-
-Label = Callable[[Item], str | None]
-"""The part that an AD belongs to; None: to none."""
-
-DURATIONS = ("under 1 s", "1 to 2 s", "2 to 3 s", "3 to 5 s", "5 s or more")
-_DURATION_ENDS = (1.0, 2.0, 3.0, 5.0)
-SCALES = tuple(scale.value for scale in ShotScale)
-_SCALE_ENDS = (0.5, 1.5, 2.5, 3.5)
-THREADS = ("no thread", "thread")
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A metric's number on a part of the ADs: on ``n`` that it speaks of."""
-
-    label: str
-    n: int
-    value: float | None
-    interval: Span | None
-
-
-def main_results(run: ReportInput) -> tuple[Result, ...]:
-    """The results that are looked at more closely; the first ones where none is known."""
-    rank = {name: place for place, name in enumerate(MAIN)}
-    known = [result for result in run.results if base_name(result.name) in rank]
-    known.sort(key=lambda result: rank[base_name(result.name)])
-    return tuple((known or run.results)[:SHOWN])
-
-
-def duration_label(item: Item) -> str:
-    """How long the human AD is: half-open classes.
-
-    >>> from shotad.core.types import Interval
-    >>> duration_label(Item("1", "f", Interval(3.0, 4.0), ("He runs.",)))
-    '1 to 2 s'
-    """
-    return DURATIONS[bisect_right(_DURATION_ENDS, item.interval.duration)]
-
-
-def scale_label(item: Item) -> str | None:
-    """The shot scale nearest to the effective one; from a half on it is the wider."""
-    return None if item.scale is None else SCALES[bisect_right(_SCALE_ENDS, item.scale)]
-
-
-def thread_label(item: Item) -> str | None:
-    """Whether its clip has a thread."""
-    return None if item.threaded is None else THREADS[item.threaded]
-
-
-def grouped(
-    run: ReportInput, label: Label, order: Sequence[str] | None = None
-) -> list[tuple[Result, tuple[Group, ...]]]:
-    """Each main result on the parts of the ADs, in this order (None: by name), those without ADs left out;
-    nothing where there are fewer than two parts."""
-    parts: dict[str, list[str]] = {}
-    for item in run.items:
-        found = label(item)
-        if found is not None:
-            parts.setdefault(found, []).append(item.id)
-    names = [name for name in (sorted(parts) if order is None else order) if name in parts]
-    if len(names) < 2:
-        return []
-    films = {item.id: item.film for item in run.items}
-    main = {result.name for result in main_results(run)}
-    grouped = []
-    for result in (result for result in run.results if result.name in main):
-        there, groups = {row.id for row in result.rows}, []
-        for name in names:
-            part = only(result, [one for one in parts[name] if one in there])
-            value = part.value if part.scored else None
-            span = span_of(part, films, unit=run.config.measures.report.unit)
-            groups.append(Group(name, part.scored, value, span))
-        grouped.append((result, tuple(groups)))
-    return grouped

@@ -1,4 +1,5 @@
-"""The report's pictures: which numbers, how they are told in words, and how they are drawn.
+"""How a metric does on parts of the ADs, and the report's pictures: which numbers, how they are told in
+words, and how they are drawn.
 
 Drawn with matplotlib (extra ``evaluate``), without a screen and without state. Colours are Okabe and Ito's,
 and nothing is told by colour alone. The same numbers give the same bytes.
@@ -10,6 +11,7 @@ import io
 import math
 import textwrap
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,21 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import need, plural
-from shotad.evaluation.metric import Floats, Item, Result
-from shotad.evaluation.report.inputs import ReportInput
-from shotad.evaluation.report.intervals import (
-    DURATIONS,
-    LEVEL,
-    SCALES,
-    THREADS,
-    Group,
-    duration_label,
-    grouped,
-    scale_label,
-    thread_label,
-)
+from shotad.core import ShotScale, need, plural
+from shotad.evaluation.metric import Floats, Item, Result, only
+from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.report.table import number, percent, span_words
+from shotad.evaluation.running import ReportInput, base_name
 from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
 
 if TYPE_CHECKING:
@@ -63,6 +55,68 @@ def plots_of(run: ReportInput) -> tuple[Plot, ...]:
     """All plots that the report has data for. Raises ShotadError where matplotlib is missing."""
     found = (_distributions(run), *(_by_part(run, part) for part in _PARTS), _by_film(run))
     return tuple(plot for plot in found if plot is not None)
+
+
+MAIN = (
+    "cider", "critic", "action", "events", "recall", "llm-ad-eval", "llm-action", "rouge-l", "meteor",
+    "spice", "bleu-1", "story-recall", "action-description",
+)  # fmt: skip
+"""Metrics that parts are shown for, the first of them that a report has."""
+
+SHOWN = 6
+"""How many metrics are shown by part."""
+
+Label = Callable[[Item], str | None]
+"""The part that an AD belongs to; None: to none."""
+
+DURATIONS = ("under 1 s", "1 to 2 s", "2 to 3 s", "3 to 5 s", "5 s or more")
+SCALES = tuple(scale.value for scale in ShotScale)
+THREADS = ("no thread", "thread")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A metric's number on a part of the ADs: on ``n`` that it speaks of."""
+
+    label: str
+    n: int
+    value: float | None
+    interval: Span | None
+
+
+def main_results(run: ReportInput) -> tuple[Result, ...]:
+    """The results that are looked at more closely; the first ones where none is known."""
+    rank = {name: place for place, name in enumerate(MAIN)}
+    known = [result for result in run.results if base_name(result.name) in rank]
+    known.sort(key=lambda result: rank[base_name(result.name)])
+    return tuple((known or run.results)[:SHOWN])
+
+
+def grouped(
+    run: ReportInput, label: Label, order: Sequence[str] | None = None
+) -> list[tuple[Result, tuple[Group, ...]]]:
+    """Each main result on the parts of the ADs, in this order (None: by name), those without ADs left out;
+    nothing where there are fewer than two parts."""
+    parts: dict[str, list[str]] = {}
+    for item in run.items:
+        found = label(item)
+        if found is not None:
+            parts.setdefault(found, []).append(item.id)
+    names = [name for name in (sorted(parts) if order is None else order) if name in parts]
+    if len(names) < 2:
+        return []
+    films = {item.id: item.film for item in run.items}
+    main = {result.name for result in main_results(run)}
+    grouped = []
+    for result in (result for result in run.results if result.name in main):
+        there, groups = {row.id for row in result.rows}, []
+        for name in names:
+            part = only(result, [one for one in parts[name] if one in there])
+            value = part.value if part.scored else None
+            span = span_of(part, films, unit=run.config.measures.report.unit)
+            groups.append(Group(name, part.scored, value, span))
+        grouped.append((result, tuple(groups)))
+    return grouped
 
 
 def _distributions(run: ReportInput) -> Plot | None:
@@ -120,17 +174,34 @@ def _by_film(run: ReportInput) -> Plot | None:
     )
 
 
-_PARTS = (
-    ("duration", "Score by length of the human AD", "length of the human AD", duration_label, DURATIONS),
-    ("scale", "Score by shot scale", "effective shot scale", scale_label, SCALES),
-    ("thread", "Score by thread structure", "whether the clip has a thread", thread_label, THREADS),
+_PARTS: tuple[tuple[str, str, str, Label, Sequence[str]], ...] = (
+    (
+        "duration",
+        "Score by length of the human AD",
+        "length of the human AD",
+        lambda item: DURATIONS[bisect_right((1.0, 2.0, 3.0, 5.0), item.interval.duration)],
+        DURATIONS,
+    ),
+    (
+        "scale",
+        "Score by shot scale",
+        "effective shot scale",
+        # The scale nearest to the effective one; from a half on it is the wider.
+        lambda item: None if item.scale is None else SCALES[bisect_right((0.5, 1.5, 2.5, 3.5), item.scale)],
+        SCALES,
+    ),
+    (
+        "thread",
+        "Score by thread structure",
+        "whether the clip has a thread",
+        lambda item: None if item.threaded is None else THREADS[item.threaded],
+        THREADS,
+    ),
 )
 """Name, title, what parts the ADs, how an AD's part is called, and the parts in order."""
 
 
-def _by_part(
-    run: ReportInput, part: tuple[str, str, str, Callable[[Item], str | None], Sequence[str]]
-) -> Plot | None:
+def _by_part(run: ReportInput, part: tuple[str, str, str, Label, Sequence[str]]) -> Plot | None:
     name, title, what, label, order = part
     parts = grouped(run, label, order)
     if not parts:

@@ -9,6 +9,7 @@ libraries, and the state of the checkout.
 from __future__ import annotations
 
 import csv
+import hashlib
 import importlib.metadata
 import io
 import json
@@ -29,17 +30,9 @@ import shotad
 from shotad import __version__
 from shotad.core import Config, EvaluationError, Interval, MeasureSettings, with_texts
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
-from shotad.evaluation.report.inputs import (
-    AND,
-    Predictions,
-    ReportInput,
-    actions_hash,
-    base_name,
-    casts_hash,
-    texts_hash,
-)
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
+from shotad.evaluation.running import AND, Predictions, ReportInput, base_name
 from shotad.script import guarded
 
 LIBRARIES = (
@@ -121,9 +114,7 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         "dataset": {
             "name": corpus.dataset,
             "title": run.title,
-            "texts": texts_hash(corpus),
-            "actions": actions_hash(corpus),
-            "casts": casts_hash(corpus),
+            **hashes_of(corpus),
             "ads": len(corpus.items),
             "films": len({item.film for item in corpus.items}),
         },
@@ -154,6 +145,22 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
     plain["films"] = dict(sorted(run.films.items()))
     plain["casts"] = {film: cast for film, cast in names.items() if cast}
     return plain
+
+
+def hashes_of(corpus: Corpus) -> dict[str, str]:
+    """SHA-256, in hex, of all ids and human ADs, of their actions, and of the characters' names of their
+    films; of the last two empty where none are known. The order of the items does not matter."""
+    films = {item.film for item in corpus.items}
+    texts = sorted(json.dumps([item.id, item.film, list(item.references)]) for item in corpus.items)
+    actions = sorted((item.id, *item.actions) for item in corpus.items if item.actions)
+    casts = sorted((film, *names) for film, names in corpus.casts.items() if film in films and names)
+    told = {
+        "texts": "\n".join(texts),
+        "actions": json.dumps(actions) if actions else "",
+        "casts": json.dumps(casts) if casts else "",
+    }
+    found = {what: hashlib.sha256(text.encode()).hexdigest() for what, text in told.items()}
+    return {what: found[what] if told[what] or what == "texts" else "" for what in told}
 
 
 def metric_record(result: Result, interval: Span | None) -> Json:

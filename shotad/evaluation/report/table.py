@@ -14,8 +14,8 @@ from pathlib import Path
 
 from shotad.core import Interval, plural, thread_name
 from shotad.evaluation.metric import Json, Result
-from shotad.evaluation.report.inputs import Protocol, ReportInput, base_name
 from shotad.evaluation.report.intervals import Span
+from shotad.evaluation.running import Protocol, ReportInput, base_name
 
 NONE = "–"
 """Where there is no number."""

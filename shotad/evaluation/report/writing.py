@@ -17,9 +17,8 @@ from typing import Any
 
 from shotad.core import ShotadError, WorkFolderError, aligned, plural, readable_json, write_bytes, write_text
 from shotad.evaluation.metric import Item, Json, Row
-from shotad.evaluation.report.inputs import AND, ReportInput, base_name
-from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, main_results, spans
-from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
+from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
+from shotad.evaluation.report.plots import PLOT_NAMES, Plot, main_results, plots_of
 from shotad.evaluation.report.records import (
     ITEMS,
     REPORT,
@@ -43,6 +42,7 @@ from shotad.evaluation.report.table import (
     span_words,
     with_marks,
 )
+from shotad.evaluation.running import AND, ReportInput, base_name
 from shotad.film import page_environment
 
 Content = dict[str, Any]

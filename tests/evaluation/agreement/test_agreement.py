@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import DatasetError, EvaluationError, ReportSettings
 from shotad.evaluation import Report, agreement, agreement_text, read_report, read_scores, write_report
-from shotad.evaluation.human_agreement import HumanScores, correlations
+from shotad.evaluation.report.comparing import HumanScores, correlations
 from tests.conftest import needed
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from shotad.core import DatasetError, EngineError
-from shotad.evaluation import Store, ads_of, make_actions, make_maker, write_actions
+from shotad.evaluation import Store, ads_of, make_actions, write_actions
 from shotad.evaluation.datasets.dataset import ActionFile, read_actions
 from shotad.evaluation.making_actions import (
     AdText,
-    ByEngine,
-    ByRules,
     MadeActions,
     names_question,
     split_question,
@@ -32,17 +30,17 @@ ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
 
 
 def made_by(name: str = MAKER, store: Store | None = None, *assignments: str) -> MadeActions:
-    return make_actions(ADS, make_maker(name, bench_of(*assignments, store=store)))
+    return make_actions(ADS, name, bench_of(*assignments, store=store))
 
 
 def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
     Rote.asked.clear()
     made = made_by()
-    assert [one.without_names for one in made.made] == [
+    assert [one.without_names for one in made.ads] == [
         "She opens the door and sees he.", "He sits.", "", "She opens the door and sees he.", "Rain falls.",
     ]  # fmt: skip
     both = ("She opens the door.", "She sees he.")
-    assert [one.actions for one in made.made] == [both, ("He sits.",), None, both, ("Rain falls.",)]
+    assert [one.actions for one in made.ads] == [both, ("He sits.",), None, both, ("Rain falls.",)]
     assert made.failed == (("2", "people could not be taken out: it has no words"),)
     assert len(Rote.asked) == 6, "each text once in each step, and none without words"
     assert next(text_of(r) for r in Rote.asked if not is_first(r)) == "She opens the door and sees he."
@@ -53,9 +51,9 @@ def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
 def test_examples_given_back_are_no_answers() -> None:
     ads = (AdText("1", "", "Ada opens the door."), AdText("2", "", "Over the roof snow blows."))
     Parrot.asked.clear()
-    made = make_actions(ads, ByEngine("tests.evaluation.making.makers:Parrot", bench_of()))
-    assert [one.actions for one in made.made] == [None, None]
-    first, second = made.made
+    made = make_actions(ads, "tests.evaluation.making.makers:Parrot", bench_of())
+    assert [one.actions for one in made.ads] == [None, None]
+    first, second = made.ads
     assert 'says "hands", and the text does not' in first.failure
     assert "could not be taken apart: The text does not say" in second.failure
     assert second.without_names == "Over the roof snow blows."
@@ -111,7 +109,7 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
     assert rows[2]["gt_action"] == "0"
     assert {row["made_by"] for row in rows} == {"rote r1 7"}
     told = read_actions(paths[0], ActionFile()).told
-    assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made.made]
+    assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made.ads]
     assert [told[ad.id].text for ad in ADS] == list(TEXTS)
     about = json.loads(paths[1].read_text(encoding="utf-8"))
     assert "no words" in about["failed"][0]["reason"]
@@ -122,11 +120,11 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
 
 def test_rules_say_that_no_engine_made_it() -> None:
     pytest.importorskip("spacy")
-    maker = make_maker("rules", bench_of())
-    assert isinstance(maker, ByRules)
-    made = make_actions((AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")), maker)
+    made = make_actions(
+        (AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")), "rules", bench_of()
+    )
     assert made.made_by == "rules by en_core_web_sm, no engine"
-    first, second = made.made
+    first, second = made.ads
     assert first.actions is not None
     assert len(first.actions) == 2
     assert "Tom" not in first.without_names
@@ -197,7 +195,7 @@ def test_a_server_that_misbehaves() -> None:
     with BadServer(script) as server:
         settings = ("openai.retries=1", "openai.longest_pause=0.01")
         made = made_by(f"openai:m@{server.url}", None, *settings)
-    assert made.made[0].actions == ("She opens the door.", "She sees him.")
+    assert made.ads[0].actions == ("She opens the door.", "She sees him.")
     assert [name for name, _ in made.failed] == ["1", "2", "4"]
     assert "does not begin with the JSON object" in made.failed[0][1]
     assert "500" in made.failed[2][1]

@@ -123,7 +123,10 @@ def line(name: str, text: str | None = "She runs.", terms: str = "t", **more: An
     failure = "" if text is not None else "broken"
     status = "placed" if text is not None else "failed"
     key = f"{terms}-{name}"
-    made = PredictedLine(name, "film", "clip", Interval(1.0, 2.5), text, status, terms, key, failure)
+    made = PredictedLine(
+        id=name, film="film", clip="clip", interval=Interval(1.0, 2.5), text=text, status=status,
+        terms=terms, key=key, failure=failure,
+    )  # fmt: skip
     return replace(made, **more)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Corpus, Figure, Item, ReportInput, Result, Row
-from shotad.evaluation.report.inputs import Predictions
+from shotad.evaluation.running import Predictions
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
 

@@ -20,7 +20,7 @@ from shotad.evaluation import (
     write_report,
 )
 from shotad.evaluation.report.comparing import Comparison
-from shotad.evaluation.report.inputs import Predictions
+from shotad.evaluation.running import Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 
 SETTINGS = ReportSettings()

@@ -54,7 +54,7 @@ def test_intervals_of_equal_films_and_students_test_are_the_textbooks() -> None:
     one, two = of_films(7, 12, 3), of_films(7, 12, 4)
     found = paired(result(one), result(two), films(one, 12), unit="film")
     means = [np.array(list(some.values())).reshape(7, 12).mean(axis=1) for some in (one, two)]
-    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue)
+    assert found["p_two_sided"] == pytest.approx(stats.ttest_rel(*means).pvalue)
 
 
 @pytest.mark.parametrize(("n", "each"), [(3, 40), (5, 40), (10, 60), (40, 15)])
