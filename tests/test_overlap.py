@@ -237,7 +237,9 @@ def killed(film: Path, out: Path, sends_to: str, which: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sends_to", "which"), [("somewhere", "pen"), ("", "eyes")], ids=["at once", "in turn"])
+@pytest.mark.parametrize(
+    ("sends_to", "which"), [("somewhere", "pen"), ("", "eyes")], ids=["at once", "in turn"]
+)
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, sends_to: str, which: str) -> None:
     process = multiprocessing.get_context("spawn").Process(
         target=killed, args=(make_film(SPEC).path, tmp_path / "w", sends_to, which)

@@ -137,11 +137,3 @@ def sound_of(path: Path, number: int = 0, rate: int = 48000) -> npt.NDArray[np.f
         return np.concatenate(parts)
     with open_film(path) as film:
         return np.concatenate([block.samples for block in sound_blocks(film, number, rate)])
-
-
-def found_at(sound: npt.NDArray[np.float32], take: npt.NDArray[np.float32], near: float, rate: int) -> float:
-    """Second at which ``take`` is heard in ``sound``, sought within half a second of ``near``."""
-    first = max(0, round((near - 0.5) * rate))
-    piece = sound[first : first + len(take) + rate]
-    correlation = np.correlate(piece, take, "valid")
-    return (first + int(np.argmax(correlation))) / rate
