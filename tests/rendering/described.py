@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -70,10 +71,11 @@ def write_folder(
         Cue(slot.id, slot.id, Interval(slot.interval.start, slot.interval.start + 2), text, language=language)
         for slot, (_, text) in zip(slots, sorted(lines.items()), strict=True)
     )
-    shots = tuple(Shot(i, Interval(i * 4.0, min(i * 4.0 + 4, info.duration))) for i in range(5))
+    cuts = [i * 100 for i in range(1, 5) if i * 4.0 < info.duration]
+    bounds = [0.0, *(cut / 25 for cut in cuts), info.duration]
+    shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(itertools.pairwise(bounds)))
     with WorkFolder(place) as folder:
         write_settings(folder, Config(language=language), film, Given())
-        cuts = [i * 100 for i in range(1, 5)]
         folder.write_json("shots.json", {"end": info.duration, "shots": shot_rows(shots, cuts)})
         said = [Utterance(one, "words") for one in speech]
         folder.write_json("speech.json", {"key": "k", "speech": utterance_rows(said)})
@@ -135,11 +137,3 @@ def sound_of(path: Path, number: int = 0, rate: int = 48000) -> npt.NDArray[np.f
         return np.concatenate(parts)
     with open_film(path) as film:
         return np.concatenate([block.samples for block in sound_blocks(film, number, rate)])
-
-
-def found_at(sound: npt.NDArray[np.float32], take: npt.NDArray[np.float32], near: float, rate: int) -> float:
-    """Second at which ``take`` is heard in ``sound``, sought within half a second of ``near``."""
-    first = max(0, round((near - 0.5) * rate))
-    piece = sound[first : first + len(take) + rate]
-    correlation = np.correlate(piece, take, "valid")
-    return (first + int(np.argmax(correlation))) / rate

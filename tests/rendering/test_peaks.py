@@ -17,7 +17,7 @@ from tests.sound.tones import Samples, SoundFilm, blocks, noise
 METER = 0.15
 """dB by which a file may pass its limit: what meters differ by."""
 
-SECONDS = 17.0
+SECONDS = 9.0
 SPEECH = (Interval(0.0, 1.5),)
 LINES = {2.0: "Rain falls on the empty street."}
 

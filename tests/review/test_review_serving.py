@@ -42,10 +42,15 @@ class Server:
         asked = {"acts": [{"act": name, "line": line, "args": args}]}
         return self.client.post("/api/acts", json=asked, headers=headers)
 
-    def ended(self) -> tuple[int, str, str]:
-        """Exit code, and what else it said."""
+    def ends_well(self, number: signal.Signals) -> str:
+        """Ends it by a signal, which it takes as told to; what it said besides its address."""
+        self.process.send_signal(number)
         out, err = self.process.communicate(timeout=WAIT)
-        return self.process.returncode, out, err
+        assert (self.process.returncode, out) == (0, ""), err
+        assert "has ended" in err
+        assert "Traceback" not in err
+        assert self.token not in err
+        return err
 
 
 @pytest.fixture
@@ -87,22 +92,12 @@ def text_of(place: Path, name: str) -> str:
     return next(cue for cue in load_track(place / "track.json").cues if cue.id == name).text
 
 
-RARE = [pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGINT, signal.SIGHUP)]
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, *RARE])
-def test_it_serves_the_page_and_ends_well_when_told_to(start, place, number):
+def test_it_serves_the_page_and_ends_well_when_told_to(start, place):
     server = start(place)
     assert server.base.startswith("http://127.0.0.1:")
     assert server.client.get("/").status_code == 200
     assert server.act("write", FIRST, {"text": "The words of the last second."}).status_code == 200
-    server.process.send_signal(number)
-    code, out, err = server.ended()
-    assert code == 0, err
-    assert out == ""
-    assert "has ended" in err
-    assert "Traceback" not in err
-    assert server.token not in err
+    server.ends_well(signal.SIGTERM)
     assert "The words of the last second." in script(place)
     assert not (place / serving.ADDRESS).exists()
 
@@ -143,8 +138,7 @@ def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> N
     assert second.returncode == 1
     assert f"open already at {server.base}/" in err
     assert "token" not in out + err + (place / serving.ADDRESS).read_text()
-    server.process.terminate()
-    assert server.ended()[0] == 0
+    server.ends_well(signal.SIGHUP)
     for tab in tabs:
         tab.join(WAIT)
     assert "".join(heard).count("event: bye") == 3
@@ -182,7 +176,7 @@ def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_
         [folder / f".tmp-01234567-{process}-abcdef01" for folder in folders]
         for process in (server.process.pid, os.getpid())
     )
-    server.ended()
+    server.process.communicate(timeout=WAIT)
     for file in (*left, *written):
         file.write_bytes(b"half")
 
@@ -192,8 +186,7 @@ def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_
     assert "changed" in again.act("undo", "", {}).json()["answers"][0]
     assert [file.name for file in left if file.exists()] == [], "what was left half-written is swept"
     assert all(file.exists() for file in written), "what others write is not"
-    again.process.terminate()
-    assert again.ended()[0] == 0
+    again.ends_well(signal.SIGTERM)
     assert text_of(place, FIRST) in script(place)
 
 
@@ -203,9 +196,7 @@ def test_asked_to_it_lets_others_in_and_warns(start: Callable[..., Server], plac
     port = server.base.rsplit(":", 1)[1]
     local = httpx.get(f"http://127.0.0.1:{port}/?token={server.token}")
     assert local.status_code == 303
-    server.process.terminate()
-    code, _, err = server.ended()
-    assert code == 0
+    err = server.ends_well(signal.SIGINT)
     assert "Warning" in err
     assert "network" in err
 
