@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +22,9 @@ from shotad.film import Film
 from shotad.film.subtitles import strip_tags
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+"""Some benchmarks use helpers of the tests."""
+LABELS = ROOT / "tests" / "labels"
 DATA = ROOT.parent / "shared" / "data"
 """Films, human AD and annotations, which are no part of the project."""
 FILMS = DATA / "films"
@@ -49,6 +54,11 @@ class Share:
         low, high = self.interval
         part = self.hits / self.all if self.all else 0.0
         return f"{self.hits:4} of {self.all:5} = {part:6.1%} ({low:.1%} to {high:.1%})"
+
+
+def parser_of(words: str | None) -> argparse.ArgumentParser:
+    """Of a script whose own words are its help."""
+    return argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def cpu(work: Callable[[], object]) -> float:
