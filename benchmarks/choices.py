@@ -10,19 +10,14 @@ to be found, and what the other said at that time stands for Stage I's descripti
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DESCRIBERS, DREAM, described_lines
+from common import DESCRIBERS, DREAM, command_line, described_lines
 
 from shotad.core import Interval, Slot, slot_id
 from shotad.description.choice import ByRules, BySequence, Chooser, Embed, FittedLine, Situation
@@ -122,7 +117,7 @@ def embedder() -> Embed:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--text", type=Path, default=DREAM, help="the folder with the descriptions")
     folder = parser.parse_args().text
     first, second = (described_lines(folder / file) for file in DESCRIBERS.values())

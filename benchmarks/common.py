@@ -56,7 +56,7 @@ class Share:
         return f"{self.hits:4} of {self.all:5} = {part:6.1%} ({low:.1%} to {high:.1%})"
 
 
-def parser_of(words: str | None) -> argparse.ArgumentParser:
+def command_line(words: str | None) -> argparse.ArgumentParser:
     """Of a script whose own words are its help."""
     return argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
 

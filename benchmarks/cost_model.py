@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 from bench_film import bench_film
-from common import parser_of
+from common import command_line
 from cost_measuring import WAYS, measure
 from page_blocks import put_into
 from scipy.optimize import nnls
@@ -162,7 +162,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = parser_of(__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--film", type=Path, action="append", default=[], help="a film; repeatable")
     parser.add_argument(
         "--made", type=int, action="append", default=[], metavar="LINES", help="a film made here; repeatable"

@@ -19,7 +19,6 @@ rounded, are the weights of shotad/description/doubt.py. What the embedded engin
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -34,12 +33,11 @@ from typing import Any
 
 import numpy as np
 import yaml
+from clips import LABELS, Half, film_of, read_clips
+from common import command_line
 from scipy.optimize import minimize
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import shotad
-from benchmarks.clips import LABELS, Half, film_of, read_clips
 from shotad.core import NoProgress
 from shotad.description import Evidence, doubt_of, signs_of, things_told, verbs_of
 from shotad.script import quotations, timecode
@@ -269,9 +267,7 @@ def _print_fit(found: Mapping[str, Sequence[Told]]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--half", choices=("tuning", "judging"))
     parser.add_argument("--runs", type=Path)

@@ -7,15 +7,11 @@ Speech is what the film's captions say. Cues that only name the description's ow
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DESCRIBERS, DREAM, described_lines
+from common import DESCRIBERS, DREAM, command_line, described_lines
 
 from shotad.core import Interval, SpeechSettings
 from shotad.film import free_time, read_subtitles, union
@@ -60,7 +56,7 @@ def gaps_table(folder: Path, lines: Lines) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--text", type=Path, default=DREAM, help="the folder with captions and descriptions")
     folder = parser.parse_args().text
     lines = {name: described_lines(folder / file) for name, file in DESCRIBERS.items()}

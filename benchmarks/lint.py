@@ -10,17 +10,13 @@ judgements stand in ``lint-judged.txt`` by a stamp of rule, line and words found
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DATA, cmd_ad
+from common import DATA, cmd_ad, command_line
 
 from shotad.core import Interval, LintSettings, Utterance
 from shotad.description import Checker, lint
@@ -55,7 +51,7 @@ class Hit:
 
 def main() -> None:
     """Print the table, or what is to be read."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = command_line(__doc__)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--read", help="A rule whose hits are to be read.")
     asked = parser.parse_args()

@@ -9,18 +9,13 @@ that it calls people, frame by frame, for each film and together, and the proces
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import FILMS, ROOT, cpu, frames_at
+from common import FILMS, ROOT, command_line, cpu, frames_at
 
 from shotad.core import Clip, Interval, ShotSettings
 from shotad.engines.observer import FRAMES_PER_SECOND
@@ -128,9 +123,7 @@ def _matches(glimpse: Glimpse, x: float) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
     parser.add_argument("--density", type=float, default=FRAMES_PER_SECOND)
     options = parser.parse_args()

@@ -13,10 +13,8 @@ stills of clips (`clips.py`) are told apart by half, and by whether anybody is s
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,11 +23,9 @@ from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
+from clips import Half, film_of, read_clips
+from common import FILMS, ROOT, command_line
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.clips import Half, film_of, read_clips
-from benchmarks.common import FILMS, ROOT
 from shotad.core import (
     ComputeSettings,
     Image,
@@ -222,7 +218,7 @@ def _print(title: str, stills: Sequence[Still], guesses: Sequence[int | None]) -
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
     parser.add_argument("--checkpoint", help="a file from `shotad train scale`: read with the classifier")
     given = parser.parse_args()

@@ -12,21 +12,16 @@ that AD could fall on them. false: seconds found that lie more than the margin a
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DATA, ROOT, sound_of
+from common import DATA, ROOT, command_line, sound_of
 
 from shotad.core import Interval, SpeechSettings, weights_file
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
@@ -194,7 +189,7 @@ def table(sounds: Iterable[tuple[str, Signal, Sequence[Interval]]]) -> dict[str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--films", type=Path, default=DATA, help="the folder that holds films/")
     options = parser.parse_args()
     print(HEAD)

@@ -17,10 +17,8 @@ what scenes.yaml says there for the longest time, against the words of writing t
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -29,12 +27,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
+from clips import LABELS, Clip, Half, film_of, read_clips
+from common import Share, command_line
 
 import shotad
-from benchmarks.clips import LABELS, Clip, Half, film_of, read_clips
-from benchmarks.common import Share
 from shotad.core import NoProgress
 
 VERDICTS = ("true", "false", "doubtful")
@@ -146,7 +142,7 @@ def worth(described: list[Described], scenes: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--half", choices=get_args(Half), required=True)
     parser.add_argument("--runs", type=Path)

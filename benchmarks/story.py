@@ -14,18 +14,14 @@ words at that time stand for Stage I's description, else the line itself.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DATA, DESCRIBERS, DREAM, Share, cmd_ad, described_lines
+from common import DATA, DESCRIBERS, DREAM, Share, cmd_ad, command_line, described_lines
 
 from shotad.core import (
     Description,
@@ -138,7 +134,7 @@ def measure(name: str, film: Film) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--text", type=Path, default=DREAM, help="human AD and captions of Elephants Dream")
     parser.add_argument("--cmd-ad", type=Path, default=DATA / "cmd-ad", help="the annotation of CMD-AD")
     parser.add_argument("--minutes", type=float, default=120, help="of the film made of CMD-AD's clips")

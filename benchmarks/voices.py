@@ -10,21 +10,15 @@ speed 1 each kind is set to that of AD (`shotad.sound.kinds.PACE`).
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from math import gcd
-from pathlib import Path
 
 import numpy as np
 import pysubs2
-from scipy.signal import resample_poly
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DESCRIBERS, DREAM, cmd_ad
+from common import DESCRIBERS, DREAM, cmd_ad, command_line
 from heardwords import plain_words
 from recogniser import RATE, Whisper
+from scipy.signal import resample_poly
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.script import count_words
@@ -81,7 +75,7 @@ def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
 
 def main() -> None:
     """Print one line for each voice and speed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--voices", nargs="+", default=["hibari", "piper", "espeak-ng:en-us"])
     parser.add_argument("--lines", type=int, default=60)
     parser.add_argument("--speed", type=float, nargs="+", default=[1.0])

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import av
+import clips
+import made_clips
 import numpy as np
 import PIL.Image
 import pytest
 import yaml
-
-from benchmarks import clips, made_clips
 
 
 def test_halves_of_the_list_are_apart() -> None:

@@ -6,11 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
 import cost_model
+import pytest
 from cost_measuring import WAYS
 from cost_model import ANSWER1, ANSWER2, UNITS, Asking, by_film, units_of
 

@@ -6,10 +6,10 @@ battle 1.000, 0.667, 1.000. The features' few constants were chosen on these ver
 from __future__ import annotations
 
 import pytest
+from common import FILMS
+from scales import compare, number, pictures_of, read_labels, table
+from threads import Figures, Labelled, judged, labelled_clips, line, sample_clip
 
-from benchmarks.common import FILMS
-from benchmarks.scales import compare, number, pictures_of, read_labels, table
-from benchmarks.threads import Figures, Labelled, judged, labelled_clips, line, sample_clip
 from shotad.grammar.by_face import ByFace
 from shotad.grammar.grid_features import GridFeatures
 
