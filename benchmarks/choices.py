@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from common import DESCRIBERS, DREAM, command_line, described_lines
+from common import DESCRIBERS, DREAM, Lines, command_line, described_lines, said_around
 
 from shotad.core import Interval, Slot, slot_id
 from shotad.description.choice import ByRules, BySequence, Chooser, Embed, FittedLine, Situation
 from shotad.script import Fitted, check_line, make_embedder
 
-REACH = 3.0
-"""Seconds around a line from which the other describer's lines are taken."""
 KINDS = ("own", "repeats", "elsewhere", "cut off")
 
 
@@ -40,13 +38,11 @@ class Moment:
 Film = list[Moment]
 
 
-def described(own: Sequence[tuple[Interval, str]], other: Sequence[tuple[Interval, str]]) -> Film:
+def described(own: Lines, other: Lines) -> Film:
     film = []
     for interval, text in own:
-        wide = Interval(max(0.0, interval.start - REACH), interval.end + REACH)
-        about = [said for time, said in other if time.overlaps(wide)]
-        if about:
-            film.append(Moment(interval, text, "1. Actions: " + " ".join(about)))
+        if about := said_around(interval, other):
+            film.append(Moment(interval, text, f"1. Actions: {about}"))
     return film
 
 
@@ -124,7 +120,7 @@ def main() -> None:
     films = dict(zip(DESCRIBERS, (described(first, second), described(second, first)), strict=True))
     choosers: dict[str, Chooser] = {
         "rules": ByRules(),
-        "sequence": BySequence(embedder(list(films.values()))),
+        "sequence": BySequence(embedder()),
     }
     for name, film in films.items():
         print(f"\n{name}: {len(film)} slots\n{'':12s}" + "".join(f"{kind:>10s}" for kind in KINDS))

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
 
-from common import DESCRIBERS, DREAM, command_line, described_lines
+from common import DESCRIBERS, DREAM, Lines, command_line, described_lines
 
 from shotad.core import Interval, SpeechSettings
 from shotad.film import free_time, read_subtitles, union
 
 DURATION = 653.0
 """Seconds; the end of the last chapter."""
-Lines = dict[str, list[tuple[Interval, str]]]
 
 
 def shared(these: Sequence[Interval], those: Sequence[Interval]) -> float:
@@ -35,7 +34,7 @@ def spread(values: Sequence[float]) -> str:
     return f"{tenths[0]:5.1f} {median(values):5.1f} {tenths[-1]:5.1f}"
 
 
-def people(lines: Lines) -> None:
+def people(lines: dict[str, Lines]) -> None:
     print(f"{'describer':10s} lines  length 10 %, median, 90 %   words 10 %, median, 90 %  words/s")
     for name, own in lines.items():
         words, seconds = [len(text.split()) for _, text in own], [time.duration for time, _ in own]
@@ -43,7 +42,7 @@ def people(lines: Lines) -> None:
         print(f"{name:10s} {len(own):5d}         {spread(seconds)}          {spread(words)}    {pace:.2f}")
 
 
-def gaps_table(folder: Path, lines: Lines) -> None:
+def gaps_table(folder: Path, lines: dict[str, Lines]) -> None:
     speech = read_subtitles(folder / "captions.en.vtt")
     print(f"\nOur gaps, {len(speech)} captions; share of each describer's time that lies in them")
     print("shortest  gaps  seconds  " + "  ".join(f"{name:>8s}" for name in lines))

@@ -125,15 +125,11 @@ def judgements(*, second: bool | None = None) -> dict[str, bool]:
     return {row[1]: row[2] == "right" for row in rows if second is None or second == (row[3:] == ["second"])}
 
 
-def sampled(found: Sequence[Hit]) -> list[Hit]:
-    """The hits that are read: all outside CMD-AD, and of CMD-AD a fixed sample, by their stamps."""
-    once = sorted({hit.stamp: hit for hit in found}.values(), key=lambda hit: (hit.corpus == CUT, hit.stamp))
-    others = sum(hit.corpus != CUT for hit in once)
-    return once[: max(SAMPLE, others)]
-
-
 def to_read(rule: str, found: Sequence[Hit], judged: dict[str, bool]) -> None:
-    for hit in sampled([hit for hit in found if hit.finding.rule == rule]):
+    """Print hits that nobody has judged: all outside CMD-AD, of CMD-AD a fixed sample, by their stamps."""
+    once = {hit.stamp: hit for hit in found if hit.finding.rule == rule}
+    rows = sorted(once.values(), key=lambda hit: (hit.corpus == CUT, hit.stamp))
+    for hit in rows[: max(SAMPLE, sum(hit.corpus != CUT for hit in rows))]:
         if hit.stamp not in judged:
             text = hit.text.replace("\n", " ")
             print(rule, hit.stamp, f"[{hit.words or hit.finding.message}]", *hit.before, "//", text)

@@ -21,7 +21,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from common import DATA, DESCRIBERS, DREAM, Share, cmd_ad, command_line, described_lines
+from common import (
+    DATA,
+    DESCRIBERS,
+    DREAM,
+    Lines,
+    Share,
+    cmd_ad,
+    command_line,
+    described_lines,
+    said_around,
+)
 
 from shotad.core import (
     Description,
@@ -44,15 +54,13 @@ from shotad.script import Cue
 
 LONG_AGO = 300.0
 """Seconds."""
-REACH = 3.0
-"""Seconds around a line from which the other describer's lines are taken."""
 
 
 @dataclass(frozen=True)
 class Film:
     """Lines with their times, what stands for each description, and the dialogue."""
 
-    lines: Sequence[tuple[Interval, str]]
+    lines: Lines
     described: Sequence[str]
     speech: Sequence[Utterance] = ()
 
@@ -78,10 +86,7 @@ class Listener:
 
 def dream(folder: Path) -> Film:
     own, other = (described_lines(folder / name) for name in DESCRIBERS.values())
-    described = []
-    for interval, text in own:
-        near = Interval(max(0.0, interval.start - REACH), interval.end + REACH)
-        described.append(" ".join(said for when, said in other if when.overlaps(near)) or text)
+    described = [said_around(interval, other) or text for interval, text in own]
     return Film(own, described, read_subtitles(folder / "captions.en.vtt"))
 
 

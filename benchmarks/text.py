@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from common import FILMS, ROOT, command_line, frames_at
+from common import FILMS, LABELS, command_line, frames_at
 
 from shotad.core import TextFact
 from shotad.film import open_film
@@ -55,7 +55,7 @@ def compare(facts: Sequence[TextFact], labels: Sequence[Label]) -> tuple[int, in
 
 def films(folder: Path) -> None:
     totals = np.zeros(4, int)
-    for entry in json.loads((ROOT / "tests/labels/texts.json").read_text(encoding="utf-8")):
+    for entry in json.loads((LABELS / "texts.json").read_text(encoding="utf-8")):
         path = folder / entry["film"]
         if not path.exists():
             print(f"  {path} is not here")

@@ -15,7 +15,7 @@ from math import gcd
 
 import numpy as np
 import pysubs2
-from common import DESCRIBERS, DREAM, cmd_ad, command_line
+from common import DESCRIBERS, DREAM, cmd_ad, command_line, words_changed
 from heardwords import plain_words
 from recogniser import RATE, Whisper
 from scipy.signal import resample_poly
@@ -44,16 +44,6 @@ def _spread(texts: Sequence[str], number: int) -> list[str]:
     return [long[round(i * (len(long) - 1) / max(number - 1, 1))] for i in range(min(number, len(long)))]
 
 
-def errors(reference: Sequence[str], heard: Sequence[str]) -> int:
-    """Words to put in, take out or change."""
-    row = list(range(len(heard) + 1))
-    for i, one in enumerate(reference, 1):
-        before, row = row, [i]
-        for j, other in enumerate(heard, 1):
-            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (one != other)))
-    return row[-1]
-
-
 def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
     """What is heard of all lines as one voice speaks them."""
     voice = make_voice(VoiceSettings(name=name), "en")
@@ -66,7 +56,7 @@ def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
         sound = resample_poly(take.samples, RATE // common, take.rate // common)
         heard = ear.hear(np.pad(sound, RATE // 2).astype(np.float32))
         reference = plain_words(line)
-        missed = errors(reference, plain_words(" ".join(word.text for word in heard)))
+        missed = words_changed(reference, plain_words(" ".join(word.text for word in heard)))
         words, wrong, whole = words + len(reference), wrong + missed, whole + (missed == 0)
     pace = 60 * sum(map(count_words, lines)) / sum(take.seconds for take in takes)
     share = f"{wrong / words:.1%} ({wrong} of {words})"
