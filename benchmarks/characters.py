@@ -16,7 +16,6 @@ twice       a film of two people described without a cast, with a photo of each,
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shutil
@@ -28,17 +27,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import cv2
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import cast_film
+import cv2
 from cast_actors import PHOTOS
 from cast_truth import Judged, Share, Truth, owner_of, read_truth, shares, shot_pairs
+from common import command_line
 
 from shotad.core import Cast, CastSettings, Config, Given, Member, NoProgress, WorkFolder
-from shotad.description import RunContext, cast_discovery as discovering, prepare, understand
-from shotad.description.cast_recognition import FaceMatcher
+from shotad.description import (
+    RunContext,
+    cast_discovery as discovering,
+    cast_recognition as recognition,
+    prepare,
+    understand,
+)
 from shotad.film import open_film
 from shotad.sight import (
     CastFile,
@@ -93,8 +95,10 @@ class Lab:
         with self.run(f"work-{self.film.stem}-{'frame' if settings else 'track'}", settings) as run:
             plans, _ = understand(prepare(run), run)
             shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
-            named = FaceMatcher(run, cast, None).named(plans, shots)
-        tracks = [pair for shot in named.values() for pair in shot.tracks]
+            models = make_face_models(run.config.cast)
+            gallery = read_gallery(cast, models, run.config.cast).gallery
+            named = recognition._named(plans, shots, run, cast, None, models, gallery)
+        tracks = [pair for one in named.values() for pair in zip(one.tracks, one.verdicts, strict=True)]
         return [Judged(track, *owner_of(track, self.truth), verdict) for track, verdict in tracks]
 
 
@@ -246,7 +250,7 @@ def _checked(out: Path, truth: Truth) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--folder", type=Path, default=Path("cast-film"), help="for films and what is read")
     parser.add_argument("--quick", action="store_true", help="a fifth of the film")
     parts = {"names": names, "strangers": strangers, "discover": discover}

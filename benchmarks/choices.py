@@ -10,26 +10,19 @@ to be found, and what the other said at that time stands for Stage I's descripti
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DESCRIBERS, DREAM, described_lines
+from common import DESCRIBERS, DREAM, Lines, command_line, described_lines, said_around
 
 from shotad.core import Interval, Slot, slot_id
 from shotad.description.choice import ByRules, BySequence, Chooser, Embed, FittedLine, Situation
 from shotad.script import Fitted, check_line, make_embedder
 
-REACH = 3.0
-"""Seconds around a line from which the other describer's lines are taken."""
 KINDS = ("own", "repeats", "elsewhere", "cut off")
 
 
@@ -45,13 +38,11 @@ class Moment:
 Film = list[Moment]
 
 
-def described(own: Sequence[tuple[Interval, str]], other: Sequence[tuple[Interval, str]]) -> Film:
+def described(own: Lines, other: Lines) -> Film:
     film = []
     for interval, text in own:
-        wide = Interval(max(0.0, interval.start - REACH), interval.end + REACH)
-        about = [said for time, said in other if time.overlaps(wide)]
-        if about:
-            film.append(Moment(interval, text, "1. Actions: " + " ".join(about)))
+        if about := said_around(interval, other):
+            film.append(Moment(interval, text, f"1. Actions: {about}"))
     return film
 
 
@@ -122,14 +113,14 @@ def embedder() -> Embed:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--text", type=Path, default=DREAM, help="the folder with the descriptions")
     folder = parser.parse_args().text
     first, second = (described_lines(folder / file) for file in DESCRIBERS.values())
     films = dict(zip(DESCRIBERS, (described(first, second), described(second, first)), strict=True))
     choosers: dict[str, Chooser] = {
         "rules": ByRules(),
-        "sequence": BySequence(embedder(list(films.values()))),
+        "sequence": BySequence(embedder()),
     }
     for name, film in films.items():
         print(f"\n{name}: {len(film)} slots\n{'':12s}" + "".join(f"{kind:>10s}" for kind in KINDS))

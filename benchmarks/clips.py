@@ -9,20 +9,17 @@ the others from photographs that come the same way. Exit code 1 where one that w
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
-import sys
 import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
+import made_clips
 import yaml
+from common import command_line
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks import made_clips
 from shotad.core import NoProgress, Progress, WeightsError, weight_store as weights
 
 LABELS = Path(__file__).resolve().parents[1] / "tests" / "labels"
@@ -99,7 +96,7 @@ def _file(row: dict[str, Any]) -> weights.Weights:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--half", choices=get_args(Half))
     parser.add_argument("--fetch", action="store_true", help="fetch or make what is not there")

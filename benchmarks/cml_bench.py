@@ -11,17 +11,14 @@ have no published tables.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import numpy as np
-from common import DATA
+from common import DATA, command_line
 
 from shotad.evaluation.report.comparing import coefficient
 
@@ -183,7 +180,7 @@ def correlations(data: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--data", type=Path, default=PUBLISHED, help="folder with results/ and average_*.csv")
     data = parser.parse_args().data
     if not (data / "results").is_dir():

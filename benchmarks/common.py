@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import re
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +22,9 @@ from shotad.film import Film
 from shotad.film.subtitles import strip_tags
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+"""Some benchmarks use helpers of the tests."""
+LABELS = ROOT / "tests" / "labels"
 DATA = ROOT.parent / "shared" / "data"
 """Films, human AD and annotations, which are no part of the project."""
 FILMS = DATA / "films"
@@ -51,11 +56,26 @@ class Share:
         return f"{self.hits:4} of {self.all:5} = {part:6.1%} ({low:.1%} to {high:.1%})"
 
 
+def command_line(words: str | None) -> argparse.ArgumentParser:
+    """Of a script whose own words are its help."""
+    return argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
 def cpu(work: Callable[[], object]) -> float:
     """Processor seconds of this process, all threads."""
     began = time.process_time()
     work()
     return time.process_time() - began
+
+
+def words_changed(draft: Sequence[str], wanted: Sequence[str]) -> int:
+    """Words inserted, deleted or replaced to turn one text into the other."""
+    row = list(range(len(wanted) + 1))
+    for i, word in enumerate(draft, 1):
+        before, row = row, [i]
+        for j, target in enumerate(wanted, 1):
+            row.append(min(row[-1] + 1, before[j] + 1, before[j - 1] + (word != target)))
+    return row[-1]
 
 
 def cmd_ad(folder: Path = DATA / "cmd-ad") -> list[list[dict[str, str]]]:
@@ -73,6 +93,15 @@ def described_lines(path: Path) -> list[tuple[Interval, str]]:
         if event.end > event.start and not re.search(r"licen[cs]e", text, re.IGNORECASE):
             found.append((Interval(event.start / 1000, event.end / 1000), text))
     return found
+
+
+Lines = Sequence[tuple[Interval, str]]
+
+
+def said_around(interval: Interval, other: Lines) -> str:
+    """What the other describer says within 3 s of a line, in place of Stage I's description."""
+    wide = Interval(max(0.0, interval.start - 3.0), interval.end + 3.0)
+    return " ".join(said for time, said in other if time.overlaps(wide))
 
 
 def sound_of(path: Path, rate: int) -> npt.NDArray[np.float32]:

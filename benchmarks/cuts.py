@@ -11,7 +11,6 @@ recall. The supplied films lie in ../shared/data/films, the others are fetched b
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Sequence
@@ -20,11 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from clips import LABELS, Clip, film_of, read_clips
+from common import FILMS, command_line
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.clips import LABELS, Clip, film_of, read_clips
-from benchmarks.common import FILMS
 from shotad.core import NoProgress, ShotSettings
 from shotad.film import open_film, survey
 
@@ -124,9 +121,7 @@ def measure(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; see the top of this file."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="FILM")
     parser.add_argument("--half", choices=("tuning", "judging"))
     parser.add_argument("--set", action="append", default=[], metavar="shots.KEY=VALUE")

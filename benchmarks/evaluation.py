@@ -8,17 +8,13 @@ over the whole set.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DATA
+from common import DATA, command_line
 
 from shotad.core import Config
 from shotad.evaluation import Corpus, Item, MetricContext, Store, load_dataset
@@ -34,7 +30,7 @@ def with_predictions(corpus: Corpus, texts: Sequence[str | None]) -> Corpus:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--data", type=Path, default=DATA / "cmd-ad", help="folder of CMD-AD's annotation")
     parser.add_argument("--metrics", default="all")
     parser.add_argument("--cache", type=Path, help="keep what is computed of texts here")

@@ -14,18 +14,14 @@ cases the line of the same moment scores more than one of another moment (equal 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import numpy as np
-from common import DATA
+from common import DATA, command_line
 
 from shotad.core import Config
 from shotad.evaluation import Corpus, Item, MetricContext, Store, from_scripts, load_dataset
@@ -118,7 +114,7 @@ def humans(folder: Path, context: MetricContext) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--half", choices=(*HALVES, "humans"), default="tuning")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--cache", type=Path, help="keep what is computed of texts here")

@@ -9,11 +9,12 @@ is also run without moving, without speed, and without either. ``--set`` changes
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from common import command_line
 
 from shotad.core import FitSettings, Interval, load_config
 from shotad.script import Cue, FilmId, Track, count_words, hand_id, read_cues
@@ -65,7 +66,7 @@ def ways(settings: FitSettings) -> Iterator[tuple[str, FitSettings]]:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("scripts", nargs="+", type=Path)
     parser.add_argument("--voice", default="auto")
     parser.add_argument("--set", action="append", default=[], dest="sets")

@@ -7,13 +7,9 @@ Means over all ADs, at 24000/1001 frames a second: frames inside the AD of 16, i
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.core import load_config
 from shotad.film import context_shots, plan_frames

@@ -14,13 +14,12 @@ the line's own take from ``--takes`` stands off its place, by cross-correlation 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from common import sound_of
+from common import command_line, sound_of
 from heardwords import Match, plain_words, side_by_side
 from recogniser import LONGEST, RATE, Samples, Whisper, Word
 from scipy.signal import correlate
@@ -188,9 +187,7 @@ def told(result: Heard) -> str:
 
 def main() -> None:
     """See the module's own words."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("film", type=Path)
     script = parser.add_mutually_exclusive_group(required=True)
     script.add_argument("--track", type=Path)

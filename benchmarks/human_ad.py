@@ -7,22 +7,17 @@ Speech is what the film's captions say. Cues that only name the description's ow
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DESCRIBERS, DREAM, described_lines
+from common import DESCRIBERS, DREAM, Lines, command_line, described_lines
 
 from shotad.core import Interval, SpeechSettings
 from shotad.film import free_time, read_subtitles, union
 
 DURATION = 653.0
 """Seconds; the end of the last chapter."""
-Lines = dict[str, list[tuple[Interval, str]]]
 
 
 def shared(these: Sequence[Interval], those: Sequence[Interval]) -> float:
@@ -39,7 +34,7 @@ def spread(values: Sequence[float]) -> str:
     return f"{tenths[0]:5.1f} {median(values):5.1f} {tenths[-1]:5.1f}"
 
 
-def people(lines: Lines) -> None:
+def people(lines: dict[str, Lines]) -> None:
     print(f"{'describer':10s} lines  length 10 %, median, 90 %   words 10 %, median, 90 %  words/s")
     for name, own in lines.items():
         words, seconds = [len(text.split()) for _, text in own], [time.duration for time, _ in own]
@@ -47,7 +42,7 @@ def people(lines: Lines) -> None:
         print(f"{name:10s} {len(own):5d}         {spread(seconds)}          {spread(words)}    {pace:.2f}")
 
 
-def gaps_table(folder: Path, lines: Lines) -> None:
+def gaps_table(folder: Path, lines: dict[str, Lines]) -> None:
     speech = read_subtitles(folder / "captions.en.vtt")
     print(f"\nOur gaps, {len(speech)} captions; share of each describer's time that lies in them")
     print("shortest  gaps  seconds  " + "  ".join(f"{name:>8s}" for name in lines))
@@ -60,7 +55,7 @@ def gaps_table(folder: Path, lines: Lines) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--text", type=Path, default=DREAM, help="the folder with captions and descriptions")
     folder = parser.parse_args().text
     lines = {name: described_lines(folder / file) for name, file in DESCRIBERS.items()}

@@ -10,17 +10,13 @@ judgements stand in ``lint-judged.txt`` by a stamp of rule, line and words found
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DATA, cmd_ad
+from common import DATA, cmd_ad, command_line
 
 from shotad.core import Interval, LintSettings, Utterance
 from shotad.description import Checker, lint
@@ -55,7 +51,7 @@ class Hit:
 
 def main() -> None:
     """Print the table, or what is to be read."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = command_line(__doc__)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--read", help="A rule whose hits are to be read.")
     asked = parser.parse_args()
@@ -129,15 +125,11 @@ def judgements(*, second: bool | None = None) -> dict[str, bool]:
     return {row[1]: row[2] == "right" for row in rows if second is None or second == (row[3:] == ["second"])}
 
 
-def sampled(found: Sequence[Hit]) -> list[Hit]:
-    """The hits that are read: all outside CMD-AD, and of CMD-AD a fixed sample, by their stamps."""
-    once = sorted({hit.stamp: hit for hit in found}.values(), key=lambda hit: (hit.corpus == CUT, hit.stamp))
-    others = sum(hit.corpus != CUT for hit in once)
-    return once[: max(SAMPLE, others)]
-
-
 def to_read(rule: str, found: Sequence[Hit], judged: dict[str, bool]) -> None:
-    for hit in sampled([hit for hit in found if hit.finding.rule == rule]):
+    """Print hits that nobody has judged: all outside CMD-AD, of CMD-AD a fixed sample, by their stamps."""
+    once = {hit.stamp: hit for hit in found if hit.finding.rule == rule}
+    rows = sorted(once.values(), key=lambda hit: (hit.corpus == CUT, hit.stamp))
+    for hit in rows[: max(SAMPLE, sum(hit.corpus != CUT for hit in rows))]:
         if hit.stamp not in judged:
             text = hit.text.replace("\n", " ")
             print(rule, hit.stamp, f"[{hit.words or hit.finding.message}]", *hit.before, "//", text)

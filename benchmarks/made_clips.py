@@ -1,7 +1,7 @@
 """Made clips, whose truth is known to the frame: photographs moved and cut, letters, fades, darkness.
 
-PLANS says shot by shot what is drawn, and what is to be seen: tests/labels/scenes.yaml and seen.yaml hold the
-same. benchmarks/clips.py makes them from the photographs of tests/labels/stills.yaml.
+PLANS says shot by shot what is drawn; what is to be seen stands in tests/labels/scenes.yaml and seen.yaml, as
+of any clip. benchmarks/clips.py makes them from the photographs of tests/labels/stills.yaml.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ Picture = npt.NDArray[np.uint8]
 SIZE = (640, 360)
 RATE = 25
 View = tuple[float, float, float]
-Facts = tuple[tuple[Any, ...], ...]
 Draw = Callable[[ImageDraw.ImageDraw, float], None]
 """Draws on a picture, so many seconds after the shot (or, for a plan, the clip) has begun."""
 
@@ -33,8 +32,7 @@ class Shot:
 
     ``view`` is what is shown of the photograph: how far to the right and down it lies, from 0 to 1, and its
     width in parts of the largest piece of the picture's shape; ``to`` is the view at the end. ``light`` is
-    the share of it, from begin to end, that is left over ``ground``. ``says`` and ``seen``, facts without
-    their seconds, are those of ABOUT where they are None; ``adds`` holds more facts.
+    the share of it, from begin to end, that is left over ``ground``.
     """
 
     seconds: float
@@ -44,18 +42,14 @@ class Shot:
     light: tuple[float, float] = (1.0, 1.0)
     ground: int = 0
     draw: Draw | None = None
-    says: str | None = None
-    seen: Facts | None = None
-    adds: Facts = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The shots of a clip one after another, what is drawn over all of them, and what is seen of that."""
+    """The shots of a clip one after another, and what is drawn over all of them."""
 
     shots: tuple[Shot, ...]
     draw: Draw | None = None
-    seen: Facts = ()
 
     @property
     def seconds(self) -> float:
@@ -139,118 +133,9 @@ def disc(pixels_a_second: float) -> Draw:
     return draw
 
 
-NOBODY = ("people", 0)
-DAY = ("light", "day")
-ABOUT: dict[str, tuple[str, Facts]] = {
-    "": ("", (NOBODY, ("light", "black"))),
-    "arches": (
-        "The pointed arches of a ruin.",
-        (NOBODY, DAY, ("place", "outdoors", "a ruin with pointed arches")),
-    ),
-    "astronaut": (
-        "A woman with short fair hair, in an orange space suit, smiles at us.",
-        (
-            ("people", 1),
-            ("person", "woman", "short fair hair, orange space suit"),
-            ("posture", "smiles"),
-            ("thing", "flag", "left"),
-        ),
-    ),
-    "autumn": (
-        "A path of fallen leaves leads through an autumn wood.",
-        (NOBODY, DAY, ("place", "outdoors", "a path in an autumn wood"), ("thing", "tree")),
-    ),
-    "birthday": (
-        "Children with paper hats sit round a table with a green birthday cake.",
-        (("place", "indoors", "a room"), ("thing", "cake"), ("thing", "cup"), ("person", "child")),
-    ),
-    "canal": (
-        "A canal between old houses and bare trees.",
-        (DAY, ("place", "outdoors", "a canal between old houses"), ("thing", "tree")),
-    ),
-    "cat": (
-        "Close: a brown striped cat with green eyes.",
-        (NOBODY, ("thing", "cat", "middle"), ("scale", "close-up", "extreme close-up")),
-    ),
-    "coffee": (
-        "A cup of coffee on a red saucer stands on a wooden table.",
-        (
-            NOBODY,
-            ("thing", "cup", "middle"),
-            ("thing", "saucer", "middle"),
-            ("thing", "table"),
-            ("scale", "close-up"),
-        ),
-    ),
-    "dahlia": (
-        "An orange flower before dark leaves.",
-        (NOBODY, ("thing", "flower", "middle"), ("scale", "close-up")),
-    ),
-    "galaxies": (
-        "Stars and galaxies shine in the black sky and come nearer.",
-        (NOBODY, ("place", "outdoors", "space"), ("light", "night")),
-    ),
-    "lake": (
-        "A blue lake between trees.",
-        (NOBODY, DAY, ("place", "outdoors", "a lake between trees"), ("thing", "lake"), ("thing", "tree")),
-    ),
-    "motorcycle": (
-        "A red motorcycle stands in a garage.",
-        (NOBODY, ("place", "indoors", "a garage"), ("thing", "motorcycle", "middle")),
-    ),
-    "officer": (
-        "An old woman with glasses, in a dark uniform and a cap, looks at us.",
-        (("people", 1), ("person", "woman", "old, glasses, cap, dark uniform"), ("thing", "flag", "left")),
-    ),
-    "pagoda": (
-        "A Chinese tower above trees and water.",
-        (NOBODY, DAY, ("place", "outdoors", "a Chinese tower above a lake"), ("thing", "tower", "left")),
-    ),
-    "photographer": (
-        "In black and white: a man in a dark coat looks into a camera on a tripod.",
-        (
-            ("people", 1),
-            ("person", "man", "dark coat"),
-            ("posture", "looks into a camera"),
-            ("thing", "camera", "right"),
-            ("place", "outdoors", "a lawn"),
-            DAY,
-        ),
-    ),
-    "rocket": (
-        "A white rocket stands on the launch pad at dusk.",
-        (NOBODY, ("place", "outdoors", "a launch pad"), ("thing", "rocket", "middle")),
-    ),
-    "swimmers": (
-        "Two children swim under blue water.",
-        (("people", 2), ("person", "child"), ("posture", "swims", "both"), DAY),
-    ),
-}
-"""What a describer would say of each photograph, and what is to be seen in it."""
 LINES = ("Directed by", "Ada Holm", "Written by", "Jon Berg", "Music", "Lise Aune", "Camera", "Per Dahl")
 MAIL = ("From: Anna", "Subject: Tonight", "I take the night train.", "Meet me at six.")
 SEARCH = ("flights to Oslo", "Oslo 09:40 Gate 12", "Oslo 14:05 Gate 3")
-
-
-def page(role: str, name: str, says: str = "") -> Shot:
-    """One page of credits."""
-    facts = (("text", f"{role} {name}", "credits"),)
-    return Shot(3, draw=words(f"{role}\n{name}", 34), says=says, adds=facts)
-
-
-def written(seconds: float, shown: tuple[str, ...], says: str) -> Shot:
-    """Lines on a computer screen."""
-    facts = (NOBODY, *(("text", line, "screen") for line in shown))
-    return Shot(seconds, draw=screen(shown), says=says, seen=facts)
-
-
-def named(seconds: float, still: str, text: str, kind: str, draw: Draw, view: View = (0.5, 0.5, 1.0)) -> Shot:
-    """Letters over a photograph, or over black."""
-    return Shot(seconds, still, view, draw=draw, says=f'"{text}"', adds=(("text", text, kind),))
-
-
-CLOSER = (("camera", "closer"),)
-RIGHT = (("camera", "right"),)
 NEAR = (0.5, 0.5, 0.8)
 FACE = (0.5, 0.15, 1.0)
 PLANS: dict[str, Plan] = {
@@ -258,175 +143,82 @@ PLANS: dict[str, Plan] = {
         (Shot(4, "motorcycle"), Shot(4, "rocket"), Shot(4, "photographer", (0.5, 0.3, 1)))
     ),
     "made-cuts-places": Plan((Shot(4, "canal"), Shot(3, "arches"), Shot(5, "pagoda"))),
-    "made-move-cat": Plan((Shot(10, "cat", to=(0.55, 0.4, 0.6), adds=CLOSER),)),
-    "made-move-canal": Plan((Shot(12, "canal", (0, 0.6, 0.6), (1, 0.6, 0.6), adds=RIGHT),)),
+    "made-move-cat": Plan((Shot(10, "cat", to=(0.55, 0.4, 0.6)),)),
+    "made-move-canal": Plan((Shot(12, "canal", (0, 0.6, 0.6), (1, 0.6, 0.6)),)),
     "made-person-portrait": Plan(
-        (
-            Shot(
-                4,
-                "officer",
-                (0.5, 1, 1),
-                (0.5, 0.6, 1),
-                says="A dark uniform with medals, before a flag.",
-                seen=(("people", 1), ("thing", "flag", "left"), ("camera", "up")),
-            ),
-            Shot(5, "officer", (0.5, 0.6, 1), FACE, adds=(("camera", "up"),)),
-        )
+        (Shot(4, "officer", (0.5, 1, 1), (0.5, 0.6, 1)), Shot(5, "officer", (0.5, 0.6, 1), FACE))
     ),
     "made-person-children": Plan((Shot(10, "swimmers", (0.4, 0.6, 0.9), (0.5, 0.7, 1)),)),
     "made-thing-flower": Plan((Shot(8, "dahlia", (0.5, 0.5, 0.7)),)),
     "made-thing-cup": Plan((Shot(10, "coffee", (0.5, 0.5, 0.9), (0.5, 0.5, 1)),)),
     "made-logo-lake": Plan(
-        (
-            Shot(6, "lake", (0, 0.4, 0.8), (1, 0.4, 0.8), adds=RIGHT),
-            Shot(6, "autumn", NEAR, (0.5, 0.6, 0.6), adds=CLOSER),
-        ),
+        (Shot(6, "lake", (0, 0.4, 0.8), (1, 0.4, 0.8)), Shot(6, "autumn", NEAR, (0.5, 0.6, 0.6))),
         logo("NORD 4", 0.9),
-        (("text", "NORD 4", "logo"),),
     ),
     "made-logo-birthday": Plan(
         (
             Shot(7, "birthday", (0, 0, 0.95), (1, 0.1, 0.95)),
-            Shot(5, "arches", (0.5, 0.2, 0.9), (0.5, 0.8, 0.9), adds=(("camera", "down"),)),
+            Shot(5, "arches", (0.5, 0.2, 0.9), (0.5, 0.8, 0.9)),
         ),
         logo("TELE 9", 0.1),
-        (("text", "TELE 9", "logo"),),
     ),
     "made-title-autumn": Plan(
         (
             Shot(2, "autumn", NEAR),
-            named(4, "autumn", "FOUR AUTUMNS", "title", words("FOUR AUTUMNS", 64), view=NEAR),
+            Shot(4, "autumn", NEAR, draw=words("FOUR AUTUMNS", 64)),
             Shot(5, "lake"),
         )
     ),
-    "made-title-card": Plan(
-        (Shot(1.6), named(3.4, "", "THE LAST FERRY", "title", words("THE LAST FERRY", 56)), Shot(6, "canal"))
-    ),
-    "made-screen-mail": Plan(
-        (
-            Shot(4, "motorcycle"),
-            written(6, MAIL, 'On a screen: "From Anna. I take the night train. Meet me at six."'),
-        )
-    ),
+    "made-title-card": Plan((Shot(1.6), Shot(3.4, draw=words("THE LAST FERRY", 56)), Shot(6, "canal"))),
+    "made-screen-mail": Plan((Shot(4, "motorcycle"), Shot(6, draw=screen(MAIL)))),
     "made-screen-search": Plan(
         (
-            Shot(
-                2,
-                draw=screen(SEARCH[:1], 7.5),
-                says='On a screen someone types: "flights to Oslo".',
-                seen=(NOBODY,),
-            ),
-            written(2, SEARCH[:1], ""),
-            written(6, SEARCH, "Two flights are listed."),
+            Shot(2, draw=screen(SEARCH[:1], 7.5)),
+            Shot(2, draw=screen(SEARCH[:1])),
+            Shot(6, draw=screen(SEARCH)),
         )
     ),
-    "made-credits-roll": Plan(
-        (
-            Shot(3, "lake"),
-            Shot(
-                13,
-                draw=roll(LINES, 58),
-                says="Credits: directed by Ada Holm.",
-                adds=(("text", " ".join(LINES), "credits"),),
-            ),
-        )
-    ),
+    "made-credits-roll": Plan((Shot(3, "lake"), Shot(13, draw=roll(LINES, 58)))),
     "made-credits-pages": Plan(
         (
             Shot(3, "arches"),
-            page("Directed by", "Ida Moe", "Credits: directed by Ida Moe."),
-            page("Written by", "Ola Ness"),
-            page("Music", "Eva Lund"),
+            Shot(3, draw=words("Directed by\nIda Moe", 34)),
+            Shot(3, draw=words("Written by\nOla Ness", 34)),
+            Shot(3, draw=words("Music\nEva Lund", 34)),
         )
     ),
     "made-caption-garage": Plan(
         (
             Shot(2, "motorcycle"),
-            named(5, "motorcycle", "Bergen, March 1994", "caption", caption("Bergen, March 1994")),
-            Shot(3, "motorcycle", says=""),
+            Shot(5, "motorcycle", draw=caption("Bergen, March 1994")),
+            Shot(3, "motorcycle"),
         )
     ),
     "made-caption-canal": Plan(
-        (
-            Shot(3, "canal"),
-            named(4, "canal", "Amsterdam, 7 a.m.", "caption", caption("Amsterdam, 7 a.m.")),
-            Shot(4, "canal", says=""),
-        )
+        (Shot(3, "canal"), Shot(4, "canal", draw=caption("Amsterdam, 7 a.m.")), Shot(4, "canal"))
     ),
     "made-fade-in-out": Plan(
         (
             Shot(2),
-            Shot(2, "lake", light=(0, 1), says="", seen=(NOBODY, ("light", "fade from black", "a lake"))),
+            Shot(2, "lake", light=(0, 1)),
             Shot(5, "lake"),
-            Shot(
-                2,
-                "lake",
-                light=(1, 0),
-                says="The picture fades to black.",
-                seen=(("light", "fade to black"),),
-            ),
+            Shot(2, "lake", light=(1, 0)),
             Shot(2),
         )
     ),
     "made-fade-between": Plan(
         (
             Shot(4, "arches"),
-            Shot(
-                1.6,
-                "arches",
-                light=(1, 0),
-                ground=255,
-                says="The picture goes white.",
-                seen=(("light", "fade to white"),),
-            ),
-            Shot(1.4, "astronaut", FACE, light=(0, 1), ground=255, says="", seen=()),
+            Shot(1.6, "arches", light=(1, 0), ground=255),
+            Shot(1.4, "astronaut", FACE, light=(0, 1), ground=255),
             Shot(5, "astronaut", FACE),
         )
     ),
-    "made-growing-light": Plan(
-        (
-            Shot(2),
-            Shot(
-                9,
-                draw=disc(12),
-                says="In the dark a bright disc grows.",
-                seen=(NOBODY, ("thing", "bright disc", "middle")),
-            ),
-        )
-    ),
-    "made-growing-stars": Plan((Shot(12, "galaxies", to=(0.45, 0.5, 0.35), adds=CLOSER),)),
-    "made-dark-lake": Plan((Shot(3, "lake"), Shot(6, says="All is black."), Shot(4, "autumn", NEAR))),
-    "made-dark-night": Plan(
-        (
-            Shot(
-                10,
-                "canal",
-                light=(0.2, 0.2),
-                says="It is dark; a canal between houses can just be made out.",
-                seen=(("light", "dim"), ("place", "outdoors", "a canal between old houses")),
-            ),
-        )
-    ),
+    "made-growing-light": Plan((Shot(2), Shot(9, draw=disc(12)))),
+    "made-growing-stars": Plan((Shot(12, "galaxies", to=(0.45, 0.5, 0.35)),)),
+    "made-dark-lake": Plan((Shot(3, "lake"), Shot(6), Shot(4, "autumn", NEAR))),
+    "made-dark-night": Plan((Shot(10, "canal", light=(0.2, 0.2)),)),
 }
-
-
-def labels(name: str) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Of a made clip what scenes.yaml and what seen.yaml hold, by the order of time."""
-    plan, at, before = PLANS[name], 0.0, None
-    scenes: list[list[Any]] = []
-    seen: list[list[Any]] = [[0, plan.seconds, *fact] for fact in plan.seen]
-    for shot in plan.shots:
-        start, at = at, round(at + shot.seconds, 3)
-        says, facts = ABOUT[shot.still]
-        says = says if shot.says is None else shot.says
-        scenes += [[start, at, says]] if says else []
-        if before and before.still != shot.still and before.light[1] and shot.light[0]:
-            seen.append([round(start - 1 / RATE, 3), start, "cut", "hard"])
-        seen += [[start, at, *fact] for fact in (*(facts if shot.seen is None else shot.seen), *shot.adds)]
-        before = shot
-    if not any("cut" in fact for fact in seen):
-        seen.append([0, plan.seconds, "cut", "none"])
-    return scenes, seen
 
 
 def write_clip(name: str, stills: Mapping[str, Path], target: Path) -> None:

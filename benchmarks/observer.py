@@ -1,6 +1,6 @@
 """How many of the people that the observer sees in the supplied films are there, and how many it finds.
 
-    python benchmarks/observer.py [FOLDER] [--density 8]
+    python benchmarks/observer.py [FOLDER]
 
 FOLDER holds the films (default ../shared/data/films); tests/labels/people.json says where people are, by eye.
 Slots of 5.5 s are looked at as the embedded engine does; what is told are precision and recall of the tracks
@@ -9,18 +9,14 @@ that it calls people, frame by frame, for each film and together, and the proces
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import FILMS, ROOT, cpu, frames_at
+import numpy.typing as npt
+from common import FILMS, LABELS, command_line, cpu, frames_at
 
 from shotad.core import Clip, Interval, ShotSettings
 from shotad.engines.observer import FRAMES_PER_SECOND
@@ -32,60 +28,41 @@ SLOT = 5.5
 
 
 @dataclass(frozen=True)
-class Person:
-    """One labelled person: where the head is, when, and whether it is one of a small group."""
-
-    path: tuple[tuple[float, float], ...]
-    small: bool
-
-    def at(self, second: float) -> float | None:
-        seconds, xs = zip(*self.path, strict=True)
-        return float(np.interp(second, seconds, xs)) if seconds[0] <= second <= seconds[-1] else None
-
-
-@dataclass(frozen=True)
 class Labels:
-    """The people of a film, and seconds of which nobody can tell."""
+    """The people of a film: where each head is at which seconds, and whether it is one of a small group; and
+    seconds of which nobody can tell."""
 
-    people: tuple[Person, ...]
-    unsure: tuple[tuple[float, float], ...]
+    people: Sequence[tuple[Sequence[tuple[float, float]], bool]]
+    unsure: Sequence[tuple[float, float]]
 
-    def here(self, second: float) -> list[tuple[Person, float]] | None:
-        if any(first <= second <= last for first, last in self.unsure):
-            return None
-        places = ((person, person.at(second)) for person in self.people)
-        return [(person, x) for person, x in places if x is not None]
+    def here(self, second: float) -> Iterator[tuple[float, bool]]:
+        """Where somebody is then, and whether in a small group."""
+        for path, small in self.people:
+            seconds, xs = zip(*path, strict=True)
+            if seconds[0] <= second <= seconds[-1]:
+                yield float(np.interp(second, seconds, xs)), small
 
 
-@dataclass
-class Tally:
-    """Sightings that are right and wrong; people found, of those there who are no small group."""
+Tally = npt.NDArray[np.int64]
+"""Sightings that are right, all of them; people found, all there who are no small group."""
 
-    right: int = 0
-    wrong: int = 0
-    found: int = 0
-    there: int = 0
 
-    def __add__(self, more: Tally) -> Tally:
-        return Tally(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(Tally)))
-
-    def __str__(self) -> str:
-        said = self.right + self.wrong
-        precision = f"{self.right / said:.3f}" if said else "  -  "
-        recall = self.found / max(self.there, 1)
-        return f"precision {precision} of {said:4d}, recall {recall:.3f} of {self.there}"
+def told(tally: Tally) -> str:
+    right, said, found, there = tally.tolist()
+    precision = f"{right / said:.3f}" if said else "  -  "
+    return f"precision {precision} of {said:4d}, recall {found / max(there, 1):.3f} of {there}"
 
 
 def labels_of(film: str) -> Labels:
-    tree = json.loads((ROOT / "tests/labels/people.json").read_text(encoding="utf-8"))["clips"][film]
-    people = (Person(tuple(map(tuple, p["x"])), p.get("small", False)) for p in tree["people"])
-    return Labels(tuple(people), tuple(map(tuple, tree["unsure"])))
+    tree = json.loads((LABELS / "people.json").read_text(encoding="utf-8"))["clips"][film]
+    people = [(person["x"], person.get("small", False)) for person in tree["people"]]
+    return Labels(people, tree["unsure"])
 
 
-def clips_of(path: Path, density: float) -> Iterator[Clip]:
-    """The film in slots, with so many frames a second."""
+def clips_of(path: Path) -> Iterator[Clip]:
+    """The film in slots, as dense as the observer looks."""
     with open_film(path) as film:
-        seen = list(frames_at(film, 1 / density))
+        seen = list(frames_at(film, 1 / FRAMES_PER_SECOND))
     with open_film(path) as film:
         shots = survey(film, ShotSettings()).shots
     starts = np.array([shot.interval.start for shot in shots])
@@ -111,15 +88,16 @@ def looked_at(clip: Clip, eyes: Eyes) -> Iterator[Passage]:
 def tally_of(passage: Passage, labels: Labels) -> Tally:
     """The tracks that are called people, frame by frame."""
     people = people_of(link([look.people for look in passage.looks], passage.shifts))
-    tally = Tally()
+    tally = np.zeros(4, np.int64)
     for look in passage.looks:
+        if any(first <= look.seconds <= last for first, last in labels.unsure):
+            continue
         said = [g for person in people for g in person.track.seen if g.seconds == look.seconds]
-        here = labels.here(look.seconds)
-        if here is not None:
-            right = sum(any(_matches(g, x) for _, x in here) for g in said)
-            large = [x for person, x in here if not person.small]
-            found = sum(any(_matches(g, x) for g in said) for x in large)
-            tally += Tally(right, len(said) - right, found, len(large))
+        here = list(labels.here(look.seconds))
+        large = [x for x, small in here if not small]
+        right = sum(any(_matches(g, x) for x, _ in here) for g in said)
+        found = sum(any(_matches(g, x) for g in said) for x in large)
+        tally += (right, len(said), found, len(large))
     return tally
 
 
@@ -128,22 +106,20 @@ def _matches(glimpse: Glimpse, x: float) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
-    parser.add_argument("--density", type=float, default=FRAMES_PER_SECOND)
-    options = parser.parse_args()
-    films = json.loads((ROOT / "tests/labels/people.json").read_text(encoding="utf-8"))["clips"]
-    eyes, whole = Eyes(), Tally()
+    folder = parser.parse_args().folder
+    films = json.loads((LABELS / "people.json").read_text(encoding="utf-8"))["clips"]
+    eyes, whole = Eyes(), np.zeros(4, np.int64)
     for film in films:
-        labels, clips = labels_of(film), list(clips_of(options.folder / film, options.density))
+        labels, clips = labels_of(film), list(clips_of(folder / film))
         seen: list[Passage] = []
         spent = cpu(lambda clips=clips, seen=seen: seen.extend(p for c in clips for p in looked_at(c, eyes)))
-        tally = sum((tally_of(passage, labels) for passage in seen), Tally())
+        tally = sum(tally_of(passage, labels) for passage in seen)
         whole += tally
-        print(f"{film}: {tally}; {spent / (len(clips) * SLOT):.2f} processor s for a film second", flush=True)
-    print(f"together: {whole}")
+        each = spent / (len(clips) * SLOT)
+        print(f"{film}: {told(tally)}; {each:.2f} processor s for a film second", flush=True)
+    print(f"together: {told(whole)}")
 
 
 if __name__ == "__main__":

@@ -17,10 +17,8 @@ what scenes.yaml says there for the longest time, against the words of writing t
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -29,12 +27,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
+from clips import LABELS, Clip, Half, film_of, read_clips
+from common import Share, command_line, words_changed
 
 import shotad
-from benchmarks.clips import LABELS, Clip, Half, film_of, read_clips
-from benchmarks.common import Share
 from shotad.core import NoProgress
 
 VERDICTS = ("true", "false", "doubtful")
@@ -113,15 +109,9 @@ def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str
     yield f"  slots in which something can be told, with a true and useful line {interval(reached, able)}"
 
 
-def words_changed(draft: str, wanted: str) -> int:
-    """Words inserted, deleted or replaced to turn one text into the other; case and signs are free."""
-    one, other = (re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower()) for text in (draft, wanted))
-    row = list(range(len(other) + 1))
-    for i, word in enumerate(one, 1):
-        before, row = row, [i]
-        for j, target in enumerate(other, 1):
-            row.append(min(row[-1] + 1, before[j] + 1, before[j - 1] + (word != target)))
-    return row[-1]
+def words_of(text: str) -> list[str]:
+    """The words of a text; case and signs are free."""
+    return re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
 
 
 def worth(described: list[Described], scenes: dict[str, Any]) -> str:
@@ -134,11 +124,11 @@ def worth(described: list[Described], scenes: dict[str, Any]) -> str:
             if longest <= 0:
                 continue
             slots += 1
-            words = words_changed("", wanted)
             draft = next((said.text for said in one.lines if start <= said.start < end), "")
-            written, whole = written + words, whole + words_changed(draft, wanted)
+            words, changes = len(words_of(wanted)), words_changed(words_of(draft), words_of(wanted))
+            written, whole = written + words, whole + changes
             if draft:
-                drafts, changed = drafts + 1, changed + words - words_changed(draft, wanted)
+                drafts, changed = drafts + 1, changed + words - changes
     return (
         f"  a draft: {whole} words changed or written from the lines, {written} written from nothing,"
         f" in {slots} slots; in the {drafts} with a line {changed:+} words saved"
@@ -146,7 +136,7 @@ def worth(described: list[Described], scenes: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--half", choices=get_args(Half), required=True)
     parser.add_argument("--runs", type=Path)

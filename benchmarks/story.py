@@ -14,18 +14,24 @@ words at that time stand for Stage I's description, else the line itself.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DATA, DESCRIBERS, DREAM, Share, cmd_ad, described_lines
+from common import (
+    DATA,
+    DESCRIBERS,
+    DREAM,
+    Lines,
+    Share,
+    cmd_ad,
+    command_line,
+    described_lines,
+    said_around,
+)
 
 from shotad.core import (
     Description,
@@ -48,15 +54,13 @@ from shotad.script import Cue
 
 LONG_AGO = 300.0
 """Seconds."""
-REACH = 3.0
-"""Seconds around a line from which the other describer's lines are taken."""
 
 
 @dataclass(frozen=True)
 class Film:
     """Lines with their times, what stands for each description, and the dialogue."""
 
-    lines: Sequence[tuple[Interval, str]]
+    lines: Lines
     described: Sequence[str]
     speech: Sequence[Utterance] = ()
 
@@ -82,10 +86,7 @@ class Listener:
 
 def dream(folder: Path) -> Film:
     own, other = (described_lines(folder / name) for name in DESCRIBERS.values())
-    described = []
-    for interval, text in own:
-        near = Interval(max(0.0, interval.start - REACH), interval.end + REACH)
-        described.append(" ".join(said for when, said in other if when.overlaps(near)) or text)
+    described = [said_around(interval, other) or text for interval, text in own]
     return Film(own, described, read_subtitles(folder / "captions.en.vtt"))
 
 
@@ -138,7 +139,7 @@ def measure(name: str, film: Film) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--text", type=Path, default=DREAM, help="human AD and captions of Elephants Dream")
     parser.add_argument("--cmd-ad", type=Path, default=DATA / "cmd-ad", help="the annotation of CMD-AD")
     parser.add_argument("--minutes", type=float, default=120, help="of the film made of CMD-AD's clips")

@@ -17,43 +17,35 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
+import importlib.metadata
 import os
+import platform
+import re
+import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from common import DATA, ROOT, command_line
 from page_blocks import put_into
-from table_parts.figures import disagreements
-from table_parts.kinds import Contest, Growth, Report
-from table_parts.running import Runner, load, machine, versions
-from table_parts.show import markdown, missed
-from table_parts.stage import Plan, Stage, look
+from pydantic import TypeAdapter
+from table_parts.contests import Contest, Report, Stage, look, run_all, say
+from table_parts.show import disagreements, markdown
 
-from shotad.core import processors
+from shotad.core import memory_total, processors
 
-HERE = Path(__file__).resolve().parent
-PARTS = {
-    "shots": "shots",
-    "frames": "frames",
-    "features": "features",
-    "end-to-end": "endtoend",
-    "rendering": "rendering",
-    "metrics": "metrics",
-}
-"""Name → module of `table_parts`."""
-DATA = HERE.parents[1] / "shared" / "data" / "cmd-ad"
+PARTS = ("shots", "frames", "features", "end-to-end", "rendering", "metrics")
+"""Each is a module of `table_parts`, without hyphens."""
+PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "transformers", "onnxruntime",
+            "ai-edge-litert", "pycocoevalcap")  # fmt: skip
+REPORTS = TypeAdapter(Report)
 
 
-def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", help=f"some parts, with commas: {','.join(PARTS)}")
+def arguments() -> argparse.Namespace:
+    parser = command_line(__doc__)
+    parser.add_argument("--only", default=",".join(PARTS), help="some parts, with commas")
     parser.add_argument("--runs", type=int, default=5, help="turns; costly ones have fewer")
     parser.add_argument("--no-growth", action="store_true", help="leave out the growth with length")
     parser.add_argument(
@@ -61,15 +53,15 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, help="write everything here")
     parser.add_argument("--folder", type=Path, help="where made films are kept for the next time")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of CMD-AD's annotation")
+    parser.add_argument("--data", type=Path, default=DATA / "cmd-ad", help="folder of CMD-AD's annotation")
     parser.add_argument("--show", type=Path, help="measure nothing: print the table of this JSON")
     parser.add_argument("--into", type=Path, help="with --show: fill the block of that JSON in this page")
-    chosen = parser.parse_args(words)
+    chosen = parser.parse_args()
     if chosen.runs < 1:
         parser.error(f"--runs must be 1 or more, got {chosen.runs}")
     if chosen.into and not chosen.show:
         parser.error("--into needs --show: a page shows what a file says")
-    chosen.only = chosen.only.split(",") if chosen.only else list(PARTS)
+    chosen.only = chosen.only.split(",")
     unknown = [name for name in chosen.only if name not in PARTS]
     if unknown:
         parser.error(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}")
@@ -80,86 +72,103 @@ def main() -> None:
     """Measure and print, or print what was measured."""
     chosen = arguments()
     if chosen.show:
-        show(chosen)
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = (chosen.folder or Path(temporary)).resolve()
-            folder.mkdir(parents=True, exist_ok=True)
-            sys.exit(run(chosen, folder))
+        show(chosen.show, chosen.into)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (chosen.folder or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        sys.exit(run(chosen, folder))
 
 
-def show(chosen: argparse.Namespace) -> None:
+def read_report(file: Path) -> Report:
+    """A report that was written before. Raises ValueError."""
+    return REPORTS.validate_json(file.read_bytes())
+
+
+def show(file: Path, into: Path | None) -> None:
     """Print a report that was written before; or put it into a page."""
     try:
-        report = Report.from_json(json.loads(chosen.show.read_text(encoding="utf-8")))
+        told = markdown(read_report(file))
     except (OSError, ValueError) as error:
-        sys.exit(f"{chosen.show} is no file of results ({error}); write one with --json.")
-    if chosen.into is None:
-        print(markdown(report))
+        sys.exit(f"{file} is no file of results ({error}); write one with --json.")
+    if into is None:
+        print(told)
         return
-    page = chosen.into.resolve()
-    source = Path(os.path.relpath(chosen.show.resolve(), page.parent)).as_posix()
+    page = into.resolve()
+    source = Path(os.path.relpath(file.resolve(), page.parent)).as_posix()
     try:
-        filled = put_into(page.read_text(encoding="utf-8"), "benchmarks", {source: markdown(report)})
+        filled = put_into(page.read_text(encoding="utf-8"), "benchmarks", {source: told})
     except (OSError, ValueError) as error:
-        sys.exit(f"{chosen.into}: {error}")
+        sys.exit(f"{into}: {error}")
     page.write_text(filled, encoding="utf-8")
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> int:
     """Everything that was asked for; the exit code."""
-    here, began = machine(), time.monotonic()
-    if chosen.json:
-        chosen.json.parent.mkdir(parents=True, exist_ok=True)
-    plan, broken = plans(chosen, folder)
-    say(f"films and texts made in {time.monotonic() - began:.0f} s")
-    made = datetime.now(UTC).date().isoformat()
-
-    def report_of(contests: Sequence[Contest], growths: Sequence[Growth]) -> Report:
-        told = {**here, "load_after": load()}
-        return Report(made, told, versions(), tuple(contests), tuple(growths), plan.left_out)
-
-    def keep(contests: Sequence[Contest], growths: Sequence[Growth]) -> None:
-        if chosen.json:
-            unfinished = chosen.json.with_suffix(".part")
-            whole = json.dumps(report_of(contests, growths).to_json(), indent=1)
-            unfinished.write_text(whole + "\n", encoding="utf-8")
-            unfinished.replace(chosen.json)
-
-    runner = Runner(folder, say, processors(), keep)
-    contests, growths = runner.all(plan.contests, plan.growths, chosen.runs)
-    report = report_of(contests, growths)
-    print(markdown(report))
-    for line in missed(report):
-        print(f"Target missed: {line}")
-    entrants = [entrant for one in (*contests, *growths) for entrant in one.entrants]
-    failed = any(entrant.missing and entrant.role == "ours" for entrant in entrants)
-    return int(broken or failed or any(disagreements(contest) for contest in contests))
-
-
-def plans(chosen: argparse.Namespace, folder: Path) -> tuple[Plan, bool]:
-    """What is to be measured, and whether a part could not be got ready; films are made on the way."""
+    machine = machine_now()
     try:
         own = tuple(look(path.resolve()) for path in chosen.film)
     except (OSError, ValueError) as error:
         sys.exit(f"A film cannot be read: {error}")
-    data = chosen.data if (chosen.data / "cmdad_anno.csv").is_file() else None
-    stage = Stage(folder, own, data, processors(), chosen.runs, grows=not chosen.no_growth)
-    whole, broken = Plan(), False
+    stage, contests, broken = Stage(folder, own, chosen.data, not chosen.no_growth), [], False
     for name in chosen.only:
         try:
-            plan = importlib.import_module(f"table_parts.{PARTS[name]}").plan(stage)
+            part = importlib.import_module(f"table_parts.{name.replace('-', '')}")
+            contests += list(part.plan(stage))
         except Exception as error:  # noqa: BLE001 - whatever it is, the other parts can be measured
             broken = True
-            plan = Plan(left_out=((name, f"could not be got ready: {type(error).__name__}: {error}"),))
-            say(" ".join(plan.left_out[0]))
-        whole = Plan(*(getattr(whole, part.name) + getattr(plan, part.name) for part in fields(Plan)))
-    return whole, broken
+            stage.left_out.append((name, f"could not be got ready: {type(error).__name__}: {error}"))
+            say(" ".join(stage.left_out[-1]))
+    report = Report(datetime.now(UTC).date().isoformat(), machine, versions(), contests, stage.left_out)
+
+    def keep() -> None:
+        report.machine["load_after"] = _load()
+        if chosen.json:
+            chosen.json.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = chosen.json.with_suffix(".part")
+            unfinished.write_bytes(REPORTS.dump_json(report, indent=1) + b"\n")
+            unfinished.replace(chosen.json)
+
+    run_all(report.contests, chosen.runs, folder, keep)
+    print(markdown(report))
+    return int(broken or any(map(_failed, report.contests)))
 
 
-def say(line: str) -> None:
-    """Told on the way, beside what is printed at the end."""
-    print(line, file=sys.stderr, flush=True)
+def _failed(contest: Contest) -> bool:
+    return bool(disagreements(contest)) or any(
+        entrant.missing for entrant in contest.entrants if entrant.role == "ours"
+    )
+
+
+def machine_now() -> dict[str, Any]:
+    """The machine in words, without its name, and how busy it is now."""
+    memory, cores = (memory_total() or 0) / 2**30, processors()
+    info = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
+    name = re.sub(r"\s+|\(R\)|\(TM\)", " ", found[1] if found else platform.machine())
+    words = f"{' '.join(name.split())}, {cores} cores, {memory:.0f} GiB of memory, {platform.system()}"
+    return {"words": f"{words}, no GPU used", "cores": cores, "load_before": _load()}
+
+
+def _load() -> float:
+    """Processes that wanted to run, mean of the last minute."""
+    return round(os.getloadavg()[0], 1)
+
+
+def versions() -> dict[str, str]:
+    """Python, shotad with its commit, and the packages that do the work or are compared with."""
+    from shotad import __version__
+
+    command = ["git", "log", "-1", "--format=%h"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    commit = f" ({done.stdout.strip()})" if done.returncode == 0 else ""
+    told = {"python": platform.python_version(), "shotad": f"{__version__}{commit}"}
+    for name in PACKAGES:
+        try:
+            told[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            told[name] = "not installed"
+    return told
 
 
 if __name__ == "__main__":

@@ -8,18 +8,13 @@ case, final marks and spaces between words included; "near" allows one edit in t
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import FILMS, ROOT, frames_at
+from common import FILMS, LABELS, command_line, frames_at
 
 from shotad.core import TextFact
 from shotad.film import open_film
@@ -60,7 +55,7 @@ def compare(facts: Sequence[TextFact], labels: Sequence[Label]) -> tuple[int, in
 
 def films(folder: Path) -> None:
     totals = np.zeros(4, int)
-    for entry in json.loads((ROOT / "tests/labels/texts.json").read_text(encoding="utf-8")):
+    for entry in json.loads((LABELS / "texts.json").read_text(encoding="utf-8")):
         path = folder / entry["film"]
         if not path.exists():
             print(f"  {path} is not here")
@@ -78,7 +73,7 @@ def films(folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
     folder = parser.parse_args().folder
     print(f"Films, one frame in {STEP} s:")

@@ -16,11 +16,9 @@ clustering purity, at the threshold of the features.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import operator
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,11 +27,9 @@ from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
+from clips import LABELS, Clip, Half, film_of, read_clips
+from common import FILMS, ROOT, command_line
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.clips import LABELS, Clip, Half, film_of, read_clips
-from benchmarks.common import FILMS, ROOT
 from shotad.core import ComputeSettings, Interval, NoProgress, ThreadSettings
 from shotad.evaluation.threads import ClipCounts, average_precision, labels_of, pure_shots
 from shotad.film import moments_of, open_film
@@ -226,7 +222,7 @@ def _halves(shot: Interval) -> Iterator[Interval]:
 
 def main() -> None:
     """Print the tables."""
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    words = command_line(__doc__)
     words.add_argument("films", nargs="?", type=Path, default=FILMS)
     words.add_argument("--half", choices=get_args(Half))
     words.add_argument("--features", nargs="+", default=["grid", *features_at_hand()])

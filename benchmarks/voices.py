@@ -10,21 +10,15 @@ speed 1 each kind is set to that of AD (`shotad.sound.kinds.PACE`).
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from math import gcd
-from pathlib import Path
 
 import numpy as np
 import pysubs2
-from scipy.signal import resample_poly
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from common import DESCRIBERS, DREAM, cmd_ad
+from common import DESCRIBERS, DREAM, cmd_ad, command_line, words_changed
 from heardwords import plain_words
 from recogniser import RATE, Whisper
+from scipy.signal import resample_poly
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.script import count_words
@@ -50,16 +44,6 @@ def _spread(texts: Sequence[str], number: int) -> list[str]:
     return [long[round(i * (len(long) - 1) / max(number - 1, 1))] for i in range(min(number, len(long)))]
 
 
-def errors(reference: Sequence[str], heard: Sequence[str]) -> int:
-    """Words to put in, take out or change."""
-    row = list(range(len(heard) + 1))
-    for i, one in enumerate(reference, 1):
-        before, row = row, [i]
-        for j, other in enumerate(heard, 1):
-            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (one != other)))
-    return row[-1]
-
-
 def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
     """What is heard of all lines as one voice speaks them."""
     voice = make_voice(VoiceSettings(name=name), "en")
@@ -72,7 +56,7 @@ def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
         sound = resample_poly(take.samples, RATE // common, take.rate // common)
         heard = ear.hear(np.pad(sound, RATE // 2).astype(np.float32))
         reference = plain_words(line)
-        missed = errors(reference, plain_words(" ".join(word.text for word in heard)))
+        missed = words_changed(reference, plain_words(" ".join(word.text for word in heard)))
         words, wrong, whole = words + len(reference), wrong + missed, whole + (missed == 0)
     pace = 60 * sum(map(count_words, lines)) / sum(take.seconds for take in takes)
     share = f"{wrong / words:.1%} ({wrong} of {words})"
@@ -81,7 +65,7 @@ def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
 
 def main() -> None:
     """Print one line for each voice and speed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--voices", nargs="+", default=["hibari", "piper", "espeak-ng:en-us"])
     parser.add_argument("--lines", type=int, default=60)
     parser.add_argument("--speed", type=float, nargs="+", default=[1.0])

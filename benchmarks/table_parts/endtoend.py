@@ -3,78 +3,66 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from shotad.core import Abilities, Given, Identity, NoProgress, Reply, Request, WorkFolder, load_config
-from table_parts.kinds import Contest, Entrant, Growth, Target
-from table_parts.running import Done, Ready
-from table_parts.stage import FilmAt, Plan, Stage, shotad
+from table_parts.contests import Contest, Done, Entrant, FilmAt, Ready, Stage, Target, command, shotad
 
-COMMAND, READ = "table_parts.stage:command", "table_parts.endtoend:reading"
-LIMIT, DECODING = "decoding picture and sound", "table_parts.endtoend:decoding"
+LIMIT = "decoding picture and sound"
 ANSWERS = (0.5, 0.3)
 """Seconds of an answer of Stage I and of Stage II, where what overlapping spares is measured."""
 READING = 1.6
 """The project's own limit at 1080 lines: processor time of all that is read against decoding."""
 
 
-def plan(stage: Stage) -> Plan:
+def plan(stage: Stage) -> Iterator[Contest]:
     """Both engines that need no GPU, and what is read before them; growth of each."""
-    contests = [
-        _describing(stage, film, "fake", "embedded") for film in stage.own or (stage.longer(1, 20.0),)
-    ]
+    for film in stage.own or (stage.longer(1, 20.0),):
+        yield _describing(film, "fake", "embedded")
     if not stage.own:
-        contests.append(_describing(stage, stage.made(720, 30), "fake"))
-    contests += [_reading(stage, film) for film in stage.films((1080, 24))]
-    contests.append(_overlap(stage, stage.own[0] if stage.own else stage.made(720, 30)))
-    growths: list[Growth] = []
+        yield _describing(stage.made(720, 30), "fake")
+    yield from map(_reading, stage.films((1080, 24)))
+    yield _overlap(stage.films((720, 30))[0])
     for engine in ("fake", "embedded"):
         given = partial(_command, engine)
-        growths += stage.growth("end to end", f"describe, {engine} engine", COMMAND, given)
-    growths += stage.growth("end to end", "speech, shots and frames", READ, base=40.0)
-    return Plan(tuple(contests), tuple(growths))
+        yield from stage.growth("end to end", f"describe, {engine} engine", command, given)
+    yield from stage.growth("end to end", "speech, shots and frames", reading, base=40.0)
 
 
-def _describing(stage: Stage, film: FilmAt, *engines: str) -> Contest:
-    ours = [Entrant(f"describe, {one} engine", "ours", COMMAND, _command(one, film)) for one in engines]
-    entrants = (*ours, Entrant(LIMIT, "limit", DECODING, {"film": str(film.path)}))
-    about = f"{film.cost}; the whole command with the start of Python, overview and scripts"
-    return Contest("end to end", film.label, entrants, about, film.seconds, turns=stage.turns(3))
+def _describing(film: FilmAt, *engines: str) -> Contest:
+    """The whole command with the start of Python, overview and scripts."""
+    ours = [Entrant(f"describe, {one} engine", "ours", command, _command(one, film)) for one in engines]
+    entrants = [*ours, Entrant(LIMIT, "limit", decoding, {"film": str(film.path)})]
+    return Contest("end to end", film.label, entrants, film.seconds, turns=3)
 
 
 def _command(engine: str, film: FilmAt) -> dict[str, Any]:
     return shotad("describe", film.path, "--out", "{out}", "--engine", engine, "--quiet")
 
 
-def _reading(stage: Stage, film: FilmAt) -> Contest:
+def _reading(film: FilmAt) -> Contest:
     """All that is read of a film before an engine looks, whatever the engine."""
     given, name = {"film": str(film.path)}, "speech, shots and frames of every slot"
-    return Contest(
-        "end to end",
-        f"{film.label}, no engine",
-        (Entrant(name, "ours", READ, given), Entrant(LIMIT, "limit", DECODING, given)),
-        f"{film.cost}; as `shotad describe` reads, 32 frames for each slot",
-        film.seconds,
-        targets=(Target(name, LIMIT, "cpu", READING),) if film.height == 1080 else (),
-        turns=stage.turns(3),
-    )
+    entrants = [Entrant(name, "ours", reading, given), Entrant(LIMIT, "limit", decoding, given)]
+    targets = (Target(name, LIMIT, "cpu", READING),) if film.height == 1080 else ()
+    return Contest("end to end", f"{film.label}, no engine", entrants, film.seconds, targets=targets, turns=3)
 
 
-def _overlap(stage: Stage, film: FilmAt) -> Contest:
-    """Engines that take their time as servers do: what it spares that both stages overlap."""
+def _overlap(film: FilmAt) -> Contest:
+    """Engines that take their time as servers do: what it spares that both stages overlap. A word is said
+    every 10 s, by subtitles."""
     given = {"film": str(film.path), "seconds": film.seconds}
-    work = "table_parts.endtoend:overlapped"
-    entrants = (
-        Entrant("acts at once", "ours", work, {**given, "way": "at once"}),
-        Entrant("one step after the other", "rival", work, {**given, "way": "in turn"}),
-        Entrant("the longest step of those alone", "limit", work, {**given, "way": "in turn", "bound": True}),
-    )
+    alone = {**given, "way": "in turn", "bound": True}
+    entrants = [
+        Entrant("acts at once", "ours", overlapped, {**given, "way": "at once"}),
+        Entrant("one step after the other", "rival", overlapped, {**given, "way": "in turn"}),
+        Entrant("the longest step of those alone", "limit", overlapped, alone),
+    ]
     name = f"{film.label}, engines that take {ANSWERS[0]:g} and {ANSWERS[1]:g} s an answer"
-    about = f"{film.cost}; a word is said every 10 s, by subtitles"
-    return Contest("end to end", name, entrants, about, film.seconds, turns=stage.turns(3))
+    return Contest("end to end", name, entrants, film.seconds, turns=3)
 
 
 # Works

@@ -4,61 +4,39 @@ what threads and scales cost along a film, as they are read there."""
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from table_parts.kinds import Contest, Entrant
-from table_parts.running import Done, Ready
-from table_parts.stage import Plan, Stage
+from table_parts.contests import Contest, Done, Entrant, Ready, Stage
 
-FORWARD = "the model's forward alone"
 SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "image_size": 518}
 """The small vision transformer; random weights change no cost."""
 FRAME = (480, 854, 3)
 
 
-def plan(stage: Stage) -> Plan:
+def plan(stage: Stage) -> Iterator[Contest]:
     """DINOv2 of the smallest published size, where what surrounds the model weighs most; and the grid."""
-    images = 32
-    grid = {"images": images * 4}
-    contests = [
-        Contest(
-            "features",
-            "grid features",
-            (
-                Entrant("features", "ours", "table_parts.features:grid", grid),
-                Entrant("making the frames small alone", "limit", "table_parts.features:small", grid),
-            ),
-            f"{images * 4} frames of {FRAME[1]} x {FRAME[0]}",
-            same=("images",),
-        )
+    entrants = [
+        Entrant("features", "ours", grid, {"images": 128}),
+        Entrant("making the frames small alone", "limit", small, {"images": 128}),
     ]
-    growth = stage.growth(
-        "threads", "threads and scales of every clip (grid features)", "table_parts.features:grammar"
-    )
+    yield Contest("features", "grid features", entrants, same=("images",))
+    yield from stage.growth("threads", "threads and scales of every clip (grid features)", grammar)
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
-        left_out = (("features by DINOv2", f"{missing[0]} is not installed"),)
-        return Plan(tuple(contests), growth, left_out)
+        stage.left_out.append(("features by DINOv2", f"{missing[0]} is not installed"))
+        return
+    from shotad.core import processors
     from tests.grammar.dino_models import saved
 
     folder = saved(stage.folder / "dinov2-small", registers=4, **SMALL)
-    given = {"folder": str(folder), "images": images, "batch": 8, "threads": stage.threads}
-    contests.append(
-        Contest(
-            "features",
-            "DINOv2 small",
-            (
-                Entrant("features", "ours", "table_parts.features:ours", given),
-                Entrant(FORWARD, "limit", "table_parts.features:forward", given),
-            ),
-            f"{images} frames of {FRAME[1]} x {FRAME[0]}, batches of 8, random weights, float32",
-            same=("images",),
-            turns=stage.turns(3),
-        )
-    )
-    return Plan(tuple(contests), growth)
+    given = {"folder": str(folder), "images": 32, "batch": 8, "threads": processors()}
+    entrants = [
+        Entrant("features", "ours", ours, given),
+        Entrant("the model's forward alone", "limit", forward, given),
+    ]
+    yield Contest("features", "DINOv2 small", entrants, same=("images",), turns=3)
 
 
 # Works

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from table_parts.kinds import Contest, Entrant
-from table_parts.running import Done, Ready
-from table_parts.shots import THREADS
-from table_parts.stage import FilmAt, Plan, Stage
+from table_parts.contests import Contest, Done, Entrant, FilmAt, Ready, Stage
+from table_parts.shots import THREADS, decoding
 
 SPARSE = 0.18
 """Part of a film that AD fills where it is sparse."""
@@ -22,47 +20,34 @@ SPOKEN = 5.0
 """Seconds of an AD's slot."""
 
 
-def plan(stage: Stage) -> Plan:
+def plan(stage: Stage) -> Iterator[Contest]:
     """Slots all along the film, and in `SPARSE` of it, each with the 32 frames of the published method."""
-    kinds = ((30, "AD all along", 1.0), (90, f"AD in {SPARSE:.0%} of it", SPARSE))
-    contests = [
-        _contest(stage, film, kind, share)
-        for length, kind, share in kinds
-        for film in stage.films((720, length))
-    ]
-    growth = stage.growth(
+    for length, kind, share in ((30, "AD all along", 1.0), (90, f"AD in {SPARSE:.0%} of it", SPARSE)):
+        for film in stage.films((720, length)):
+            yield _contest(stage, film, kind, share)
+    yield from stage.growth(
         "frames",
         "frames of every AD",
-        "table_parts.frames:one_pass",
+        one_pass,
         lambda film: {"film": str(film.path), "plans": str(_plans(stage, film, 1.0))},
         turns=3,
     )
-    return Plan(tuple(contests), growth)
 
 
 def _contest(stage: Stage, film: FilmAt, kind: str, share: float) -> Contest:
     given = {"film": str(film.path), "plans": str(_plans(stage, film, share))}
     missing = "" if importlib.util.find_spec("decord") else "decord is not installed"
-    return Contest(
-        "frames",
-        f"{film.label}, {kind}",
-        (
-            Entrant("one pass", "ours", "table_parts.frames:one_pass", given),
-            Entrant("seeking per AD, PyAV", "rival", "table_parts.frames:by_pyav", given),
-            Entrant("seeking per AD, decord", "rival", "table_parts.frames:by_decord", given, missing),
-            # Where AD is sparse most of the film need not be decoded: that is another way, no limit.
-            Entrant(
-                "decoding alone" if share == 1 else "decoding the whole film",
-                "limit" if share == 1 else "rival",
-                "table_parts.shots:decoding",
-                {"film": given["film"], "threads": THREADS[0]},
-            ),
-        ),
-        f"{film.cost}; 32 frames of {LINES} lines for each AD, clips and context by the published rules",
-        film.seconds,
-        ("frames of clips",),
-        turns=stage.turns(3),
-    )
+    whole = {"film": given["film"], "threads": THREADS[0]}
+    entrants = [
+        Entrant("one pass", "ours", one_pass, given),
+        Entrant("seeking per AD, PyAV", "rival", by_pyav, given),
+        Entrant("seeking per AD, decord", "rival", by_decord, given, missing),
+        # Where AD is sparse most of the film need not be decoded: that is another way, no limit.
+        Entrant("decoding alone", "limit", decoding, whole)
+        if share == 1
+        else Entrant("decoding the whole film", "rival", decoding, whole),
+    ]
+    return Contest("frames", f"{film.label}, {kind}", entrants, film.seconds, ("frames of clips",), turns=3)
 
 
 def _plans(stage: Stage, film: FilmAt, share: float) -> Path:

@@ -6,57 +6,46 @@ import importlib.util
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from table_parts.kinds import LENGTHS, Contest, Entrant, Growth
-from table_parts.running import Done, Ready
-from table_parts.stage import Plan, Stage, by_length
+from table_parts.contests import LENGTHS, Contest, Done, Entrant, Ready, Stage, growth
 
 NAMES = ("cider", "bleu-1", "bleu-2", "bleu-3", "bleu-4", "rouge-l")
 SCALE = 100.0
 
 
-def plan(stage: Stage) -> Plan:
+def plan(stage: Stage) -> Iterator[Contest]:
     """CMD-AD's human ADs; predictions are others of the same."""
-    if stage.data is None:
-        return Plan(left_out=(("metrics", "CMD-AD's annotation is not at hand"),))
     from common import cmd_ad
 
+    if not (stage.data / "cmdad_anno.csv").is_file():
+        stage.left_out.append(("metrics", "CMD-AD's annotation is not at hand"))
+        return
     human = [row["text"] for clip in cmd_ad(stage.data) for row in clip]
-    coco = importlib.util.find_spec("pycocoevalcap") is not None
-    missing = (
-        "" if coco and shutil.which("java") else f"{'Java' if coco else 'pycocoevalcap'} is not installed"
-    )
-    given = _texts(stage, human, len(human))
-    contest = Contest(
-        "metrics",
-        f"{len(human)} ADs",
-        (
-            Entrant("shotad evaluate's", "ours", "table_parts.metrics:ours", given),
-            Entrant("COCO tools (pycocoevalcap)", "rival", "table_parts.metrics:coco", given, missing),
-            Entrant("counting words and n-grams alone", "limit", "table_parts.metrics:counting", given),
-        ),
-        "CIDEr, BLEU-1 to 4, ROUGE-L; CMD-AD, another human AD as prediction",
-        same=("cider", "bleu4", "rouge"),
-        turns=stage.turns(3),
-    )
-    if not stage.grows:
-        return Plan((contest,))
-    base = len(human) // 8
-    texts = [_texts(stage, human, n * base) for n in LENGTHS]
-    grown = by_length("table_parts.metrics:ours", texts)
-    growth = Growth("metrics", "CIDEr, BLEU, ROUGE-L", "ADs", base, grown, turns=stage.turns(3))
-    return Plan((contest,), (growth,))
 
+    def texts(count: int) -> dict[str, str]:
+        """A file of so many pairs, prediction and human AD."""
+        path = stage.folder / f"texts-{count}.json"
+        pairs = [(human[(i + 17) % len(human)], human[i]) for i in range(count)]
+        path.write_text(json.dumps(pairs), encoding="utf-8")
+        return {"texts": str(path)}
 
-def _texts(stage: Stage, human: Sequence[str], count: int) -> dict[str, str]:
-    """A file of so many pairs, prediction and human AD."""
-    path = stage.folder / f"texts-{count}.json"
-    pairs = [(human[(i + 17) % len(human)], human[i]) for i in range(count)]
-    path.write_text(json.dumps(pairs), encoding="utf-8")
-    return {"texts": str(path)}
+    coco_there = importlib.util.find_spec("pycocoevalcap") is not None
+    absent = "Java" if coco_there else "pycocoevalcap"
+    missing = "" if coco_there and shutil.which("java") else f"{absent} is not installed"
+    given = texts(len(human))
+    entrants = [
+        Entrant("shotad evaluate's", "ours", ours, given),
+        Entrant("COCO tools (pycocoevalcap)", "rival", coco, given, missing),
+        Entrant("counting words and n-grams alone", "limit", counting, given),
+    ]
+    yield Contest("metrics", f"{len(human)} ADs", entrants, same=("cider", "bleu4", "rouge"), turns=3)
+    if stage.grows:
+        base = len(human) // 8
+        longer = [texts(n * base) for n in LENGTHS]
+        yield growth("metrics", "CIDEr, BLEU, ROUGE-L", ours, longer, "ADs", base, 3)
 
 
 # Works

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from table_parts.kinds import LENGTHS, Contest, Entrant, Growth
-from table_parts.running import Done, Ready
-from table_parts.stage import Plan, Stage, by_length
+from table_parts.contests import LENGTHS, Contest, Done, Entrant, Ready, Stage, growth
 
 MINUTES, GROWN = 10.0, 1.0
 """Length of the film of the contest, and of the shortest of the growth."""
@@ -25,27 +23,20 @@ EVERY, SPEECH = 12.0, (6.0, 11.0)
 """Seconds from line to line, and when people speak between them."""
 
 
-def plan(stage: Stage) -> Plan:
+def plan(stage: Stage) -> Iterator[Contest]:
     """The three ways for a film of ten minutes; growth of rendering."""
     given, seconds = _film(stage, MINUTES)
-    contest = Contest(
-        "rendering",
-        f"film of {seconds / 60:.0f} minutes, {LAYOUT}",
-        (
-            Entrant("render --make film", "ours", "table_parts.rendering:ours", given),
-            Entrant("copying it with its sound coded anew", "limit", "table_parts.rendering:recoding", given),
-            Entrant("copying its packets", "limit", "table_parts.rendering:copying", given),
-        ),
-        "160x90 H.264, AC-3; a line of AD every 12 s; the fake voice's own time is taken off",
-        seconds,
-        turns=stage.turns(3),
-    )
-    if not stage.grows:
-        return Plan((contest,))
-    films = [_film(stage, n * GROWN) for n in LENGTHS]
-    grown = by_length("table_parts.rendering:ours", [given for given, _ in films])
-    growth = Growth("rendering", "render --make film", "s of film", films[0][1], grown, turns=stage.turns(2))
-    return Plan((contest,), (growth,))
+    entrants = [
+        Entrant("render --make film", "ours", ours, given),
+        Entrant("copying it with its sound coded anew", "limit", recoding, given),
+        Entrant("copying its packets", "limit", copying, given),
+    ]
+    name = f"film of {seconds / 60:.0f} minutes, {LAYOUT}"
+    yield Contest("rendering", name, entrants, seconds, turns=3)
+    if stage.grows:
+        films = [_film(stage, n * GROWN) for n in LENGTHS]
+        texts = [given for given, _ in films]
+        yield growth("rendering", "render --make film", ours, texts, "s of film", films[0][1], 2)
 
 
 def _film(stage: Stage, minutes: float) -> tuple[dict[str, Any], float]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from table_parts.kinds import Contest, Entrant, Growth, Target
-from table_parts.running import Done, Ready
-from table_parts.stage import FilmAt, Plan, Stage, shotad
+from table_parts.contests import (
+    Contest,
+    Done,
+    Entrant,
+    FilmAt,
+    Ready,
+    Stage,
+    Target,
+    command,
+    shotad,
+)
 
 DECODING = "decoding alone"
 MOST = {1080: 1.15, 720: 1.25}
@@ -23,53 +30,45 @@ SAME = ("frames", "cuts", "sum of the cuts' frames")
 """Counts in which all must agree: the last is the same only where the cuts are, but by chance."""
 
 
-def plan(stage: Stage) -> Plan:
+def plan(stage: Stage) -> Iterator[Contest]:
     """Contests at 720 and 1080 lines, and growth of decoding and of both paths."""
     # Long enough for the two decoders to part the work evenly.
-    films = stage.films((720, 90), (1080, 72))
-    contests = [contest for film in films for contest in (_inside(film), _outside(stage, film))]
-    works: list[tuple[str, str, dict[str, Any]]] = [
-        (DECODING, "decoding", {"threads": THREADS[0]}),
-        ("shots, exact", "ours", {"path": "exact"}),
-        ("shots, fast", "ours", {"path": "fast"}),
+    for film in stage.films((720, 90), (1080, 72)):
+        yield from (_inside(film), _outside(film))
+    works: list[tuple[str, Any, dict[str, Any]]] = [
+        (DECODING, decoding, {"threads": THREADS[0]}),
+        ("shots, exact", ours, {"path": "exact"}),
+        ("shots, fast", ours, {"path": "fast"}),
     ]
-    growths: list[Growth] = []
     for name, work, more in works:
-        growths += stage.growth("shots", name, f"table_parts.shots:{work}", turns=3, more=more)
-    return Plan(tuple(contests), tuple(growths))
+        yield from stage.growth(
+            "shots", name, work, lambda film, more=more: {"film": str(film.path), **more}, turns=3
+        )
 
 
 def _inside(film: FilmAt) -> Contest:
     """The pass alone, in a process in which all is loaded."""
-    path, kind = str(film.path), best_threads(film.path)
-    targets = [
-        Target(name, DECODING, "wall", MOST[film.height]) for name in ("exact", "fast") if film.height in MOST
+    path = str(film.path)
+    entrants = [
+        Entrant("exact", "ours", ours, {"film": path, "path": "exact"}),
+        Entrant("fast", "ours", ours, {"film": path, "path": "fast"}),
+        Entrant(DECODING, "limit", decoding, {"film": path, "threads": best_threads(film.path)}),
+        Entrant("PySceneDetect, library", "rival", library, {"film": path}),
     ]
-    entrants = (
-        Entrant("exact", "ours", "table_parts.shots:ours", {"film": path, "path": "exact"}),
-        Entrant("fast", "ours", "table_parts.shots:ours", {"film": path, "path": "fast"}),
-        Entrant(DECODING, "limit", "table_parts.shots:decoding", {"film": path, "threads": kind}),
-        Entrant("PySceneDetect, library", "rival", "table_parts.shots:library", {"film": path}, _missing()),
-    )
-    about = f"{film.cost}; decoder's threads {kind[0]}, {kind[1] or 'its own number'}"
-    return Contest("shots", film.label, entrants, about, film.seconds, SAME, tuple(targets))
+    most = MOST.get(film.height)
+    targets = tuple(Target(name, DECODING, "wall", most) for name in ("exact", "fast") if most)
+    return Contest("shots", film.label, entrants, film.seconds, SAME, targets)
 
 
-def _outside(stage: Stage, film: FilmAt) -> Contest:
+def _outside(film: FilmAt) -> Contest:
     """As commands, with the start of Python and what is written."""
     path = str(film.path)
     program = [sys.executable, "-m", "scenedetect", "-q", "-i", path, "detect-adaptive", "list-scenes", "-q"]
-    work = "table_parts.stage:command"
-    entrants = (
-        Entrant("shotad shots", "ours", work, shotad("shots", path, "--out", "{out}", "--quiet")),
-        Entrant("PySceneDetect's command", "rival", work, {"words": program}, _missing()),
-    )
-    name = f"{film.label}, whole commands"
-    return Contest("shots", name, entrants, film.cost, film.seconds, turns=stage.turns(3))
-
-
-def _missing() -> str:
-    return "" if importlib.util.find_spec("scenedetect") else "scenedetect is not installed"
+    entrants = [
+        Entrant("shotad shots", "ours", command, shotad("shots", path, "--out", "{out}", "--quiet")),
+        Entrant("PySceneDetect's command", "rival", command, {"words": program}),
+    ]
+    return Contest("shots", f"{film.label}, whole commands", entrants, film.seconds, turns=3)
 
 
 def best_threads(path: Path) -> tuple[str, int]:

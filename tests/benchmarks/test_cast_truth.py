@@ -1,14 +1,10 @@
 """The truth that the measurements of characters are counted by."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
 from cast_truth import Judged, Share, Truth, owner_of, precision, read_truth, shot_pairs, true_pairs
 
 from shotad.core import Box

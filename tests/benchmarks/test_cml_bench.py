@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
 import cml_bench
+import pytest
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "cml-bench"
 

@@ -1,13 +1,9 @@
 """What a finished film says, with a recogniser that is told what it hears."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
 from heard import Said, judge, listen, pieces, shift_of, totals, window_of
 from recogniser import RATE, Whisper, Word
 

@@ -1,14 +1,8 @@
 """Words of a script and words that were heard."""
 
-import sys
-from pathlib import Path
-
 import pytest
-from hypothesis import given, strategies as st
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
 from heardwords import Match, plain_words, side_by_side
+from hypothesis import given, strategies as st
 
 
 @pytest.mark.parametrize(

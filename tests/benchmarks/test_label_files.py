@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
+import clips
+import cuts
 import pytest
 import yaml
-
-from benchmarks import clips, cuts
-from benchmarks.clips import LABELS, read_clips
-from benchmarks.common import FILMS
-from benchmarks.cuts import Truth, count
-from benchmarks.statements import VERDICTS, Described, Said, figures
-from benchmarks.threads import known_clips, labelled_clips
+from clips import LABELS, read_clips
+from common import FILMS
+from cuts import Truth, count
+from statements import VERDICTS, Described, Said, figures
+from threads import known_clips, labelled_clips
 
 
 def test_each_label_is_found_by_its_nearest_cut() -> None:

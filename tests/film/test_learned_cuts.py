@@ -9,11 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import cuts as benchmark
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from benchmarks import cuts as benchmark
 from shotad.core import ShotSettings, WeightsError, weight_store
 from shotad.film import Frame, cut_net, shot_scores, survey
 

@@ -10,71 +10,52 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from common import cpu
 
-from shotad.core import Config, Given, NoProgress, WorkFolder, load_config
+from shotad.core import Given, NoProgress, WorkFolder, load_config
 from shotad.description import RunContext, describe, foresee, prepare
 from shotad.description.estimate import Count
 from shotad.film import Film, open_film
 from shotad.sight import credit_moments
+from tests.bad_server import Act, BadServer, Seen, answer
 
-PLAIN = ("engine=fake", "threads.features=none", "scale.method=none")
+PLAIN = ("threads.features=none", "scale.method=none")
+UNCREDITED = "slots.find_credits=false"
 WAYS: dict[str, tuple[str, ...]] = {
-    "prepare": ("slots.find_credits=false",),
+    "prepare": (UNCREDITED,),
     "credits": (),
-    "slots": (*PLAIN, "slots.find_credits=false"),
-    "grammar": ("engine=fake", "slots.find_credits=false"),
-    "sheet": (*PLAIN, "slots.find_credits=false"),
-    "embedded": ("engine=embedded", *PLAIN[1:], "slots.find_credits=false"),
+    "slots": ("engine=fake", *PLAIN, UNCREDITED),
+    "grammar": ("engine=fake", UNCREDITED),
+    "sheet": ("engine=fake", *PLAIN, UNCREDITED),
+    "embedded": ("engine=embedded", *PLAIN, UNCREDITED),
+    "server": ("engine=openai", "openai.model=qwen2-vl-7b", *PLAIN, UNCREDITED),
 }
 """Ways to describe a film that differ by one part each."""
-SERVER = ("engine=openai", "openai.model=qwen2-vl-7b", *PLAIN[1:], "slots.find_credits=false")
 KINDS = {
-    "records": (
-        ".jsonl",
-        "settings.json",
-        "speech.json",
-        "slots.json",
-        "grammar.json",
-        "credits.json",
-    ),
+    "records": (".jsonl", "settings.json", "speech.json", "slots.json", "grammar.json", "credits.json"),
     "track": ("track.json", "scripts.json", ".ad.vtt", ".ad.srt", ".ad.dapt.xml", ".ad.csv"),
     "shots": ("shots.json",),
     "drawn": (".html", ".png", ".jpg", ".webp", ".svg"),
 }
+STEPS = "Description:\n1. Actions: " + "she turns from the water and looks at him; " * 12
+"""An answer of Stage I about as long as `shotad.description.estimate` assumes."""
+LINE = '{"summarized_AD": "She hands him the letter and turns away."}'
 
 
-@dataclass
-class Run:
-    """A film described in one way."""
-
-    film: str
-    way: str
-    cpu: float
-    seconds: float
-    gigapixels: float
-    slots: int
-    shots: int
-    moments: int
-    kept: dict[str, int] = field(default_factory=dict)
-    most: int = 0
-    server: dict[str, float] = field(default_factory=dict)
-    foreseen: dict[str, float] = field(default_factory=dict)
-
-
-def measure(way: str, films: Sequence[Path], scratch: Path) -> list[Run]:
-    """Each film in this way; the first goes through once before, for what is loaded only once."""
+def measure(way: str, films: Sequence[Path], scratch: Path) -> list[dict[str, Any]]:
+    """A row for each film in this way; the first goes through once before, for what is loaded only once."""
     if way == "server":
         return [_by_server(path, scratch / f"{way}-{path.stem}") for path in films]
+    _run(films[0], way, scratch / f"{way}-first")
+    return [_run(path, way, scratch / f"{way}-{path.stem}") for path in films]
+
+
+def _run(path: Path, way: str, out: Path) -> dict[str, Any]:
     config = load_config(None, WAYS[way])
-    _run(films[0], way, config, scratch / f"{way}-first")
-    return [_run(path, way, config, scratch / f"{way}-{path.stem}") for path in films]
 
-
-def _run(path: Path, way: str, config: Config, out: Path) -> Run:
     def work(film: Film, folder: WorkFolder) -> None:
         if way in ("prepare", "credits"):
             bench = RunContext.of(film, folder, config, Given(), NoProgress())
@@ -87,26 +68,25 @@ def _run(path: Path, way: str, config: Config, out: Path) -> Run:
     return _timed(path, way, out, work)
 
 
-def _timed(path: Path, way: str, out: Path, work: Callable[[Film, WorkFolder], None]) -> Run:
+def _timed(path: Path, way: str, out: Path, work: Callable[[Film, WorkFolder], None]) -> dict[str, Any]:
     with open_film(path) as film, WorkFolder(out) as folder, watched(out) as most:
         spent = cpu(lambda: work(film, folder))
         info = film.info
         shots = json.loads((out / "shots.json").read_text())
         slots = json.loads((out / "slots.json").read_text())["slots"]
     end = float(shots["end"])
-    rate = float(info.frame_rate or 24)
-    return Run(
-        film=path.name,
-        way=way,
-        cpu=spent,
-        seconds=end,
-        gigapixels=info.width * info.height * rate * end / 1e9,
-        slots=len(slots),
-        shots=len(shots["shots"]),
-        moments=len(credit_moments(end)),
-        kept=kept(out),
-        most=most[0],
-    )
+    return {
+        "film": path.name,
+        "way": way,
+        "cpu": spent,
+        "seconds": end,
+        "gigapixels": info.width * info.height * float(info.frame_rate or 24) * end / 1e9,
+        "slots": len(slots),
+        "shots": len(shots["shots"]),
+        "moments": len(credit_moments(end)),
+        "kept": kept(out),
+        "most": most[0],
+    }
 
 
 def kept(folder: Path) -> dict[str, int]:
@@ -146,51 +126,35 @@ def watched(folder: Path) -> Iterator[list[int]]:
         thread.join()
 
 
-STEPS = "Description:\n1. Actions: " + "she turns from the water and looks at him; " * 12
-"""An answer of Stage I about as long as `shotad.description.estimate` assumes."""
-LINE = '{"summarized_AD": "She hands him the letter and turns away."}'
-
-
-def _by_server(path: Path, out: Path) -> Run:
+def _by_server(path: Path, out: Path) -> dict[str, Any]:
     """Through the openai engine, to a server on this machine that answers by script and counts the bytes."""
-    from tests.bad_server import Act, BadServer, Seen, answer
-
-    sent: list[tuple[bool, int, int, int]] = []
+    sent: list[tuple[int, int, int]] = []
 
     def act(seen: Seen) -> Act:
-        pictures = seen.pictures
         whole = next(int(v) for k, v in seen.headers.items() if k.lower() == "content-length")
-        of_frames = sum(len(one) for one in pictures)
-        text = STEPS if pictures else LINE
-        sent.append((bool(pictures), len(pictures), of_frames, whole - of_frames))
-        return answer(text)
+        of_frames = sum(len(one) for one in seen.pictures)
+        sent.append((len(seen.pictures), of_frames, whole - of_frames))
+        return answer(STEPS if seen.pictures else LINE)
 
     with BadServer(act) as server:
-        config = load_config(None, (*SERVER, f"openai.base_url={server.url}"))
-        run = _timed(
+        config = load_config(None, (*WAYS["server"], f"openai.base_url={server.url}"))
+        row = _timed(
             path, "server", out, lambda film, folder: describe(film, folder, config, sheet=False) and None
         )
-    looks, lines = [s for s in sent if s[0]], [s for s in sent if not s[0]]
-    run.server = {
+    looks = [one for one in sent if one[0]]
+    row["server"] = {
         "calls1": len(looks),
-        "calls2": len(lines),
-        "frames": sum(s[1] for s in looks),
-        "frame_bytes": sum(s[2] for s in looks),
-        "letter_bytes": sum(s[3] for s in sent),
-        "bytes": sum(s[2] + s[3] for s in sent),
+        "calls2": len(sent) - len(looks),
+        "frames": sum(pictures for pictures, *_ in sent),
+        "frame_bytes": sum(of_frames for _, of_frames, _ in sent),
+        "letter_bytes": sum(rest for *_, rest in sent),
     }
-    run.foreseen = _foreseen(path, out.with_name(f"{out.name}-estimate"))
-    return run
-
-
-def _foreseen(path: Path, out: Path) -> dict[str, float]:
-    """What ``shotad describe --estimate`` says of the same run."""
-    config = load_config(None, (*SERVER, "openai.base_url=http://127.0.0.1:9/v1"))
-    with open_film(path) as film, WorkFolder(out) as folder:
-        found = foresee(film, folder, config)
-    counts = {part.stage: part.likely for part in found.stages}
+    # What ``shotad describe --estimate`` says of the same run
+    config = load_config(None, (*WAYS["server"], "openai.base_url=http://127.0.0.1:9/v1"))
+    with open_film(path) as film, WorkFolder(out.with_name(f"{out.name}-estimate")) as folder:
+        counts = {part.stage: part.likely for part in foresee(film, folder, config).stages}
     one, two = counts.get("stage1", Count()), counts.get("stage2", Count())
-    return {
+    row["foreseen"] = {
         "calls1": one.calls,
         "calls2": two.calls,
         "frames": one.frames,
@@ -198,3 +162,4 @@ def _foreseen(path: Path, out: Path) -> dict[str, float]:
         "frame_tokens": one.frame_tokens or 0,
         "words2": two.word_tokens,
     }
+    return row
