@@ -95,7 +95,7 @@ class Lab:
         with self.run(f"work-{self.film.stem}-{'frame' if settings else 'track'}", settings) as run:
             plans, _ = understand(prepare(run), run)
             shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
-            models = make_face_models(run.config.cast)
+            models = FaceModels(run.config.cast)
             gallery = read_gallery(cast, models, run.config.cast).gallery
             named = recognition._named(plans, shots, run, cast, None, models, gallery)
         tracks = [pair for one in named.values() for pair in zip(one.tracks, one.verdicts, strict=True)]

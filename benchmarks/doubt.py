@@ -1,6 +1,6 @@
-"""How well doubt finds errors that were put into true lines.
+"""How well doubt finds errors that were put into true lines, and how much each sign for an error weighs.
 
-    python benchmarks/doubt.py [--runs FOLDER] [--half tuning|judging] [name ...]
+    python benchmarks/doubt.py [--runs FOLDER] [--half tuning|judging] [--signs] [name ...]
 
 Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine,
 held against what it measured itself, as if a model had written them. `describer`: what a describer would
@@ -11,8 +11,10 @@ as another labelling says it (seen.yaml).
 Into each line that has room for it an error of one kind is put, drawn by seed from the lists below, and the
 doubt of the wrong lines is compared with that of the true ones: AUROC is how often a wrong line has more
 doubt than a true one (ties count half). Last, one line in five gets an error of a kind that evidence can
-hear, and the share of these in the first quarter of the list is told, the most doubtful first. What the
-embedded engine says is not always true (benchmarks/statements.py): its own errors count as true.
+hear, and the share of these in the first quarter of the list is told, the most doubtful first. With
+`--signs` the weight of each sign is printed, fitted by logistic regression; those of the tuning half,
+rounded, are the weights of shotad/description/doubt.py. What the embedded engine says is not always true
+(benchmarks/statements.py): its own errors count as true.
 """
 
 from __future__ import annotations
@@ -22,19 +24,22 @@ import random
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import yaml
 from clips import LABELS, Half, film_of, read_clips
 from common import command_line
+from scipy.optimize import minimize
 
 import shotad
 from shotad.core import NoProgress
-from shotad.description import Evidence, doubt_of, things_told, verbs_of
+from shotad.description import Evidence, doubt_of, signs_of, things_told, verbs_of
 from shotad.script import quotations, timecode
 
 NAMES = ("Martha", "Oscar", "Helen", "Victor", "Judith", "Leonard", "Priya", "Tomas", "Edith", "Samuel")
@@ -235,11 +240,38 @@ def tell_source(half: Half, source: str, lines: Sequence[Told]) -> None:
     print(f"  errors in the first quarter, one line in five wrong: {first_quarter(lines, faults):.0%}")
 
 
+def _print_fit(found: Mapping[str, Sequence[Told]]) -> None:
+    """The weight of each sign by logistic regression, the kinds of error counting alike in each source."""
+    rows: list[tuple[Counter[str], bool, float]] = []
+    for source, lines in found.items():
+        texts = {"true": [(line, line.text) for line in lines], **planted(lines)}
+        for kind in ("true", *HEARD):
+            for line, text in texts[kind]:
+                told = Counter({source: 1.0})
+                for sign in signs_of(text, Evidence(line.stage1)):
+                    told[sign.kind] += sign.times
+                rows.append((told, kind != "true", len(texts[kind]) ** -0.5))
+    names = sorted({name for told, *_ in rows for name in told})
+    signs = np.array([[told[name] for name in names] for told, *_ in rows])
+    wrong, share = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
+    share, held = share / share.mean(), np.array([name not in found for name in names])
+
+    def loss(weights: Any) -> float:
+        odds = signs @ weights
+        misfit = share * np.logaddexp(0, np.where(wrong, -odds, odds))
+        return float(misfit.sum() + (weights[held] ** 2).sum() / 4)
+
+    for name, weight in zip(names, minimize(loss, np.zeros(len(names))).x, strict=True):
+        counts = [sum(name in told for told, bad, _ in rows if bad is which) for which in (True, False)]
+        print(f"    {name:15} {weight:+.1f}, in {counts[0]} wrong and {counts[1]} true lines")
+
+
 def main() -> int:
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--half", choices=("tuning", "judging"))
     parser.add_argument("--runs", type=Path)
+    parser.add_argument("--signs", action="store_true")
     asked = parser.parse_args()
     scenes, seen = (
         yaml.safe_load((LABELS / name).read_text("utf-8")) for name in ("scenes.yaml", "seen.yaml")
@@ -256,6 +288,8 @@ def main() -> int:
                         found[source] += mine[source]
             for source, lines in found.items():
                 tell_source(half, source, lines)
+            if asked.signs:
+                _print_fit(found)
     return 0
 
 

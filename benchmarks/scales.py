@@ -104,7 +104,8 @@ def guesses_of(reader: ScaleReader, stills: Sequence[Still], path: Path) -> list
 def shot_guesses(reader: ScaleReader, path: Path) -> list[int | None]:
     """The guess of each shot, by its middle and, where that leaves doubt, its quarters."""
     with open_film(path) as opened:
-        shots = [(shot.index, shot.interval) for shot in survey(opened, ShotSettings()).shots]
+        labelled = survey(opened, ShotSettings(detector="adaptive")).shots
+    shots = [(shot.index, shot.interval) for shot in labelled]
     moments = {i: [s.start + s.duration * at for at in (0, 0.25, 0.5, 0.75, 1)] for i, s in shots}
     looks = [ShotSample(i, ShotMoments(*seconds)) for i, seconds in moments.items()]
     book = GrammarCache()

@@ -34,7 +34,7 @@ def plan(stage: Stage) -> Iterator[Contest]:
     """Contests at 720 and 1080 lines, and growth of decoding and of both paths."""
     # Long enough for the two decoders to part the work evenly.
     for film in stage.films((720, 90), (1080, 72)):
-        yield from (_inside(film), _outside(film))
+        yield from (_inside(film), _learned(film), _outside(film))
     works: list[tuple[str, Any, dict[str, Any]]] = [
         (DECODING, decoding, {"threads": THREADS[0]}),
         ("shots, exact", ours, {"path": "exact"}),
@@ -60,12 +60,23 @@ def _inside(film: FilmAt) -> Contest:
     return Contest("shots", film.label, entrants, film.seconds, SAME, targets)
 
 
+def _learned(film: FilmAt) -> Contest:
+    """The default, which finds other cuts."""
+    path = str(film.path)
+    entrants = [
+        Entrant("learned", "ours", ours, {"film": path, "path": "learned"}),
+        Entrant(DECODING, "limit", decoding, {"film": path, "threads": best_threads(film.path)}),
+    ]
+    return Contest("shots", f"{film.label}, by default", entrants, film.seconds, SAME[:1], turns=3)
+
+
 def _outside(film: FilmAt) -> Contest:
     """As commands, with the start of Python and what is written."""
     path = str(film.path)
+    adaptive = shotad("shots", path, "--set", "shots.detector=adaptive", "--out", "{out}", "--quiet")
     program = [sys.executable, "-m", "scenedetect", "-q", "-i", path, "detect-adaptive", "list-scenes", "-q"]
     entrants = [
-        Entrant("shotad shots", "ours", command, shotad("shots", path, "--out", "{out}", "--quiet")),
+        Entrant("shotad shots", "ours", command, adaptive),
         Entrant("PySceneDetect's command", "rival", command, {"words": program}),
     ]
     return Contest("shots", f"{film.label}, whole commands", entrants, film.seconds, turns=3)
@@ -118,7 +129,9 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     from shotad.film import open_film, survey
 
     film = open_film(Path(given["film"]))
-    settings = ShotSettings.model_validate({"path": given["path"]})
+    settings = ShotSettings()
+    if given["path"] != "learned":
+        settings = ShotSettings.model_validate({"detector": "adaptive", "path": given["path"]})
 
     def run() -> Done:
         found = survey(film, settings)
