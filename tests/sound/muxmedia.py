@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shotad.core import ContainerSettings, Interval
-from shotad.film import Film, SoundBlock, open_film, sound_blocks
+from shotad.film import Film, open_film, sound_blocks
 from shotad.script import Finding
 from shotad.sound.ad_tracks import AdSound, AdText
 from shotad.sound.check_film import check_film, track_of
 from shotad.sound.containers import codec_of
 from shotad.sound.mux_film import Written, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
-
-Samples = npt.NDArray[np.float32]
+from tests.sound.tones import Samples, blocks, noise, onset, whole
 
 RATE = 48000
 CUES = ((Interval(0.25, 1.0), "A man & his <dog> run."), (Interval(1.25, 1.75), "They stop.\nThey wait."))
@@ -69,27 +67,58 @@ TWO = FilmSpec(
 )
 
 
+def copied(
+    source: Path,
+    target: Path,
+    change: Callable[[Any], Any] = lambda packet: packet,
+    *,
+    keep: Callable[[Any], bool] = lambda stream: True,
+    add: Callable[[Any, dict[int, Any]], None] = lambda film, tracks: None,
+    **options: Any,
+) -> Path:
+    """A copy through PyAV: of the tracks that are kept each packet, changed (None: left out). ``add`` gets the new
+    film and its tracks by their numbers in the old one, before any packet."""
+    import av
+
+    with av.open(str(source)) as old, av.open(str(target), "w", **options) as new:
+        ways: dict[int, Any] = {}
+        for stream in filter(keep, old.streams):
+            ways[stream.index] = way = new.add_stream_from_template(stream, opaque=True)
+            way.disposition = stream.disposition
+            way.metadata.update(stream.metadata)
+        add(new, ways)
+        for packet in old.demux():
+            if packet.size and packet.stream.index in ways and (made := change(packet)) is not None:
+                made.stream = ways[packet.stream.index]
+                new.mux(made)
+    return target
+
+
+def add_cues(film: Any, words: Any, cues: Iterable[tuple[int, bytes]], length: int) -> None:
+    """Packets of subtitles at these milliseconds."""
+    from av import Packet
+
+    words.time_base = Fraction(1, 1000)
+    for start, data in cues:
+        packet = Packet(data)
+        packet.stream, packet.time_base, packet.duration = words, words.time_base, length
+        packet.pts = packet.dts = start
+        film.mux(packet)
+
+
 @functools.cache
 def rich_film() -> Path:
-    """Two sounds, subtitles in two codecs, chapters, an attachment, a cover: Matroska that starts at 2 s."""
-    import av
+    """Two sounds, subtitles, chapters, an attachment, a cover: Matroska that starts at 2 s."""
+    import cv2
     from av.stream import Disposition
 
-    made = make_film(TWO)
-    path = media_folder() / "rich.mkv"
-    with av.open(str(made.path)) as source, av.open(str(path), "w") as film:
-        ways = {s.index: film.add_stream_from_template(s, opaque=True) for s in source.streams}
-        for stream in source.streams:
-            ways[stream.index].disposition = stream.disposition
-            ways[stream.index].metadata.update(stream.metadata)
-        ways[1].disposition = ways[1].disposition | Disposition.original
+    def add(film: Any, tracks: dict[int, Any]) -> None:
+        tracks[1].disposition = tracks[1].disposition | Disposition.original
         words = film.add_mux_stream("subrip")
         words.time_base, words.disposition = Fraction(1, 1000), Disposition.hearing_impaired
         words.metadata.update({"language": "eng", "title": "SDH"})
         film.add_attachment("font.ttf", "application/x-truetype-font", b"no font" * 100)
-        import cv2
-
-        picture = bytes(cv2.imencode(".jpg", np.full((320, 320, 3), 200, np.uint8))[1].tobytes())
+        picture = cv2.imencode(".jpg", np.full((320, 320, 3), 200, np.uint8))[1].tobytes()
         film.add_attachment("cover.jpg", "image/jpeg", picture)
         film.metadata.update({"title": "Two of them", "artist": "Ann", "IMDB": "tt1"})
         base = Fraction(1, 1000)
@@ -97,17 +126,9 @@ def rich_film() -> Path:
             {"id": 1, "start": 2000, "end": 3000, "time_base": base, "metadata": {"title": "One"}},
             {"id": 2, "start": 3000, "end": 4000, "time_base": base, "metadata": {"title": "Two"}},
         ])  # fmt: skip
-        for start, text in ((2400, b"<i>Oh</i> & no"), (3300, b"Two\nlines")):
-            packet = av.Packet(text)
-            packet.stream, packet.time_base = words, base
-            packet.pts = packet.dts = start
-            packet.duration = 500
-            film.mux(packet)
-        for packet in source.demux():
-            if packet.size:
-                packet.stream = ways[packet.stream.index]
-                film.mux(packet)
-    return path
+        add_cues(film, words, ((2400, b"<i>Oh</i> & no"), (3300, b"Two\nlines")), 500)
+
+    return copied(make_film(TWO).path, media_folder() / "rich.mkv", add=add)
 
 
 def film_for(name: str, ending: str) -> Path:
@@ -120,13 +141,7 @@ def film_for(name: str, ending: str) -> Path:
 @functools.cache
 def burst() -> Samples:
     """``float32[n]``: noise of 0.2 s, like nothing but itself."""
-    noise = np.random.default_rng(7).standard_normal(RATE // 5) * 0.2
-    return noise.astype(np.float32)
-
-
-def blocks(samples: Samples, size: int = RATE) -> Iterator[SoundBlock]:
-    for at in range(0, len(samples), size):
-        yield SoundBlock(at / RATE, samples[at : at + size])
+    return np.asarray(noise(0.2, 7)[:, 0] * 0.2, np.float32)
 
 
 def ad_sound(film: Film, layout: str = "stereo", language: str = "en-GB") -> AdSound:
@@ -135,8 +150,8 @@ def ad_sound(film: Film, layout: str = "stereo", language: str = "en-GB") -> AdS
     # ``float32[n, channels]``: silence with a burst at each of `ONSETS`, on all channels alike
     channels = AudioLayout(layout).nb_channels
     samples = np.zeros((round(film.info.duration * RATE), channels), np.float32)
-    for onset in ONSETS:
-        at = round(onset * RATE)
+    for second in ONSETS:
+        at = round(second * RATE)
         part = burst()[: max(0, len(samples) - at)]
         samples[at : at + len(part)] = part[:, None]
     return AdSound(blocks(samples), layout, RATE, language, "Audio Description")
@@ -145,13 +160,14 @@ def ad_sound(film: Film, layout: str = "stereo", language: str = "en-GB") -> AdS
 TEXT = AdText(CUES, "en", "Descriptions")
 
 
-def written(source: Path, target: Path, layout: str = "stereo", **settings: Any) -> Written:
+def written(
+    source: Path, target: Path, layout: str = "stereo", language: str = "en-GB", **settings: Any
+) -> Written:
     """The film at ``source`` with bursts and cues, at ``target``."""
     with open_film(source) as film:
-        return write_film(
-            film, target, sound=ad_sound(film, layout), text=TEXT, settings=ContainerSettings(**settings),
-            metadata=METADATA,
-        )  # fmt: skip
+        sound, text = ad_sound(film, layout, language), AdText(CUES, language[:2], "Descriptions")
+        how = ContainerSettings(**settings)
+        return write_film(film, target, sound=sound, text=text, settings=how, metadata=METADATA)
 
 
 def checked(
@@ -174,15 +190,8 @@ def checked(
 def heard(path: Path, track: int, channel: int = 0) -> list[float]:
     """Seconds by which each burst in a track of sound is off its place, by cross-correlation."""
     with open_film(path) as film:
-        wave = np.concatenate([block.samples for block in sound_blocks(film, track, RATE, "native")])
-    return [offset(wave[:, channel], onset) for onset in ONSETS]
-
-
-def offset(wave: Samples, onset: float, around: float = 0.1) -> float:
-    """Seconds by which the burst that should begin at ``onset`` is late."""
-    first = max(0, round((onset - around) * RATE))
-    part = wave[first : first + round(2 * around * RATE) + len(burst())]
-    return (first + int(np.correlate(part, burst(), "valid").argmax())) / RATE - onset
+        wave = whole(sound_blocks(film, track, RATE, "native"))
+    return [onset(wave[:, channel], burst(), round(at * RATE)) / RATE - at for at in ONSETS]
 
 
 def shown(path: Path) -> list[float]:

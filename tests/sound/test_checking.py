@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.core import ContainerSettings, Interval
+from shotad.core import Interval
 from shotad.film import open_film
 from shotad.script import Level
-from shotad.sound.mux_film import Written, write_film
+from shotad.sound.mux_film import Written
 from tests.media import FilmSpec, SoundSpec, make_film
-from tests.sound.muxmedia import CUES, TEXT, TWO, ad_sound, checked, film_for, written
+from tests.sound.muxmedia import CUES, TWO, checked, copied, film_for, written
 
 
 def found(source: Path, target: Path, made: Written, **more: Any) -> list[str]:
@@ -36,29 +35,6 @@ def made(source: Path, tmp_path: Path) -> Written:
     return made
 
 
-def remuxed(
-    path: Path, target: Path, change: Callable[[Any], Any], keep: Callable[[Any], bool] | None = None
-) -> Path:
-    """A copy of a file through PyAV with each packet changed (None: left out), of the tracks that are kept."""
-    import av
-
-    with av.open(str(path)) as old, av.open(str(target), "w") as new:
-        ways = {}
-        for stream in old.streams:
-            if keep is None or keep(stream):
-                way = new.add_stream_from_template(stream, opaque=True)
-                way.disposition = stream.disposition
-                way.metadata.update(stream.metadata)
-                ways[stream.index] = way
-        for packet in old.demux():
-            if packet.size and packet.stream.index in ways:
-                made = change(packet)
-                if made is not None:
-                    made.stream = ways[packet.stream.index]
-                    new.mux(made)
-    return target
-
-
 @pytest.mark.parametrize(("change", "says"), [
     ({"language": "de"}, "the AD track is in eng, not de"),
     ({"title": "Bildbeschreibung"}, "the AD track is called 'Audio Description', not 'Bildbeschreibung'"),
@@ -73,36 +49,25 @@ def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: 
     assert any(says in message for message in messages), messages
 
 
-def test_a_film_without_its_ad(source: Path, made: Written, tmp_path: Path) -> None:
-    bare = remuxed(made.path, tmp_path / "bare.mkv", lambda p: p, lambda s: s.index in (0, 1, 3))
-    assert found(source, bare, made) == ["the track of audio description is missing."]
-    silent = remuxed(made.path, tmp_path / "silent.mkv", lambda p: p, lambda s: s.index in (0, 1, 2))
-    assert found(source, silent, made) == ["the text track of descriptions is missing."]
+def test_a_film_without_its_ad_or_its_marks(source: Path, made: Written, tmp_path: Path) -> None:
+    for number, missing in ((2, "the track of audio description"), (3, "the text track of descriptions")):
+        bare = copied(made.path, tmp_path / f"{number}.mkv", keep=lambda s, gone=number: s.index != gone)
+        assert found(source, bare, made) == [f"{missing} is missing."]
     assert found(source, source, made, cues=None)[0] == "the track of audio description is missing."
 
+    def unmark(_: Any, tracks: dict[int, Any]) -> None:
+        for track in tracks.values():
+            track.disposition = 0
 
-def test_a_mark_that_is_missing(source: Path, made: Written, tmp_path: Path) -> None:
-    import av
-
-    plain = tmp_path / "plain.mkv"
-    passed = {"default_mode": "passthrough"}
-    with av.open(str(made.path)) as old, av.open(str(plain), "w", options=passed) as new:
-        ways = {s.index: new.add_stream_from_template(s, opaque=True) for s in old.streams}
-        for stream in old.streams:
-            ways[stream.index].metadata.update(stream.metadata)
-            ways[stream.index].disposition = 0
-        for packet in old.demux():
-            if packet.size:
-                packet.stream = ways[packet.stream.index]
-                new.mux(packet)
-    assert found(source, plain, made) == [
+    options = {"default_mode": "passthrough"}
+    assert found(source, copied(made.path, tmp_path / "u.mkv", add=unmark, options=options), made) == [
         "the AD track is not marked for people who do not see.",
         "the text track is not marked as descriptions.",
         "players start with one sound, and 0 are marked for it.",
     ]
 
 
-def test_packets_that_are_missing_or_differ(source: Path, made: Written, tmp_path: Path) -> None:
+def test_packets_that_are_missing_differ_or_moved(source: Path, made: Written, tmp_path: Path) -> None:
     import av
 
     seen = {"count": 0}
@@ -110,9 +75,6 @@ def test_packets_that_are_missing_or_differ(source: Path, made: Written, tmp_pat
     def lose_one(packet: Any) -> Any:
         seen["count"] += packet.stream.index == 1
         return None if packet.stream.index == 1 and seen["count"] == 20 else packet
-
-    messages = found(source, remuxed(made.path, tmp_path / "a.mkv", lose_one), made)
-    assert any("packets, in the film" in message for message in messages), messages
 
     def change_one(packet: Any) -> Any:
         if packet.stream.index != 1 or abs(float(packet.pts * packet.time_base) - 1.0) > 0.012:
@@ -124,26 +86,28 @@ def test_packets_that_are_missing_or_differ(source: Path, made: Written, tmp_pat
         made.time_base = packet.time_base
         return made
 
-    changed = found(source, remuxed(made.path, tmp_path / "b.mkv", change_one), made)
-    assert changed == ["audio track 1 (eng, aac) is not what it is in the film: its packets differ."]
-
-
-def test_tracks_that_moved_against_each_other(source: Path, made: Written, tmp_path: Path) -> None:
     def later(packet: Any) -> Any:
         if packet.stream.index == 0:
             packet.pts += 40
             packet.dts = None if packet.dts is None else packet.dts + 40
         return packet
 
-    messages = found(source, remuxed(made.path, tmp_path / "moved.mkv", later), made)
-    assert any("moved against each other by 40 ms" in message for message in messages), messages
+    for change, *says in (
+        (lose_one, "packets, in the film"),
+        (change_one, "audio track 1 (eng, aac) is not what it is in the film: its packets differ."),
+        (later, "moved against each other by 40 ms"),
+        (
+            lambda p: p if float(p.pts * p.time_base) < 1.5 else None,
+            "it lasts 1.5",
+            "the AD track ends at 1.5",
+        ),
+    ):
+        messages = found(source, copied(made.path, tmp_path / "changed.mkv", change), made)
+        assert all(any(one in message for message in messages) for one in says), messages
+        assert change is not change_one or len(messages) == 1
 
 
-def test_a_film_that_is_cut_off_or_is_none(source: Path, made: Written, tmp_path: Path) -> None:
-    short = remuxed(made.path, tmp_path / "s.mkv", lambda p: p if float(p.pts * p.time_base) < 1.5 else None)
-    messages = found(source, short, made)
-    assert any("it lasts 1.5" in message for message in messages), messages
-    assert any("the AD track ends at 1.5" in message for message in messages)
+def test_a_file_that_is_no_film(source: Path, made: Written, tmp_path: Path) -> None:
     (tmp_path / "broken.mkv").write_bytes(b"\0" * 5000)
     for name in ("broken.mkv", "none.mkv"):
         assert "cannot be read back" in found(source, tmp_path / name, made)[0]
@@ -158,7 +122,7 @@ def test_a_title_and_a_language_that_a_track_lost(tmp_path: Path) -> None:
             del stream.metadata["title"], stream.metadata["language"]
         return True
 
-    assert found(source, remuxed(made.path, tmp_path / "u.mkv", lambda p: p, untold), made) == [
+    assert found(source, copied(made.path, tmp_path / "u.mkv", keep=untold), made) == [
         "audio track 1 (ger, Deutsch, ac3) of the film is now in no language.",
         "audio track 1 (ger, Deutsch, ac3) of the film is now called ''.",
     ]
@@ -166,23 +130,17 @@ def test_a_title_and_a_language_that_a_track_lost(tmp_path: Path) -> None:
 
 def test_a_film_whose_edits_hide_its_beginning_begins_later_elsewhere(tmp_path: Path) -> None:
     """Pictures before the first that is shown are needed to decode it, so they go along and are seen in MKV."""
-    import av
+
+    def earlier(packet: Any) -> Any:
+        shift = round(Fraction(1, 2) / packet.time_base)
+        packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
+        return packet
 
     origin = make_film(FilmSpec(gop=50, sounds=(SoundSpec(codec="aac"),))).path
-    cut = tmp_path / "cut.mp4"
-    with av.open(str(origin)) as old, av.open(str(cut), "w") as new:
-        ways = {s.index: new.add_stream_from_template(s, opaque=True) for s in old.streams}
-        for packet in old.demux():
-            if packet.size:
-                shift = round(Fraction(1, 2) / packet.time_base)
-                packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
-                packet.stream = ways[packet.stream.index]
-                new.mux(packet)
+    cut = copied(origin, tmp_path / "cut.mp4", earlier)
     with open_film(cut) as film:
         assert film.info.start == 0
-        target = tmp_path / "described.mkv"
-        settings = ContainerSettings()
-        made = write_film(film, target, sound=ad_sound(film), text=TEXT, settings=settings, metadata={})
-        findings = checked(target, film, made, cues=None)
+        made = written(cut, tmp_path / "described.mkv")
+        findings = checked(made.path, film, made, cues=None)
     late = [finding for finding in findings if "later than in its own file" in finding.message]
     assert [finding.level for finding in late] == [Level.WARNING]

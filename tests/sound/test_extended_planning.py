@@ -1,21 +1,35 @@
-"""Which lines the film waits for, and where it stands still."""
+"""Which lines the film waits for, where it stands still, and what is told of that."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from shotad.core import ExtendedSettings, FitSettings, Interval, Shot, VoiceError
+from shotad.core import ExtendedSettings, FilmInfo, FitSettings, Interval, Shot, VoiceError
 from shotad.film import subtract
+from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import Spoken, Take, Unspoken, pauses
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, LineToSpeak
-from shotad.sound.pauses import AROUND_CUT, SHORTEST, TimeMap, plan_pauses
+from shotad.sound.kinds import Fitting, LineToSpeak, Pause
+from shotad.sound.pauses import (
+    AROUND_CUT,
+    NEWCOMER,
+    SHORTEST,
+    TimeMap,
+    Worth,
+    names_of,
+    pauses_record,
+    pauses_vtt,
+    plan_pauses,
+    worth,
+)
 from shotad.sound.placing import CLEAR
 
 ON = ExtendedSettings(on=True)
@@ -64,9 +78,8 @@ def refused(found: Fitting) -> list[Unspoken]:
 
 
 def said(of: LineToSpeak, start: float, seconds: float) -> Spoken:
-    return Spoken(
-        of.id, of.text, start, Take(np.zeros(round(seconds * 1000), np.float32), 1000, "fake", of.text)
-    )
+    silence = np.zeros(round(seconds * 1000), np.float32)
+    return Spoken(of.id, of.text, start, Take(silence, 1000, "fake", of.text))
 
 
 def plan(
@@ -86,18 +99,13 @@ def plan(
     return plan_pauses(lines, fitting, studio or Half(), shots, settings, FIT, duration, speech)
 
 
-def test_a_pause_is_never_too_short_to_be_understood_as_one() -> None:
+def test_a_pause_is_never_too_short_to_be_understood_as_one_nor_at_a_cut() -> None:
     found = plan([line("a", 10.0, (10.0, 13.9))])
     assert found.pauses[0].length == SHORTEST
-    spoken = TimeMap(found.pauses).line(found.spoken[0])
-    assert spoken.interval == Interval(10.4, 14.4)
-
-
-def test_the_film_does_not_stop_at_a_cut() -> None:
+    assert TimeMap(found.pauses).line(found.spoken[0]).interval == Interval(10.4, 14.4)
     found = plan([line("a", 10.0, (10.0, 12.0))], cuts=[11.95])
     assert found.pauses[0].at == pytest.approx(11.95 - AROUND_CUT)
-    spoken = TimeMap(found.pauses).line(found.spoken[0])
-    assert spoken.interval == Interval(10.0, 14.0)
+    assert TimeMap(found.pauses).line(found.spoken[0]).interval == Interval(10.0, 14.0)
 
 
 def test_all_pauses_together_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,10 +120,11 @@ def test_all_pauses_together_keep_to_their_share(monkeypatch: pytest.MonkeyPatch
 def test_a_line_that_would_stop_the_film_too_long_loses_its_last_sentences() -> None:
     sentence = words(6).capitalize()
     text = f"{sentence} {sentence} {sentence}"
-    found = plan([line("a", 10.0, (10.0, 12.0), text)], settings=ON.model_copy(update={"longest": 4.0}))
+    four = ON.model_copy(update={"longest": 4.0})
+    found = plan([line("a", 10.0, (10.0, 12.0), text)], settings=four)
     assert found.spoken[0].text == f"{sentence} {sentence}"
     assert "last sentences dropped for the pause" in found.spoken[0].steps
-    none = plan([line("a", 10.0, (10.0, 12.0), words(30))], settings=ON.model_copy(update={"longest": 4.0}))
+    none = plan([line("a", 10.0, (10.0, 12.0), words(30))], settings=four)
     assert none.pauses == ()
     assert "longer than 4 s" in refused(none)[0].reason
 
@@ -158,14 +167,11 @@ def test_a_persons_line_always_earns_its_pause_and_stays_whole(monkeypatch: pyte
     assert [one.id for one in refused(found)] == ["c"]
 
 
-def test_a_voice_that_fails_costs_its_own_line_only() -> None:
+def test_a_voice_that_fails_costs_its_own_line_only_and_nobody_is_talked_over() -> None:
     lines = [line("a", 10.0, (10.0, 12.0), "Oh no no no no."), line("b", 30.0, (30.0, 32.0))]
     found = plan(lines, studio=Half(mute="Oh"))
     assert [pause.cue_id for pause in found.pauses] == ["b"]
     assert "fell silent" in refused(found)[0].reason
-
-
-def test_without_such_a_stop_it_gets_none() -> None:
     for speech in (None, [Interval(5.0, 20.0)]):
         found = plan([line("a", 11.0, (11.0, 11.001))], speech=speech)
         assert found.pauses == ()
@@ -195,11 +201,13 @@ def films(draw: st.DrawFn) -> tuple[list[LineToSpeak], list[Interval], float]:
 
 def _by_a_rounding() -> tuple[list[LineToSpeak], list[Interval], float]:
     """The second line is heard from its room's start, less a rounding; the first waits at that very moment."""
-    texts = [("l0", words(1), 8.55, 8.55, 10.250000000000002)]
-    texts += [("l1", words(1), 11.350000000000001, 11.350000000000001, 12.850000000000001)]
-    texts += [("l2", words(5), 11.850000000000001, 11.350000000000001, 12.850000000000001)]
-    rooms = [(name, text, at, Interval(start, end)) for name, text, at, start, end in texts]
-    lines = [LineToSpeak(name, text, at, room, room) for name, text, at, room in rooms]
+    first, second = Interval(8.55, 10.250000000000002), Interval(11.350000000000001, 12.850000000000001)
+    lines = [
+        LineToSpeak(f"l{number}", words(count), at, room, room)
+        for number, (count, at, room) in enumerate(
+            ((1, first.start, first), (1, second.start, second), (5, 11.850000000000001, second))
+        )
+    ]
     return lines, [Interval(7.7, 8.3), Interval(10.600000000000001, 11.100000000000001)], 15.3
 
 
@@ -235,3 +243,37 @@ def test_every_line_is_heard_whole_or_fitted_and_none_over_speech_or_another(fil
     assert {one.id for one in refused(found)} <= {one.id for one in found.unspoken}
     everything = [*found.spoken, *found.unspoken]
     assert sorted(one.id for one in everything) == sorted(whole)
+
+
+def test_pauses_out_of_order_are_refused() -> None:
+    with pytest.raises(ValueError, match="must ascend"):
+        TimeMap((Pause(20.0, 1.0, "a"), Pause(10.0, 1.0, "b")))
+    with pytest.raises(ValueError, match="lasts"):
+        Pause(1.0, 0.0, "a")
+
+
+def of(text: str, **given: object) -> Worth:
+    values = {"start": 10.0, "last": 10.0, "names": (), "told": (), "shots": ()} | given
+    return worth(text, **values)  # type: ignore[arg-type]
+
+
+def test_a_name_counts_the_first_time_only() -> None:
+    names = names_of(["Proog pulls Emo away.", "Then Emo falls. He stares at Proog."], "en")
+    assert names == {"Proog", "Emo"}
+    assert names_of(["Then he runs. Snow falls: Dark clouds.", 'He says, "Go".'], "en") == frozenset()
+    first = of("Emo runs.", names=names)
+    again = of("Emo runs.", names=names, told=["Proog pulls Emo's arm."])
+    assert first.points - again.points == pytest.approx(NEWCOMER)
+    assert "introduces Emo" in first.reasons
+
+
+def test_the_metadata_track_stands_on_the_films_own_time() -> None:
+    info = FilmInfo("film.mp4", None, "ab" * 16, 60.0, 320, 240, Fraction(25), None, "h264", Fraction(0))
+    starts = (("s00010000", 9.0), ("s00015000", 15.0), ("h00020000", 20.5))
+    spoken = [said(line(name, at, (at, 60.0)), at, 3.0) for name, at in starts]
+    pauses = (Pause(10.0, 2.0, "s00010000"), Pause(20.0, 3.6, "h00020000"))
+    text = pauses_vtt(pauses_record(info, Fitting(tuple(spoken), pauses=pauses), "de", "fake"))
+    cues = read_vtt(text, "pauses.vtt").cues
+    assert [(cue.id, cue.interval.start) for cue in cues] == [("s00010000", 10.0), ("h00020000", 20.0)]
+    assert json.loads(cues[0].text) == {"pause": 2.0, "line": "s00010000", "starts": 9.0}
+    assert json.loads(cues[1].text) == {"pause": 3.6, "line": "h00020000", "starts": 20.5}

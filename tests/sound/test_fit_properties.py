@@ -99,33 +99,35 @@ LINES = st.lists(
 )
 
 
-def window(wanted: int, earlier: int, later: int, room: int) -> Window:
-    return Window(wanted, wanted - earlier, wanted + later, wanted - earlier + room)
-
-
 def made(rows: list[tuple[int, int, int, int, int]]) -> tuple[list[Window], list[int]]:
     rows = sorted(rows)
-    windows = [window(wanted, earlier, later, earlier + room) for wanted, earlier, later, room, _ in rows]
+    windows = [
+        Window(wanted, wanted - earlier, wanted + later, wanted + room)
+        for wanted, earlier, later, room, _ in rows
+    ]
     return windows, [length for *_, length in rows]
 
 
-def possible(windows: list[Window], lengths: list[int], starts: tuple[int, ...], between: int) -> bool:
-    apart = all(starts[i] + lengths[i] + between <= starts[i + 1] for i in range(len(starts) - 1))
-    return apart and all(w.takes(s, n) for w, s, n in zip(windows, starts, lengths, strict=True))
-
-
-def everywhere(windows: list[Window]) -> list[tuple[int, ...]]:
-    return list(product(*(range(w.earliest, w.latest + 1) for w in windows)))
+def possible(windows: list[Window], lengths: list[int], between: int) -> list[tuple[int, ...]]:
+    """All starts at which all lines fit."""
+    return [
+        starts
+        for starts in product(*(range(w.earliest, w.latest + 1) for w in windows))
+        if all(
+            one + length + between <= two
+            for (one, two), length in zip(pairwise(starts), lengths, strict=False)
+        )
+        and all(w.takes(s, n) for w, s, n in zip(windows, starts, lengths, strict=True))
+    ]
 
 
 @given(LINES, st.integers(0, 2))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_nearest_is_the_nearest_of_all_that_is_possible(rows, between):
     windows, lengths = made(rows)
-    all_starts = [s for s in everywhere(windows) if possible(windows, lengths, s, between)]
-    found = earliest_starts(windows, lengths, between)
-    assert (found is None) == (not all_starts)
-    if found is None:
+    every = possible(windows, lengths, between)
+    assert (earliest_starts(windows, lengths, between) is None) == (not every)
+    if not every:
         with pytest.raises(ValueError, match="cannot be placed"):
             nearest_starts(windows, lengths, between)
         return
@@ -134,12 +136,12 @@ def test_nearest_is_the_nearest_of_all_that_is_possible(rows, between):
         return sum((s - w.wanted) ** 2 for s, w in zip(starts, windows, strict=True))
 
     got = tuple(nearest_starts(windows, lengths, between))
-    assert possible(windows, lengths, got, between)
-    assert way(got) == min(map(way, all_starts))
+    assert got in every
+    assert way(got) == min(map(way, every))
 
 
 @given(LINES, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_cheapest_choice_is_the_cheapest_of_all(rows, data):
     windows, lengths = made(rows)
     options = []
@@ -149,15 +151,13 @@ def test_the_cheapest_choice_is_the_cheapest_of_all(rows, data):
     dropping = [100 + length for length in lengths]
 
     def cost(choice: tuple[int | None, ...]) -> int:
-        each = [dropping[i] if number is None else options[i][number][1] for i, number in enumerate(choice)]
-        return sum(each)
+        return sum(dropping[i] if n is None else options[i][n][1] for i, n in enumerate(choice))
 
     def fits(choice: tuple[int | None, ...]) -> bool:
         taken = [None if n is None else options[i][n][0] for i, n in enumerate(choice)]
         return earliest_starts(windows, taken, 1) is not None
 
     every = product(*([None, *range(len(line))] for line in options))
-    best = min(cost(choice) for choice in every if fits(choice))
     got = cheapest(windows, options, dropping, 1)
     assert fits(got)
-    assert cost(got) == best
+    assert cost(got) == min(cost(choice) for choice in every if fits(choice))

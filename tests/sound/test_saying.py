@@ -7,12 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from shotad.core import Member, data_root
 from shotad.sound import NOTHING, Lexicon, said
 from shotad.sound.pronunciation import lexicon_of, parse_lexicon
-from shotad.sound.quantities import Words, roman, words_of
+from shotad.sound.quantities import roman, words_of
 from shotad.sound.voice_engines import EVERYTHING
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
@@ -25,25 +25,19 @@ in_words = pytest.mark.skipif(
 @pytest.mark.parametrize(("text", "spoken"), [
     # Abbreviations.
     ("Mr. Lee and Mrs. Lee", "Mister Lee and Missis Lee"),
-    ("Mr. and Mrs. Smith", "Mister and Missis Smith"),
     ("MR. SMITH", "Mister Smith"),
     ("Dr Lee nods.", "Doctor Lee nods."),
     ("The dr. nods.", "The dr. nods."),
     ("St. John waits on Main St. She waves.", "Saint John waits on Main Street. She waves."),
     ("He lives on Main St.", "He lives on Main Street."),
-    ("Ali vs. Frazier", "Ali versus Frazier"),
     ("Guns, knives, etc. He runs.", "Guns, knives, et cetera. He runs."),
     ("No. He runs.", "No. He runs."),
     ("M. Dupont, M Dupont", "Monsieur Dupont, M Dupont"),
     ("G. Smith and J. K. Lee", "G. Smith and J. K. Lee"),
     # Capitals.
-    ("SINTEL", "Sintel"),
     ("The title SINTEL appears.", "The title Sintel appears."),
-    ("TEARS OF STEEL", "Tears Of Steel"),
     ("A sign: EXIT.", "A sign: Exit."),
-    ("THE END", "The End"),
     ("O'BRIEN'S BAR", "O'Brien's Bar"),
-    ("FBI agents", "F.B.I. agents"),
     ("the CIA.", "the C.I.A."),
     ("An SUV, TJ's van", "An S.U.V., T.J.'s van"),
     ("THE FBI FILES", "The F.B.I. Files"),
@@ -74,7 +68,6 @@ def test_abbreviations_capitals_and_signs(text: str, spoken: str) -> None:
 @in_words
 @pytest.mark.parametrize(("text", "spoken"), [
     ("Henry VIII and Louis XIV's hat", "Henry the eighth and Louis the fourteenth's hat"),
-    ("King Zog IV", "King Zog the fourth"),
     ("Chapter III, Part I, World War II", "Chapter three, Part one, World War two"),
     ("Rocky IV wins", "Rocky four wins"),
     ("Malcolm X", "Malcolm X"),
@@ -93,7 +86,6 @@ def test_abbreviations_capitals_and_signs(text: str, spoken: str) -> None:
     ("2nd, 21st, May 5, 5th of May", "second, twenty-first, May fifth, fifth of May"),
     ("20,000 men, 3.5, .45", "twenty thousand men, three point five, point four five"),
     ("007 calls 555-1234", "zero zero seven calls five five five one two three four"),
-    ("Room 101", "Room one hundred and one"),
     ("No. 5, #3", "number five, number three"),
     ("1/2 mile, 9/11", "one half mile, nine eleven"),
     ("B-52, C3PO, 25-year-old", "B-52, C3PO, 25-year-old"),
@@ -123,7 +115,6 @@ def test_other_languages_say_theirs(language: str, text: str, spoken: str) -> No
 def test_a_language_without_words_here_is_left_to_the_voice() -> None:
     assert said("W 1995 r. 3,5 km", "pl") == "W 1995 r. 3,5 km"
     assert said("彼は1995年に来た。", "ja") == "彼は1995年に来た。"
-    assert words_of("pl") == Words()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -131,9 +122,8 @@ def test_word_files_are_whole(language: str) -> None:
     words = words_of(language)
     assert {"&", "+", "@"} <= set(words.signs)
     assert "%" in words.units
-    assert all(
-        (words.money, words.range, words.dot, words.point, words.before_name, words.spoken, words.roman.names)
-    )
+    assert all((words.money, words.range, words.dot, words.point, words.before_name, words.roman.names))
+    assert words.spoken
     assert not words.spelled & words.spoken
     assert {word.upper() for word in words.spelled | words.spoken} == words.spelled | words.spoken
 
@@ -141,13 +131,6 @@ def test_word_files_are_whole(language: str) -> None:
 def test_roman_numerals() -> None:
     assert [roman(text) for text in ("I", "IV", "XIV", "XLVIII", "MCMXCIV")] == [1, 4, 14, 48, 1994]
     assert [roman(text) for text in ("", "IIII", "VX", "ABC", "IC")] == [None] * 5
-
-
-@settings(deadline=None)
-@given(st.text(alphabet="Aa1 .,:-–%£$&/()'IVXm5k0", max_size=40), st.sampled_from(["en", "de", "fr", "nl"]))
-def test_no_text_breaks_it_and_what_is_said_is_said_again_the_same(text: str, language: str) -> None:
-    assert said(text, language) == said(text, language)
-    assert "  " not in said(text, language)
 
 
 @pytest.mark.skipif(not SHARED.is_file(), reason="../shared/data/cmd-ad is not here")
@@ -194,11 +177,14 @@ def test_comments_and_order_of_a_file() -> None:
     assert parse_lexicon(text).sayings == {"Sintel": "Sin-TELL", "C#": "see sharp", "Anna Lee": "AH-na Lee"}
 
 
-@given(st.text(max_size=80))
-def test_no_text_breaks_it_and_the_empty_lexicon_adds_nothing(text: str) -> None:
+@given(
+    st.text(alphabet="Aa1 .,:-–%£$&/()'IVXm5k0", max_size=40) | st.text(max_size=80),
+    st.sampled_from(["en", "de", "fr", "nl"]),
+)
+def test_no_text_breaks_it_and_the_empty_lexicon_adds_nothing(text: str, language: str) -> None:
     marked, sayings = NOTHING.marked(text)
     assert sayings == ()
     assert set(marked) <= set(text)
-    found = said(text, "en", Lexicon({"the": "thee"}))
-    assert "\ue000" not in found
-    assert "\n" not in found
+    found = said(text, language, Lexicon({"the": "thee"}))
+    assert found == said(text, language, Lexicon({"the": "thee"}))
+    assert not any(sign in found for sign in ("\ue000", "\n", "  "))

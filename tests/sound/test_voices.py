@@ -41,8 +41,6 @@ def test_listing_loads_no_model() -> None:
 
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
-
-
 RATE = 24000
 
 
@@ -50,24 +48,18 @@ def silence(seconds: float) -> np.ndarray:
     return np.zeros(round(seconds * RATE))
 
 
-def test_silence_around_is_cut_to_a_breath_and_pauses_within_stay() -> None:
+def test_a_take_is_cut_to_a_breath_without_offset_and_below_full_scale() -> None:
     sound = np.concatenate([silence(0.7), tone(0.3), silence(0.5), tone(0.2), silence(1.0)])
     take = cleaned(sound, RATE, "x")
     assert take.dtype == np.float32
-    assert 1.0 <= take.size / RATE <= 1.03
+    assert 1.0 <= take.size / RATE <= 1.03, "the pause within stays"
     loud = np.flatnonzero(np.abs(take) > 0.05)
     assert loud[0] / RATE <= 0.012
     assert take.size - loud[-1] <= 0.025 * RATE
-
-
-def test_a_consonant_far_softer_than_the_vowels_is_not_cut_off() -> None:
-    generator = np.random.default_rng(1)
-    hiss = generator.standard_normal(round(0.1 * RATE)) * 0.5 * 10 ** (-46 / 20)
+    # A consonant that is far softer than the vowels is not cut off.
+    hiss = np.random.default_rng(1).standard_normal(round(0.1 * RATE)) * 0.5 * 10 ** (-46 / 20)
     take = cleaned(np.concatenate([silence(0.4), hiss, tone(0.3), hiss, silence(0.4)]), RATE, "x")
     assert take.size / RATE == pytest.approx(0.5, abs=0.03)
-
-
-def test_an_offset_is_taken_away_and_the_peak_stays_below_full_scale() -> None:
     sound = tone(0.5) * 0.5 + 0.2
     before = sound.copy()
     assert abs(float(cleaned(sound, RATE, "x").mean())) < 1e-3
@@ -131,25 +123,19 @@ def test_without_its_package_the_extra_is_named_and_another_version_refused(monk
 
 @needs_it
 @pytest.mark.usefixtures("offline")
-def test_it_speaks_without_a_network_the_same_way_every_time(tmp_path, monkeypatch):
+def test_it_speaks_without_a_network_the_same_way_every_time_and_takes_no_orders(tmp_path, monkeypatch):
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
     own_voices._loaded.cache_clear()
-    voice = make_voice(VoiceSettings(name="hibari"), "en-GB")
-    take, again = voice.speak(TEXT), voice.speak(TEXT)
+    voice = make_voice(VoiceSettings(), "en-GB")
+    take, again, fast = voice.speak(TEXT), voice.speak(TEXT), voice.speak(TEXT, 1.15)
     assert (voice.name, voice.reads, take.rate) == ("hibari:heart", EVERYTHING - {Reading.UNITS}, 24000)
     assert np.array_equal(take.samples, again.samples)
     assert 2 < take.seconds < 5
     assert 0.05 < float(np.abs(take.samples).max()) < 1
     assert not (tmp_path / "cache").exists()
-
-
-@needs_it
-def test_its_own_speed_is_used_and_brackets_in_a_line_are_no_orders_to_it() -> None:
-    voice = make_voice(VoiceSettings(), "en")
-    assert voice.name == "hibari:heart"
-    slow, fast = voice.speak(TEXT), voice.speak(TEXT, 1.15)
-    assert slow.seconds / fast.seconds == pytest.approx(1.12, abs=0.06)
-    assert voice.speak(TEXT, 5.0).speed == pytest.approx(2.0 / 0.81)
+    # Its own speed is used, and brackets in a line are no orders to it.
+    assert take.seconds / fast.seconds == pytest.approx(1.12, abs=0.06)
+    assert voice.speak("Anna runs.", 5.0).speed == pytest.approx(2.0 / 0.81)
     assert voice.speak("[Anna](/zzz/) runs.").seconds > voice.speak("Anna runs.").seconds
 
 
@@ -197,14 +183,13 @@ def test_the_length_is_exact(number: int, factor: float, rate: int) -> None:
     assert np.array_equal(made, stretch(samples, rate, factor))
 
 
-@pytest.mark.parametrize("factor", [1.05, 1.15, 1.3, 0.9])
-@pytest.mark.parametrize("pitch", [90.0, 120.0, 210.0])
-def test_the_pitch_stays(factor: float, pitch: float) -> None:
+@pytest.mark.parametrize(("pitch", "factor"), [(90.0, 1.3), (120.0, 1.05), (210.0, 0.9)])
+def test_the_pitch_stays(pitch: float, factor: float) -> None:
     samples = vowel(2.0, pitch, glide=0.0)
     assert pitches(stretch(samples, SLOW_RATE, factor)) == pytest.approx(pitches(samples), rel=0.01)
 
 
-@pytest.mark.parametrize("factor", [1.03, 1.15, 1.4])
+@pytest.mark.parametrize("factor", [1.03, 1.4])
 def test_the_ends_are_those_of_the_original_and_nothing_clicks(factor: float) -> None:
     samples = vowel(2.0)
     made = stretch(samples, SLOW_RATE, factor)

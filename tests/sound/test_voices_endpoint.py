@@ -31,16 +31,18 @@ def voice_at(server: BadServer, time: StoppedTime | None = None, **settings: Any
     return EndpointVoice(made, "nova", sleep=time.sleep, clock=time.clock)
 
 
-def test_what_is_asked_is_what_the_protocol_says_and_no_more() -> None:
-    with BadServer([sound(tone(0.5))]) as server:
-        take = voice_at(server).speak("Anna runs.")
-    assert [seen.path for seen in server.requests] == ["/v1/audio/speech"]
+def test_what_is_asked_is_what_the_protocol_says_and_bare_samples_are_read_at_the_rate_told() -> None:
+    bare = np.round(tone(0.5, 16000) * 32767).astype("<i2").tobytes()
+    with BadServer([sound(tone(0.5)), Act(200, bare, kind="audio/pcm;rate=16000")]) as server:
+        take, other = (voice_at(server).speak("Anna runs.") for _ in range(2))
+    assert server.requests[0].path == "/v1/audio/speech"
     assert server.requests[0].body == {
         "model": "gpt-4o-mini-tts", "voice": "nova", "input": "Anna runs.", "response_format": "wav",
     }  # fmt: skip
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert (take.rate, take.voice, take.text, take.speed) == (24000, "openai:nova", "Anna runs.", 1.0)
     assert take.seconds == pytest.approx(0.5, abs=0.02)
+    assert (other.rate, round(other.seconds, 1)) == (16000, 0.5)
 
 
 def test_a_server_without_speed_or_instructions_is_asked_without_from_then_on() -> None:
@@ -55,13 +57,6 @@ def test_a_server_without_speed_or_instructions_is_asked_without_from_then_on() 
     assert ["speed" in seen.body for seen in server.requests] == [True, False, False, False]
     assert ["instructions" in seen.body for seen in server.requests] == [True, True, False, False]
     assert (first.speed, second.speed) == (1.0, 1.0)
-
-
-def test_bare_samples_are_read_at_the_rate_that_is_told() -> None:
-    data = np.round(tone(0.5, 16000) * 32767).astype("<i2").tobytes()
-    with BadServer([Act(200, data, kind="audio/pcm;rate=16000")]) as server:
-        take = voice_at(server).speak("Anna runs.")
-    assert (take.rate, round(take.seconds, 1)) == (16000, 0.5)
 
 
 def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
@@ -100,12 +95,9 @@ def test_an_answer_without_sound_is_a_clear_error(act: Act) -> None:
 
 @pytest.mark.parametrize("code", [200, 500])
 def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None:
-    time = StoppedTime()
     with BadServer([endless(code)]) as server:
-        settings = VoiceSettings(base_url=server.url)
-        voice = EndpointVoice(settings, "nova", sleep=time.sleep, clock=time.clock)
         with pytest.raises(VoiceError, match="more than 32 MiB"):
-            voice.speak("A cat.")
+            voice_at(server).speak("A cat.")
         assert server.sent < 48 * len(server.requests) << 20
 
 

@@ -1,0 +1,254 @@
+"""Lines in their time: the ladder of what is done to a spoken line so that it fits, in the order that listeners want,
+the time that each may use, and what the track says became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from shotad.core import FitSettings, Interval
+from shotad.script import (
+    Answer,
+    Cue,
+    CueStatus,
+    Edit,
+    EditField,
+    FilmId,
+    Track,
+    Wish,
+    usual_words,
+)
+from shotad.script.pace import tempo
+from shotad.sound import Spoken
+from shotad.sound.fitting import fit
+from shotad.sound.kinds import Fitting, LineToSpeak
+from shotad.sound.placing import NO_ROOM, lines_of, whole_form
+from shotad.sound.voicing import UNTRIED, apply
+from tests.sound.speaking import Slow, line
+
+DOOR = "He walks to the door, opens it and looks out into the dark street. A dog barks."
+"""60 letters, so 6 s; 51 without its last sentence, 26 for the first two deeds, 16 for the first."""
+
+FIRST = "He walks to the door, opens it and looks out into the dark street."
+STILL = FitSettings(earlier=0, later=0)
+
+
+def alone(fitting: Fitting) -> Spoken:
+    (spoken,) = fitting.spoken
+    assert fitting.unspoken == ()
+    return spoken
+
+
+def test_first_it_moves_then_it_is_faster_then_sentences_and_clauses_go() -> None:
+    moved = alone(fit([line(DOOR, 10, (9, 15.75))], Slow(), FitSettings()))
+    assert (moved.text, moved.take.speed, moved.steps) == (DOOR, 1.0, ("moved 0.25 s earlier",))
+    faster = alone(fit([line(DOOR, 10, (10, 15.7))], Slow(), STILL))
+    assert (faster.text, faster.steps) == (DOOR, ("spoken 1.06 times faster",))
+    assert faster.take.speed == pytest.approx(1.06, abs=0.001)
+    assert faster.interval.end <= 15.7
+    said = [alone(fit([line(DOOR, 10, (10, 10 + room))], Slow(), STILL)) for room in (5.5, 4.6, 2.5, 1.55)]
+    assert [one.text for one in said] == [
+        DOOR, FIRST, "He walks to the door and opens it.", "He walks to the door."
+    ]  # fmt: skip
+    assert said[1].steps[0] == "dropped a sentence: A dog barks."
+    assert said[1].take.speed > 1
+    assert "dropped a clause: and looks out into the dark street" in said[2].steps
+
+
+def test_nobody_speaks_faster_than_the_longest_word_rate() -> None:
+    text = "They walk down to the lake, and then they swim across it."
+    for pace, factor in ((0.1, 1.15), (0.07, None), (0.06, 1)):
+        whole = whole_form(line(text, 10, (10, 20)), Slow(pace).say(text), FitSettings())
+        at_most = tempo(usual_words(text), whole.length / 1000 / whole.factor)
+        if factor is None:
+            assert 1 < whole.factor < 1.15
+            assert at_most == pytest.approx(200, abs=0.1)
+        else:
+            assert whole.factor == factor
+    # 16 letters are 3.7 words of the usual length: with a breath 200 words a minute in 0.91 s.
+    hasty = Slow(odd={"He walks to the door.": 0.92})
+    assert fit([line("He walks to the door.", 10, (10, 10.89))], hasty, STILL).spoken == ()
+
+
+def test_lines_of_one_gap_are_pushed_apart_fairly_and_sped_up_alike() -> None:
+    ann, bo = "Ann opens the old box.", "Bo takes out a map."
+    first, second = fit([line(ann, 10, (9, 20)), line(bo, 11, (10, 20))], Slow(0.1), FitSettings()).spoken
+    assert second.start == pytest.approx(first.interval.end + 0.3, abs=0.002)
+    assert 10 - first.start == pytest.approx(second.start - 11, abs=0.002)
+    pressed = [line(ann, 10, (10, 13.4)), line("Bo unrolls a large map.", 11.7, (10, 13.4))]
+    first, second = fit(pressed, Slow(0.1), FitSettings()).spoken
+    assert first.take.speed == pytest.approx(second.take.speed, abs=0.011)
+    assert first.take.speed > 1.01
+
+
+@pytest.mark.parametrize(("name", "heard"), [("", DOOR), ("h00010000", "Ann climbs the high mountain.")])
+def test_of_two_lines_the_one_that_says_more_is_heard_or_the_one_that_a_person_added(
+    name: str, heard: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.sound.placing.variants", lambda text, language: iter(()))
+    lines = [line("Ann climbs the high mountain.", 10, (10, 17), name), line(DOOR, 11, (11, 17))]
+    fitting = fit(lines, Slow(), STILL)
+    assert [one.text for one in fitting.spoken] == [heard]
+    assert fitting.spoken[0].steps == ()
+
+
+class Writer:
+    """Answers with what is given, one after another, and keeps what it was asked."""
+
+    def __init__(self, *answers: Answer | None) -> None:
+        self.wishes: list[Wish] = []
+        self._answers = list(answers)
+
+    def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
+        self.wishes += wishes
+        return [self._answers.pop(0) for _ in wishes]
+
+
+CLOUD = "Emo and Proog balance on the thin cables."
+SHORT = [line(CLOUD, 10, (10, 12.1))]
+ASK = STILL.model_copy(update={"ask": True})
+
+
+def test_a_writer_is_asked_twice_at_most_and_told_what_was_wrong() -> None:
+    bad = Answer("They are seen on the cables.", ("Leave that out.",))
+    writer = Writer(bad, bad)
+    fitting = fit(SHORT, Slow(), ASK, shorten=writer)
+    assert fitting.spoken == ()
+    assert [wish.before for wish in writer.wishes] == [None, bad]
+    assert fitting.unspoken[0].steps[-2:] == ("asked for at most 5 words", "asked for at most 5 words")
+    long = Answer("Both gentlemen balance there.")
+    again = Writer(long, Answer("They balance there."))
+    assert alone(fit(SHORT, Slow(), ASK, shorten=again)).text == "They balance there."
+    assert again.wishes[1].before == long
+    assert again.wishes[1].words < again.wishes[0].words
+    silent = Writer(None)
+    assert fit(SHORT, Slow(), ASK, shorten=silent).spoken == ()
+    assert len(silent.wishes) == 1
+
+
+# The rooms
+SETTINGS = FitSettings()
+Times = tuple[float, float]
+
+
+def cue(start: float, end: float, text: str = "He walks to the door.", name: str = "", **more: object) -> Cue:
+    own = name or f"s{round(start * 1000):08d}"
+    return Cue(own, own if own.startswith("s") else None, Interval(start, end), text, **more)  # type: ignore[arg-type]
+
+
+def track(*cues: Cue, duration: float = 100.0) -> Track:
+    return Track(FilmId("film.mp4", "abc", duration), "en", (), "1", ()).with_cues(cues)
+
+
+def only(one: Cue, *speech: Times, slots: dict[str, Interval] | None = None) -> LineToSpeak:
+    heard = [Interval(*times) for times in speech]
+    (found,) = lines_of(track(one), heard, slots or {}, SETTINGS, margin=0.25)
+    return found
+
+
+@pytest.mark.parametrize(("one", "speech", "room"), [
+    # The whole gap, with a margin at both sides and a little more before speech; a second too early at most.
+    (cue(20, 23), [(5, 10), (30, 40)], (19.0, 29.65)),
+    (cue(10.5, 13), [(5, 10), (30, 40)], (10.25, 29.65)),
+    # The film begins and ends.
+    (cue(0.02, 3), [], (0.1, 100)),
+    # At the edge of speech it waits for its end.
+    (cue(10, 13), [(5, 10.1)], (10.35, 100)),
+    # Over speech it goes where it is free and near: after it, or where that is far, before it.
+    (cue(10, 13), [(9.5, 10.5)], (10.75, 100)),
+    (cue(10, 13), [(9.9, 10.5)], (10.75, 100)),
+    (cue(10, 10.5), [(9.9, 40)], (9.0, 9.55)),
+    # What a person put over long speech waits within its own time.
+    (cue(10, 16, name="h00010000"), [(9, 12)], (12.25, 100)),
+    # Half a line in time is better than a whole one late.
+    (cue(10, 13.5), [(5, 9), (12.4, 13)], (9.25, 12.05)),
+])  # fmt: skip
+def test_the_room_of_a_line(one: Cue, speech: list[Times], room: Times) -> None:
+    found = only(one, *speech).room
+    assert (round(found.start, 3), round(found.end, 3)) == room
+
+
+def test_the_slot_is_the_part_that_was_planned_unless_a_person_moved_the_line_out_of_it() -> None:
+    assert only(cue(20, 23), (5, 10)).slot == Interval(20, 23)
+    assert only(cue(20, 23), (5, 10), slots={"s00020000": Interval(20, 26)}).slot == Interval(20, 26)
+    found = only(cue(20, 23), (5, 10), (40, 41), slots={"s00020000": Interval(26, 32)})
+    assert found.slot == Interval(20, 23)
+    assert fit([found], Slow(), SETTINGS).spoken[0].start == 20
+
+
+def test_where_speech_is_not_known_a_line_keeps_to_the_slot_it_was_given() -> None:
+    slots = {"s00020000": Interval(19.5, 26)}
+    for one, given_slots, room in (
+        (cue(20, 23), slots, Interval(19.5, 26)),
+        (cue(20, 23), {}, Interval(20, 23)),
+        (cue(30, 33, name="s00020000"), slots, Interval(30, 33)),
+    ):
+        (found,) = lines_of(track(one), None, given_slots, SETTINGS, margin=0.25)
+        assert found.room == room
+
+
+TIMES = st.tuples(st.integers(0, 950), st.integers(1, 60)).map(
+    lambda pair: Interval(pair[0] / 10, (pair[0] + pair[1]) / 10)
+)
+
+
+@given(st.lists(TIMES, max_size=12), TIMES)
+def test_no_room_has_speech_in_it(speech: list[Interval], own: Interval) -> None:
+    (found,) = lines_of(track(cue(own.start, own.end)), speech, {}, SETTINGS, margin=0.25)
+    if found.room.duration > 2 * NO_ROOM:
+        assert all(
+            one.start - 0.35 >= found.room.end - 1e-9 or one.end + 0.25 <= found.room.start + 1e-9
+            for one in speech
+        )
+        assert found.room.start >= min(own.start - 1.0, 0.1) - 1e-9
+    assert found.room.start <= found.slot.start
+    assert found.slot.end <= found.room.end
+
+
+def test_a_machines_line_never_begins_more_than_a_second_before_it_is_seen() -> None:
+    for seen_from, floor in ((None, 19.0), (20.5, 19.5), (21, 20.0), (19, 19.0)):
+        one = cue(20, 23, seen_from=seen_from)
+        lines = lines_of(track(cue(16, 19), one, cue(22.2, 25.2)), [], {}, SETTINGS, margin=0.25)
+        said = {spoken.id: spoken.start for spoken in fit(lines, Slow(), SETTINGS).spoken}
+        assert said[one.id] >= floor
+    assert not fit([only(cue(20, 23, seen_from=20.5), (21.2, 60))], Slow(), SETTINGS).spoken
+    moved = cue(20, 23, seen_from=25.0, edited=Edit((EditField.TIME,), "track.json", None))
+    (said_first,) = fit([only(moved, (21.2, 60))], Slow(), SETTINGS).spoken
+    assert said_first.start < 20
+
+
+SPEECH = [Interval(0, 9), Interval(15.5, 19), Interval(21, 30)]
+TRACK = track(
+    cue(10, 15, DOOR),
+    cue(19.3, 20, "Ann and Bo and Cid climb the old stairs."),
+    cue(31, 33, "Ann sits."),
+    cue(40, 44, "", status=CueStatus.DROPPED),
+)
+
+
+def fitted(of: Track) -> Fitting:
+    return fit(lines_of(of, SPEECH, {}, SETTINGS, margin=0.25), Slow(), SETTINGS)
+
+
+def test_the_track_says_how_each_line_was_spoken_and_fitting_twice_is_fitting_once() -> None:
+    fitting = fitted(TRACK)
+    made = apply(TRACK, fitting, "fake:slow")
+    long, short, plain = (cue.spoken for cue in made.cues[:3])
+    assert long is not None
+    assert long.interval is not None
+    assert long.interval.end <= 15.15
+    assert (long.text, long.speed > 1) == (fitting.spoken[0].text, True)
+    assert made.cues[0].spoken_length == round(fitting.spoken[0].take.seconds, 3)
+    assert short is not None
+    assert short.interval is None
+    assert short.steps[-1].startswith("not spoken: it takes")
+    assert plain is not None
+    assert plain.steps == ()
+    assert made.cues[3].voiced is None
+    assert apply(made, fitted(made), "fake:slow") == made
+    untried = apply(TRACK, Fitting(()), "fake:slow")
+    assert [one.voiced.steps for one in untried.heard if one.voiced] == [(UNTRIED,)] * 3
+    assert replace(untried, cues=()) == replace(TRACK, cues=())
