@@ -16,16 +16,17 @@ from shotad.sound.mix import prepare_mix
 from shotad.sound.programme import channel_names, to_stereo
 from tests.sound.tones import SoundFilm, line, noise, whole as joined
 
-SECONDS = 16.0
 SPEECH = (Interval(5.0, 6.0), Interval(11.3, 12.1))
 
 
-def film_of(path: Path, layout: str = "stereo", loud: float = 0.1, **more: Any) -> Film:
+def film_of(
+    path: Path, layout: str = "stereo", loud: float = 0.1, seconds: float = 16.0, **more: Any
+) -> Film:
     """A film of noise that gets louder and softer."""
-    wave = loud * noise(SECONDS, 8, channels=len(channel_names(layout)))
+    wave = loud * noise(seconds, 8, channels=len(channel_names(layout)))
     swell = 0.6 + 0.4 * np.sin(2 * np.pi * np.arange(len(wave)) / 48000 / 7)
     wave = np.clip(wave * swell[:, None], -0.99, 0.99).astype(np.float32)
-    return open_film(SoundFilm(wave, layout, seconds=SECONDS, **more).make(path))
+    return open_film(SoundFilm(wave, layout, seconds=seconds, **more).make(path))
 
 
 LINES = tuple(
@@ -65,7 +66,7 @@ def test_an_excerpt_is_what_the_whole_has(
 @pytest.mark.parametrize("profile", ["ebu-r128", "atsc-a85", "netflix"])
 def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
     settings = MixSettings(profile=profile)
-    with film_of(tmp_path / "film.mov", loud=0.05) as film:
+    with film_of(tmp_path / "film.mov", loud=0.05, seconds=24.0) as film:
         mix = prepare_mix(film, LINES, SPEECH, settings)
         own = whole(programme_of(film, None, 48000))
         lines = [one.interval for one in LINES]
