@@ -1,21 +1,50 @@
-"""The checks of a whole track: each rule finds what it should and leaves what it should; and word files."""
+"""Lint: what each rule finds in a whole track and what it leaves; word files; what a work folder, its track and its
+screen add; which lines a parser reads."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Cast, ConfigError, Interval, LintSettings, SpeechKind, TextFact, Utterance
-from shotad.description import Checker, lint
+from shotad.cli.lint import command
+from shotad.core import (
+    Box,
+    Cast,
+    Config,
+    ConfigError,
+    Interval,
+    LintSettings,
+    SpeechKind,
+    TextFact,
+    UsageError,
+    Utterance,
+    WorkFolderError,
+    load_config,
+)
+from shotad.description import Checker, LintTargets, checked_paths, lint, lint_track
+from shotad.description.lint_material import RECORD, kept_texts, read_screen
+from shotad.film import open_film
 from shotad.script import (
     RULES,
+    Cue,
+    Edit,
+    EditField,
+    FilmId,
     Finding,
     Level,
     Material,
+    ParserModel,
+    Reader,
     Report,
+    Track,
     TrackLine,
     Voiced,
     as_json,
@@ -25,10 +54,14 @@ from shotad.script import (
     line_checks as sentences,
     lists_for,
     read_words,
+    reader_for,
+    save_track,
     summary_line,
 )
 from shotad.script.rules import parse_words
+from shotad.sight.text import TextLine
 from tests.evaluation.action.parsed import RecordedParser
+from tests.rendering.described import LINES, film_with, write_folder
 
 WORDS = Checker.of(LintSettings(parse="words"))
 
@@ -152,11 +185,14 @@ def test_l6_whom_a_pronoun_means(lines: list[str], found: list[str]) -> None:
 
 
 def test_l6_looks_back_so_many_lines_and_seconds() -> None:
-    tale = [line(1, "Tom digs."), line(6, "Rain falls."), line(11, "A bell rings."), line(16, "He rests.")]
-    assert rules(checked(*tale)) == []
-    assert rules(checked(*tale[:3], line(16, "A cart rolls."), line(21, "He rests."))) == ["L6"]
-    assert rules(checked(line(1, "Tom digs."), line(90, "He rests."))) == []
-    assert rules(checked(line(1, "Tom digs."), line(96, "He rests."))) == ["L6"]
+    tale = [line(1, "Tom digs."), line(6, "Rain falls."), line(11, "A bell rings.")]
+    for lines, found in (
+        ([*tale, line(16, "He rests.")], []),
+        ([*tale, line(16, "A cart rolls."), line(21, "He rests.")], ["L6"]),
+        ([tale[0], line(90, "He rests.")], []),
+        ([tale[0], line(96, "He rests.")], ["L6"]),
+    ):
+        assert rules(checked(*lines)) == found
 
 
 @pytest.mark.parametrize(("text", "found"), [
@@ -205,17 +241,14 @@ def test_l12_subtitles_of_the_picture() -> None:
     assert wording(checked(line(85, "Where have you been all night?"), texts=burnt)) == ["L2"]
 
 
-def test_what_cannot_be_checked_is_told() -> None:
+def test_what_cannot_be_checked_is_told_and_other_languages_are_read_for_times_and_markup_only() -> None:
     told = " ".join(checked(line(1, "A dog runs.")).skipped)
     assert all(rule in told for rule in ("T1", "T2", "T5", "L10", "T4", "L7", "L8", "L11", "L12"))
     full = checked(line(1, "A dog runs."), speech=(said(30, 31, "No."),), texts=(), cast=Cast((), Path(), ()))
     assert [reason[:2] for reason in full.skipped] == ["T4"]
-    assert "de" in " ".join(checked(line(1, "Ein Hund.", language="de")).skipped)
-
-
-def test_other_languages_are_read_for_times_and_markup_only() -> None:
-    report = checked(line(1, "We see **er** und du.", language="de"), line(6, "Er geht heim.", language="de"))
-    assert set(rules(report)) == {"L5"}
+    german = checked(line(1, "We see **er** und du.", language="de"), line(6, "Er geht.", language="de"))
+    assert "de" in " ".join(german.skipped)
+    assert set(rules(german)) == {"L5"}
 
 
 def test_levels_ignored_findings_and_those_of_others() -> None:
@@ -263,9 +296,9 @@ def test_any_text_gets_the_same_answer_twice_with_spans_inside(one: str, other: 
             assert 0 <= start < end <= len(texts[finding.cue_id or ""])
 
 
-def test_a_line_that_says_again_is_no_copy() -> None:
-    assert check_line("The horse knocks him down again.", previous=["The horse knocks him down."]) == ()
-    assert [f.rule for f in check_line("A dog runs again.", previous=["A dog runs again."])] == ["L9"]
+def test_a_line_that_says_again_is_no_copy_unless_both_do() -> None:
+    for before, found in (("A dog runs.", []), ("A dog runs again.", ["L9"])):
+        assert [one.rule for one in check_line("A dog runs again.", previous=[before])] == found
 
 
 def test_slots_of_a_benchmark_have_other_minima_and_rates() -> None:
@@ -283,24 +316,21 @@ def test_t7_is_an_error_of_the_machine_and_a_hint_for_a_person() -> None:
         assert (found.rule, found.level, found.cue_id) == ("T7", level, early.id)
         assert found.message == "is told 3.5 s before it is seen, at 13.500"
     # A line may begin a second before, and the voice's time counts.
-    assert rules(checked(line(10, "A dog runs.", seen_from=11.0, by_hand=False))) == []
-    assert rules(checked(line(10, "A dog runs.", seen_from=11.01, by_hand=False))) == ["T7"]
     voiced = Voiced("v", "A dog runs.", Interval(9, 12), "x")
-    assert rules(checked(line(10, "A dog runs.", seen_from=10.5, voiced=voiced, by_hand=False))) == ["T7"]
+    for seen, voice, broken in ((11.0, None, []), (11.01, None, ["T7"]), (10.5, voiced, ["T7"])):
+        assert rules(checked(line(10, "A dog runs.", seen_from=seen, voiced=voice, by_hand=False))) == broken
 
 
-def test_t7_a_person_who_reads_a_text_early_gets_a_hint() -> None:
-    shown = (TextFact(0, "THE NEXT MORNING", "title", 20.0, 23.0, 0.99),)
-
-    def early(at: float, text: str) -> list[Level]:
-        found = checked(line(at, text), texts=shown).findings
-        return [one.level for one in found if one.rule == "T7"]
-
-    assert early(16.0, 'Words appear: "The next morning."') == [Level.WARNING]
-    assert early(19.2, 'Words appear: "The next morning."') == []
-    assert early(22.0, 'Words appear: "The next morning."') == []
-    assert early(16.0, "The next morning, a dog runs.") == []
-    assert early(16.0, 'A sign reads: "Closed."') == []
+@pytest.mark.parametrize(("at", "words", "levels"), [
+    (16.0, 'Words appear: "The next morning."', [Level.WARNING]),
+    (19.2, 'Words appear: "The next morning."', []),
+    (21.0, 'Words appear: "The next morning."', []),
+    (16.0, "The next morning, a dog runs.", []),
+    (16.0, 'A sign reads: "Closed."', []),
+])  # fmt: skip
+def test_t7_a_person_who_reads_a_text_early_gets_a_hint(at: float, words: str, levels: list[Level]) -> None:
+    found = checked(line(at, words), texts=(text("THE NEXT MORNING"),)).findings
+    assert [one.level for one in found if one.rule == "T7"] == levels
 
 
 def found_in(text: str, entries: str) -> list[str]:
@@ -363,8 +393,8 @@ def test_a_folder_of_a_language_is_for_that_language(tmp_path: Path) -> None:
     (only,) = check_line("Die Kamera fährt.", language="de", lists=lists_for("de-AT", own))
     assert only.rule == "L3"
     assert check_line("Die Kamera.", lists=lists_for("en", own)) == ()
-    assert lists_for("de", read_words([tmp_path / "de"])) == lists_for("de", own)
-    assert lists_for("de", read_words([tmp_path / "de" / "camera.txt"])) == lists_for("de", own)
+    for place in (tmp_path / "de", tmp_path / "de" / "camera.txt"):
+        assert lists_for("de", read_words([place])) == lists_for("de", own)
 
 
 def test_missing_and_unreadable_words_are_refused(tmp_path: Path) -> None:
@@ -375,3 +405,128 @@ def test_missing_and_unreadable_words_are_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
     with pytest.raises(ConfigError, match="cannot be read"):
         read_words([tmp_path / "bad.txt"])
+
+
+@pytest.mark.parametrize(
+    "text", ["He ran off.", "She walked.", "It will end.", "He's struck.", "They'll go."]
+)
+def test_only_lines_that_a_parse_may_change_load_a_parser(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    def refuse(model: object) -> None:
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(sentences, "Parser", refuse)
+    reader, events = Reader(ParserModel("none", "0", "nowhere")), frozenset(("struck", "hit"))
+    plain = ("He runs off.", "They put it down.", "He enters from the left.", "")
+    lines = [line(1 + 5 * at, one) for at, one in enumerate(plain)]
+    assert reader.read([*lines, line(30, "Er rannte.", language="de")], events) == {}
+    with pytest.raises(AssertionError, match="loaded"):
+        reader.read([line(1, text)], events)
+
+
+@pytest.mark.parametrize(
+    ("here", "told"), [("spacy", "--set lint.parse=spacy gets it"), ("", "pip install 'shotad[evaluate]'")]
+)
+def test_auto_fetches_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch, here: str, told: str) -> None:
+    monkeypatch.setattr(sentences.importlib.util, "find_spec", lambda name: name if name == here else None)
+    monkeypatch.setattr(sentences, "at_hand", lambda name: False)
+    reader, note = reader_for(LintSettings())
+    assert reader is None
+    assert told in note
+
+
+def test_the_checks_load_nothing_heavy() -> None:
+    heavy = ("cv2", "torch", "onnxruntime", "av", "spacy", "scipy")
+    code = f"import sys, shotad.description.lint_check; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def cue(at: float, text: str, **more: object) -> Cue:
+    name = f"s{round(at * 1000):08d}"
+    return Cue(name, name, Interval(at, at + 4), text, candidates=(text,), chosen=0, **more)  # type: ignore[arg-type]
+
+
+def test_t7_by_what_a_track_says_of_its_lines_and_of_a_script_beside_it(tmp_path: Path) -> None:
+    config, film = load_config(None, ["lint.parse=words"]), FilmId("sample.mp4", "abc", 45.0)
+    person = cue(13.0, "Close by, a person stays still.", seen_from=16.5)
+    words = cue(23.5, 'Words appear: "THE NEXT MORNING" as a person enters.', seen_from=23.5)
+    script = tmp_path / "sample.ad.vtt"
+
+    def early(report: object) -> list[tuple[str | None, Level]]:
+        assert isinstance(report, Report)
+        return [(one.cue_id, one.level) for one in report.findings if one.rule == "T7"]
+
+    def of_track(*cues: Cue) -> list[tuple[str | None, Level]]:
+        return early(lint_track(Track(film, "en", (), "1", cues), tmp_path, config))
+
+    def of_script() -> list[tuple[str | None, Level]]:
+        (report,) = checked_paths([script], lambda _: config, LintTargets())
+        return early(report)
+
+    assert of_track(person, words) == [("s00013000", Level.ERROR)]
+    moved = replace(person, edited=Edit((EditField.TIME,), "track.json", person.machine))
+    assert of_track(moved) == [("s00013000", Level.WARNING)]
+    save_track(Track(film, "en", (), "1", (person,)), tmp_path, film.name)
+    assert [level for _, level in of_script()] == [Level.ERROR]
+    script.write_text(script.read_text().replace("a person", "somebody"))
+    assert [level for _, level in of_script()] == [Level.WARNING]
+
+
+class Reads:
+    """A reader that sees one title from the fourth to the eighth frame."""
+
+    times = 0
+
+    def __init__(self, settings: object = None) -> None: ...
+
+    def read_all(self, images: object) -> object:
+        Reads.times += 1
+        title = TextLine("THE OLD MILL", Box(0.3, 0.4, 0.7, 0.55), 0.99)
+        for number, image in enumerate(images):  # type: ignore[arg-type, var-annotated]
+            assert isinstance(image, np.ndarray)
+            yield (title,) if 4 <= number <= 8 else ()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("shotad.sight.TextReader", Reads)
+    monkeypatch.setattr(Reads, "times", 0)
+    return write_folder(tmp_path / "film.shotad", film_with())
+
+
+def linted(*words: object) -> tuple[list[str], str]:
+    """The rules that the command finds broken, and what it says that it cannot check."""
+    done = CliRunner().invoke(command, [*map(str, words), "--json", "--set", "lint.parse=words"])
+    if isinstance(done.exception, Exception):
+        raise done.exception
+    found = json.loads(done.stdout[done.stdout.index("{") :])
+    return [row["rule"] for row in found["findings"]], " ".join(found["skipped"])
+
+
+def test_the_screen_is_read_once_and_only_when_asked_and_of_a_named_film(folder, tmp_path):
+    before, skipped = linted(folder)
+    assert "L11" not in before
+    assert "--read-screen" in skipped
+    assert (Reads.times, (folder / RECORD).exists()) == (0, False)
+    for words in (("--read-screen",), ("--read-screen",), ()):
+        assert "L11" in linted(folder, *words)[0]
+    assert Reads.times == 1
+    script = tmp_path / "lines.srt"
+    script.write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{LINES[1.0]}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="--film FILM"):
+        linted(script, "--read-screen")
+    assert "L11" in linted(script, "--film", film_with(), "--read-screen")[0]
+
+
+def test_the_record_is_of_its_film(folder: Path) -> None:
+    film = film_with()
+    with open_film(film) as opened:
+        fingerprint = opened.info.fingerprint
+    (found,) = read_screen(film, folder, Config())
+    assert (found.text, found.kind, found.first, found.last) == ("THE OLD MILL", "title", 2.0, 4.0)
+    assert kept_texts(folder, fingerprint) == (found,)
+    assert kept_texts(folder, "another") is None
+    assert kept_texts(folder, fingerprint, "other settings") is None
+    (folder / RECORD).write_text(f'{{"film": "{fingerprint}", "texts": 1}}', encoding="utf-8")
+    with pytest.raises(WorkFolderError, match="damaged"):
+        kept_texts(folder, fingerprint)
