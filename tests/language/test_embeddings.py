@@ -1,8 +1,8 @@
-"""Sentence embeddings: unit vectors, in order, from safetensors alone, without code that models bring."""
+"""Sentences and words as vectors: unit vectors, in order, of the layer that is asked for, from safetensors alone,
+without code that models bring."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -13,24 +13,19 @@ import numpy as np
 import pytest
 
 from shotad.core import ComputeSettings, ShotadError, WeightsError
-from shotad.script import Embedder, make_embedder
+from shotad.script import Embedder, TokenEncoder, locate, make_embedder
 from shotad.script.embeddings import ending
 from tests.conftest import needed
 
 pytest.importorskip("transformers", reason="the extra language is not installed")
 
-from tests.language.tiny_encoders import END, make_bert, make_gte
+from tests.language.tiny_encoders import END, make_bert, make_gte, make_roberta, write
 
 needed("sentence_transformers")
 
 CPU = ComputeSettings(device="cpu")
 OWN = "sentence_transformers.models"
 TEXTS = ["Ann opens a door", "Bob sits", "a door", "Ann opens a door Bob sits a door"]
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def pooling(place: Path, mode: str) -> None:
@@ -66,14 +61,13 @@ def test_each_text_gets_a_unit_vector_in_order_behind_its_prompt(folder: Path, t
     assert abs(vectors[0] - vectors[1]).max() > 1e-3
     assert tiny.of([]).shape == (0, 16)
     assert tiny.of(["sits"], prompt="Bob ") == pytest.approx(tiny.of(["Bob sits"]), abs=1e-5)
-    again = make_embedder(str(folder), CPU)
-    assert again.of(TEXTS).tobytes() == vectors.tobytes()
-    assert again.identity == tiny.identity
 
 
-def test_the_identity_follows_the_files(folder: Path, tiny: Embedder, tmp_path: Path) -> None:
+def test_the_identity_follows_the_files(tiny: Embedder, folder: Path, tmp_path: Path) -> None:
     other = shutil.copytree(folder, tmp_path / "tiny")
-    assert make_embedder(str(other), CPU).identity == tiny.identity
+    again = make_embedder(str(other), CPU)
+    assert again.of(TEXTS).tobytes() == tiny.of(TEXTS).tobytes()
+    assert again.identity == tiny.identity
     pooling(other, "cls_token")
     assert make_embedder(str(other), CPU).identity != tiny.identity
 
@@ -86,7 +80,8 @@ def bring_code(place: Path) -> None:
 def bring_a_pickle(place: Path) -> None:
     kinds = [{"path": "", "type": f"{OWN}.Transformer"}, {"path": "2", "type": f"{OWN}.Dense"}]
     write(place / "modules.json", kinds)
-    write(place / "2" / "pytorch_model.bin", "pickle")
+    (place / "2").mkdir()
+    (place / "2" / "pytorch_model.bin").touch()
 
 
 REFUSED: list[tuple[Callable[[Path], object], str]] = [
@@ -137,9 +132,8 @@ def first_change(folder: Path) -> float:
 
 
 def test_a_language_model_runs_by_the_librarys_own_class_and_looks_both_ways(gte, tmp_path):
-    causal = make_gte(tmp_path / "causal", both_ways=False)
     assert first_change(gte) > 0.1
-    assert first_change(causal) == 0
+    assert first_change(make_gte(tmp_path / "causal", both_ways=False)) == 0
 
 
 def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(gte, tmp_path):
@@ -163,3 +157,93 @@ def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(g
         (tmp_path / "tokenizer_config.json").write_text(text, encoding="utf-8")
         with pytest.raises(WeightsError, match=message):
             ending(tmp_path)
+
+
+WORDS = ["Ann opens a door.", "Bob sits", "", "She walks slowly up the stairs.", "Bob sits"]
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_roberta(tmp_path_factory.mktemp("models") / "roberta")
+
+
+def test_each_token_has_a_unit_vector_and_marks_are_no_words(folder: Path) -> None:
+    texts = TokenEncoder(locate(str(folder)), 3, CPU).of(WORDS)
+    assert [len(text.words) for text in texts] == [7, 4, 2, 10, 4]
+    assert [int(text.words.sum()) for text in texts] == [5, 2, 0, 8, 2]
+    for text in texts:
+        assert text.vectors.shape == (len(text.words), 16)
+        assert text.vectors.dtype == np.float32
+        assert np.linalg.norm(text.vectors, axis=1) == pytest.approx(1, abs=1e-6)
+        assert not text.words[0]
+        assert not text.words[-1]
+    assert (texts[1].vectors == texts[4].vectors).all()
+    for batch in (1, 2):
+        together = TokenEncoder(locate(str(folder)), 3, CPU, batch=batch).of(WORDS)
+        for one, other in zip(texts, together, strict=True):
+            assert one.vectors == pytest.approx(other.vectors, abs=1e-5)
+
+
+ENCODERS: dict[str, dict[str, int]] = {
+    "DistilBert": {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 32},
+    "T5": {"d_model": 16, "num_layers": 3, "num_heads": 2, "d_ff": 32, "d_kv": 8},
+    "XLNet": {"d_model": 16, "n_layer": 3, "n_head": 2, "d_inner": 32},
+}
+
+
+@pytest.mark.parametrize("kind", ["Bert", *ENCODERS])
+def test_a_layer_is_what_the_whole_model_has_there(kind: str, folder: Path, tmp_path: Path) -> None:
+    import torch
+    import transformers
+
+    if kind != "Bert":
+        torch.manual_seed(0)
+        config = getattr(transformers, f"{kind}Config")(vocab_size=40, **ENCODERS[kind])
+        transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
+        for name in ("vocab.txt", "tokenizer_config.json"):
+            shutil.copy(folder / name, tmp_path / name)
+        folder = tmp_path
+    model = transformers.AutoModel.from_pretrained(str(folder)).eval()
+    encoder = model.get_encoder() if model.config.is_encoder_decoder else model
+    ids = transformers.AutoTokenizer.from_pretrained(str(folder))([WORDS[0]], return_tensors="pt")
+    with torch.inference_mode():
+        states = encoder(ids["input_ids"], output_hidden_states=True).hidden_states
+    place = locate(str(folder))
+    assert place.layers == 3
+    for layer in (0, 2):
+        wanted = torch.nn.functional.normalize(states[layer][0], dim=-1).numpy()
+        assert TokenEncoder(place, layer, CPU).of(WORDS[:1])[0].vectors == pytest.approx(wanted, abs=1e-5)
+    with pytest.raises(WeightsError, match="has no layer 4. Name one of 0 to 3"):
+        TokenEncoder(place, 4, CPU)
+
+
+def test_roberta_reads_a_first_word_as_one_behind_a_space(folder: Path, roberta: Path) -> None:
+    encoder = TokenEncoder(locate(str(roberta)), 3, CPU)
+    plain, spaced, doubled = encoder.of(["Bob sits", " Bob sits", "and Bob sits"])
+    assert (plain.vectors == spaced.vectors).all()
+    assert len(doubled.words) == len(plain.words) + 1
+    for place in (folder, roberta):  # Long texts are cut off.
+        (text,) = TokenEncoder(locate(str(place)), 1, CPU).of(["Ann opens a door. " * 40])
+        assert len(text.words) == 64
+
+
+def test_a_damaged_encoder_is_explained(folder: Path, tmp_path: Path) -> None:
+    place = shutil.copytree(folder, tmp_path / "bert")
+    (place / "model.safetensors").write_bytes(b"half")
+    with pytest.raises(WeightsError, match="cannot be loaded"):
+        TokenEncoder(locate(str(place)), 3, CPU)
+    (place / "config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(WeightsError, match="cannot be read"):
+        locate(str(place))
+    (place / "model.safetensors").unlink()
+    with pytest.raises(WeightsError, match="holds no config.json with all of its safetensors"):
+        locate(str(place))
+
+
+@pytest.mark.slow
+def test_the_real_model_has_six_layers() -> None:
+    place = locate("minilm")
+    assert place.layers == 6
+    same, other = TokenEncoder(place, 6, CPU).of(["He opens the door.", "Two dogs swim."])
+    assert same.vectors.shape == (7, 384)
+    assert other.words.tolist() == [False, True, True, True, True, False]

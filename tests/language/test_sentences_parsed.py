@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 from pathlib import Path
 
@@ -12,8 +11,6 @@ import pytest
 from shotad.core import ShotadError, WeightsError
 from shotad.script import Parse, Parser, find_parser
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
-
-needs_spacy = pytest.mark.slow
 
 PICKS = parse_of(
     "She|/PRON/nsubj/1", "picks/VERB/ROOT/1/pick", "it/PRON/dobj/1", "up/ADP/prt/1", "./PUNCT/punct/1",
@@ -48,31 +45,26 @@ def test_an_unknown_model_says_how_to_get_one_and_without_spacy_the_extra_is_nam
         find_parser("en_core_web_sm")
 
 
-@needs_spacy
-def test_a_folder_that_spacy_did_not_write_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "meta.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(WeightsError, match=r"meta\.json cannot be read"):
-        find_parser(str(tmp_path))
-    meta = {"lang": "en", "name": "none", "version": "1.0"}
-    (tmp_path / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
-    model = find_parser(str(tmp_path))
-    assert (model.name, model.version) == ("en_none", "1.0")
-    with pytest.raises(WeightsError, match="en_none cannot be loaded"):
-        Parser(model)
-
-
-@needs_spacy
-def test_a_package_that_is_no_model_and_a_pipeline_without_a_parser_are_refused(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_what_is_no_model_and_a_pipeline_without_a_parser_are_refused(tmp_path: Path) -> None:
     import spacy
 
     with pytest.raises(WeightsError, match=r"meta\.json cannot be read"):
         find_parser("json")
+    (tmp_path / "meta.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(WeightsError, match=r"meta\.json cannot be read"):
+        find_parser(str(tmp_path))
+    (tmp_path / "meta.json").write_text('{"lang": "en", "name": "none", "version": "1.0"}', encoding="utf-8")
+    model = find_parser(str(tmp_path))
+    assert (model.name, model.version) == ("en_none", "1.0")
+    with pytest.raises(WeightsError, match="en_none cannot be loaded"):
+        Parser(model)
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(WeightsError, match="has no lemmatizer and no parser and no tagger"):
         Parser(find_parser(str(tmp_path / "blank")))
 
 
-@needs_spacy
+@pytest.mark.slow
 def test_the_real_parser_finds_verbs_and_particles() -> None:
     parser = Parser(find_parser(SPACY_MODEL), batch=2)
     one, two, empty = parser.of(["She picks up the gun.", "Mr. Smith runs, and falls.", ""])

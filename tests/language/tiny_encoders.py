@@ -34,15 +34,7 @@ def make_bert(folder: Path) -> Path:
 def make_roberta(folder: Path) -> Path:
     """Bytes in pairs, with the space before a word."""
     folder.mkdir(parents=True)
-    inner = Tokenizer(models.BPE())
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=330,
-        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    inner.train_from_iterator([_ROBERTA_TEXT] * 3, trainer)
+    inner = _pairs_of_bytes(_ROBERTA_TEXT, 330, "<s>", "<pad>", "</s>", "<unk>", "<mask>")
     pairs = json.loads(inner.to_str())["model"]
     merges = [pair if isinstance(pair, str) else " ".join(pair) for pair in pairs["merges"]]
     (folder / "vocab.json").write_text(json.dumps(pairs["vocab"]), encoding="utf-8")
@@ -55,9 +47,22 @@ def make_roberta(folder: Path) -> Path:
     return _saved(RobertaModel(config), folder)
 
 
+def _pairs_of_bytes(text: str, size: int, *special: str) -> Tokenizer:
+    """A tokenizer of bytes in pairs that has read the text."""
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, special_tokens=[*special], initial_alphabet=alphabet, show_progress=False
+    )
+    inner.train_from_iterator([text] * 3, trainer)
+    return inner
+
+
 def _describe(folder: Path, tokenizer: str) -> None:
     record = {"tokenizer_class": tokenizer, "do_lower_case": True, "model_max_length": 64}
-    _write(folder / "tokenizer_config.json", record)
+    write(folder / "tokenizer_config.json", record)
 
 
 def _saved(model: torch.nn.Module, folder: Path) -> Path:
@@ -79,29 +84,23 @@ _OWN = "sentence_transformers.models"
 def make_gte(folder: Path, *, both_ways: bool = True, wants_end: bool = True) -> Path:
     """As gte-Qwen2-7B-instruct is kept: last word, unit length, code of its own, which must never run."""
     folder.mkdir(parents=True)
-    inner = Tokenizer(models.BPE())
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    inner.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=[END], initial_alphabet=alphabet, show_progress=False
-    )
-    inner.train_from_iterator(["He opens the door. She runs away. Instruct: Query:"], trainer)
+    inner = _pairs_of_bytes("He opens the door. She runs away. Instruct: Query:", 300, END)
     inner.save(str(folder / "tokenizer.json"))
     own = {"AutoTokenizer": ["tokenization_qwen.Qwen2Tokenizer", None]}
     marks = {"add_eos_token": wants_end, "eos_token": END, "pad_token": END}
-    _write(folder / "tokenizer_config.json", {"tokenizer_class": "Qwen2Tokenizer", "auto_map": own, **marks})
+    write(folder / "tokenizer_config.json", {"tokenizer_class": "Qwen2Tokenizer", "auto_map": own, **marks})
     size = int(inner.get_vocab_size())
     _make_model(folder, size, both_ways)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
     rows = [{"idx": k, "name": str(k), "path": p, "type": f"{_OWN}.{t}"} for k, (p, t) in enumerate(modules)]
-    _write(folder / "modules.json", rows)
-    (folder / "1_Pooling").mkdir()
+    write(folder / "modules.json", rows)
     pooling = {
-        "word_embedding_dimension": 32, "pooling_mode_lasttoken": True, "pooling_mode_mean_tokens": False,
-    }  # fmt: skip
-    _write(folder / "1_Pooling" / "config.json", pooling)
-    _write(folder / "sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
+        "word_embedding_dimension": 32,
+        "pooling_mode_lasttoken": True,
+        "pooling_mode_mean_tokens": False,
+    }
+    write(folder / "1_Pooling" / "config.json", pooling)
+    write(folder / "sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
     return folder
 
 
@@ -115,10 +114,11 @@ def _make_model(folder: Path, words: int, both_ways: bool) -> None:
     logging.disable_progress_bar()
     Qwen2ForCausalLM(config).save_pretrained(folder)
     kept = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    _write(folder / "config.json", {**kept, "auto_map": {"AutoModel": "modeling_qwen.Qwen2Model"}})
+    write(folder / "config.json", {**kept, "auto_map": {"AutoModel": "modeling_qwen.Qwen2Model"}})
     for name in ("modeling_qwen.py", "tokenization_qwen.py"):
         (folder / name).write_text("raise SystemExit('ran')", encoding="utf-8")
 
 
-def _write(path: Path, content: Any) -> None:
+def write(path: Path, content: Any) -> None:
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
