@@ -1,13 +1,17 @@
-"""The engine openai against a server of our own: what it sends, what it shows, what it learns, what it gives."""
+"""The engine openai against a server of our own: where it is, what it sends, shows, learns and gives."""
 
 from __future__ import annotations
 
 import logging
+import subprocess
 import sys
+import threading
 
 import pytest
 
-from shotad.core import EngineError, Identity, NoProgress, Reply, ShotadError, Usage
+from shotad.core import Abilities, EngineError, Identity, NoProgress, Reply, ShotadError, Usage
+from shotad.engines import address_of, in_order, key_from, notice
+from shotad.engines.fake import FakeEngine
 from tests.bad_server import Act, BadServer, Script, Seen, answer, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
 
@@ -40,9 +44,9 @@ def test_what_else_a_url_holds_goes_to_the_server_and_nowhere_else(caplog: pytes
     assert not any(secret in shown for secret in ("hushhush", "topsecret"))
 
 
-@pytest.mark.parametrize("code", [400, 401, 429])
 @pytest.mark.parametrize(
-    "echoed", [KEY, KEY.replace("/", "\\/"), f"sent: Bearer {KEY}" + "x" * 400, "x" * 285 + KEY]
+    ("code", "echoed"),
+    [(400, KEY), (401, KEY.replace("/", "\\/")), (429, f"Bearer {KEY}" + "x" * 400), (401, "x" * 285 + KEY)],
 )
 def test_a_key_that_a_server_repeats_is_never_shown(
     code: int, echoed: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -164,14 +168,11 @@ def refusing(**refusals: Act) -> Script:
 @pytest.mark.parametrize(
     "refusal",
     [
-        status(400, "'response_format.type' must be 'json_object'"),
         status(400, "Invalid schema for response_format 'answer'", param="response_format"),
-        status(422, "Extra inputs are not permitted: response_format"),
         plain('{"error": "json schema is not supported by this backend"}', 400),
         plain('{"detail": [{"loc": ["body", "response_format"], "msg": "extra fields not permitted"}]}', 422),
         status(400, "guided decoding is not available"),
         status(400, "Failed to parse grammar"),
-        status(500, "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]"),
         status(500, "The model produced output that does not match the expected peg-native format"),
     ],
 )
@@ -207,3 +208,90 @@ def test_a_template_without_a_system_turn_gets_its_words_from_the_user(frames: i
     reply, seen = ask(script, request("What?", frames=frames))
     assert reply.text.split() == ["You", "describe", "films.", "What?"]
     assert len(seen[-1].pictures) == frames
+
+
+# Where it is, and who is told
+def test_what_is_set_first_counts_then_the_environment_then_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert address_of(None, "").is_own
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://box:1/v1/")
+    assert address_of(None, None).url == "http://box:1/v1"
+    assert address_of("https://one/v1", "http://two/v1").host == "one"
+
+
+def test_secrets_of_a_url_are_kept_apart() -> None:
+    found = address_of("https://user:p%40ss-word@Box.example:8443/v1/chat/completions?api-key=top-secret#x")
+    assert (found.url, found.host, found.shown) == (
+        "https://Box.example:8443/v1", "box.example", "box.example:8443",
+    )  # fmt: skip
+    assert (found.login, found.query) == (("user", "p@ss-word"), (("api-key", "top-secret"),))
+    assert not any(secret in f"{found!r} {found}" for secret in ("p@ss", "secret"))
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://box/v1", "box", "http://", "http://[::1/v1", "https://user:hush@box:port/v1?key=hush"]
+)
+def test_what_is_no_url_is_refused_without_its_secrets(url: str) -> None:
+    with pytest.raises(EngineError, match="base_url") as caught:
+        address_of(url)
+    assert "hush" not in str(caught.value)
+
+
+def test_this_machine_is_known_by_its_names() -> None:
+    for host in ("localhost:1", "127.8.8.8", "[::1]:80", "0.0.0.0", "llm.localhost"):
+        assert address_of(f"http://{host}/v1").is_local, host
+    for host in ("192.168.1.5:8000", "localhost.example.com", "[2001:db8::1]:80"):
+        assert not address_of(f"http://{host}/v1").is_local, host
+        assert engine_for(f"http://{host}/v1").abilities.sends_to == host
+
+
+def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-good\n")
+    assert key_from("OPENAI_API_KEY") == "sk-good"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-“quoted”")
+    with pytest.raises(EngineError, match="OPENAI_API_KEY") as caught:
+        key_from("OPENAI_API_KEY")
+    assert "quoted" not in str(caught.value)
+
+
+def test_who_gets_frames_and_who_gets_words_is_said_where_something_leaves() -> None:
+    local, fake = engine_for("http://localhost:8000/v1"), FakeEngine()
+    assert notice(local, local) == notice(fake, fake) == []
+    one = engine_for("https://user:pass-word@one.example/v1")
+    two = engine_for("https://two.example/v1?key=abcdefgh", stage="stage2")
+    (both,) = notice(one, engine_for("https://one.example/v1", stage="stage2"))
+    assert [word in both for word in ("Frames", "descriptions", "one.example")] == [True] * 3
+    frames, words = notice(one, two)
+    assert [word in frames for word in ("Frames", "one.example")] == [True] * 2
+    assert [word in words for word in ("no frames", "two.example")] == [True] * 2
+    assert (notice(one, fake), notice(fake, two)) == ([frames], [words])
+    assert not any(secret in both + frames + words for secret in ("pass-word", "abcdefgh"))
+    assert "not encrypted" in notice(engine_for("http://box.example:8000/v1"), fake)[1]
+    fake.abilities = Abilities(sends_to="else.example")
+    assert "else.example" in notice(FakeEngine(), fake)[0]
+
+
+# Threads that nobody has to wait for
+def test_an_exception_waits_for_what_is_under_way_and_for_nothing_else() -> None:
+    together, ended = threading.Barrier(2), []
+
+    def work(item: int) -> None:
+        together.wait(20)
+        if item == 0:
+            raise ValueError("number one")
+        threading.Event().wait(0.05)
+        ended.append(item)
+
+    with pytest.raises(ValueError, match="number one"):
+        in_order(work, range(50), 2)
+    assert ended == [1]
+
+
+def test_the_end_of_the_program_waits_for_no_thread() -> None:
+    script = (
+        "import signal, threading; from shotad.engines import in_order\n"
+        "signal.setitimer(signal.ITIMER_REAL, 1)\n"
+        "signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+        "in_order(lambda _: threading.Event().wait(), [1, 2], 2)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=60)
+    assert b"KeyboardInterrupt" in done.stderr

