@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shotad.core import Interval, Request, Slot
+from shotad.core import Interval, Request, Slot, slot_id
 from shotad.engines.fake import FakeEngine
 from shotad.script import Cue, CueStatus, FilmId, Maker, Track
 
@@ -23,22 +24,17 @@ LINES = tuple(GERMAN)
 IDS = tuple(f"s{second:05d}000" for second in (10, 20, 30, 40, 50))
 
 
-def track_of(lines: Sequence[str] = LINES, language: str = "en") -> Track:
+def track_of(lines: Sequence[str] = LINES) -> Track:
     """Lines at 10, 20, 30 … seconds, each half a second a word, and one slot that stayed silent."""
-    cues = [_cue(number, text, language) for number, text in enumerate(lines, 1)]
+    cues = [
+        Cue(slot_id(at), slot_id(at), Interval(at, at + 0.375 * len(text.split())), text)
+        for at, text in zip(itertools.count(10.0, 10.0), lines, strict=False)
+    ]
     silent = Cue(
         "s99000000", "s99000000", Interval(990.0, 995.0), "", status=CueStatus.SILENT, reason="nothing"
     )
     makers = (Maker("Stage II", "openai", "tiny"),)
-    return Track(FilmId("movie.mp4", "f1", 1000.0), language, makers, "1", (*cues, silent))
-
-
-def _cue(number: int, text: str, language: str) -> Cue:
-    start = 10.0 * number
-    return Cue(
-        id=f"s{number * 10000:08d}", slot_id=f"s{number * 10000:08d}",
-        interval=Interval(start, start + 0.375 * len(text.split())), text=text, language=language,
-    )  # fmt: skip
+    return Track(FilmId("movie.mp4", "f1", 1000.0), "en", makers, "1", (*cues, silent))
 
 
 def slots_of(track: Track, seconds: float = 5.0) -> tuple[Slot, ...]:
