@@ -230,13 +230,17 @@ class LearnedCutFinder:
         self._scores = array("d")
         self._pictures: deque[Image] = deque(maxlen=self.delay + 1)
         self._greys: deque[Image] = deque(maxlen=SLOW + AROUND + 2)
+        self._plain: deque[tuple[float, npt.NDArray[np.float32]]] = deque(maxlen=2 * SLOW + 1)
         self._waiting: list[int] = []
 
     def add(self, index: int, score: float, picture: Image) -> list[int]:
         """Frame numbers of cuts that are found now, in no order, at most ``delay`` before ``index``."""
         self._scores.append(score)
         rgb = cv2.cvtColor(picture, cv2.COLOR_HSV2RGB)
-        self._pictures.append(cast("Image", cv2.resize(rgb, PICTURE, interpolation=cv2.INTER_AREA)))
+        small = cast("Image", cv2.resize(rgb, PICTURE, interpolation=cv2.INTER_AREA))
+        light = float(small.mean())
+        self._pictures.append(small)
+        self._plain.append((light, small - np.float32(light)))
         self._greys.append(_grey(rgb))
         found = self._judge(index - SLOW)
         if self._waiting[-1:] != [index - SLOW] and _is_mixed(*(self._ago(n * SLOW) for n in (2, 1, 0))):
@@ -273,9 +277,10 @@ class LearnedCutFinder:
     def _is_alone(self, index: int) -> bool:
         return all(abs(index - other) > NEAR for other in self._cuts)
 
-    def _ago(self, frames: int) -> npt.NDArray[np.float32]:
-        """The picture so many frames ago; the first one that is kept where there is none."""
-        return self._pictures[-min(frames + 1, len(self._pictures))].astype(np.float32)
+    def _ago(self, frames: int) -> tuple[float, npt.NDArray[np.float32]]:
+        """The light of the picture so many frames ago, and the picture without it; of the first where there
+        is none."""
+        return self._plain[-min(frames + 1, len(self._plain))]
 
     def _stands_out(self, index: int, by: Iterable[tuple[float, float]] = DOUBTFUL) -> bool:
         """True where a score stands out from its neighbours' mean (AdaptiveDetector's)."""
@@ -322,7 +327,7 @@ class LearnedCutFinder:
 def _grey(rgb: Any) -> Image:
     """``uint8[h, w, 3]`` → its light as ``uint8[72, 128]``, at one mean and spread unless it has none."""
     grey = cv2.cvtColor(cv2.resize(rgb, MOVING, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY)
-    mean, spread = float(grey.mean()), float(grey.std())
+    (mean,), (spread,) = (one.ravel() for one in cv2.meanStdDev(grey))
     share, factor = min(spread / 20, 1.0), 48 / max(spread, 20.0)
     kept = share * factor + 1 - share
     return cast("Image", cv2.addWeighted(grey, kept, grey, 0.0, share * (128 - factor * mean)))
@@ -339,15 +344,16 @@ def _unexplained(before: Image, after: Image) -> float:
     return float(np.percentile(blocks, 90))
 
 
-def _is_mixed(*pictures: npt.NDArray[np.float32]) -> bool:
+def _is_mixed(*pictures: tuple[float, npt.NDArray[np.float32]]) -> bool:
     """True where the second picture is nearly the first and the third, two others, laid one over the other.
 
-    Their light is taken out first, for it changes within a shot too.
+    Their light stands apart, for it changes within a shot too.
     """
-    before, now, after = (picture - picture.mean() for picture in pictures)
-    change, way = after - before, now - before
-    if np.abs(change).mean() < ANOTHER * ((pictures[0].mean() + pictures[2].mean()) / 2 + 20):
+    (first, before), (_, now), (last, after) = pictures
+    change = after - before
+    if np.abs(change).mean() < ANOTHER * ((first + last) / 2 + 20):
         return False
+    way = now - before
     whole = float(np.square(change).sum())
     share = float((way * change).sum()) / whole
     return 0.2 < share < 0.8 and float(np.square(way - share * change).sum()) < MIXED * whole
