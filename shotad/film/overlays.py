@@ -64,12 +64,13 @@ def vlm_size(width: int, height: int, settings: FrameSettings) -> tuple[int, int
         scale = settings.short_side / min(width, height)
         return max(1, round(width * scale)), max(1, round(height * scale))
     wide, high = (max(PATCH, round(side / PATCH) * PATCH) for side in (width, height))
+    # Divided and multiplied as the processor does: the last bit decides where a side fits exactly.
     if wide * high > settings.max_pixels:
-        scale = math.sqrt(settings.max_pixels / (width * height))
-        return _whole_patches(width * scale, math.floor), _whole_patches(height * scale, math.floor)
-    if wide * high < settings.min_pixels:
-        scale = math.sqrt(settings.min_pixels / (width * height))
-        return _whole_patches(width * scale, math.ceil), _whole_patches(height * scale, math.ceil)
+        shrink = math.sqrt(width * height / settings.max_pixels)
+        wide, high = (max(PATCH, math.floor(side / shrink / PATCH) * PATCH) for side in (width, height))
+    elif wide * high < settings.min_pixels:
+        grow = math.sqrt(settings.min_pixels / (width * height))
+        wide, high = (math.ceil(side * grow / PATCH) * PATCH for side in (width, height))
     return wide, high
 
 
@@ -165,10 +166,6 @@ def _plate(
 def border_width(image: Image) -> int:
     """Pixels of the red border around a frame: ``504 x 280 → 7``."""
     return max(2, round(BORDER * math.sqrt(image.shape[0] * image.shape[1])))
-
-
-def _whole_patches(pixels: float, rounding: Callable[[float], int]) -> int:
-    return max(PATCH, rounding(pixels / PATCH) * PATCH)
 
 
 TAG_TEXT = 0.05
