@@ -1,31 +1,48 @@
-"""A person's work is never lost: not by a later run, not by an import, not by another person's file."""
+"""A person's work is never lost: not by a later run, not by an import, not by another person's file; accepted lines are
+kept and told, undo gives back the very track, and a script edited elsewhere is merged by its stamps."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
-from shotad.core import EditConflict, Interval
+from shotad.core import EditConflict, Interval, ReviewError, ScriptError
+from shotad.review.session import Session
 from shotad.script import (
+    FORMATS,
     REDO,
+    TRACK as TRACK_FILE,
     Cue,
     CueStatus,
+    Edit,
     EditField,
     FilmId,
+    LineState,
     Maker,
     Provenance,
     Track,
+    accept,
     derive,
     from_json,
     is_by_hand,
+    load_track,
+    mark_edit,
     redone,
     respeak,
+    script_format,
     to_json,
 )
-from shotad.script.edits import without_edits
+from shotad.script.edits import Import, import_script, without_edits
+from shotad.script.formats import read_script
+from tests.rendering.described import write_folder
+from tests.review.sessions import session_of
+from tests.script_text import write_script
 
 FILM = FilmId("film.mp4", "abc", 100.0)
 MAKERS = (Maker("stage2", "narrator"),)
@@ -36,8 +53,8 @@ def cue(start: float, text: str, length: float = 3.0, **more: object) -> Cue:
     return Cue(name, name, Interval(start, start + length), text, **more)  # type: ignore[arg-type]
 
 
-def track(*cues: Cue, film: FilmId = FILM) -> Track:
-    return Track(film, "en", MAKERS, "0.1.0", cues)
+def track(*cues: Cue, film: FilmId = FILM, **more: Any) -> Track:
+    return Track(film, "en", MAKERS, "0.1.0", cues, **more)
 
 
 def on_disk(before: Track, *changes: tuple[int, str, object]) -> Track:
@@ -214,3 +231,221 @@ def test_a_silent_slot_that_was_redone_is_heard() -> None:
     later = derive(from_json(to_json(redone(silent, [by_machine(20, "Rain falls.")]).track)), silent)
     assert texts(later.track) == ["Rain falls."]
     assert texts(derive(later.track, silent, discard_edits=True).track) == []
+
+
+TRACK = Track(
+    FilmId("film.mp4", "abc", 100.0), "en", (Maker("stage2", "narrator"),), "0.1.0",
+    (cue(10, "A dog runs."), cue(20, "It rains."), cue(30, "A door opens.")),
+)  # fmt: skip
+RERUN = TRACK.with_cues([cue(10, "A hound runs."), cue(20, "Rain falls."), cue(30, "A gate opens.")])
+
+
+def bring(
+    track: Track, text: str, fmt: str = "vtt", source: str = "my.vtt", *, overwrite: bool = False
+) -> Import:
+    script = FORMATS[fmt].read(text.encode(), source)
+    return import_script(track, script, source, overwrite=overwrite)
+
+
+def by_hand(track: Track, index: int, text: str) -> Track:
+    old = track.cues[index]
+    new = mark_edit(replace(old, text=text), old, (EditField.TEXT,), "track.json")
+    return track.with_cues(new if c.id == new.id else c for c in track.cues)
+
+
+def told(of: Import) -> list[str]:
+    return texts(of.track)
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_a_changed_line_becomes_an_edit_which_the_same_file_may_change_again_or_take_back(fmt: str) -> None:
+    own = write_script(TRACK, fmt)
+    assert bring(TRACK, own, fmt) == Import(TRACK)
+    script = own.replace("It rains.", "It pours.")
+    result = bring(TRACK, script, fmt)
+    assert told(result) == ["A dog runs.", "It pours.", "A door opens."]
+    assert (result.changed, result.added, result.removed) == (("s00020000",), (), ())
+    edit = result.track.cues[1].edited
+    assert edit is not None
+    assert (edit.fields, edit.source, edit.machine) == ((EditField.TEXT,), "my.vtt", TRACK.cues[1].machine)
+    assert "It pours." in [c.text for c in derive(from_json(to_json(result.track)), RERUN).track.heard]
+    assert bring(from_json(to_json(result.track)), script, fmt).track == result.track
+    assert told(bring(result.track, own, fmt)) == told(Import(TRACK))
+    if fmt != "json":
+        assert told(bring(result.track, own.replace("It rains.", "Hail falls."), fmt))[1] == "Hail falls."
+
+
+@pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])
+def test_two_hands_on_one_line_are_refused_with_both_texts(fmt: str) -> None:
+    script = write_script(TRACK, fmt).replace("It rains.", "It pours.")
+    mine = by_hand(TRACK, 1, "Hail falls.")
+    with pytest.raises(EditConflict, match=r"s00020000 is 'Hail falls.' .* and 'It pours.'"):
+        bring(mine, script, fmt)
+    assert told(bring(mine, script, fmt, overwrite=True))[1] == "It pours."
+
+
+@pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])
+def test_a_script_older_than_an_edit_does_not_undo_it(fmt: str) -> None:
+    script = write_script(TRACK, fmt).replace("A dog runs.", "A dog races.")
+    result = bring(by_hand(TRACK, 1, "Hail falls."), script, fmt)
+    assert told(result) == ["A dog races.", "Hail falls.", "A door opens."]
+    assert result.kept == ("s00020000",)
+    if fmt != "srt":
+        rerun = bring(RERUN, script, fmt)
+        assert told(rerun) == ["A dog races.", "Rain falls.", "A gate opens."]
+        assert rerun.changed == ("s00010000",)
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_a_line_left_out_is_dropped_and_its_text_stays(fmt: str) -> None:
+    whole = FORMATS[fmt].read(write_script(TRACK, fmt).encode(), "x")
+    result = import_script(TRACK, replace(whole, cues=whole.cues[:1] + whole.cues[2:]), "x")
+    assert result.removed == ("s00020000",)
+    gone = result.track.cues[1]
+    assert (gone.status, gone.text, gone.reason) == (CueStatus.DROPPED, "It rains.", "left out of x")
+    assert told(import_script(result.track, whole, "x")) == ["A dog runs.", "It rains.", "A door opens."]
+    if fmt == "vtt":
+        assert bring(TRACK, write_script(TRACK, fmt).replace("It rains.\n", "")).removed == ("s00020000",)
+
+
+def test_a_line_newer_than_the_script_is_not_taken_for_left_out() -> None:
+    script = write_script(TRACK, "vtt")
+    result = bring(TRACK.with_cues([*TRACK.cues, cue(40, "A cat sits.")]), script)
+    assert (told(result)[-1], result.kept) == ("A cat sits.", ("s00040000",))
+    less = script.replace("s00020000\n00:00:20.000 --> 00:00:23.000\nIt rains.\n\n", "")
+    assert less != script
+    result = bring(by_hand(TRACK, 1, "Hail falls."), less)
+    assert (told(result)[1], result.kept) == ("Hail falls.", ("s00020000",))
+
+
+def test_lines_without_ids_are_found_by_start_and_by_text() -> None:
+    srt = (
+        "1\n00:00:10,000 --> 00:00:13,000\nA dog races.\n\n2\n00:00:25,000 --> 00:00:28,000\nIt rains.\n\n"
+        "3\n00:00:30,000 --> 00:00:33,000\nA door opens.\n"
+    )
+    result = bring(TRACK, srt, "srt", "my.srt")
+    assert result.changed == ("s00010000", "s00020000")
+    assert result.track.cues[1].interval == Interval(25, 28)
+
+
+def test_a_line_that_a_person_dropped_comes_back_only_by_a_change() -> None:
+    old = TRACK.cues[1]
+    dropped = mark_edit(replace(old, status=CueStatus.DROPPED), old, (EditField.STATUS,), "track.json")
+    mine = TRACK.with_cues([TRACK.cues[0], dropped, TRACK.cues[2]])
+    script = write_script(TRACK, "vtt")
+    assert told(bring(mine, script)) == ["A dog runs.", "A door opens."]
+    with pytest.raises(EditConflict, match="'It rains.' .* 'It pours.'"):
+        bring(mine, script.replace("It rains.", "It pours."))
+
+
+@pytest.mark.parametrize(("rows", "message"), [
+    ("s00020000,20000,23000,It rains.", r"20000.000 s, but the film ends at 100.000 s.*thousands"),
+    ("s00020000,20,23,One.\ns00020000,40,43,Two.", "'One.' and 'Two.'"),
+])  # fmt: skip
+def test_a_line_beyond_the_film_and_an_id_used_twice_are_refused(rows: str, message: str) -> None:
+    with pytest.raises(ScriptError, match=message):
+        bring(TRACK, f"id,start,end,text\n{rows}\n", "csv")
+
+
+CAT, RAIN = (
+    cue(at, text, 2.0, candidates=(text, "Or this."), chosen=0)
+    for at, text in ((1.0, "A cat sleeps."), (9.0, "Rain falls."))
+)
+ANN = accept(CAT, "Ann", "review page")
+
+
+def test_an_accepted_line_outlives_a_run_and_keeps_its_end_but_not_being_described_anew() -> None:
+    other = replace(CAT, text="A dog.", candidates=("A dog.",))
+    kept = derive(track(ANN, RAIN), track(other, RAIN)).track.cues[0]
+    assert (kept.text, kept.state) == ("A cat sleeps.", LineState.ACCEPTED)
+    assert kept.machine is not None
+    assert kept.machine.text == "A dog."
+    assert "A dog." in kept.candidates
+    new = redone(track(ANN, RAIN), [other]).track.cues[0]
+    assert new.state is LineState.EDITED
+    assert not is_by_hand(new)
+    assert is_by_hand(accept(new, "Ann", "review page"))
+    assert accept(new, "Ann", "x").edited == Edit((EditField.TEXT, EditField.ACCEPTED), REDO, new.machine)
+    own = replace(CAT, text="One two three four five six.", edited=Edit((EditField.TEXT,), "x", None))
+    slots = {CAT.id: Interval(1.0, 5.0)}
+    assert respeak(track(own), slots, 0.375).cues[0].interval.end == 1 + 6 * 0.375
+    assert respeak(track(accept(own, "", "x")), slots, 0.375).cues[0].interval.end == 3.0
+
+
+@pytest.mark.parametrize(("cues", "reviewed", "says"), [
+    ((CAT, RAIN), (), "Not reviewed by a person."),
+    ((ANN, RAIN), (), "1 of 2 lines accepted by Ann."),
+    ((ANN, accept(RAIN, "Bob", "x")), (), "Reviewed line by line by Ann, Bob."),
+    ((ANN, RAIN), ("Cy",), "1 of 2 lines accepted by Ann. Reviewed by Cy."),
+    ((ANN, replace(RAIN, status=CueStatus.DROPPED)), (), "Reviewed line by line by Ann."),
+])  # fmt: skip
+def test_the_statement_says_who_read_what(cues, reviewed, says):
+    statement = track(*cues, reviewed_by=reviewed).statement
+    assert statement.endswith(f"). {says}")
+    assert "edited" not in statement
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_script_of_accepted_lines_comes_back_as_it_is(name: str, tmp_path: Path) -> None:
+    own = track(ANN, accept(RAIN, "=Eve", "review page"))
+    form = script_format(name)
+    path = tmp_path / f"a.{form.ending}"
+    path.write_bytes(form.encode(own))
+    done = import_script(own, read_script(path, name), path.name)
+    assert (done.track, done.changed) == (own, ())
+
+
+TIMES = st.floats(0, 25, allow_nan=False)
+ARGS = st.fixed_dictionaries(
+    {
+        "number": st.integers(0, 3), "at": st.integers(-2, 60), "by": st.floats(-9, 9, allow_nan=False),
+        "text": st.sampled_from(["", "Smoke.", "One two three four five six seven eight.", "A cat sleeps.", "Ä\n=b"]),
+        "start": TIMES, "end": TIMES,
+    }
+)  # fmt: skip
+NAMES = st.sampled_from(
+    ["choose", "write", "accept", "unaccept", "drop", "restore", "split", "join", "move", "shift", "add",
+     "remove", "machine", "undo", "redo"]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(tmp_path_factory.mktemp("acts") / "w")
+
+
+def done(session: Session, name: str, number: int, args: dict[str, Any]) -> None:
+    cues = session.track.cues
+    try:
+        if name in ("undo", "redo"):
+            getattr(session, name)()
+        else:
+            group = "g" if name == "write" else ""
+            session.act(name, cues[number % len(cues)].id if name != "add" else "", args, group=group)
+    except ReviewError:
+        return
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(NAMES, st.integers(0, 9), ARGS), max_size=14))
+def test_any_acts_undone_give_back_the_very_track(folder: Path, acts: list[Any]) -> None:
+    (folder / "review.jsonl").unlink(missing_ok=True)
+    session = session_of(folder)
+    first = (folder / TRACK_FILE).read_bytes()
+    for name, number, args in acts:
+        done(session, name, number, args)
+        assert load_track(folder / TRACK_FILE) == session.track
+        spans = sorted((cue.interval.start, cue.interval.end) for cue in session.track.heard)
+        assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
+    last = (folder / TRACK_FILE).read_bytes()
+    steps = 0
+    while session.next_steps["undo"]:
+        session.undo()
+        steps += 1
+    assert (folder / TRACK_FILE).read_bytes() == first
+    for _ in range(steps):
+        session.redo()
+    assert (folder / TRACK_FILE).read_bytes() == last
+    while session.next_steps["undo"]:
+        session.undo()
+    session.close()

@@ -87,7 +87,6 @@ TWO = cue(candidates=("A dog runs.", "A hound races."), chosen=0)
 @pytest.mark.parametrize(("before", "change", "fields", "after"), [
     (cue(), {"text": "A cat runs."}, (EditField.TEXT,), {"text": "A cat runs."}),
     (cue(), {"start": 10.001}, (EditField.TIME,), {"interval": Interval(10.001, 12.5)}),
-    (cue(), {"end": 12.0}, (EditField.TIME,), {"interval": Interval(10.0, 12.0)}),
     (cue(), {"status": "dropped"}, (EditField.STATUS,), {"status": CueStatus.DROPPED}),
     (cue(), {"text": ""}, (EditField.TEXT, EditField.STATUS), {"reason": "emptied by a person"}),
     (TWO, {"chosen": 1}, (EditField.TEXT,), {"text": "A hound races."}),
@@ -119,12 +118,9 @@ def test_an_added_line_needs_no_more_than_times_and_text_and_a_copy_no_id() -> N
 
 @pytest.mark.parametrize(("change", "message"), [
     (lambda t: t.update(schema_version=2), "schema_version 2; this shotad reads up to 1"),
-    (lambda t: t.update(cuse=[]), "unknown key 'cuse'. Did you mean cues"),
     (lambda t: t["cues"][0].update(txt="A"), "cue s00010000 has an unknown key 'txt'. Did you mean text"),
-    (lambda t: t["cues"][0].update(start="10"), "start must be a number of seconds, got '10'"),
     (lambda t: t["cues"][0].update(end=3), "start before it ends"),
     (lambda t: t["cues"][0].update(status="gone"), "'gone'"),
-    (lambda t: t["cues"][0].update(text=None), "text must be a text in quotes, got None"),
     (lambda t: t["cues"][0].update(seen_from="soon"), "seen_from must be a number of seconds, got 'soon'"),
     (lambda t: t["film"].update(duration=-1), "duration must be positive"),
     (lambda t: t.update(written=["s1"]), "'s1'"),
