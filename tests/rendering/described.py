@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import av
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    Config,
     Given,
     Interval,
     NoProgress,
@@ -28,11 +26,13 @@ from shotad.core import (
     utterance_rows,
     write_settings,
 )
-from shotad.film import open_film
+from shotad.film import open_film, sound_blocks
 from shotad.script import TRACK, Cue, FilmId, Track, load_track, save_track
 from shotad.sound import Rendered, parse_wanted, run_render, wanted_files
+from shotad.sound.outputs import SOUNDS
 from shotad.sound.own_voices import FakeVoice
 from tests.media import FilmSpec, SoundSpec, make_film
+from tests.sound.tones import decoded
 
 BEEPS = tuple(i + 0.5 for i in range(20))
 STEREO = SoundSpec(duration=20.0, beeps=BEEPS, layout="stereo", language="eng")
@@ -57,6 +57,7 @@ def write_folder(
     lines: Mapping[float, str] = LINES,
     speech: tuple[Interval, ...] = SPEECH,
     language: str = "en",
+    settings: tuple[str, ...] = (),
 ) -> Path:
     """A work folder as a run would leave it, with these lines; the folder."""
     film = film or film_with()
@@ -75,13 +76,20 @@ def write_folder(
     bounds = [0.0, *(cut / 25 for cut in cuts), info.duration]
     shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(itertools.pairwise(bounds)))
     with WorkFolder(place) as folder:
-        write_settings(folder, Config(language=language), film, Given())
+        write_settings(folder, load_config(None, (f"language={language}", *settings)), film, Given())
         folder.write_json("shots.json", {"end": info.duration, "shots": shot_rows(shots, cuts)})
-        said = [Utterance(one, "words") for one in speech]
+        said = [Utterance(one, "Where is the key to the garden?") for one in speech]
         folder.write_json("speech.json", {"key": "k", "speech": utterance_rows(said)})
         folder.write_json("slots.json", {"slots": slot_rows(slots)})
         track = Track(FilmId(film.name, info.fingerprint, info.duration), language, (), "0.1.0", cues)
         save_track(track, folder.path, film.name)
+    return place
+
+
+def retrack(place: Path, change: Callable[[Cue], Cue]) -> Path:
+    """The folder, with each line of its track changed."""
+    track = track_of(place)
+    save_track(track.with_cues([*map(change, track.cues)]), place, track.film.name)
     return place
 
 
@@ -125,15 +133,9 @@ def track_of(place: Path) -> Track:
 
 def sound_of(path: Path, number: int = 0, rate: int = 48000) -> npt.NDArray[np.float32]:
     """A track of sound as players hear it, ``float32[n]`` mono from film second 0."""
-    from shotad.film import sound_blocks
-
-    if path.suffix in (".wav", ".flac", ".mp3", ".opus", ".m4a"):
-        resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
-        parts = []
-        with av.open(str(path)) as container:
-            for frame in container.decode(audio=0):
-                parts += [out.to_ndarray()[0] for out in resampler.resample(frame)]
-            parts += [out.to_ndarray()[0] for out in resampler.resample(None)]
-        return np.concatenate(parts)
+    if path.suffix.lstrip(".") in SOUNDS:
+        samples, own = decoded(path)
+        assert own == rate
+        return samples.mean(1)
     with open_film(path) as film:
         return np.concatenate([block.samples for block in sound_blocks(film, number, rate)])

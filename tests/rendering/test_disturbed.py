@@ -62,37 +62,32 @@ def test_a_track_that_never_rests_is_rendered_as_it_was_read_last_and_not_writte
     assert not any("edited until after" in warning for warning in again.warnings)
 
 
-def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None:
-    rendered(place, "film")
+def test_leftovers_of_killed_runs_are_swept_and_what_others_left_is_not(place: Path) -> None:
+    rendered(place, "ad")
     copy = place / ".tmp-abcd"
     copy.mkdir()
-    stem = film_with().stem
     leftovers = [
         copy / "copy.mkv", place / ".tmp-12345678-xyz", place / "voice" / ".tmp-12345678-xyz",
-        place / f".{stem}.described.4711.part.mp4",
+        place / f".{film_with().stem}.ad.4711.part.wav",
     ]  # fmt: skip
-    mine = [place / ".notes.part.txt", place / "voice" / "mine.txt"]
-    for file in (*leftovers, *mine):
+    others = [place / ".notes.part.txt", place / "voice" / "mine.txt"]
+    for file in (*leftovers, *others):
         file.write_bytes(b"half")
-    rendered(place, "film")
+    rendered(place, "ad")
     assert not any(file.exists() for file in (*leftovers, copy))
-    assert all(file.exists() for file in mine)
+    assert all(file.exists() for file in others)
 
 
-def test_leftovers_in_a_folder_of_others_are_told_from_theirs(tmp_path: Path) -> None:
+def test_beside_a_file_only_what_was_to_become_it_is_swept(tmp_path: Path) -> None:
     target = tmp_path / "out" / "movie.wav"
     with replacing(target) as part:
         part.write_bytes(b"whole")
-        left = part.with_name(f"{part.name}x")
-        shutil.copy(part, left)
-    (tmp_path / "out" / ".movie.77.part.wav").touch()
-    others = [tmp_path / "out" / name for name in (".tmp-theirs", ".other.77.part.wav", ".movie.part.wav")]
-    for file in others:
+        shutil.copy(part, part.with_name(f"{part.name}x"))
+    others = [target.with_name(name) for name in (".tmp-theirs", ".other.77.part.wav", ".movie.part.wav")]
+    for file in (*others, target.with_name(".movie.77.part.wav")):
         file.touch()
     sweep_beside(target)
-    assert sorted(path.name for path in target.parent.iterdir()) == sorted(
-        [target.name, *(file.name for file in others)]
-    )
+    assert set(target.parent.iterdir()) == {target, *others}
 
 
 def test_an_unchanged_render_listens_to_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

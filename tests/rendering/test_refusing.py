@@ -1,5 +1,5 @@
-"""What cannot be made is refused before anything is spoken, and nothing of anybody's is lost by it; tracks as people
-leave them."""
+"""What a render is asked to make, and under which names; what cannot be made is refused before anything is spoken, and
+nothing of anybody's is lost by it; tracks as people leave them."""
 
 from __future__ import annotations
 
@@ -20,51 +20,58 @@ from shotad.core import (
     Interval,
     NoProgress,
     ScriptError,
+    ShotadError,
     SoundError,
     UsageError,
     WorkFolder,
     WorkFolderError,
     load_config,
 )
+from shotad.description import shortener
 from shotad.film import open_film
 from shotad.script import TRACK
-from shotad.sound import Kind, OutputFile, check_wanted, run_render, summary
+from shotad.sound import (
+    Kind,
+    OutputFile,
+    check_wanted,
+    parse_wanted,
+    run_render,
+    summary,
+    wanted_files,
+)
 from shotad.sound.own_voices import FakeVoice
 from tests.media import SoundSpec, make_stills
-from tests.rendering.described import BEEPS, change, film_with, rendered, track_of, write_folder
+from tests.rendering.described import STEREO, change, film_with, rendered, track_of, write_folder
+from tests.runs import Heard
 
 VP9 = {
     "codec": "libvpx-vp9",
     "suffix": ".webm",
-    "sounds": (SoundSpec(duration=20.0, beeps=BEEPS, layout="stereo", codec="libopus", rate=48000),),
+    "sounds": (replace(STEREO, codec="libopus", language=""),),
     "options": (("deadline", "realtime"), ("cpu-used", "8")),
 }
 
 
-@pytest.mark.parametrize(("makes", "settings", "error", "told"), [
-    (("ad", "film:ts"), (), SoundError, "MPEG-TS cannot hold video track 0"),
-    (("text:ts",), (), SoundError, "MPEG-TS"),
-    (("film",), ("container.codec=aac",), SoundError, "WebM cannot hold a track of aac"),
-    (("mix", "film"), ("film.audio_track=7",), FilmError, "no audio track 7"),
-])  # fmt: skip
-def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(
-    tmp_path, makes, settings, error, told
-):
+def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(tmp_path, monkeypatch):
     film = film_with(**VP9)
     place = write_folder(tmp_path / "w", film)
-    voice, before = FakeVoice(), (place / "track.json").read_bytes()
-    with pytest.raises(error, match=told):
-        rendered(place, *makes, film=film, voice=voice, settings=settings)
-    assert voice.calls == []
-    assert (place / "track.json").read_bytes() == before
-    assert not list(place.glob("*.ad.wav"))
-
-
-def test_a_film_that_might_have_paused_is_refused_before_the_mix(tmp_path, monkeypatch):
-    film = film_with(**VP9)
+    voice, before = FakeVoice(), (place / TRACK).read_bytes()
     monkeypatch.setattr("shotad.sound.making.prepare_mix", None)
+    cases: list[tuple[tuple[str, ...], tuple[str, ...], type[ShotadError], str]] = [
+        (("ad", "film:ts"), (), SoundError, "MPEG-TS cannot hold video track 0"),
+        (("text:ts",), (), SoundError, "MPEG-TS"),
+        (("film",), ("container.codec=aac",), SoundError, "WebM cannot hold a track of aac"),
+        (("mix", "film"), ("film.audio_track=7",), FilmError, "no audio track 7"),
+    ]
+    for makes, settings, error, told in cases:
+        with pytest.raises(error, match=told):
+            rendered(place, *makes, film=film, voice=voice, settings=settings)
+    assert voice.calls == []
+    assert (place / TRACK).read_bytes() == before
+    assert not list(place.glob("*.ad.wav"))
+    # One that might have paused is refused later, and before the mix.
     with pytest.raises(SoundError, match="MPEG-TS cannot hold"):
-        rendered(write_folder(tmp_path / "w", film), "film:ts", film=film, settings=("extended.on=true",))
+        rendered(place, "film:ts", film=film, settings=("extended.on=true",))
 
 
 def test_numbered_frames_give_sound_and_no_film(tmp_path: Path) -> None:
@@ -79,7 +86,11 @@ def test_numbered_frames_give_sound_and_no_film(tmp_path: Path) -> None:
 def refused(place: Path, film: Path, target: Path, kind: Kind = Kind.FILM) -> str:
     """Why a render to ``target`` is refused."""
     voice, wanted = FakeVoice(), [OutputFile(kind, target)]
-    with open_film(film) as opened, WorkFolder(place) as folder, pytest.raises(UsageError) as refusal:
+    with (
+        open_film(film) as opened,
+        WorkFolder(place) as folder,
+        pytest.raises((UsageError, WorkFolderError)) as refusal,
+    ):
         run_render(opened, folder, load_config(None, ()), wanted, NoProgress(), voice=voice)
     assert voice.calls == []
     return str(refusal.value)
@@ -106,23 +117,23 @@ def test_places_that_are_none(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_not_be_made(tmp_path: Path) -> None:
-    place = write_folder(tmp_path / "w")
     (tmp_path / "locked").mkdir(mode=0o500)
-    target = OutputFile(Kind.AD, tmp_path / "locked" / "new" / "a.wav")
-    with (
-        open_film(film_with()) as opened,
-        WorkFolder(place) as folder,
-        pytest.raises(WorkFolderError, match="cannot be made"),
-    ):
-        run_render(opened, folder, load_config(None, ()), [target], NoProgress(), voice=FakeVoice())
+    target = tmp_path / "locked" / "new" / "a.wav"
+    assert "cannot be made" in refused(write_folder(tmp_path / "w"), film_with(), target, Kind.AD)
 
 
-def test_a_film_replaced_by_another_of_its_name_is_told_so(tmp_path: Path) -> None:
+def test_another_film_and_a_folder_without_its_speech_are_refused(place: Path, tmp_path: Path) -> None:
+    other = film_with(frames=300, sounds=())
+    with pytest.raises(WorkFolderError, match="belongs to another film"):
+        rendered(place, "ad", film=other)
     film = Path(shutil.copy(film_with(), tmp_path / "movie.mp4"))
-    place = write_folder(tmp_path / "movie.shotad", film)
-    shutil.copy(film_with(frames=300, sounds=()), film)
+    own = write_folder(tmp_path / "movie.shotad", film)
+    shutil.copy(other, film)
     with pytest.raises(WorkFolderError, match=r"has the name of the film .* and is another"):
-        rendered(place, "ad", film=film)
+        rendered(own, "ad", film=film)
+    (place / "speech.json").unlink()
+    with pytest.raises(WorkFolderError, match=r"speech\.json is missing"):
+        rendered(place, "ad")
 
 
 def test_a_film_that_was_renamed_keeps_its_scripts_and_their_edits(tmp_path: Path) -> None:
@@ -147,13 +158,13 @@ def edit(place: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
     (place / TRACK).write_text(json.dumps(values), encoding="utf-8")
 
 
-@pytest.mark.parametrize("makes", [("film",), ("text",), ("ad", "mix")])
-def test_a_track_without_a_line_makes_no_described_film(place: Path, makes: tuple[str, ...]) -> None:
+def test_a_track_without_a_line_makes_no_described_film(place: Path) -> None:
     edit(place, lambda cues: [cue.update(status="dropped") for cue in cues])
-    with pytest.raises(SoundError, match="has no line to speak") as caught:
-        rendered(place, *makes)
-    assert "shotad review" in caught.value.hint
-    assert "--extended" in caught.value.hint
+    for makes in (("film",), ("text",), ("ad", "mix")):
+        with pytest.raises(SoundError, match="has no line to speak") as caught:
+            rendered(place, *makes)
+        assert "shotad review" in caught.value.hint
+        assert "--extended" in caught.value.hint
     assert not list(place.glob("*.described.*"))
 
 
@@ -190,16 +201,12 @@ def test_two_lines_of_one_time_are_both_heard_apart(place: Path) -> None:
     assert "Moved to fit: 2 lines" in summary(done)
 
 
-@pytest.mark.parametrize("content", ["", '{"cues": [}', "null"])
-def test_a_damaged_track_is_told_and_left_as_it_is(place: Path, content: str) -> None:
-    rendered(place, "ad")
-    (place / TRACK).write_text(content)
-    scripts = {path: path.read_bytes() for path in place.glob("*.ad.*")}
-    voice = FakeVoice()
+def test_a_damaged_track_is_told_and_left_as_it_is(place: Path) -> None:
+    (place / TRACK).write_text('{"cues": [}')
+    before, voice = {path: path.read_bytes() for path in (place / TRACK, *place.glob("*.ad.*"))}, FakeVoice()
     with pytest.raises(ScriptError, match=r"track\.json"):
         rendered(place, "ad", voice=voice)
-    assert (place / TRACK).read_text() == content
-    assert {path: path.read_bytes() for path in scripts} == scripts
+    assert {path: path.read_bytes() for path in before} == before
     assert voice.calls == []
 
 
@@ -221,3 +228,56 @@ def test_two_scripts_may_be_edited_at_once(place: Path) -> None:
     assert [" ".join(cue.text.split()[:2]) for cue in done.spoken] == ["A dog", "She opens", "Snow falls"]
     assert summary(done).startswith("Taken over from")
     assert ": 1 line." in summary(done)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(place, monkeypatch, told):
+    film, voice, progress = film_with(), FakeVoice(), Heard()
+    voice.sends_to = "speech.example"
+    monkeypatch.setattr("shotad.sound.render.make_voice", lambda *_: voice)
+    with open_film(film) as opened, WorkFolder(place) as folder:
+        wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
+        run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, told=told)
+    said = [text for text in progress.notes if "speech.example" in text]
+    assert said == progress.notes[: not told]
+    assert voice.calls
+    assert "rendered" in (place / "log.txt").read_text()
+
+
+HERE = Path("w")
+
+
+def names(*texts: str, film: str = "movie.mp4", tag: str = "", out: Path | None = None) -> list[str]:
+    return [str(one.path) for one in wanted_files(parse_wanted(texts), film, HERE, out=out, tag=tag)]
+
+
+def test_every_kind_has_a_name_of_its_own() -> None:
+    kinds = ("described.mp4", "descriptions.mp4", "ad.wav", "mix.wav")
+    assert names("film", "text", "ad", "mix") == [f"w/movie.{kind}" for kind in kinds]
+    assert names("film:mkv", "AD:.MP3") == ["w/movie.described.mkv", "w/movie.ad.mp3"]
+    assert names("film", "ad", tag="de") == ["w/movie.de.described.mp4", "w/movie.de.ad.wav"]
+
+
+@pytest.mark.parametrize(("film", "expected"), [
+    ("a.webm", "a.described.webm"),
+    ("a.MKV", "a.described.mkv"),
+    ("a.avi", "a.described.mkv"),
+    ("a", "a.described.mkv"),
+    ("a.b.ts", "a.b.described.ts"),
+])  # fmt: skip
+def test_a_film_keeps_its_container_where_it_can(film: str, expected: str) -> None:
+    assert names("film", film=film) == [f"w/{expected}"]
+
+
+@pytest.mark.parametrize(("asked", "out", "said"), [
+    (("ad", "mix"), "x.wav", "one file, but 2"),
+    (("ad",), "x.mkv", "^ad cannot be written to x.mkv"),
+    (("mix",), "my.folder", "neither a folder nor a file of that kind. Make the folder first"),
+    (("ad:mp3",), "x.wav", "cannot be written"),
+    (("film", "film+text"), None, "would both be written"),
+    (("song",), None, "nothing that can be made"),
+    (("ad:mkv",), None, "cannot be made as 'mkv'"),
+])  # fmt: skip
+def test_what_cannot_be_meant_is_refused(asked: tuple[str, ...], out: str | None, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        wanted_files(parse_wanted(asked), "movie.mp4", HERE, out=Path(out) if out else None)

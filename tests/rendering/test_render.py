@@ -1,21 +1,35 @@
-"""The fourth act: what is made, what is spoken again and what not, and that no model is ever asked."""
+"""What a render makes: each kind of file, where lines are heard, what is spoken again and what not; descriptions in other
+languages; peaks and loudness as players decode them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
-from shotad.core import FilmError, Interval, UsageError, VoiceError, WorkFolderError, load_config
+from shotad.core import Config, Interval, VoiceError, WorkFolder, load_config
 from shotad.description import lint_track
 from shotad.film import open_film
-from shotad.script import TRACK
-from shotad.sound import Rendered
+from shotad.script import (
+    TRACK,
+    Maker,
+    load_track,
+    save_translation,
+    spoken_interval,
+    spoken_words,
+    track_name,
+)
+from shotad.script.dapt_reader import check_dapt
+from shotad.sound import Loudness, Rendered
 from shotad.sound.film_copy import write_copy
+from shotad.sound.levels import PROFILES
+from shotad.sound.loudness import measure
 from shotad.sound.mix import resampled
 from shotad.sound.own_voices import FakeVoice
 from tests.media import SoundSpec
@@ -30,7 +44,7 @@ from tests.rendering.described import (
     write_folder,
 )
 from tests.sound.muxmedia import describe_tracks
-from tests.sound.tones import onset
+from tests.sound.tones import Samples, SoundFilm, blocks, noise, onset
 
 RATE = 48000
 
@@ -174,21 +188,141 @@ def test_a_voice_that_breaks_off_loses_nothing(place: Path) -> None:
     assert len(voice.calls) == len(LINES) - 2
 
 
-def test_what_cannot_be_rendered_is_refused(place: Path, tmp_path: Path) -> None:
-    other = film_with(frames=300, sounds=())
-    with pytest.raises(WorkFolderError, match="belongs to another film"):
-        rendered(place, "ad", film=other)
-    (place / "speech.json").unlink()
-    with pytest.raises(WorkFolderError, match=r"speech\.json is missing"):
-        rendered(place, "ad")
-    with pytest.raises(UsageError, match="nothing that can be made"):
-        rendered(place, "poem")
-    with pytest.raises(FilmError):
-        rendered(place, "ad", film=tmp_path / "none.mp4")
+TRANSLATED: Mapping[str, tuple[str, str, str]] = {
+    "de": (
+        "Eine Katze schläft am Fenster.",
+        "Sie öffnet die alte Haustür. Eine Lampe geht aus.",
+        "Regen fällt auf die leere Straße.",
+    ),
+    "ar": ("قطة تنام قرب النافذة.", "تفتح الباب القديم. ينطفئ مصباح.", "المطر يهطل على الشارع الخالي."),
+    "zh-Hans": ("一只猫睡在窗边。", "她打开旧门。一盏灯灭了。", "雨落在空荡荡的街道上。"),
+}
 
 
-def test_lint_shows_what_the_render_found(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.sound.mix.OVER", 60.0)
-    rendered(place, "mix")
+def translation(place: Path, language: str) -> Path:
+    """A translation beside the track, as shotad translate would leave it."""
+    track = track_of(place)
+    texts = TRANSLATED[language]
+    cues = []
+    for cue, text in zip(track.cues, texts, strict=True):
+        slot = Interval(cue.interval.start, cue.interval.start + 5)
+        time = spoken_interval(slot, spoken_words(text, language), 0.375)
+        cues.append(replace(cue, text=text, language=language, interval=time))
+    made = (Maker("Translation", "fake"),)
+    new = replace(track, cues=tuple(cues), language=language, translated_from="en", makers=made)
+    with WorkFolder(place) as folder:
+        save_translation(new, folder)
+    return place / track_name(language)
+
+
+@pytest.mark.parametrize(("language", "ending", "code", "title"), [
+    ("de", "mp4", "deu", "Audiodeskription (AD)"),
+    ("fr", "mkv", "fre", "Audiodescription (AD)"),
+])  # fmt: skip
+def test_the_track_of_sound_carries_language_and_title(tmp_path, language, ending, code, title):
+    lines = {1.0: "Eine Katze schläft." if language == "de" else "Une chatte dort."}
+    place = write_folder(tmp_path / "w", lines=lines, language=language)
+    done, voice = rendered(place, f"film:{ending}")
+    assert not done.failed
+    with av.open(str(done.made[0].wanted.path)) as container:
+        tags = {key.lower(): value for key, value in container.streams[2].metadata.items()}
+    assert tags["language"] == code
+    assert title in (tags.get("title"), tags.get("handler_name"))
+    assert [text for text, _ in voice.calls] == list(lines.values())
+
+
+@pytest.mark.parametrize("language", list(TRANSLATED))
+def test_a_translation_is_rendered_beside_the_original(place: Path, language: str) -> None:
+    before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
+    file = translation(place, language)
+    # Lines of this length break no rule of time, whatever script they are written in.
+    found = lint_track(load_track(file), place, Config()).findings
+    assert [one for one in found if one.rule.startswith("T") and one.rule != "T5"] == []
+    done, voice = rendered(place, "ad", file=file)
+    stem = film_with().stem
+    assert [one.wanted.path.name for one in done.made] == [f"{stem}.{language}.ad.wav"]
+    assert not done.failed
+    assert [text for text, _ in voice.calls][:3] == list(TRANSLATED[language])
+    spoken = [cue.spoken for cue in load_track(place / track_name(language)).heard]
+    assert all(one is not None and one.text for one in spoken)
+    changed = {name for name, data in before.items() if (place / name).read_bytes() != data}
+    assert changed <= {"log.txt"}
+    recorded = place / f"{stem}.{language}.ad.recorded.dapt.xml"
+    assert check_dapt(recorded.read_bytes()) == ()
+    assert 'daptm:langSrc="en"' in recorded.read_text(encoding="utf-8")
+    assert f'xml:lang="{language}"' in recorded.read_text(encoding="utf-8")
+
+
+METER = 0.15
+"""dB by which a file may pass its limit: what meters differ by."""
+
+SECONDS = 9.0
+
+
+def loud_folder(place: Path, film: Path) -> Path:
+    return write_folder(place, film, {2.0: "Rain falls on the empty street."}, (Interval(0.0, 1.5),))
+
+
+@pytest.fixture(scope="module")
+def loud(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Noise that is far too loud, up to full scale: every sample near the limit."""
+    wave = (noise(SECONDS, 5, channels=2) * np.float32(0.6)).clip(-0.98, 0.98)
+    return SoundFilm(wave, codec="ac3", seconds=SECONDS).make(tmp_path_factory.mktemp("loud") / "film.mkv")
+
+
+def in_file(path: Path) -> Loudness:
+    """The AD's sound in a file, decoded as players do: the last track of it."""
+    with av.open(str(path)) as container:
+        stream, parts = container.streams.audio[-1], list[Samples]()
+        layout, rate = stream.codec_context.layout, stream.rate
+        resampler = av.AudioResampler(format="flt", layout=layout)
+        for frame in container.decode(stream):
+            frame.pts = None
+            for out in resampler.resample(frame):
+                parts.append(np.asarray(out.to_ndarray(), np.float32).reshape(out.samples, -1))
+    return measure(blocks(np.concatenate(parts), rate), layout.name, rate)
+
+
+@pytest.mark.parametrize(("profile", "makes"), [
+    ("source", ("film:mp4", "mix:opus", "ad:opus")),
+    ("netflix", ("film:mkv", "mix:mp3", "mix:wav")),
+    ("ebu-r128", ("mix:m4a", "film:mov")),
+    pytest.param("atsc-a85", ("mix:flac", "ad:opus", "film:ts"), marks=pytest.mark.slow),
+    pytest.param("web", ("mix:mp3", "mix:opus", "film:mp4"), marks=pytest.mark.slow),
+])  # fmt: skip
+def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(profile, makes, loud, tmp_path):
+    place = loud_folder(tmp_path / "w", loud)
+    done, _ = rendered(place, *makes, film=loud, settings=(f"mix.profile={profile}",))
+    assert not [finding for finding in done.findings if finding.rule == "A1"]
+    limit = 0.0 if profile == "source" else PROFILES[profile].true_peak
+    for one in done.made:
+        found = in_file(one.wanted.path)
+        assert found.true_peak is not None
+        assert found.true_peak <= limit + METER, one.wanted.path.name
+        assert one.sound is not None
+        assert one.sound["loudness"]["true_peak"] == pytest.approx(found.true_peak, abs=0.1)
+        assert one.sound["loudness"]["integrated"] == pytest.approx(found.integrated, abs=0.1)
+        assert f"peaks {one.sound['loudness']['true_peak']:.1f} dBTP" in one.told[0]
+
+
+@pytest.mark.parametrize("make", ["mix:m4a", "film:mkv"])
+def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(make, loud, tmp_path, monkeypatch):
+    monkeypatch.setattr("shotad.sound.making.ROOM", {})
+    place = loud_folder(tmp_path / "w", loud)
+    done, _ = rendered(place, make, film=loud, settings=("mix.true_peak=-2", "container.codec=opus"))
+    peak = in_file(done.made[0].wanted.path).true_peak
+    assert peak is not None
+    assert -4 < peak <= -2 + METER
+    assert done.findings == ()
+
+
+def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(loud, tmp_path, monkeypatch):
+    monkeypatch.setattr("shotad.sound.making.ROOM", {})
+    monkeypatch.setattr("shotad.sound.making.ROUNDS", 1)
+    place = loud_folder(tmp_path / "w", loud)
+    done, _ = rendered(place, "mix:opus", film=loud)
+    peak = in_file(done.made[0].wanted.path).true_peak
+    assert [finding.rule for finding in done.findings] == ["A1"]
+    assert f"reach {peak:.1f} dBTP" in done.findings[0].message
     report = lint_track(track_of(place), place, load_config(None, ["lint.parse=words"]))
-    assert {finding.rule for finding in report.findings} >= {"A3"}
+    assert "A1" in {finding.rule for finding in report.findings}, "lint shows what the render found"
