@@ -84,23 +84,19 @@ def test_w3c_validation_documents(clause: str, verdict: str, name: str) -> None:
         assert caught.value.clause == clause
 
 
-@pytest.mark.parametrize(("inner", "attributes"), [
-    ("", ""),
-    ('<body><my:x my:y="1">free</my:x><div my:z="2"/></body>', 'my:a="b"'),
-    ('<body timeContainer="par"/>', ""),
-    ('<body><div xml:id="a" begin="0.5h" end="31m"/></body>', ""),
-    ('<body><div begin="00:00:01.5" dur="10f"/></body>', 'ttp:frameRate="25"'),
-    ('<body><div begin="9t"/></body>', 'ttp:tickRate="10"'),
-    (f"<head>{ORIGIN % '100:00:00:59'}</head>", 'ttp:frameRate="60" ttp:frameRateMultiplier="1000 1001"'),
-    ('<body><div daptm:represents="visual.text.x-sign"/></body>', ""),
-    (agents(f'{NAME}<ttm:actor agent="b"/>') + '<body><div ttm:agent="a b"/></body>', ""),
-    ('<body><div xml:id="a"><p><span>a<br/>b</span></p></div></body>', ""),
-])  # fmt: skip
-def test_valid_documents(inner: str, attributes: str) -> None:
-    assert check_dapt(document(inner, attributes)) == ()
-
-
 @pytest.mark.parametrize(("inner", "attributes", "clause"), [
+    # Valid ones.
+    ("", "", ""),
+    ('<body><my:x my:y="1">free</my:x><div my:z="2"/></body>', 'my:a="b"', ""),
+    ('<body timeContainer="par"/>', "", ""),
+    ('<body><div xml:id="a" begin="0.5h" end="31m"/></body>', "", ""),
+    ('<body><div begin="00:00:01.5" dur="10f"/></body>', 'ttp:frameRate="25"', ""),
+    ('<body><div begin="9t"/></body>', 'ttp:tickRate="10"', ""),
+    (f"<head>{ORIGIN % '100:00:00:59'}</head>", 'ttp:frameRate="60" ttp:frameRateMultiplier="1000 1001"', ""),
+    ('<body><div daptm:represents="visual.text.x-sign"/></body>', "", ""),
+    (agents(f'{NAME}<ttm:actor agent="b"/>') + '<body><div ttm:agent="a b"/></body>', "", ""),
+    ('<body><div xml:id="a"><p><span>a<br/>b</span></p></div></body>', "", ""),
+    # Each broken rule names its clause.
     ("", 'ttp:timeBase="smpte"', "#timeBase-smpte"),
     ("", 'ttp:frameRateMultiplier="1000"', "#frameRateMultiplier"),
     ("<head><animation/></head>", "", "#animation-out-of-line"),
@@ -125,8 +121,8 @@ def test_valid_documents(inner: str, attributes: str) -> None:
     (f"<body>{ORIGIN % '10:00:00:00'}</body>", 'ttp:frameRate="25"', "#daptOriginTimecode"),
     (FRENCH + '<body><div><p><audio src="#d"/></p></div></body>', "", "#xmlLang-audio-nonMatching"),
 ])  # fmt: skip
-def test_each_broken_rule_names_its_clause(inner: str, attributes: str, clause: str) -> None:
-    assert clauses(document(inner, attributes)) == [clause]
+def test_documents_are_valid_or_break_one_rule(inner: str, attributes: str, clause: str) -> None:
+    assert clauses(document(inner, attributes)) == ([clause] if clause else [])
 
 
 def test_a_script_is_checked_by_what_it_holds_and_an_event_without_an_end_is_no_line(tmp_path: Path) -> None:

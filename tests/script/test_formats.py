@@ -198,10 +198,17 @@ def test_csv_without_heads_is_start_end_text_and_a_dropped_line_is_empty() -> No
     ("json", '[{"start": 1}]', "x.json, entry 1: 'None' is no time"),
     ("json", '{"lines": 3}', "x.json holds no list"),
     ("dapt", "<tt/>", "x.dapt, line 1: the root is tt"),
+    ("frazier", "Position;Start;End;Text\n1;00:00:01.25;00:00:03.00;A\n", "x.frazier, line 2: .* frame 25, but there are 25"),
+    ("frazier", "Position;Start;End;Text\n1;00:00:03.00;00:00:03.00;A\n", r"x.frazier, line 2: .*\[3.0, 3.0\)"),
+    ("frazier", "Position;Start;End\n1;2;3\n", "x.frazier, line 1: .* Text missing"),
+    ("frazier", 'Position;Start;End;Text\n1;2;3;"A" b\n', "x.frazier, line 2"),
+    ("reaper", "#,Name,Start,End,Length\nR1,a,5.1.00,9.1.00,4.0.00\n", "x.reaper, line 2: '5.1.00' is in measures"),
+    ("reaper", "#,Name,Start,End,Length\nR1,a,0:00:01:12,0:00:02:00,\n", "x.reaper, line 2: '0:00:01:12' is in frames"),
+    ("reaper", "#,Start,End\nR1,1,2\n", "x.reaper, line 1: .* Name and Start are missing"),
 ])  # fmt: skip
 def test_malformed_files_are_refused_with_file_and_line(name: str, text: str, message: str) -> None:
     with pytest.raises(ScriptError, match=message):
-        FORMATS[name].read(text.encode(), f"x.{name}")
+        ALL_FORMATS[name].read(text.encode(), f"x.{name}")
 
 
 HOSTILE = [
@@ -345,20 +352,6 @@ def test_files_of_other_programs_are_read(form, text, lines):
     assert detect_format("x.csv", text.encode()) == form
     found = ALL_FORMATS[form].read(text.encode(), "x").cues
     assert [(c.interval.start, c.interval.end, c.text) for c in found] == lines
-
-
-@pytest.mark.parametrize(("form", "text", "message"), [
-    ("frazier", "Position;Start;End;Text\n1;00:00:01.25;00:00:03.00;A\n", "x, line 2: .* frame 25, but there are 25"),
-    ("frazier", "Position;Start;End;Text\n1;00:00:03.00;00:00:03.00;A\n", r"x, line 2: .*\[3.0, 3.0\)"),
-    ("frazier", "Position;Start;End\n1;2;3\n", "x, line 1: .* Text missing"),
-    ("frazier", 'Position;Start;End;Text\n1;2;3;"A" b\n', "x, line 2"),
-    ("reaper", "#,Name,Start,End,Length\nR1,a,5.1.00,9.1.00,4.0.00\n", "x, line 2: '5.1.00' is in measures"),
-    ("reaper", "#,Name,Start,End,Length\nR1,a,0:00:01:12,0:00:02:00,\n", "x, line 2: '0:00:01:12' is in frames"),
-    ("reaper", "#,Start,End\nR1,1,2\n", "x, line 1: .* Name and Start are missing"),
-])  # fmt: skip
-def test_what_cannot_be_read_is_refused_with_its_line(form: str, text: str, message: str) -> None:
-    with pytest.raises(ScriptError, match=message):
-        ALL_FORMATS[form].read(text.encode(), "x")
 
 
 def test_the_frames_a_second_are_a_setting(tmp_path: Path) -> None:

@@ -1,17 +1,27 @@
-"""Every container with every kind of film: all tracks are there, marked, the same, and in time."""
+"""Every container with every kind of film: all tracks are there, marked, the same, and in time; and rule A2 finds what is
+wrong with a described film, and only that."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from shotad.core import Interval
 from shotad.film import open_film
+from shotad.script import Level
+from shotad.sound.mux_film import Written
+from tests.media import FilmSpec, SoundSpec, make_film
 from tests.sound.muxmedia import (
+    CUES,
     H264,
+    TWO,
     VP8,
     checked,
+    copied,
     describe_tracks,
     film_for,
     heard,
@@ -108,3 +118,133 @@ def test_subtitles_in_text_are_converted_and_the_rest_is_named(tmp_path: Path) -
     written(target, tmp_path / "again.mkv")
     back = [t for t in describe_tracks(tmp_path / "again.mkv") if t.kind == "subtitle"]
     assert [(t.codec, t.title) for t in back] == [("subrip", "SDH"), ("subrip", "Descriptions")]
+
+
+def found(source: Path, target: Path, made: Written, **more: Any) -> list[str]:
+    with open_film(source) as film:
+        findings = checked(target, film, made, **more)
+    assert all(finding.rule == "A2" for finding in findings)
+    return [finding.message for finding in findings]
+
+
+@pytest.fixture
+def source() -> Path:
+    return film_for("plain", ".mkv")
+
+
+@pytest.fixture
+def made(source: Path, tmp_path: Path) -> Written:
+    made = written(source, tmp_path / "described.mkv")
+    assert found(source, made.path, made) == []
+    return made
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    ({"language": "de"}, "the AD track is in eng, not de"),
+    ({"title": "Bildbeschreibung"}, "the AD track is called 'Audio Description', not 'Bildbeschreibung'"),
+    ({"default": True}, "the AD track does not start by itself"),
+    ({"text_title": "Other"}, "the text track is called 'Descriptions'"),
+    ({"cues": CUES[:1]}, "the text track has 2 cues, the script 1"),
+    ({"cues": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
+    ({"cues": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
+])  # fmt: skip
+def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Written) -> None:
+    messages = found(source, made.path, made, **change)
+    assert any(says in message for message in messages), messages
+
+
+def test_a_film_without_its_ad_or_its_marks(source: Path, made: Written, tmp_path: Path) -> None:
+    for number, missing in ((2, "the track of audio description"), (3, "the text track of descriptions")):
+        bare = copied(made.path, tmp_path / f"{number}.mkv", keep=lambda s, gone=number: s.index != gone)
+        assert found(source, bare, made) == [f"{missing} is missing."]
+    assert found(source, source, made, cues=None)[0] == "the track of audio description is missing."
+
+    def unmark(_: Any, tracks: dict[int, Any]) -> None:
+        for track in tracks.values():
+            track.disposition = 0
+
+    options = {"default_mode": "passthrough"}
+    assert found(source, copied(made.path, tmp_path / "u.mkv", add=unmark, options=options), made) == [
+        "the AD track is not marked for people who do not see.",
+        "the text track is not marked as descriptions.",
+        "players start with one sound, and 0 are marked for it.",
+    ]
+
+
+def test_packets_that_are_missing_differ_or_moved(source: Path, made: Written, tmp_path: Path) -> None:
+    import av
+
+    seen = {"count": 0}
+
+    def lose_one(packet: Any) -> Any:
+        seen["count"] += packet.stream.index == 1
+        return None if packet.stream.index == 1 and seen["count"] == 20 else packet
+
+    def change_one(packet: Any) -> Any:
+        if packet.stream.index != 1 or abs(float(packet.pts * packet.time_base) - 1.0) > 0.012:
+            return packet
+        data = bytearray(bytes(packet))
+        data[-1] ^= 1
+        made = av.Packet(bytes(data))
+        made.pts, made.dts, made.duration = packet.pts, packet.dts, packet.duration
+        made.time_base = packet.time_base
+        return made
+
+    def later(packet: Any) -> Any:
+        if packet.stream.index == 0:
+            packet.pts += 40
+            packet.dts = None if packet.dts is None else packet.dts + 40
+        return packet
+
+    for change, *says in (
+        (lose_one, "packets, in the film"),
+        (change_one, "audio track 1 (eng, aac) is not what it is in the film: its packets differ."),
+        (later, "moved against each other by 40 ms"),
+        (
+            lambda p: p if float(p.pts * p.time_base) < 1.5 else None,
+            "it lasts 1.5",
+            "the AD track ends at 1.5",
+        ),
+    ):
+        messages = found(source, copied(made.path, tmp_path / "changed.mkv", change), made)
+        assert all(any(one in message for message in messages) for one in says), messages
+        assert change is not change_one or len(messages) == 1
+
+
+def test_a_file_that_is_no_film(source: Path, made: Written, tmp_path: Path) -> None:
+    (tmp_path / "broken.mkv").write_bytes(b"\0" * 5000)
+    for name in ("broken.mkv", "none.mkv"):
+        assert "cannot be read back" in found(source, tmp_path / name, made)[0]
+
+
+def test_a_title_and_a_language_that_a_track_lost(tmp_path: Path) -> None:
+    source = make_film(TWO).path
+    made = written(source, tmp_path / "described.mkv")
+
+    def untold(stream: Any) -> bool:
+        if stream.index == 1:
+            del stream.metadata["title"], stream.metadata["language"]
+        return True
+
+    assert found(source, copied(made.path, tmp_path / "u.mkv", keep=untold), made) == [
+        "audio track 1 (ger, Deutsch, ac3) of the film is now in no language.",
+        "audio track 1 (ger, Deutsch, ac3) of the film is now called ''.",
+    ]
+
+
+def test_a_film_whose_edits_hide_its_beginning_begins_later_elsewhere(tmp_path: Path) -> None:
+    """Pictures before the first that is shown are needed to decode it, so they go along and are seen in MKV."""
+
+    def earlier(packet: Any) -> Any:
+        shift = round(Fraction(1, 2) / packet.time_base)
+        packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
+        return packet
+
+    origin = make_film(FilmSpec(gop=50, sounds=(SoundSpec(codec="aac"),))).path
+    cut = copied(origin, tmp_path / "cut.mp4", earlier)
+    with open_film(cut) as film:
+        assert film.info.start == 0
+        made = written(cut, tmp_path / "described.mkv")
+        findings = checked(made.path, film, made, cues=None)
+    late = [finding for finding in findings if "later than in its own file" in finding.message]
+    assert [finding.level for finding in late] == [Level.WARNING]
