@@ -1,14 +1,20 @@
-"""Sound stands on film time, whatever the container does, and the centre leads."""
+"""Sound stands on film time, whatever the container does, the centre leads, and a stretch that is sought is in its place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
 
+import av
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from shotad.core import FilmError
-from shotad.film import SoundBlock, open_film, sound_blocks
+from shotad.film import Film, SoundBlock, SoundSeeker, open_film, sound_blocks
+from shotad.film.audio import Runs, _blocks
 from tests.media import FilmSpec, Made, SoundSpec, make_film
 
 RATE = 16000
@@ -32,13 +38,10 @@ def _onsets(samples: np.ndarray, rate: int = RATE, least: float = 0.1) -> list[f
 
 SOUNDS = {
     "mp4 aac": FilmSpec(sounds=(SoundSpec(),)),
-    "mp4 aac 44100": FilmSpec(sounds=(SoundSpec(rate=44100),)),
     "mp4, sound later than picture": FilmSpec(sounds=(SoundSpec(start=0.4),)),
-    "mkv, sound later than picture": FilmSpec(suffix=".mkv", sounds=(SoundSpec(start=0.4),)),
     "mkv, late start": FilmSpec(suffix=".mkv", shift=5.0, sounds=(SoundSpec(start=0.4),)),
     "mkv ac3": FilmSpec(suffix=".mkv", sounds=(SoundSpec(start=0.1, codec="ac3"),)),
     "mov pcm": FilmSpec(suffix=".mov", sounds=(SoundSpec(codec="pcm_s16le"),)),
-    "transport stream": FilmSpec(suffix=".ts", sounds=(SoundSpec(start=0.2),)),
     "transport stream ac3": FilmSpec(suffix=".ts", sounds=(SoundSpec(start=0.2, codec="ac3"),)),
     "webm": FilmSpec(suffix=".webm", codec="libvpx", sounds=(SoundSpec(start=0.2, codec="libopus"),)),
     "a gap": FilmSpec(suffix=".mkv", frames=75, sounds=(SoundSpec(duration=3.0, gap=(0.7, 1.1), start=0.1),)),
@@ -99,17 +102,11 @@ TRACKS = FilmSpec(
 
 
 def _pieces(pieces: Iterable[tuple[int, int]]) -> list[float]:
-    from shotad.film.audio import _blocks
-
     made = ((at, np.arange(at, at + n, dtype=np.float32)) for at, n in pieces)
     return np.concatenate([b.samples for b in _blocks(iter(made), 100, 10.0)]).tolist()
 
 
 def test_channels_that_change_on_the_way_stay_those_it_began_with() -> None:
-    import av
-
-    from shotad.film.audio import Runs, _blocks
-
     def frames() -> Iterator[tuple[float, av.AudioFrame]]:
         for second, layout, channels in ((0.0, "stereo", 2), (1.0, "5.1", 6), (2.0, "stereo", 2)):
             samples = np.full((channels, 48000), 0.25, np.float32)
@@ -122,3 +119,83 @@ def test_channels_that_change_on_the_way_stay_those_it_began_with() -> None:
     blocks = list(_blocks(iter([*pieces, *runs.flush()]), 48000, 3.0))
     assert [block.samples.shape for block in blocks] == [(48000, 2)] * 3
     assert all(np.abs(block.samples[1000:-1000]).min() > 0.1 for block in blocks)
+
+
+# A stretch that was sought is that of a whole pass
+Samples = npt.NDArray[np.float32]
+BEEPS = tuple(np.cumsum(np.random.default_rng(3).uniform(0.15, 0.4, 86)).round(3).tolist())
+
+
+def film_with(
+    suffix: str, codec: str, rate: int = 48000, layout: str = "stereo", start: float = 0.0, **more: Any
+) -> Film:
+    """24 s of beeps at uneven times."""
+    sound = SoundSpec(
+        start, 24 - start, BEEPS, layout=layout, rate=rate, codec=codec, gap=more.pop("gap", None)
+    )
+    made = make_film(
+        FilmSpec(suffix=suffix, rate=Fraction(10), frames=240, gop=25, size=(96, 56), sounds=(sound,), **more)
+    )
+    return open_film(made.path)
+
+
+SOUGHT: dict[str, tuple[Any, ...]] = {
+    "mp4 aac": (".mp4", "aac"),
+    "mkv aac 44100 5.1": (".mkv", "aac", 44100, "5.1"),
+    "avi mp2": (".avi", "mp2"),
+    "mkv opus 5.1, late": (".mkv", "libopus", 48000, "5.1", 0.2),
+    "ts aac 44100, late": (".ts", "aac", 44100, "stereo", 0.4),
+    "mkv flac, a gap": (".mkv", "flac"),
+    "mov pcm 44100, late": (".mov", "pcm_s16le", 44100, "stereo", 0.2),
+}
+
+
+def shift_of(found: Samples, wanted: Samples) -> int:
+    """By how many samples a stretch stands off, by the best correlation of its first channel."""
+    size = 2 * len(wanted)
+    spectrum = np.fft.rfft(found[:, 0], size) * np.conj(np.fft.rfft(wanted[:, 0], size))
+    at = int(np.fft.irfft(spectrum, size).argmax())
+    return at if at < size // 2 else at - size
+
+
+def whole(film: Film) -> Samples:
+    return np.concatenate([block.samples for block in sound_blocks(film, 0, 48000, "native")])
+
+
+@pytest.mark.parametrize("name", SOUGHT)
+def test_what_is_sought_is_what_a_whole_pass_has(name: str) -> None:
+    more = {"shift": 5.0 if "5.1" in name else 0.0, "gap": (12.0, 17.0) if "gap" in name else None}
+    with film_with(*SOUGHT[name], **more) as film:
+        full, seeker = whole(film), SoundSeeker(film, 0, 48000)
+        for second in (3.0, 17.37, 20.111):
+            first, end = round(second * 48000), round((second + 2.5) * 48000)
+            found, wanted = seeker.between(first, end), full[first:end]
+            assert found is not None
+            off = shift_of(found, wanted)
+            assert abs(off) <= 48, f"at {second}"  # Matroska counts in ms
+            level, apart = wanted.std(), (np.roll(found, -off, 0) - wanted)[200:-200].std()
+            assert apart < 0.1 * level, f"at {second}"
+
+
+def test_beyond_ends_and_gaps_and_in_threads() -> None:
+    with film_with(".mp4", "aac") as film:
+        seeker = SoundSeeker(film, 0, 48000)
+        assert seeker.between(50 * 48000, 51 * 48000) is None
+        found = seeker.between(round(23.5 * 48000), round(25.5 * 48000))
+        assert found is not None
+        assert len(found) == 96000
+        assert not found[round(0.6 * 48000) :].any()
+        assert found[: round(0.4 * 48000)].any()
+        # Several threads seek at once.
+        firsts = [round(second * 48000) for second in (12.1, 20.2, 17.3, 8.4)]
+        with ThreadPoolExecutor(4) as pool:
+            parts = list(pool.map(lambda first: seeker.between(first, first + 4800), firsts))
+        for first, part in zip(firsts, parts, strict=True):
+            np.testing.assert_array_equal(part, seeker.between(first, first + 4800))
+    # A long gap is silence.
+    with film_with(".mkv", "flac", gap=(12.0, 17.0)) as film:
+        silent = SoundSeeker(film, 0, 48000).between(round(13.5 * 48000), round(15.5 * 48000))
+        assert silent is None or not silent.any()
+    # A film without sound cannot be sought.
+    with open_film(make_film().path) as film, pytest.raises(FilmError, match="no sound"):
+        SoundSeeker(film, 0, 48000)

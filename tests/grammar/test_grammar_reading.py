@@ -1,17 +1,27 @@
-"""Reading clips: each frame once, nothing kept longer than needed, the same as reading each clip alone."""
+"""Film grammar clip by clip: each frame once, nothing kept longer than needed, and what its book says of a clip."""
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from shotad.core import Image, ThreadSettings
+from shotad.core import Grammar, Image, ShotScale, ThreadSettings
 from shotad.film import Moment, Picture, ShotMoments
-from shotad.grammar import ClipReader, Features, Matching, Readers, ShotSample, Sweep, shot_scores
-from shotad.grammar.cache import GrammarCache, pairs_of
+from shotad.grammar import (
+    ClipReader,
+    Features,
+    Matching,
+    Readers,
+    ShotSample,
+    Sweep,
+    grammar_of,
+    shot_scores,
+)
+from shotad.grammar.cache import GrammarCache, pairs_of, thread_letters
 from shotad.grammar.features import ScaleGuess
 
 GRID = (3, 4)
@@ -142,3 +152,53 @@ def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
     assert book.scores[look(1), look(3)] > 0.3
     assert book.guesses[look(5)] is None
     assert set(book.scores) == {pair for clip in CLIPS for pair in pairs_of(clip)}
+
+
+def test_scores_hang_on_their_two_shots_and_are_forgotten_in_time() -> None:
+    """Clips of other sizes, in another order: the products of a matrix round as its shape has it."""
+    wide, narrow, film = GrammarCache(), GrammarCache(), Film()
+    ClipReader(wide, Readers(Maker(), None), ThreadSettings()).read(
+        [look(k) for k in range(6)], film.pictures
+    )
+    pairs = ClipReader(narrow, Readers(Maker(), None), ThreadSettings())
+    for later in reversed(range(6)):
+        for earlier in range(later):
+            pairs.read([look(earlier), look(later)], film.pictures)
+    assert len(wide.scores) == 15
+    assert wide.scores == narrow.scores
+    # What no later clip needs is forgotten.
+    reader = ClipReader(GrammarCache(), Readers(Maker(), None), ThreadSettings())
+    held = []
+    for first in range(20):
+        reader.read([look(k) for k in range(first, first + 3)], film.pictures)
+        held.append(len(reader._features))
+    assert max(held) == held[0]
+    # What has gone by is read once more.
+    film = Film()
+    sweep = Sweep([0.0, 10.0, 20.0], film.pictures)
+    assert [[picture.wanted for picture in sweep([second])] for second in (20.0, 0.0)] == [[20.0], [0.0]]
+    assert len(film.asked) == 2
+
+
+def test_a_clip_gets_its_shots_by_painted_number() -> None:
+    """Six shots, all close but the last, and two of one thread."""
+    looks = [look(k) for k in range(6)]
+    close, long = ScaleGuess((0.1, 0.6, 0.3, 0.0, 0.0)), ScaleGuess((0.0, 0.0, 0.1, 0.2, 0.7))
+    scores = dict.fromkeys(pairs_of(looks), 0.1) | {(looks[3], looks[5]): 0.9}
+    book = GrammarCache({**dict.fromkeys(looks, close), looks[-1]: long}, scores)
+    found = grammar_of(book, looks[3:], {3: 0, 4: 1, 5: 2}, 0.3)
+    scales = {0: ShotScale.CLOSE_UP, 1: ShotScale.CLOSE_UP, 2: ShotScale.LONG}
+    assert found == Grammar(scales, threads=((0, 2),))
+
+
+def test_letters_of_a_long_film_take_memory_by_its_pairs() -> None:
+    """A matrix of so many shots would take 400 MB."""
+    looks = [look(k) for k in range(10_000)]
+    long = GrammarCache({}, {(looks[k], looks[k + 3]): 0.9 for k in range(len(looks) - 3)})
+    tracemalloc.start()
+    try:
+        found = thread_letters(long, 0.3)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+    assert [found[k] for k in (0, 1, 2, 9_999)] == ["A", "B", "C", "A"]

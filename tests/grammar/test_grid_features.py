@@ -1,4 +1,4 @@
-"""Features without weights: what they tell apart, and what they see past."""
+"""Features without weights: what they tell apart, what they see past, and the threads that they find in films."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+import threads
+from common import FILMS
 
 from shotad.core import Image
 from shotad.film import open_film
@@ -100,3 +102,25 @@ def test_black_bars_are_cut_off(pictures: list[Image], at_the_sides: bool) -> No
     barred = np.pad(image, black)
     assert likeness(image, barred) > 0.8
     assert score(image, barred) > 0.6
+
+
+# Floors, measured with ``grid:2`` in November 2026 (`benchmarks/threads.py`): sample film precision 0.500, recall 1.000,
+# AP 1.000; battle 1.000, 0.667, 1.000. The features' few constants were chosen on these very clips.
+def test_the_threads_of_the_sample_film_are_found() -> None:
+    made = threads.judged(threads.sample_clip(), GridFeatures())
+    assert (made.pairs.recall, made.ap) == (1, 1)
+    # Shot 6 has the rocket of shots 1 and 8 behind it, closer by: one photograph, looked at differently.
+    assert made.pairs.wrong <= 2
+
+
+@pytest.mark.skipif(not FILMS.is_dir(), reason=f"the labelled films are not at {FILMS}")
+@pytest.mark.slow
+def test_the_threads_of_the_battle_are_found() -> None:
+    clip = next(clip for clip in threads.labelled_clips(FILMS) if clip.name == "tears-of-steel-battle.webm")
+    made = threads.judged(clip, GridFeatures())
+    print(threads.line(clip.name, made))
+    assert made.pairs.right >= 2
+    assert made.pairs.wrong == 0
+    assert made.ap is not None
+    assert made.ap > 0.9
+    assert made.purity > 0.95

@@ -67,10 +67,6 @@ def formula(ours: Floats, theirs: Floats, matching: Matching) -> float:
     return (there + one_way(volume.T)) / 2 if matching.both_ways else there
 
 
-def by_formula(earlier: Floats, later: Floats, matching: Matching) -> Floats:
-    return np.array([[formula(a, b, matching) for b in later] for a in earlier])
-
-
 def match_scores(earlier: Any, later: Any, matching: Matching) -> Floats:
     """The score of every frame of ``earlier`` with every frame of ``later``, each pair by itself."""
 
@@ -87,43 +83,6 @@ def match_scores(earlier: Any, later: Any, matching: Matching) -> Floats:
     )
 
 
-# The score
-@BOTH_KINDS
-@pytest.mark.parametrize("both_ways", [False, True])
-@pytest.mark.parametrize("radius", range(5))
-@pytest.mark.parametrize("grid", [(12, 16), (16, 12), (1, 1), (3, 5), (1, 6)])
-def test_the_score_is_the_formula(kind: Any, grid: tuple[int, int], radius: int, both_ways: bool) -> None:
-    matching = Matching(grid, radius, both_ways=both_ways)
-    frames = random_patches(radius, 3, grid)
-    earlier, later = frames[:2], frames[1:]
-
-    scores = match_scores(kind(earlier), kind(later), matching)
-
-    assert scores.dtype == np.float32
-    assert scores.shape == (2, 2)
-    np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=1e-5, rtol=0)
-
-
-@BOTH_KINDS
-@pytest.mark.parametrize("temperature", [1e-4, 0.02, 0.5, 10.0])
-@pytest.mark.parametrize("both_ways", [False, True])
-@pytest.mark.parametrize("radius", [1, 9])
-def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temperature: float) -> None:
-    matching = Matching((3, 5), radius, temperature, both_ways)
-    alike = unit(1 + 0.2 * np.random.default_rng(0).standard_normal((1, 15, 24)))
-    earlier = np.concatenate([random_patches(3, 2, (3, 5)), alike])
-    # All cosines of `alike` with its opposite are near -1: the masked logits of 0 are the greatest, and at
-    # radius 9, where nothing is masked, the greatest logit is far below 0.
-    later = np.concatenate([earlier, -earlier])
-
-    scores = match_scores(kind(earlier), kind(later), matching)
-
-    # At 1e-4 a rounding of the cosine by 6e-8 is one of the logit by 6e-4.
-    atol = 1e-5 if temperature > 1e-3 else 1e-3
-    np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=atol, rtol=0)
-
-
-# Matches that agree
 def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
     """The score by `Matching.agreeing`, patch by patch, in float64."""
     mask, columns = inside(matching.grid, matching.radius), matching.grid[1]
@@ -147,19 +106,42 @@ def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
     return max(votes) / len(volume)
 
 
+def by_hand(earlier: Floats, later: Floats, matching: Matching) -> Floats:
+    rule = agreement if matching.agreeing else formula
+    return np.array([[rule(a, b, matching) for b in later] for a in earlier])
+
+
 @BOTH_KINDS
+@pytest.mark.parametrize("agreeing", [False, True])
 @pytest.mark.parametrize("both_ways", [False, True])
-@pytest.mark.parametrize("radius", range(5))
-@pytest.mark.parametrize("grid", [(12, 16), (1, 1), (3, 5)])
-def test_matches_that_agree_count(kind: Any, grid: tuple[int, int], radius: int, both_ways: bool) -> None:
-    matching = Matching(grid, radius, both_ways=both_ways, agreeing=True)
+@pytest.mark.parametrize("radius", [0, 1, 4])
+@pytest.mark.parametrize("grid", [(12, 16), (1, 1), (3, 5), (1, 6)])
+def test_the_score_is_the_formula(
+    kind: Any, grid: tuple[int, int], radius: int, both_ways: bool, agreeing: bool
+) -> None:
+    matching = Matching(grid, radius, both_ways=both_ways, agreeing=agreeing)
     frames = random_patches(radius, 3, grid)
     earlier, later = frames[:2], np.concatenate([frames[1:], -frames[:1]])
-
     scores = match_scores(kind(earlier), kind(later), matching)
+    assert scores.dtype == np.float32
+    np.testing.assert_allclose(scores, by_hand(earlier, later, matching), atol=1e-5, rtol=0)
 
-    wanted = [[agreement(a, b, matching) for b in later] for a in earlier]
-    np.testing.assert_allclose(scores, wanted, atol=1e-5, rtol=0)
+
+@BOTH_KINDS
+@pytest.mark.parametrize("temperature", [1e-4, 10.0])
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("radius", [1, 9])
+def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temperature: float) -> None:
+    matching = Matching((3, 5), radius, temperature, both_ways)
+    alike = unit(1 + 0.2 * np.random.default_rng(0).standard_normal((1, 15, 24)))
+    earlier = np.concatenate([random_patches(3, 2, (3, 5)), alike])
+    # All cosines of `alike` with its opposite are near -1: the masked logits of 0 are the greatest, and at
+    # radius 9, where nothing is masked, the greatest logit is far below 0.
+    later = np.concatenate([earlier, -earlier])
+    scores = match_scores(kind(earlier), kind(later), matching)
+    # At 1e-4 a rounding of the cosine by 6e-8 is one of the logit by 6e-4.
+    atol = 1e-5 if temperature > 1e-3 else 1e-3
+    np.testing.assert_allclose(scores, by_hand(earlier, later, matching), atol=atol, rtol=0)
 
 
 def test_patches_that_all_match_but_each_elsewhere_score_low() -> None:
@@ -186,61 +168,35 @@ def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> Kin
     return {"first": features(0), "middle": features(1), "last": features(2)}
 
 
-def compared(frames: FrameChoice) -> list[tuple[Place, Place]]:
-    every: list[Place] = ["first", "middle", "last"]
-    if frames == "all":
-        return list(product(every, every))
-    return [("last", "first")] if frames == "side" else [("middle", "middle")]
+COMPARED: dict[FrameChoice, list[tuple[Place, Place]]] = {
+    "side": [("last", "first")],
+    "mid": [("middle", "middle")],
+    "all": list(product(("first", "middle", "last"), repeat=2)),
+}
 
 
 @BOTH_KINDS
 @pytest.mark.parametrize("both_ways", [False, True])
-@pytest.mark.parametrize("frames", ["side", "mid", "all"])
+@pytest.mark.parametrize("frames", COMPARED)
 def test_every_choice_of_frames(kind: Any, frames: FrameChoice, both_ways: bool) -> None:
-    grid, n = (3, 5), 5
-    matching = Matching(grid, both_ways=both_ways)
-    kinds = shots(1, n, grid)
-
-    scores = shot_scores(shots(1, n, grid, kind), matching, frames)
-
-    assert scores.dtype == np.float32
-    assert np.array_equal(scores, scores.T)
-    assert np.all(np.diag(scores) == 1)
-    for j in range(n):
-        for i in range(j):
-            best = max(
-                formula(kinds[a].patches[i], kinds[b].patches[j], matching) for a, b in compared(frames)
-            )
-            assert scores[i, j] == pytest.approx(best, abs=1e-5)
-
-
-@BOTH_KINDS
-@pytest.mark.parametrize("frames", ["side", "mid", "all"])
-def test_the_baseline_of_whole_frames(kind: Any, frames: FrameChoice) -> None:
-    n = 6
-    kinds = shots(2, n, (3, 5))
-    scores = whole_scores(shots(2, n, (3, 5), kind), frames)
-
-    assert scores.dtype == np.float32
-    assert np.array_equal(scores, scores.T)
-    assert np.all(np.diag(scores) == 1)
-    for j in range(n):
-        for i in range(j):
-            best = max(kinds[a].whole[i] @ kinds[b].whole[j] for a, b in compared(frames))
-            assert scores[i, j] == pytest.approx(best, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("frames", "needed"),
-    [("side", ("first", "last")), ("mid", ("middle",)), ("all", ("first", "middle", "last"))],
-)
-def test_only_the_frames_that_a_choice_needs(frames: FrameChoice, needed: tuple[Place, ...]) -> None:
-    assert places(frames) == needed
-    kinds = shots(1, 3, (3, 5))
-    some = {place: kinds[place] for place in needed}
-    assert np.array_equal(
-        shot_scores(some, Matching((3, 5)), frames), shot_scores(kinds, Matching((3, 5)), frames)
-    )
+    """The best of the pairs of frames, by their patches or as a whole; no other frame is needed."""
+    grid, n, pairs = (3, 5), 5, COMPARED[frames]
+    matching, kinds = Matching(grid, both_ways=both_ways), shots(1, n, grid)
+    assert set(places(frames)) == {place for pair in pairs for place in pair}
+    some = {place: one for place, one in shots(1, n, grid, kind).items() if place in places(frames)}
+    for whole, scores in ((False, shot_scores(some, matching, frames)), (True, whole_scores(some, frames))):
+        assert scores.dtype == np.float32
+        assert np.array_equal(scores, scores.T)
+        assert np.all(np.diag(scores) == 1)
+        for j in range(n):
+            for i in range(j):
+                best = max(
+                    kinds[a].whole[i] @ kinds[b].whole[j]
+                    if whole
+                    else formula(kinds[a].patches[i], kinds[b].patches[j], matching)
+                    for a, b in pairs
+                )
+                assert scores[i, j] == pytest.approx(best, abs=1e-5)
 
 
 # Threads

@@ -1,6 +1,6 @@
 """The half of the comparison that runs where timm can be imported: features by timm, to a file.
 
-    python timm_side.py JOB.json
+    python timm_side.py FOUND.npz
 
 The registry's torchvision, which timm imports, is built for another torch than the CPU build of the
 tests: its operators do not load, and it then fails at declaring shapes for them. Their schemas, declared
@@ -10,47 +10,31 @@ here, let the rest of it load; nothing that makes features uses them.
 from __future__ import annotations
 
 import functools
-import json
 import sys
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
+LIBRARY = torch.library.Library("torchvision", "DEF")
+for operator in ("nms", "qnms"):
+    LIBRARY.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
-def declare_operators() -> torch.library.Library:
-    library = torch.library.Library("torchvision", "DEF")
-    for name in ("nms", "qnms"):
-        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return library
+import timm  # noqa: E402
+
+from shotad.core import ThreadSettings  # noqa: E402
+from shotad.grammar import make_feature_maker  # noqa: E402
+from tests.grammar.test_vit_features import Pair, features_of  # noqa: E402
 
 
-def main(job: Path) -> None:
-    torch.set_num_threads(2)
-    library = declare_operators()
-    import timm
-
-    from shotad.core import ComputeSettings, ThreadSettings
-    from shotad.grammar import make_feature_maker
-
-    orders = json.loads(job.read_text())
-    images = np.load(job.with_suffix(".npz"))
-    create = timm.create_model
-    found = {}
-    for order in orders:
-        timm.create_model = functools.partial(create, **order["size"])
-        compute = ComputeSettings(device="cpu", precision=order["precision"], batch=2)
-        maker = make_feature_maker(ThreadSettings(features=f"timm:{order['name']}"), compute)
-        assert maker is not None
-        for view in ("broad", "upright", "broad"):
-            features = maker.of(list(images[view]))
-            found[f"{order['key']}.{view}.patches"] = features.patches.numpy()
-            found[f"{order['key']}.{view}.whole"] = features.whole.numpy()
-            found[f"{order['key']}.{view}.grid"] = np.array(features.grid)
-        print(type(maker._model).__module__, maker.identity, maker.threshold)  # type: ignore[attr-defined]
-    np.savez(job.with_suffix(".found.npz"), **found)
-    del library
+def maker_of(pair: Pair) -> Any:
+    maker: Any = make_feature_maker(ThreadSettings(features=f"timm:{pair.name}"), pair.compute)
+    maker.of([np.zeros((200, 340, 3), np.uint8)])
+    print(type(maker._model).__module__, maker.identity, maker.threshold)
+    return maker
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    torch.set_num_threads(2)
+    timm.create_model = functools.partial(timm.create_model, embed_dim=96, depth=3, num_heads=3)
+    np.savez(sys.argv[1], **features_of(maker_of))

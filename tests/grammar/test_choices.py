@@ -1,10 +1,12 @@
-"""Which features the settings mean, with and without weights, torch and network. Nothing is fetched."""
+"""Which features and which reader of scale the settings mean, with and without weights, torch and network."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
 import pytest
@@ -13,14 +15,15 @@ import torch
 from shotad.core import (
     ComputeSettings,
     ConfigError,
+    ScaleSettings,
     ThreadSettings,
     WeightsError,
     cached,
     is_model_folder,
     model_folder,
 )
-from shotad.grammar import MODELS, auto_choice, make_feature_maker
-from shotad.grammar.choices import features_at_hand
+from shotad.grammar import MODELS, auto_choice, make_feature_maker, make_scale_reader, scale_weights
+from shotad.grammar.choices import ROLE, features_at_hand
 from shotad.grammar.vit_features import DinoV2
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 
@@ -79,11 +82,11 @@ def test_half_a_download_is_not_at_hand(cache: Path, models: dict[str, Path]) ->
     assert list(features_at_hand()) == ["dinov2-base"]
 
 
-@pytest.mark.parametrize("name", ["dinov2-large", "dinov2-giant-registers"])
-def test_offline_says_what_can_be_done(cache: Path, name: str) -> None:
+@pytest.mark.usefixtures("cache")
+def test_offline_says_what_can_be_done() -> None:
     with pytest.raises(WeightsError) as caught:
-        make_feature_maker(settings(name), CPU)
-    assert f"{MODELS[name].repo} could not be fetched from the hub" in caught.value.what
+        make_feature_maker(settings("dinov2-large"), CPU)
+    assert f"{MODELS['dinov2-large'].repo} could not be fetched from the hub" in caught.value.what
     for remedy in ("HF_HUB_OFFLINE", "FOLDER", "threads.features=grid"):
         assert remedy in caught.value.hint
 
@@ -138,7 +141,6 @@ class Counter:
     ("name", "needle"),
     [
         ("dinov2-bas", "Did you mean dinov2-base"),
-        ("dino", "Did you mean"),
         ("girder", "Did you mean grid"),
         ("no/such/folder", "Known: auto, grid, none, dinov2-small"),
     ],
@@ -190,3 +192,64 @@ def test_a_wrong_device_is_an_error_for_auto_too(cache: Path, models: dict[str, 
     put(cache, models, "dinov2-base")
     with pytest.raises(ConfigError, match="is no device"):
         make_feature_maker(settings(), ComputeSettings(device="gpu"))
+
+
+# Scales
+WEIGHTS = b"a trained net"
+NAME = "scale-movieshots"
+
+
+def make(**scale: Any) -> Any:
+    return make_scale_reader(ScaleSettings(**scale), ComputeSettings())
+
+
+@pytest.fixture
+def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A manifest with an entry for shot scale and one for something else; gives the cached file, which is read
+    by no classifier."""
+    monkeypatch.setattr("shotad.grammar.scale_net.ScaleClassifier.load", lambda path, compute: path)
+    digest = hashlib.sha256(WEIGHTS).hexdigest()
+    row = {
+        "sha256": digest,
+        "bytes": len(WEIGHTS),
+        "memory_mb": 1,
+        "licence": "MIT",
+        "credit": "nobody",
+        "sources": [],
+    }
+    rows = {
+        name: {"role": role, "file": f"{name}.safetensors", **row}
+        for name, role in ((NAME, ROLE), ("faces", "face detection"))
+    }
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "manifest.yaml").write_text(
+        json.dumps({"schema": 1, "weights": rows}), encoding="utf-8"
+    )
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "cache"))
+    cached = tmp_path / "cache" / "weights" / digest[:16] / f"{NAME}.safetensors"
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(WEIGHTS)
+    return cached
+
+
+def test_a_checkpoint_is_a_name_in_the_manifest(manifest: Path) -> None:
+    assert make(checkpoint=NAME) == manifest
+    assert scale_weights(ScaleSettings(checkpoint=NAME)) == (NAME,)
+    with pytest.raises(ConfigError, match="scale-movieshot'") as caught:
+        make(checkpoint="scale-movieshot")
+    assert caught.value.hint == f"Name a file made by `shotad train scale` or {NAME}."
+    with pytest.raises(ConfigError):
+        scale_weights(ScaleSettings(checkpoint="scale-movieshot"))
+    with pytest.raises(ConfigError, match="names weights for face detection, not for shot scale"):
+        make(checkpoint="faces")
+    with pytest.raises(ConfigError, match=r"scale\.checkpoint is not set") as caught:
+        make(method="classifier")
+    assert "shotad train scale" in caught.value.hint
+    assert "by-face" in caught.value.hint
+
+
+def test_a_checkpoint_that_differs_from_its_hash_is_not_loaded(manifest: Path) -> None:
+    manifest.write_bytes(b"another net")
+    with pytest.raises(WeightsError, match=NAME):
+        make(checkpoint=NAME)
