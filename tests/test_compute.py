@@ -38,7 +38,9 @@ def gpus(monkeypatch: pytest.MonkeyPatch, n: int, capability: tuple[int, int] = 
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
 
 
-def test_auto_takes_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_the_best_there_is_and_a_name_must_be_of_one_that_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     gpus(monkeypatch, 0)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     assert device_of(ComputeSettings()) == torch.device("cpu")
@@ -55,29 +57,22 @@ def test_auto_takes_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     gpus(monkeypatch, 0)
     with pytest.raises(ConfigError, match="torch finds none on this machine. Use auto or cpu"):
         device_of(ComputeSettings(device="cuda"))
-
-
-@pytest.mark.parametrize("name", ["cdua", "cuda:", "cuda:x", "cuda:-1", "", "tpu:0"])
-def test_a_name_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    gpus(monkeypatch, 1)
-    with pytest.raises(ConfigError, match="is no device") as caught:
-        device_of(ComputeSettings(device=name))
-    if name.startswith("c"):
-        assert "Did you mean cuda?" in caught.value.hint
+    for name in ("cdua", "cuda:-1", "", "tpu:0"):
+        with pytest.raises(ConfigError, match="is no device") as caught:
+            device_of(ComputeSettings(device=name))
+        assert ("Did you mean cuda?" in caught.value.hint) == name.startswith("c")
 
 
 @pytest.mark.parametrize(
     ("text", "gains"),
     [
         ("processor : 0\nflags\t\t: fpu avx2 avx512f avx512_bf16\n", True),
-        ("flags\t\t: fpu avx2 amx_bf16 amx_tile\n", True),
         ("Features\t: fp asimd bf16 i8mm\n", True),
-        ("flags\t\t: fpu avx2 avx512f avx512_vnni\n", False),
-        ("model name : amx_bf16\nflags : fpu\n", False),
+        ("model name : amx_bf16\nflags\t\t: fpu avx512_vnni\n", False),
         (None, False),
     ],
 )
-def test_processors_that_gain_by_bfloat16(processor: Path, text: str | None, gains: bool) -> None:
+def test_what_gains_by_bfloat16(processor: Path, text: str | None, gains: bool) -> None:
     if text is not None:
         processor.write_text(text)
     cpu = torch.device("cpu")

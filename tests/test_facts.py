@@ -1,10 +1,11 @@
-"""Facts as records: what they refuse, and what they look like as JSON."""
+"""Records and texts from outside: what they refuse, what they look like as JSON, and what nobody sees in them."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shotad.cli.options import Console
 from shotad.core import (
     Box,
     Clip,
@@ -25,11 +27,18 @@ from shotad.core import (
     PeopleFact,
     Reply,
     Role,
+    ScriptError,
     Slot,
     ThingFact,
+    printable,
+    seen,
     thread_number,
 )
-from shotad.script import Cue, Voiced
+from shotad.description.templates import material
+from shotad.film.subtitles import read_caption
+from shotad.script import LONGEST, Cue, Voiced, clean_text
+from shotad.script.cue import ScriptCue
+from shotad.sight.cast_entries import tidy
 
 
 def person(**more: Any) -> PeopleFact:
@@ -97,3 +106,45 @@ def test_an_answer_without_end_is_cut_and_says_so() -> None:
     assert Reply(long) == Reply(most, "length")
     assert Reply(long, "refused") == Reply(most, "refused")
     assert Reply(most).finish == "stop"
+
+
+HIDDEN = [
+    *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u2060\ufeff\u00ad\x00\x07\x1b\x7f\x9b",
+    "\U000e0041", "\ud800",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hidden", HIDDEN, ids=lambda one: f"U+{ord(one):04X}")
+def test_what_is_not_seen_is_left_out_or_written_out(hidden: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"A cat{hidden} sleeps."
+    for way in (seen, clean_text, tidy):
+        assert way(text) == "A cat sleeps."
+    assert material(text) == "<material>A cat sleeps.</material>"
+    said = read_caption(text)
+    assert said is not None
+    assert said.text == "A cat sleeps."
+    if hidden == "\ud800":
+        return
+    console = Console("plain")
+    console.note(text)
+    console.result(text, {})
+    Console("json").result("", {"line": text})
+    heard = capsys.readouterr()
+    assert hidden not in heard.out + heard.err
+    assert heard.out.startswith(f"{printable(text)}\n{{")
+    assert json.loads(heard.out[heard.out.index("{") :]) == {"line": text}
+
+
+@pytest.mark.parametrize(
+    "text", ["می‌خواهم", "שלום\u200f!", "👩‍👩‍👧", "क्‍ष", "e\u0301te", "⏯\ufe0f", "日本\u3000語"]
+)
+def test_what_shapes_letters_stays(text: str) -> None:
+    assert seen(text) == text
+    assert unicodedata.normalize("NFC", clean_text(text)) == unicodedata.normalize("NFC", text)
+
+
+def test_a_line_has_a_length_that_is_held_before_anything_reads_it() -> None:
+    with pytest.raises(ScriptError, match=r"line at 2\.000 s has 5001 characters; at most 5000"):
+        ScriptCue(None, Interval(2, 3), "a" * (LONGEST + 1))
+    with pytest.raises(ValueError, match="5001 characters"):
+        Cue("s00002000", None, Interval(2, 3), "a" * (LONGEST + 1))

@@ -1,4 +1,5 @@
-"""The work folder: keys, atomic files, half-written records, the lock, errors in words."""
+"""The work folder: keys, atomic files, half-written records, the lock, errors in words; and what a run was asked to do,
+kept for a later redo: whole, without secrets, and read back as it was."""
 
 from __future__ import annotations
 
@@ -6,31 +7,41 @@ import json
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from shotad.core import RecordLog, WorkFolder, WorkFolderError, replacing, write_text
+from shotad.core import (
+    CastError,
+    Config,
+    ConfigError,
+    Given,
+    GivenCast,
+    RecordLog,
+    RunSettings,
+    WorkFolder,
+    WorkFolderError,
+    changed,
+    load_config,
+    read_settings,
+    replacing,
+    with_cast,
+    without_secrets,
+    write_settings,
+    write_text,
+)
 
 
 def test_a_step_is_made_once_for_a_key(tmp_path: Path) -> None:
-    made: list[str] = []
-
-    def make(value: str) -> dict[str, str]:
-        made.append(value)
-        return {"value": value}
-
-    for _ in range(2):
-        with WorkFolder(tmp_path / "w") as folder:
-            assert folder.step("thing", "k1", lambda: make("one"))["value"] == "one"
-    with WorkFolder(tmp_path / "w") as folder:
-        assert folder.step("thing", "k2", lambda: make("two"))["value"] == "two"
-    with WorkFolder(tmp_path / "w", force=True) as folder:
-        folder.step("thing", "k2", lambda: make("three"))
-    assert made == ["one", "two", "three"]
+    for key, value, force, wanted in (
+        ("k1", "one", False, "one"), ("k1", "again", False, "one"), ("k2", "two", False, "two"), ("k2", "three", True, "three"),
+    ):  # fmt: skip
+        with WorkFolder(tmp_path / "w", force=force) as folder:
+            assert folder.step("thing", key, lambda value=value: {"value": value})["value"] == wanted  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"key": "k1", "va', b"\xff\xfe"])
+@pytest.mark.parametrize("damage", [b"", b"[]", b'{"key": "k1", "va', b"\xff\xfe"])
 def test_a_damaged_step_is_refused_and_made_again_where_it_is_deleted(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "thing.json").write_bytes(damage)
     with WorkFolder(tmp_path) as folder:
@@ -78,12 +89,7 @@ def test_a_record_that_finds_no_room_leaves_its_line_to_the_next(tmp_path: Path)
 
 
 def test_a_second_process_is_told_and_stops(tmp_path: Path) -> None:
-    code = f"""
-from pathlib import Path
-from shotad.core.workfolder import WorkFolder
-with WorkFolder(Path({str(tmp_path)!r})):
-    pass
-"""
+    code = f"from pathlib import Path; from shotad.core import WorkFolder; WorkFolder(Path({str(tmp_path)!r})).__enter__()"
     with WorkFolder(tmp_path):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.returncode != 0
@@ -92,7 +98,7 @@ with WorkFolder(Path({str(tmp_path)!r})):
 
 
 _WRITER = """
-import sys, time
+import sys
 from pathlib import Path
 from shotad.core.workfolder import replacing
 with replacing(Path(sys.argv[1])) as part:
@@ -136,3 +142,103 @@ def test_a_place_where_no_folder_can_be_is_explained() -> None:
         pass
     with pytest.raises(WorkFolderError, match="cannot be written"):
         write_text(Path("/proc/nowhere/r.json"), "")
+
+
+def test_what_was_written_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = load_config(["gpt-4o", "tv-ad"], ["story.on=true", "prompt.note=Anna läuft."])
+    given = Given(Path("a.srt"), Path("slots.csv"), None, 12.5, 80.0)
+    with WorkFolder(tmp_path / "w") as folder:
+        more = {"configs": ["gpt-4o", "tv-ad"], "assignments": ["story.on=true"]}
+        write_settings(folder, config, Path("clip.tar"), given, frame_rate=Fraction(24000, 1001), **more)
+    for path in (tmp_path / "w", tmp_path / "w" / "settings.json"):
+        run = read_settings(path)
+        assert run.config == config
+        assert run.film == tmp_path / "clip.tar", "a later command may run elsewhere"
+        assert run.given == Given(tmp_path / "a.srt", tmp_path / "slots.csv", None, 12.5, 80.0)
+        assert run.frame_rate == Fraction(24000, 1001)
+        assert (run.configs, run.assignments) == (("gpt-4o", "tv-ad"), ("story.on=true",))
+
+
+@pytest.mark.parametrize(
+    ("group", "value", "refusal"),
+    [
+        ("slots", {"breath": 0.5, "snap": 1}, None),
+        ("text", {"threads": 1}, None),
+        ("text", {"threads": 4}, r"text.threads = 4 cannot be set any more: it is always 1"),
+        ("stage2", {"novelty": 3}, r"another shotad.*stage2\.novelty"),
+    ],
+)
+def test_a_record_of_other_settings_is_read_or_told(
+    tmp_path: Path, group: str, value: dict[str, object], refusal: str | None
+) -> None:
+    with WorkFolder(tmp_path) as folder:
+        write_settings(folder, Config(), None, Given())
+    file = tmp_path / "settings.json"
+    record = json.loads(file.read_text())
+    record["config"][group] = record["config"].get(group, {}) | value
+    file.write_text(json.dumps(record))
+    if refusal is None:
+        assert read_settings(file).config == Config()
+    else:
+        with pytest.raises(WorkFolderError, match=refusal):
+            read_settings(file)
+
+
+def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    address = "https://me:hunter2@models.example/v1?api_key=abc123&api-version=2"
+    config = load_config(None, [f"openai.base_url={address}", f"stage2.base_url={address}"])
+    with WorkFolder(tmp_path / "w") as folder:
+        write_settings(folder, config, None, Given(), assignments=[f"openai.base_url={address}"])
+    text = (tmp_path / "w" / "settings.json").read_text()
+    for secret in ("sk-very-secret", "hunter2", "abc123", "me:"):
+        assert secret not in text
+    assert read_settings(tmp_path / "w").config.openai.key_name == "OPENAI_API_KEY"
+    assert "models.example/v1" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("https://me:pw@host/v1", "https://host/v1"),
+        ("https://me:p@ss@host/v1", "https://host/v1"),
+        ("https://host/v1?key=x&api-version=2", "https://host/v1?key=…&api-version=2"),
+        ("https://host/v1?v=2&access_token=x", "https://host/v1?v=2&access_token=…"),
+        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
+        ("Who? anna@example.org", "Who? anna@example.org"),
+    ],
+)
+def test_addresses_lose_what_is_secret_in_them(text: str, clean: str) -> None:
+    assert without_secrets(text) == clean
+
+
+def test_a_damaged_record_is_told(tmp_path: Path) -> None:
+    for text in ("", "[]", "{}", '{"schema_version": 99}', '{"schema_version": 1, "film": 3, "given": {}}'):
+        (tmp_path / "settings.json").write_text(text)
+        with pytest.raises(WorkFolderError, match=r"settings\.json"):
+            read_settings(tmp_path)
+
+
+def test_what_holds_for_the_whole_film_cannot_be_changed() -> None:
+    for assignment in ("slots.minimum=3", "film.grid_height=240", "shots.path=exact", "speech.margin=1"):
+        with pytest.raises(ConfigError, match="whole film"):
+            changed(Config(), assignments=[assignment])
+    with pytest.raises(ConfigError, match="no setting"):
+        changed(Config(), assignments=["slot.minimum=3"])
+
+
+def test_a_cast_that_has_moved_is_asked_for(tmp_path: Path) -> None:
+    bank = GivenCast(tmp_path / "bank.json", "tt1", tmp_path / "pictures")
+    run = RunSettings(Config(), None, Given(cast=bank))
+    with pytest.raises(CastError, match="bank.json") as told:
+        with_cast(run, None)
+    assert "--cast" in (told.value.hint or "")
+    (tmp_path / "new.json").write_text("{}")
+    moved = with_cast(run, tmp_path / "new.json")
+    assert moved.given.cast == GivenCast(tmp_path / "new.json", "tt1", tmp_path / "pictures")
+    assert with_cast(moved, None) is moved
+    assert with_cast(run, tmp_path).given.cast == GivenCast(tmp_path)
+    nobody = RunSettings(Config(), None, Given())
+    assert with_cast(nobody, None) is nobody
+    assert with_cast(nobody, tmp_path).given.cast == GivenCast(tmp_path)
