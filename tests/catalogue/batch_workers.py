@@ -1,4 +1,5 @@
-"""Workers that are at once ready and do what the name of their film says: live, die, hang, take memory."""
+"""Workers that are at once ready and do what the name of their film says: live, die, hang, take memory; and an engine
+of Stage I that ends its own process, for films whose settings name it."""
 
 from __future__ import annotations
 
@@ -14,8 +15,11 @@ from shotad.batch import Batch, BatchProgress, FilmRow, Planned
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.batch.workers import TaskNews, settle
-from shotad.core import NoProgress
+from shotad.core import Config, NoProgress, Reply, Request
+from shotad.engines.fake import FakeEngine
 
+MARK = "SHOTAD_TEST_MARK"
+"""Names the file in which each call of `Once` is counted."""
 HOG = 600_000_000
 """Bytes that a film called hog takes."""
 
@@ -92,3 +96,19 @@ def batch(count: int, board: BatchProgress | None = None, **terms: int | None) -
 def results(rows: Sequence[FilmRow]) -> dict[str, FilmResult]:
     """By film, without folder and ending."""
     return {Path(row.film.job.film).stem: row.result for row in rows if row.result is not None}
+
+
+class Once(FakeEngine):
+    """Kills its process at its second request; after a restart it goes on."""
+
+    def __init__(self, settings: Config | None = None) -> None:
+        super().__init__(settings)
+        self.identity = FakeEngine(settings).identity
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        mark = Path(os.environ[MARK])
+        with mark.open("a") as file:
+            file.writelines(f"{request.slot_id}\n" for request in requests)
+        if len(mark.read_text().splitlines()) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().generate(requests)

@@ -33,7 +33,7 @@ from shotad.batch.films import choose_subtitles
 from shotad.batch.jobs import FilmJob
 from shotad.batch.limits import Need, Room, need_of
 from shotad.batch.planning import Folders
-from shotad.core import Config, FilmError, FilmInfo, NoRoom, StorageError, load_config
+from shotad.core import FilmError, FilmInfo, NoRoom, StorageError, load_config
 from shotad.sound import Kind, OutputFile
 
 
@@ -77,9 +77,7 @@ def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film
     found = gather([], [film, str(tmp_path / "nothing.mp4")])
     assert names(found, tmp_path) == ["a.mp4"]
     planned = Planner(Wishes()).plan(found)
-    assert planned[0].trouble is None
-    assert planned[1].trouble is not None
-    assert planned[1].trouble.kind == "FilmError"
+    assert [film.trouble and film.trouble.kind for film in planned] == [None, "FilmError"]
 
 
 def own(folders: list[str]) -> list[str]:
@@ -133,21 +131,18 @@ def test_no_two_films_ever_share_a_folder(films: list[str], out: bool) -> None:
     assert folders.of(films[:half]) == given_first
 
 
-@pytest.mark.parametrize(
-    ("beside", "chosen"),
-    [
-        (["movie.srt", "movie.en.srt", "movie.vtt"], "movie.srt"),
-        (["movie.de.vtt", "movie.en.srt"], "movie.en.srt"),
-        (["movie.fr.srt", "movie.de.srt"], "movie.de.srt"),
-        (["movie.eng.srt", "movie.eng.sdh.srt"], "movie.eng.sdh.srt"),
-        (["movie.ad.vtt", "movie.forced.srt", "movie.en.signs.ass", "movie.commentary.srt"], None),
-        (["movie.part.srt"], None),
-        (["movies.srt", "movie.txt", "MOVIE.srt"], None),
-        (["movie.pt-BR.srt"], "movie.pt-BR.srt"),
-        (["movie.two.srt", "movie.two.mp4"], None),
-        (["movie.EN.SRT"], "movie.EN.SRT"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("beside", "chosen"), [
+    (["movie.srt", "movie.en.srt", "movie.vtt"], "movie.srt"),
+    (["movie.de.vtt", "movie.en.srt"], "movie.en.srt"),
+    (["movie.fr.srt", "movie.de.srt"], "movie.de.srt"),
+    (["movie.eng.srt", "movie.eng.sdh.srt"], "movie.eng.sdh.srt"),
+    (["movie.ad.vtt", "movie.forced.srt", "movie.en.signs.ass", "movie.commentary.srt"], None),
+    (["movie.part.srt"], None),
+    (["movies.srt", "movie.txt", "MOVIE.srt"], None),
+    (["movie.pt-BR.srt"], "movie.pt-BR.srt"),
+    (["movie.two.srt", "movie.two.mp4"], None),
+    (["movie.EN.SRT"], "movie.EN.SRT"),
+])  # fmt: skip
 def test_subtitles_beside_a_film(beside: list[str], chosen: str | None) -> None:
     assert choose_subtitles("movie", beside, "en") == chosen
 
@@ -179,9 +174,7 @@ def test_settings_beside_a_film_are_that_films(tmp_path: Path) -> None:
     (tmp_path / "one.yaml").write_text("languge: de\n")
     one, two = Planner(Wishes()).plan([Entry(film, 1, None) for film in films])
     assert one.trouble is not None
-    assert one.trouble.kind == "ConfigError"
-    assert one.trouble.error is not None
-    assert "language" in one.trouble.error[1]
+    assert (one.trouble.kind, "language" in str(one.trouble.error)) == ("ConfigError", True)
     assert two.trouble is None
     # Nothing beside a film is used where that is not wished.
     films = touched(tmp_path, "one.mp4", "one.srt")
@@ -205,10 +198,8 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
     planned = Planner(Wishes(out=str(tmp_path / "out"))).plan(gather([str(tmp_path)]))
     assert len(planned) == 3
     by_name = {Path(film.job.film).name: film for film in planned}
-    trouble = by_name[LATIN].trouble
-    assert trouble is not None
-    assert trouble.error is not None
-    assert "caf\\xe9.mp4 is not in UTF-8" in trouble.error[0]
+    assert by_name[LATIN].trouble is not None
+    assert "caf\\xe9.mp4 is not in UTF-8" in by_name[LATIN].trouble.error[0]
     assert by_name["plain.mp4"].trouble is by_name["new\nline.mp4"].trouble is None
     rows = [FilmRow(name, film, film.trouble) for name, film in zip(labels(planned), planned, strict=True)]
     text = as_lines(rows, 1)
@@ -222,56 +213,46 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
     assert json.loads(report.path.read_text(encoding="utf-8"))["ended"]
 
 
-DAY = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def version(name: str, size: int, changed: int = 0) -> Entry:
-    return Entry(f"/films/{name}", size, DAY + timedelta(seconds=changed))
+def version(size: int, changed: int = 0) -> Entry:
+    return Entry("/films/a.mp4", size, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=changed))
 
 
 class Place:
-    """A folder at each time."""
+    """A folder at each time, which is watched."""
 
-    def __init__(self) -> None:
+    def __init__(self, settle: float) -> None:
         self.now = 0.0
         self.films: list[Entry] = []
-        self.looks = 0
         self.trouble: StorageError | None = None
+        self.watch = Watch(self.look, settle, lambda: self.now)
 
     def look(self) -> list[Entry]:
-        self.looks += 1
         if self.trouble is not None:
             raise self.trouble
         return self.films
 
-    def at(self, watch: Watch, second: float, *films: Entry) -> list[str]:
-        self.now, self.films = second, list(films)
-        return [one.place for one in watch.settled()]
-
-
-def watched(settle: float = 10.0) -> tuple[Place, Watch]:
-    place = Place()
-    return place, Watch(place.look, settle, lambda: place.now)
+    def at(self, second: float, film: Entry) -> list[str]:
+        self.now, self.films = second, [film]
+        return [one.place for one in self.watch.settled()]
 
 
 def test_a_film_is_taken_once_it_has_stayed_the_same() -> None:
-    place, watch = watched()
-    assert place.at(watch, 0, version("a.mp4", 100, 0)) == []
-    assert place.at(watch, 6, version("a.mp4", 200, 6)) == []
-    assert place.at(watch, 12, version("a.mp4", 200, 6)) == []
-    assert place.at(watch, 17, version("a.mp4", 200, 6)) == ["/films/a.mp4"]
-    assert place.at(watch, 30, version("a.mp4", 200, 6)) == []
+    place = Place(10)
+    assert place.at(0, version(100, 0)) == []
+    assert [place.at(second, version(200, 6)) for second in (6, 12)] == [[], []]
+    assert place.at(17, version(200, 6)) == ["/films/a.mp4"]
+    assert place.at(30, version(200, 6)) == []
     # An empty file is no film yet.
-    place, watch = watched(1)
-    assert [place.at(watch, second, version("a.mp4", 0)) for second in (0, 10, 20)] == [[], [], []]
+    place = Place(1)
+    assert [place.at(second, version(0)) for second in (0, 10, 20)] == [[], [], []]
     # A place that cannot be read for a while loses nothing.
-    place, watch = watched(0)
+    place = Place(0)
     place.trouble = StorageError("The network is gone.")
-    assert place.at(watch, 0, version("a.mp4", 5)) == []
-    assert watch.trouble == "The network is gone."
+    assert place.at(0, version(5)) == []
+    assert place.watch.trouble == "The network is gone."
     place.trouble = None
-    assert place.at(watch, 10, version("a.mp4", 5)) == ["/films/a.mp4"]
-    assert watch.trouble is None
+    assert place.at(10, version(5)) == ["/films/a.mp4"]
+    assert place.watch.trouble is None
 
 
 FILM = FilmInfo("movie.mp4", None, "0" * 32, 7200.0, 1920, 1080, Fraction(24), None, "h264", Fraction(0))
@@ -288,20 +269,16 @@ def test_two_hours_need_some_gigabytes_and_a_part_needs_no_more(tmp_path: Path) 
     assert sound.disk > whole.disk + 1e9
 
 
-class Disk:
-    """A disk with some room, and folders that grow on it."""
-
-    def __init__(self, free: int) -> None:
-        self.free = free
-        self.sizes: dict[Path, int] = {}
-
-    def room(self, keep: int | None = 0) -> Room:
-        return Room(
-            keep,
-            free=lambda _: self.free - sum(self.sizes.values()),
-            disk=lambda _: 1,
-            size=lambda folder: self.sizes.get(folder, 0),
-        )
+def disk(free: int, keep: int) -> tuple[Room, dict[Path, int]]:
+    """The room on a disk, and the sizes of folders that grow on it."""
+    sizes: dict[Path, int] = {}
+    room = Room(
+        keep,
+        free=lambda _: free - sum(sizes.values()),
+        disk=lambda _: 1,
+        size=lambda folder: sizes.get(folder, 0),
+    )
+    return room, sizes
 
 
 def need(name: str, size: int) -> Need:
@@ -309,55 +286,42 @@ def need(name: str, size: int) -> Need:
 
 
 def test_films_are_let_in_while_there_is_room_for_all_that_they_may_write() -> None:
-    disk = Disk(100)
-    room = disk.room(10)
+    room, sizes = disk(100, 10)
     assert room.let_in("a", need("a", 40))
     assert room.let_in("b", need("b", 40))
     assert not room.let_in("c", need("c", 20))
-    disk.sizes[Path("a")] = 40  # what has been written is not counted twice
+    sizes[Path("a")] = 40  # what has been written is not counted twice
     assert not room.let_in("c", need("c", 20))
-    disk.sizes[Path("a")] = 5  # done, and its frames are deleted
+    sizes[Path("a")] = 5  # done, and its frames are deleted
     room.left("a")
     assert room.let_in("c", need("c", 20))
     # A film that nobody makes room for is refused.
-    room = Disk(100).room(30)
+    room, _ = disk(100, 30)
     with pytest.raises(NoRoom, match="--min-free"):
         room.let_in("a", need("a", 80))
     assert room.let_in("b", need("b", 60))
     assert not room.let_in("a", need("a", 20))
 
 
-@pytest.mark.parametrize(
-    ("films", "cores", "memory", "models", "count"),
-    [
-        (100, 16, 64_000_000_000, False, 8),
-        (3, 16, 64_000_000_000, False, 3),
-        (100, 16, 5_000_000_000, False, 2),
-        (100, 1, 1_000_000_000, False, 1),
-        (100, 16, 64_000_000_000, True, 1),
-        (0, 16, 64_000_000_000, False, 1),
-        (100, 16, None, False, 1),
-    ],
-)
+@pytest.mark.parametrize(("films", "cores", "memory", "models", "count"), [
+    (100, 16, 64_000_000_000, False, 8),
+    (3, 16, 64_000_000_000, False, 3),
+    (100, 16, 5_000_000_000, False, 2),
+    (100, 16, 64_000_000_000, True, 1),
+    (0, 16, None, False, 1),
+])  # fmt: skip
 def test_as_many_as_fit_at_once(films: int, cores: int, memory: int | None, models: bool, count: int) -> None:
     assert how_many(films, cores, memory, loads_models=models) == count
 
 
-SPOKEN = ("engine=fake", "voice.name=openai:any", "voice.base_url=https://speech.example/v1")
-
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_voice_is_told_of_where_something_is_to_be_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-
-
-def sending(name: str, *settings: str, makes: tuple[str, ...] = (), note: str = "light") -> Planned:
-    config = load_config(None, (*settings, f"prompt.note={note}")) if settings else Config()
-    return Planned(FilmJob(f"/{name}.mp4", f"/{name}.shotad", config, makes=makes))
-
-
-def test_a_voice_is_told_of_where_something_is_to_be_heard() -> None:
+    spoken = ("engine=fake", "voice.name=openai:any", "voice.base_url=https://speech.example/v1")
+    films = [
+        Planned(FilmJob(f"/{n}.mp4", f"/{n}.shotad", load_config(None, spoken), makes=makes))
+        for n, makes in enumerate(((), ("text",), ("ad",)))
+    ]
     leaving = Leaving()
-    assert leaving.of([sending("a", *SPOKEN), sending("b", *SPOKEN, makes=("text",))]) == []
-    (line,) = leaving.of([sending("c", *SPOKEN, makes=("ad",))])
+    assert leaving.of(films[:2]) == []
+    (line,) = leaving.of(films[2:])
     assert "speech.example" in line

@@ -1,24 +1,39 @@
-"""What a run on a cluster is made of, without a cluster: rows, register, parts, pool, own servers, a forced run."""
+"""What a run on a cluster is made of, without one: its address and nodes, rows, register, parts, servers, a forced run."""
 
 from __future__ import annotations
 
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import psutil
 import pytest
 
+from shotad import __version__
 from shotad.batch import done_before, load_ray_settings
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob, failure
-from shotad.batch.ray.cluster import ENDS_ALL, RaySettings, Register, ServeSettings, need_ray
+from shotad.batch.ray.cluster import (
+    ENDS_ALL,
+    RaySettings,
+    Register,
+    ServeSettings,
+    WorkerSettings,
+    _own_words,
+    connected,
+    need_ray,
+    quiet_data,
+)
 from shotad.batch.ray.rows import Parts, laid_together
+from shotad.batch.ray.run import Node, _places, check_nodes, nodes_of, short_of
 from shotad.batch.ray.servers import OwnServer, Pool, stage_engine
 from shotad.batch.ray.steps import PreparedSlots, _Looked, begin_anew
 from shotad.core import (
@@ -30,6 +45,7 @@ from shotad.core import (
     Reply,
     Request,
     ShotadError,
+    UsageError,
     WorkFolder,
     data_root,
     load_config,
@@ -38,15 +54,135 @@ from shotad.description import prompt_record
 from shotad.engines.fake import FakeEngine
 from tests.handmade import look
 from tests.media import FilmSpec, make_film
+from tests.shotad_process import PLAIN
+
+NEEDED = 'pip install "shotad[ray]"'
 
 
+# Its address and nodes
+SMALL = RaySettings(
+    preparing=WorkerSettings(least=2, most=4, cpus=2),
+    looking=WorkerSettings(least=1, most=1, cpus=1, gpus=1),
+    writing=WorkerSettings(least=1, most=2, cpus=0.5),
+)
+
+
+@pytest.mark.parametrize(("nodes", "why"), [
+    ([(4, 0), (2, 1)], ""),
+    ([(8, 0)], "No node has the 1 CPU and 1 GPU that a worker of looking takes."),
+    ([(1, 1), (1, 0)], "No node has the 2 CPUs that a worker of preparing takes."),
+    ([(2, 0), (2, 1)],
+     "The least workers of all kinds take 5.5 CPUs and 1 GPU; there are 2 nodes with 4 CPUs and 1 GPU."),
+])  # fmt: skip
+def test_least_workers_that_find_no_room_are_told(nodes: list[tuple[float, float]], why: str) -> None:
+    assert short_of(SMALL, [Node("a", "10.0.0.1", cpus, gpus) for cpus, gpus in nodes]) == why
+
+
+@dataclass
+class Cluster:
+    """Stands in for Ray: its nodes answer with what ``answers`` says of them, or not at all (None)."""
+
+    answers: dict[str, tuple[str, list[str]] | None] = field(default_factory=dict)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        alive = {"Alive": True, "Resources": {"CPU": 4.0}}
+        rows = [{"NodeID": one * 56, "NodeManagerAddress": f"10.0.0.{one}", **alive} for one in self.answers]
+        return [*rows, {"NodeID": "head", "Alive": True, "Resources": {}}, {"NodeID": "gone", "Alive": False}]
+
+    def remote(self, **how: Any) -> Callable[[Any], Any]:
+        name = how["scheduling_strategy"].node_id[0]
+        return lambda _: SimpleNamespace(remote=lambda places: name)
+
+    def wait(self, refs: list[str], **_: Any) -> tuple[list[str], list[str]]:
+        there = [ref for ref in refs if self.answers[ref] is not None]
+        return there, [ref for ref in refs if ref not in there]
+
+    def get(self, ref: str) -> Any:
+        return self.answers[ref]
+
+
+@pytest.mark.parametrize(("answer", "why"), [
+    (None, ""),
+    (("0.0.1", []), r"Node 10.0.0.2 has shotad 0.0.1; this machine has"),
+    (("", []), r"Node 10.0.0.2 has no shotad"),
+    ((__version__, ["/films/a.mp4"]), r"Node 10.0.0.2 does not see /films/a.mp4"),
+])  # fmt: skip
+def test_a_node_of_another_shotad_or_no_films_is_named(
+    answer: tuple[str, list[str]] | None, why: str
+) -> None:
+    pytest.importorskip("ray", reason=NEEDED)
+    cluster = Cluster({"1": (__version__, []), "2": answer})
+    told: AbstractContextManager[object] = (
+        pytest.raises(EngineError, match=f"^{why}") if why else nullcontext()
+    )
+    with told:
+        check_nodes(cluster, nodes_of(cluster), [FilmJob("/films/a.mp4", "/out/a.shotad")])
+
+
+def test_nodes_are_asked_for_few_places_that_are_there(tmp_path: Path) -> None:
+    jobs = []
+    for number in range(60):
+        folder = tmp_path / f"season {number}"
+        folder.mkdir()
+        (folder / "a.mp4").touch()
+        jobs += [FilmJob(str(folder / name), str(folder / "x.shotad")) for name in ("a.mp4", "gone.mp4")]
+    found = _places([*jobs, FilmJob("s3://films/b.mp4", "s3://films/b.shotad")])
+    assert 1 <= len(found) <= 21
+    assert all(Path(place).exists() for place in found)
+
+
+REFUSED: list[tuple[str, type[ShotadError], str]] = [
+    *((one, UsageError, "no address of a Ray cluster") for one in ("foo", "host:port", ":6379", "host:70000")),
+    ("ray://host:10001", UsageError, "ray job submit"),
+    ("", EngineError, "reached at 127.0.0.1:"),
+    ("of the environment", EngineError, "reached at 127.0.0.1:"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("address", "kind", "why"), REFUSED)
+def test_what_is_no_address_and_where_nobody_listens_is_said_at_once(
+    address: str, kind: type[ShotadError], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason=NEEDED)
+    before = SimpleNamespace(is_initialized=lambda: False)  # it must not be asked to connect
+    monkeypatch.setattr("shotad.batch.ray.cluster.need_ray", lambda: before)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but it does not listen
+        there = f"127.0.0.1:{taken.getsockname()[1]}"
+        if " " in address:
+            monkeypatch.setenv("RAY_ADDRESS", there)
+        asked = None if " " in address else address or there
+        with pytest.raises(kind, match=why), connected(asked, RaySettings()):
+            pass
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_ray_keeps_no_figures_on_rows_nor_speaks_of_lost_workers(capsys: pytest.CaptureFixture[str]) -> None:
+    ray = pytest.importorskip("ray", reason=NEEDED)
+    pytest.importorskip("ray.data", reason=NEEDED)
+    from ray._private import worker
+    from ray.data._internal.execution.operators import map_operator
+    from ray.data.block import BlockMetadata
+
+    row = BlockMetadata(num_rows=1, size_bytes=5, input_files=[], exec_stats=None)
+    line = {"lines": ["A worker died."], "pid": "raylet", "is_err": False}
+    with _own_words(), quiet_data(ray):
+        assert map_operator.to_stats([row]) == []
+        worker.print_to_stdstream(line, ignore_prefix=False)
+    assert capsys.readouterr() == ("", "")
+    assert len(map_operator.to_stats([row])) == 1
+    worker.print_to_stdstream(line, ignore_prefix=False)
+    assert "A worker died." in capsys.readouterr().out
+
+
+# Rows
 def question(slot: str = "s1", text: str = "What is seen?") -> Request:
     return Request(slot, (Message("user", text),))
 
 
-@pytest.mark.parametrize("shape", [(3, 8, 12, 3), (1, 1, 1, 3), (2, 5, 1, 3)])
+@pytest.mark.parametrize("shape", [(3, 8, 12, 3), (1, 1, 1, 3)])
 def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
-    pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
+    pytest.importorskip("pyarrow", reason=NEEDED)
     from shotad.batch.ray.rows import packed, unpacked
 
     images = np.random.default_rng(7).integers(0, 256, shape, dtype=np.uint8)
@@ -96,13 +232,8 @@ def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp
     folder = where(tmp_path)
     parts: Parts = Parts(folder)
     assert parts.get("s1", "k") is None
-    for slot, key, error in (
-        ("s2", "k2", None),
-        ("s1", "k1", "none"),
-        ("s1", "k1", None),
-        ("s1", "k0", "other"),
-    ):
-        parts.add(slot, key, {"slot": slot, "error": error})
+    for number, key, error in ((2, "k2", None), (1, "k1", "none"), (1, "k1", None), (1, "k0", "other")):
+        parts.add(f"s{number}", key, {"slot": f"s{number}", "error": error})
     again = Parts(folder)
     assert again.get("s1", "k1") == {"key": "k1", "slot": "s1", "error": None}
     assert again.get("s1", "k2") is None
@@ -268,38 +399,20 @@ def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> Non
 
 
 # Settings, and what is missing
-@pytest.mark.parametrize(
-    "path", sorted((data_root() / "configs/ray").glob("run-*.yaml")), ids=lambda p: p.stem
-)
-def test_example_settings_can_be_used(path: Path) -> None:
-    load_ray_settings([str(path)])
-
-
-@pytest.mark.parametrize(
-    ("setting", "why"), [("lookin.gpus=1", "lookin"), ("looking.least=2", "below least")]
-)
-def test_wrong_settings_are_refused(setting: str, why: str) -> None:
-    with pytest.raises(ConfigError, match=why):
-        load_ray_settings((), (setting,))
-
-
-def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_settings_can_be_used_and_wrong_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = sorted((data_root() / "configs/ray").glob("run-*.yaml"))
+    assert examples
+    for path in examples:
+        load_ray_settings([str(path)])
+    for setting, why in (("lookin.gpus=1", "lookin"), ("looking.least=2", "below least")):
+        with pytest.raises(ConfigError, match=why):
+            load_ray_settings((), (setting,))
     modules: Any = sys.modules
     monkeypatch.setitem(modules, "ray", None)
     with pytest.raises(ShotadError, match=r"shotad\[ray\]"):
         need_ray()
 
 
-SETTINGS = (
-    *(
-        "engine=fake",
-        "speech.source=none",
-        "shots.detector=adaptive",
-        "slots.find_credits=false",
-        "scale.method=none",
-    ),
-    *("threads.features=grid", "frames.min_pixels=12544", "frames.max_pixels=25088"),
-)
 TOLD = {"stage1.jsonl", "stage1.aside.jsonl", "stage2.jsonl", "done.json"}
 SPOKEN = {"render.json", "shorter.jsonl", "voice/a.flac"}
 KEPT = {"track.json", "shots.json", "cast.yaml"}
@@ -316,32 +429,27 @@ def files(folder: Path) -> set[str]:
 
 
 def test_what_was_spoken_goes_only_where_it_is_spoken_anew(tmp_path: Path) -> None:
-    job = FilmJob("film.mp4", str(tmp_path))
+    fsspec = pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
     filled(tmp_path)
-    Parts(job.folder).add("s1", "k", {"slot": "s1", "error": None})
-    begin_anew(job, tmp_path)
+    Parts(str(tmp_path)).add("s1", "k", {"slot": "s1", "error": None})
+    begin_anew(FilmJob("film.mp4", str(tmp_path)), tmp_path)
     assert files(tmp_path) == SPOKEN | KEPT
     begin_anew(FilmJob("film.mp4", str(tmp_path), makes=("film",)), tmp_path)
     assert files(tmp_path) == KEPT
     # A folder in a store loses the same as its copy.
-    pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
-    from shotad.batch.store import Store
-
-    place = f"memory://anew-{tmp_path.name}/film.shotad"
-    store = Store(place)
-    for name in (*TOLD, *SPOKEN, *KEPT):
-        store.write(f"{place}/{name}", b"{}\n", over=None)
     filled(tmp_path)
-    begin_anew(FilmJob("film.mp4", place, makes=("film",)), tmp_path)
-    assert {entry.place.removeprefix(f"{place}/") for entry in store.entries(place)} == KEPT
+    store, place = fsspec.filesystem("memory"), f"/anew-{tmp_path.name}/film.shotad"
+    store.put(str(tmp_path), place, recursive=True)
+    begin_anew(FilmJob("film.mp4", f"memory:/{place}", makes=("film",)), tmp_path)
+    assert {name.removeprefix(f"{place}/") for name in store.find(place)} == KEPT
     assert files(tmp_path) == KEPT
 
 
 @pytest.mark.slow
 def test_preparing_begins_anew_once_and_one_after_a_lost_attempt_keeps_what_was_told(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
+    pytest.importorskip("pyarrow", reason=NEEDED)
     film = str(make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path)
-    job = FilmJob(film, str(tmp_path / "w"), config=load_config((), SETTINGS), force=True)
+    job = FilmJob(film, str(tmp_path / "w"), config=load_config((), ("engine=fake", *PLAIN)), force=True)
     assert describe_film(job).state == "done"
     assert done_before(replace(job, force=False)) is not None
     register: Any = Register()

@@ -1,4 +1,4 @@
-"""Films of a place: files, folders and patterns, here and in a store."""
+"""Films of a place: files, folders and patterns, here and in a store; what is an address, and what of it may be printed."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ from shotad.batch import (
     Wishes,
     as_lines,
     failed_in,
+    is_local,
     labels,
+    local_path,
     only,
     read_report,
 )
 from shotad.batch.films import films_in
 from shotad.batch.jobs import failure
-from shotad.batch.places import shown
+from shotad.batch.places import name_of, shown
 from shotad.batch.planning import Folders
 from shotad.batch.store import Store, check_kind
 from shotad.batch.table import as_json
-from shotad.core import FilmError, StorageError
+from shotad.core import FilmError, StorageError, UsageError
 
 TREE = (
     "b.mp4", "a film ü.MKV", "notes.txt", ".hidden.mp4", "sub/c.webm", "sub/deep/d.ts",
@@ -57,21 +59,18 @@ class ParamValidationError(Exception):
     """As boto calls its own."""
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (NoCredentialsError(), "There are no credentials for memory://films/x (NoCredentialsError)."),
-        (SaidError("ExpiredToken"), "The credentials for memory://films/x are not accepted (ExpiredToken)."),
-        (SaidError("AccessDenied"), "memory://films/x may not be read or written: access is denied."),
-        (SaidError(403), "memory://films/x may not be read or written: access is denied."),
-        (PermissionError(), "memory://films/x may not be read or written: access is denied."),
-        (SaidError("NoSuchBucket"), "There is no bucket films (memory://films/x)."),
-        (SaidError(503), "memory://films/x cannot be reached (said so)."),
-        (OSError(errno.ECONNRESET, "reset"), "memory://films/x cannot be reached (reset)."),
-        (ParamValidationError("a b"), "memory://films/x cannot be used (a b). Check the name of the bucket."),
-        (ValueError("odd"), "memory://films/x cannot be used (odd). Check the address."),
-    ],
-)
+@pytest.mark.parametrize(("error", "told"), [
+    (NoCredentialsError(), "There are no credentials for memory://films/x (NoCredentialsError)."),
+    (SaidError("ExpiredToken"), "The credentials for memory://films/x are not accepted (ExpiredToken)."),
+    (SaidError("AccessDenied"), "memory://films/x may not be read or written: access is denied."),
+    (SaidError(403), "memory://films/x may not be read or written: access is denied."),
+    (PermissionError(), "memory://films/x may not be read or written: access is denied."),
+    (SaidError("NoSuchBucket"), "There is no bucket films (memory://films/x)."),
+    (SaidError(503), "memory://films/x cannot be reached (said so)."),
+    (OSError(errno.ECONNRESET, "reset"), "memory://films/x cannot be reached (reset)."),
+    (ParamValidationError("a b"), "memory://films/x cannot be used (a b). Check the name of the bucket."),
+    (ValueError("odd"), "memory://films/x cannot be used (odd). Check the address."),
+])  # fmt: skip
 def test_a_stores_answer_is_in_words(monkeypatch: pytest.MonkeyPatch, error: Exception, told: str) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise error
@@ -135,19 +134,16 @@ def test_what_is_not_there_is_refused(here: str, there: str) -> None:
         list(films_in(f"{there}/nothing.mp4"))
 
 
-@pytest.mark.parametrize(
-    ("place", "said"),
-    [
-        ("https://films.invalid/ad", r"Nothing can be written to an address of the web"),
-        ("s3://", r"s3:// names no bucket"),
-        ("s3://key:hidden@described/ad", r"s3://described/ad was given with credentials"),
-        ("s3://described/ad", r"pip install 'shotad\[s3\]'"),
-        ("gs://described/ad", r"pip install gcsfs"),
-        ("az://described/ad", r"pip install adlfs"),
-        ("abfs://described/ad", r"pip install adlfs"),
-        ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
-    ],
-)
+@pytest.mark.parametrize(("place", "said"), [
+    ("https://films.invalid/ad", r"Nothing can be written to an address of the web"),
+    ("s3://", r"s3:// names no bucket"),
+    ("s3://key:hidden@described/ad", r"s3://described/ad was given with credentials"),
+    ("s3://described/ad", r"pip install 'shotad\[s3\]'"),
+    ("gs://described/ad", r"pip install gcsfs"),
+    ("az://described/ad", r"pip install adlfs"),
+    ("abfs://described/ad", r"pip install adlfs"),
+    ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
+])  # fmt: skip
 def test_a_place_not_to_be_written_is_refused(monkeypatch: pytest.MonkeyPatch, place: str, said: str) -> None:
     monkeypatch.setattr("shotad.batch.store._AT_FIRST", 0.0)  # nobody answers for what is no address at all
     registry = importlib.import_module("fsspec.registry")
@@ -204,3 +200,35 @@ def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: 
         assert "0c0ffee" not in text
     again = only([Entry(SIGNED, 4, None)], failed_in(read_report(report.path)))
     assert [film.place for film in again] == [SIGNED], "it is known again where it is named again"
+
+
+def test_a_file_address_is_a_path_of_this_machine(tmp_path: Path) -> None:
+    film = tmp_path / "a b%20c.mp4"
+    film.touch()
+    assert is_local(f"file://{film}")
+    assert local_path(f"file://{film}") == film
+    assert local_path("file:///films/a%20b.mp4") == Path("/films/a b.mp4")
+    with pytest.raises(UsageError, match="not on this machine"):
+        local_path("s3://b/x")
+
+
+@pytest.mark.parametrize(("place", "name"), [
+    ("s3://b/films/a b ü.mp4", "a b ü.mp4"),
+    ("s3://b/films/what?.mp4", "what?.mp4"),
+    ("s3://b/films/50%20.mp4", "50%20.mp4"),
+    ("https://h/films/a%20b.mp4?X-Amz-Signature=abc", "a b.mp4"),
+    ("https://h/films/a%2Fb.mp4", "a_b.mp4"),
+    ("/films/x.mp4", "x.mp4"),
+    ("s3://b/ad/x.shotad/", "x.shotad"),
+])  # fmt: skip
+def test_the_name_of_a_place_is_fit_for_a_file(place: str, name: str) -> None:
+    assert name_of(place) == name
+
+
+def test_names_and_addresses_are_fit_to_print() -> None:
+    name = name_of(f"s3://b/{'ü' * 400}.mp4")
+    assert len(name.encode()) <= 255
+    assert name.startswith("üü")
+    assert name.endswith(".mp4")
+    text = shown("https://me:pw@h/x.mp4?X-Amz-Signature=s1&X-Amz-Credential=c1&part=2")
+    assert text == "https://h/x.mp4?X-Amz-Signature=…&X-Amz-Credential=…&part=2"

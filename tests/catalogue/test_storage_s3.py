@@ -13,26 +13,19 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.batch import (
-    fetching,
-    fetching as benches,
-    fetching as room,
-    read_text,
-    staging as leases,
-    store as stores,
-    store as trouble,
-)
+from shotad.batch import fetching, read_text, staging, store as stores
 from shotad.batch.describing import describe_film
 from shotad.batch.fetching import brought, fetch_film
 from shotad.batch.films import films_in
 from shotad.batch.jobs import FilmJob
-from shotad.batch.staging import NAME, Lease, staged
+from shotad.batch.staging import NAME, Lease, Placed, staged
 from shotad.batch.store import Refused, Store, check_target
 from shotad.core import Config, InUse, NoProgress, StorageError, load_settings
 from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
@@ -126,7 +119,7 @@ FOLDER = "s3://described/x.shotad"
 def server(started: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     started.post("reset")
     monkeypatch.setattr(stores, "_heeding", set())
-    monkeypatch.setattr(trouble, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(stores, "_FIRST_PAUSE", 0.01)
     for bucket in ("films", "described"):
         started.client.create_bucket(Bucket=bucket)
     started.put("in/a film ü.mp4", FILM, "films")
@@ -153,6 +146,10 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 PLACE = "s3://films/in/a film ü.mp4"
 
 
+def staging_of(place: str, folder: str, scratch: Path, **more: Any) -> AbstractContextManager[Placed]:
+    return staged(place, folder, scratch, progress=NoProgress(), **more)
+
+
 def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(server: Server) -> None:
     store, place = Store(FOLDER), f"{FOLDER}/track.json"
     first = store.write(place, b"1", over=None)
@@ -169,10 +166,7 @@ def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(serv
     store.remove(place)
     with pytest.raises(Refused):
         store.write(place, b"4", over=second)
-    age = store.age(f"{FOLDER}/none")
-    assert age is None
     # The age of a lease is told by the clock of the store.
-    store = Store(FOLDER)
     Lease(store, FOLDER, 90.0).take()
     age = store.age(f"{FOLDER}/{NAME}")
     assert age is not None
@@ -181,7 +175,7 @@ def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(serv
 
 
 def test_a_store_that_knows_no_conditions_is_found(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leases, "_SETTLED", 0.0)
+    monkeypatch.setattr(staging, "_SETTLED", 0.0)
     store = Store(FOLDER)
     put = Store._put
     monkeypatch.setattr(Store, "_put", lambda store, place, data, condition: put(store, place, data, {}))
@@ -218,7 +212,7 @@ def test_what_a_killed_process_left_is_gone_on_with_at_once(server: Server, tmp_
         assert time.monotonic() < until, said
     # The dead process is not yet cleared away by us, its parent.
     assert server.names() == [f"x.shotad/{NAME}"], said
-    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+    with staging_of(PLACE, FOLDER, tmp_path) as here:
         assert (here.folder / "stage1.jsonl").read_text() == '{"key": "paid"}\n'
     assert server.names() == ["x.shotad/stage1.jsonl"]
     assert killed.wait() == -signal.SIGKILL
@@ -226,13 +220,13 @@ def test_what_a_killed_process_left_is_gone_on_with_at_once(server: Server, tmp_
 
 
 def test_what_was_rendered_keeps_its_time_by_which_it_is_known(server: Server, tmp_path: Path) -> None:
-    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+    with staging_of(PLACE, FOLDER, tmp_path) as here:
         (here.folder / "x.mix.mp3").write_bytes(b"sound")
         state = (here.folder / "x.mix.mp3").stat()
-    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress(), media=True) as here:
+    with staging_of(PLACE, FOLDER, tmp_path, media=True) as here:
         again = (here.folder / "x.mix.mp3").stat()
         assert (again.st_size, again.st_mtime_ns) == (state.st_size, state.st_mtime_ns)
-    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+    with staging_of(PLACE, FOLDER, tmp_path) as here:
         assert not (here.folder / "x.mix.mp3").exists()
     assert server.get("x.shotad/x.mix.mp3") == b"sound"
 
@@ -282,8 +276,8 @@ def test_a_run_whose_network_goes_keeps_what_it_has_and_the_next_sends_it(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stores, "PATIENCE", 0.0)
-    monkeypatch.setattr(leases, "_PARTING", 0.0)
-    run = staged(PLACE, FOLDER, tmp_path, progress=NoProgress())
+    monkeypatch.setattr(staging, "_PARTING", 0.0)
+    run = staging_of(PLACE, FOLDER, tmp_path)
     here = run.__enter__()
     (here.folder / "stage2.jsonl").write_text('{"key": "paid"}\n')
     server.stop()
@@ -291,7 +285,7 @@ def test_a_run_whose_network_goes_keeps_what_it_has_and_the_next_sends_it(
         run.__exit__(None, None, None)
     assert here.film.exists()
     server.start()
-    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+    with staging_of(PLACE, FOLDER, tmp_path) as here:
         assert (here.folder / "stage2.jsonl").read_text() == '{"key": "paid"}\n'
     assert server.get("x.shotad/stage2.jsonl") == b'{"key": "paid"}\n'
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
@@ -316,7 +310,7 @@ def test_a_film_that_changes_while_it_is_fetched_is_fetched_again(
 def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
     server: Server, tmp_path: Path, parts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free = [room.SPARE + len(FILM) - 1]
+    free = [fetching.SPARE + len(FILM) - 1]
 
     class Usage:
         @property
@@ -324,35 +318,44 @@ def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
             return free[0] + (0 if left.exists() else 1)
 
     left = tmp_path / f"old-{'0' * 16}" / "film"
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: Usage())
+    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda _: Usage())
     left.mkdir(parents=True)
-    benches.lock_of(left.parent).touch()
-    with staged(PLACE, str(tmp_path / "local"), tmp_path, progress=NoProgress()):
+    fetching.lock_of(left.parent).touch()
+    with staging_of(PLACE, str(tmp_path / "local"), tmp_path):
         assert not left.exists(), "a film of a run that has ended went"
     free[0] -= 1
     with (
         pytest.raises(StorageError, match=r"does not fit on the disk of .*: 1.0 MB are to be fetched"),
-        staged(PLACE, str(tmp_path / "local"), tmp_path, progress=NoProgress()),
+        staging_of(PLACE, str(tmp_path / "local"), tmp_path),
     ):
         pytest.fail("fetched")
 
 
-@pytest.mark.parametrize(
-    ("place", "said"),
-    [
-        ("s3://films/none.mp4", r"There is no s3://films/none\.mp4"),
-        ("s3://no-such/x.mp4", "There is no bucket no-such"),
-        ("s3://A_b c!/x.mp4", "Invalid bucket name"),
-    ],
-)
+@pytest.mark.parametrize(("place", "said"), [
+    ("s3://films/none.mp4", r"There is no s3://films/none\.mp4"),
+    ("s3://no-such/x.mp4", "There is no bucket no-such"),
+    ("s3://A_b c!/x.mp4", "Invalid bucket name"),
+])  # fmt: skip
 def test_what_is_not_there_is_told_by_its_part(server: Server, tmp_path: Path, place: str, said: str) -> None:
-    with pytest.raises(StorageError, match=said):
-        list(films_in(place))
-    with (
-        pytest.raises(StorageError, match=said),
-        staged(place, str(tmp_path), tmp_path, progress=NoProgress()),
+    for bring in (
+        lambda: list(films_in(place)),
+        lambda: staging_of(place, str(tmp_path), tmp_path).__enter__(),
     ):
-        pytest.fail("staged")
+        with pytest.raises(StorageError, match=said):
+            bring()
+
+
+def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: Path) -> None:
+    place, file = "s3://no-such/x.shotad", tmp_path / "x.mp4"
+    file.write_bytes(b"film")
+    for write in (
+        lambda: Store(place).write(f"{place}/a.json", b"1", over=None),
+        lambda: Store(place).send(file, f"{place}/x.mp4", over=None, note={}, done=lambda _: None),
+        lambda: check_target(place),
+    ):
+        with pytest.raises(StorageError, match="There is no bucket no-such"):
+            write()
+    check_target("s3://described/x.shotad")
 
 
 def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,7 +379,7 @@ def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path
     key = {"Bucket": "films", "Key": "in/a film ü.mp4"}
     place = server.client.generate_presigned_url("get_object", Params=key)
     assert "Signature" in place
-    with staged(place, str(tmp_path / "ad"), tmp_path / "scratch", progress=NoProgress()) as here:
+    with staging_of(place, str(tmp_path / "ad"), tmp_path / "scratch") as here:
         assert here.film.name == "a film ü.mp4"
         assert here.film.read_bytes() == FILM
     with pytest.raises(StorageError, match="not there|denied|There is no") as caught:
@@ -416,19 +419,6 @@ def test_a_web_server_without_ranges_gives_one_stream(web: str, tmp_path: Path, 
         list(films_in(f"{web}/none.mp4"))
 
 
-def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: Path) -> None:
-    place, file = "s3://no-such/x.shotad", tmp_path / "x.mp4"
-    file.write_bytes(b"film")
-    for write in (
-        lambda: Store(place).write(f"{place}/a.json", b"1", over=None),
-        lambda: Store(place).send(file, f"{place}/x.mp4", over=None, note={}, done=lambda _: None),
-        lambda: check_target(place),
-    ):
-        with pytest.raises(StorageError, match="There is no bucket no-such"):
-            write()
-    check_target("s3://described/x.shotad")
-
-
 def test_a_network_may_return(server: Server) -> None:
     store = Store(PLACE, patience=60.0)
     server.stop()
@@ -444,15 +434,7 @@ PATHS_OR_TIMES = {"log.txt", "settings.json", "done.json"}
 
 def batch(shotad: Shotad, scratch: Path) -> tuple[int, dict[str, str], str]:
     """The exit code of a run, what became of each film, and all that was said."""
-    words = [
-        "--scratch",
-        scratch / "scratch",
-        "--report",
-        scratch / "report.json",
-        "--jobs",
-        "1",
-        "--no-sheet",
-    ]
+    words = ["--scratch", scratch / "scratch", "--report", scratch / "report.json", "--jobs", 1, "--no-sheet"]
     words += [word for setting in SETTINGS for word in ("--set", setting)]
     done = shotad("batch", "s3://films/in", "--out", "s3://described/ad", "--min-free", "off", *words)
     said = done.out + done.err
@@ -488,22 +470,21 @@ def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_done_once(
     kind = server.client.head_object(Bucket="described", Key=there["a film ü.ad.vtt"])["ContentType"]
     assert kind == "text/vtt; charset=utf-8"
 
-    written = {
-        one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in server.names()
-    }
-    code, states, said = batch(shotad, tmp_path)
+    def written() -> dict[str, Any]:
+        heads = {one: server.client.head_object(Bucket="described", Key=one) for one in there.values()}
+        return {one: head["LastModified"] for one, head in heads.items()}
+
+    before = written()
+    _, states, said = batch(shotad, tmp_path)
     assert states[f"s3://films/{name}"] == "skipped", said
-    again = {
-        one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in there.values()
-    }
-    assert again == {one: written[one] for one in there.values()}
+    assert written() == before
     assert [path for path in (tmp_path / "scratch").rglob("*") if path.name != ".lock"] == []
 
 
 def test_a_backslash_is_a_letter_of_a_name_like_others(server: Server, tmp_path: Path) -> None:
     place = "s3://described/back\\slash.shotad"
     for text in ("1", "2"):
-        with staged(PLACE, place, tmp_path / text, progress=NoProgress()) as here:
+        with staging_of(PLACE, place, tmp_path / text) as here:
             assert [one.name for one in here.folder.glob("back*")] == ["back\\slash.ad.vtt"] * (text == "2")
             (here.folder / "back\\slash.ad.vtt").write_text(text)
     assert server.get("back\\slash.shotad/back\\slash.ad.vtt") == b"2"

@@ -1,4 +1,5 @@
-"""``shotad batch`` as a person runs it."""
+"""``shotad batch`` as a person runs it; worker processes that die, hang or take too much, and the others, which nothing of
+that reaches."""
 
 from __future__ import annotations
 
@@ -9,19 +10,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shotad.batch.batch import SAME
 from shotad.core import WorkFolder
 from shotad.script import load_track
-from tests.catalogue.batch_engine import MARK
+from tests.catalogue.batch_workers import HOG, MARK, batch, planned, quiet_board, results
 from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import FAKE, Said, Shotad
+from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
 
-ROOT = Path(__file__).resolve().parents[2]
 SHORT = FilmSpec(frames=160, cuts=(60, 110))
 LONGER = FilmSpec(frames=500, cuts=(60, 110, 200, 260, 330, 420))
 OPTIONS = (*FAKE, "--no-sheet", "--plain", "--min-free", "10MB")
@@ -29,8 +32,13 @@ OPTIONS = (*FAKE, "--no-sheet", "--plain", "--min-free", "10MB")
 
 def start(*words: object) -> subprocess.Popen[str]:
     """Starts ``shotad batch``; the caller waits for it."""
-    command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "batch", *map(str, words)]
-    known = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return python("from shotad.cli.main import main; main()", "batch", *words)
+
+
+def python(code: str, *words: object) -> subprocess.Popen[str]:
+    """A process of its own; the caller waits for it."""
+    known = {**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -57,13 +65,13 @@ def films(folder: Path, *names: str, spec: FilmSpec = SHORT) -> None:
 
 
 @pytest.mark.slow
-def test_twelve_films_two_broken_one_killing_its_worker_give_ten_tracks_two_errors(
+def test_films_two_broken_one_killing_its_worker_give_tracks_and_two_errors(
     said: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "films"
-    films(place, *(f"good-{n}.mp4" for n in range(1, 10)))
+    films(place, *(good := [f"good-{n}.mp4" for n in range(3)]))
     films(place, "killer.mp4", spec=LONGER)
-    (place / "killer.yaml").write_text('stage1: {engine: "tests.catalogue.batch_engine:Once"}\n')
+    (place / "killer.yaml").write_text('stage1: {engine: "tests.catalogue.batch_workers:Once"}\n')
     (place / "none.mp4").write_text("This was to be a film.\n" * 50)
     whole = make_film(SHORT).path.read_bytes()
     (place / "cut.mp4").write_bytes(whole[: len(whole) // 3])
@@ -74,7 +82,7 @@ def test_twelve_films_two_broken_one_killing_its_worker_give_ten_tracks_two_erro
     assert code == 1
     rows = found((tmp_path / "out" / "shotad-batch.json").read_text())
     done = {name for name, row in rows.items() if row["state"] == "done"}
-    assert done == {*(f"good-{n}.mp4" for n in range(1, 10)), "killer.mp4"}
+    assert done == {*good, "killer.mp4"}
     for name in done:
         track = load_track(tmp_path / "out" / f"{Path(name).stem}.shotad" / "track.json")
         assert track.film.name == name
@@ -88,10 +96,10 @@ def test_twelve_films_two_broken_one_killing_its_worker_give_ten_tracks_two_erro
     assert len(lines) == 3  # two films and the sum
     assert "none.mp4 is a text file, not a film. Give the film itself." in lines[1]
     assert "cut.mp4 cannot be read as a film" in lines[0]
-    assert "12 films: 10 done, 2 failed." in out
+    assert "6 films: 4 done, 2 failed." in out
 
     # Only those that failed would be done.
-    code, out, _ = said("--only-failed", *words[1:-2], "--dry-run")
+    out = said("--only-failed", *words[1:-2], "--dry-run").out
     assert "1. cut.mp4: to be described" in out
     assert "2. none.mp4: to be described" in out
 
@@ -100,7 +108,7 @@ def test_twelve_films_two_broken_one_killing_its_worker_give_ten_tracks_two_erro
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/*")}
     code, out, _ = said(place, "--out", tmp_path / "out", "--jobs", 1, *OPTIONS)
     assert code == 1
-    assert "12 films: 1 done, 10 done before, 1 failed." in out
+    assert "6 films: 1 done, 4 done before, 1 failed." in out
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
@@ -177,10 +185,108 @@ def test_a_film_that_is_held_and_a_place_that_takes_nothing_are_told(said: Shota
     assert err == ""
 
 
-def wait_for(ready: object, running: subprocess.Popen[str]) -> None:
+def wait_for(ready: Callable[[], bool], running: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 120
-    assert callable(ready)
     while not ready():
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline, "nothing happens"
         time.sleep(0.02)
+
+
+def begun(folder: Path, name: str) -> list[int]:
+    """The processes in which a film was begun."""
+    return [int(line) for line in (folder / f"{name}.begun").read_text().split()]
+
+
+@pytest.mark.slow
+def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
+    names = (
+        "good-1", "kill", "good-2", "exit", "good-3", "crash", "killonce", "broken", "unforeseen", "unreached",
+        "absent", "good-4",
+    )  # fmt: skip
+    found = batch(2, retries=1).run(planned(tmp_path, *names))
+    assert [Path(row.film.job.film).stem for row in found] == list(names)
+    came = results(found)
+    done = {name for name, result in came.items() if result.state == "done"}
+    assert done == {"good-1", "good-2", "good-3", "good-4", "killonce"}
+    told = {name: " ".join(result.error) for name, result in came.items() if result.error}
+    assert "SIGKILL" in told["kill"]
+    assert "memory" in told["kill"]
+    assert "exit code 3" in told["exit"]
+    assert "SIGSEGV" in told["crash"]
+    assert "Fatal Python error: Segmentation fault" in told["crash"]
+    assert told["broken"] == "It is no film. Give a film."
+    tries = {name: result.attempts for name, result in came.items()}
+    twice = ("kill", "exit", "crash", "killonce", "unforeseen", "unreached")
+    assert tries == {**dict.fromkeys(names, 1), **dict.fromkeys(twice, 2)}
+    assert {name: len(begun(tmp_path, name)) for name in names} == tries
+    # Good films share their worker, where none died in it.
+    assert begun(tmp_path, "killonce")[0] != begun(tmp_path, "killonce")[1]
+
+
+@pytest.mark.slow
+def test_a_worker_over_its_memory_is_ended_and_its_film_told(tmp_path: Path) -> None:
+    # The first worker's first film is the hog: a fresh one would take as much.
+    found = results(batch(1, memory=HOG // 2).run(planned(tmp_path, "hog", "good")))
+    assert found["good"].state == "done"
+    assert found["hog"].kind == "memory"
+    assert found["hog"].error is not None
+    assert "300.0 MB" in found["hog"].error[0]
+    assert "--memory" in found["hog"].error[1]
+    assert found["hog"].attempts == 1
+    assert found["hog"].peak > HOG // 2
+
+
+def test_films_refused_and_engines_that_fail_end_by_their_own_errors(tmp_path: Path) -> None:
+    found = results(batch(1, keep=0).run(planned(tmp_path, "large", "good")))
+    assert found["good"].state == "done"
+    assert found["large"].kind == "NoRoom"
+    assert "--min-free" in str(found["large"].error)
+    assert begun(tmp_path, "large") == begun(tmp_path, "good"), "its worker goes on"
+    assert results(batch(1, keep=None).run(planned(tmp_path, "large")))["large"].state == "done"
+    names = [f"engine-{n}" for n in range(SAME + 3)]
+    run = batch(1, retries=0)
+    rows = run.run(planned(tmp_path, "broken", *names))
+    assert run.halted is not None
+    assert "The key is refused. Get another." in run.halted
+    assert [row.state for row in rows] == ["failed"] * (SAME + 1) + ["not begun"] * 3
+
+
+def test_an_interruption_ends_workers_tidily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = quiet_board()
+    run = batch(1, board)
+
+    def heard(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(board), "note", heard)
+    with pytest.raises(KeyboardInterrupt):
+        run.run(planned(tmp_path, "hang", "good"))
+    assert [row.state for row in run.rows] == ["stopped", "not begun"]
+    assert (tmp_path / "hang.tidy").exists()
+    assert not alive(begun(tmp_path, "hang")[0])
+
+
+@pytest.mark.slow
+def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from tests.catalogue.batch_workers import batch, planned\n"
+        "batch(1).run(planned(Path(sys.argv[1]), 'hang'))\n"
+    )
+    mark = tmp_path / "hang.begun"
+    with python(code, tmp_path) as running:
+        wait_for(lambda: mark.exists() and mark.read_text().endswith("\n"), running)
+        running.kill()
+    worker, until = begun(tmp_path, "hang")[0], time.monotonic() + 60
+    while alive(worker):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody asked about does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
