@@ -1,56 +1,210 @@
+"""From photos to names: what is read of a photo, whom the cast's photos show, and who somebody in the film is."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image as Pictures
 
-from shotad.core import Box, CastSettings
-from shotad.sight import Embedding, Face, FaceTrack, Gallery, Verdict, identify
+from shotad.core import Box, Cast, CastError, CastSettings, Image, Member
+from shotad.sight import (
+    Embedding,
+    Face,
+    FaceTrack,
+    Gallery,
+    Verdict,
+    check_photo,
+    identify,
+    load_photo,
+    photo_key,
+    read_gallery,
+)
+from shotad.sight.gallery import read_photo
 from tests.rules import ruled
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
+
+
+def face(left: float, height: float, score: float = 0.9) -> Face:
+    return Face(Box(left, 0.1, left + 0.1, 0.1 + height), 0.0, score, LANDMARKS, 0.0)
+
+
+class Looking:
+    """Finds what it is told to, once for each call, and reads a face by where it stands."""
+
+    identity = "made"
+    threshold, margin, join, same = 0.4, 0.1, 0.5, 0.7
+
+    def __init__(self, *faces: list[Face]) -> None:
+        self.faces = list(faces)
+        self.seen: list[tuple[int, ...]] = []
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        self.seen.append(image.shape)
+        return self.faces.pop(0)
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        return np.array([face.box.left, 0, 1], np.float32) / np.float32(np.hypot(face.box.left, 1))
+
+
+def photo(path: Path, size: tuple[int, int] = (60, 40), mode: str = "RGB") -> Path:
+    Pictures.new(mode, size, 200 if mode == "L" else (200, 100, 50, 0)[: len(mode)]).save(path)
+    return path
+
+
+def test_the_largest_face_is_whose_photo_it_is(tmp_path: Path) -> None:
+    models = Looking([face(0.7, 0.2, 0.99), face(0.2, 0.5)])
+    reading = read_photo(photo(tmp_path / "a.png"), models)
+    assert reading.trouble == ""
+    assert reading.embedding is not None
+    assert reading.embedding[0] / reading.embedding[2] == pytest.approx(0.2)
+    # Nobody can tell whose photo it is with two faces of like size.
+    reading = read_photo(photo(tmp_path / "a.png"), Looking([face(0.1, 0.5), face(0.6, 0.4)]))
+    assert (reading.embedding, reading.trouble) == (None, "several faces")
+    # A face that fills the photo is found on a rim.
+    models = Looking([], [face(0.3, 0.5)])
+    assert read_photo(photo(tmp_path / "a.png"), models).embedding is not None
+    assert models.seen == [(40, 60, 3), (80, 120, 3)]
+
+
+def test_photos_stand_upright_and_what_is_see_through_is_grey(tmp_path: Path) -> None:
+    picture = Pictures.new("RGB", (60, 40), (0, 0, 0))
+    picture.paste((255, 0, 0), (0, 0, 60, 10))
+    exif = Pictures.Exif()
+    exif[0x0112] = 6
+    picture.save(tmp_path / "a.png", exif=exif)
+    image = load_photo(tmp_path / "a.png")
+    assert image.shape == (60, 40, 3)
+    assert image[30, 39].tolist() == [255, 0, 0]
+    assert image[30, 0].tolist() == [0, 0, 0]
+    assert load_photo(photo(tmp_path / "a.png", mode="RGBA"))[0, 0].tolist() == [128, 128, 128]
+
+
+def test_what_is_no_whole_picture_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jpg"
+    path.write_text("not a picture")
+    for read in (load_photo, check_photo):
+        with pytest.raises(CastError, match=r"notes\.jpg cannot be read: it is no picture"):
+            read(path)
+    check_photo(photo(tmp_path / "good.png", size=(32, 32)))
+    # Half a picture is named.
+    rng = np.random.default_rng(1)
+    Pictures.fromarray(rng.integers(0, 255, (64, 64, 3), np.uint8)).save(tmp_path / "whole.png")
+    half = tmp_path / "half.png"
+    half.write_bytes((tmp_path / "whole.png").read_bytes()[:4000])
+    with pytest.raises(CastError, match=r"half\.png cannot be read"):
+        load_photo(half)
+    # A missing photo is named.
+    with pytest.raises(CastError, match=r"gone\.jpg cannot be read"):
+        photo_key(tmp_path / "gone.jpg")
+
+
+FACE = Face(Box(0.2, 0.2, 0.8, 0.8), 0.0, 0.9, LANDMARKS, 0.0)
+
+
+def unit(*values: float) -> Embedding:
+    vector = np.array(values, np.float32)
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+def rows(*vectors: Embedding) -> Embedding:
+    return np.stack(vectors)
+
+
+class Colours(Looking):
+    """A photo's colour is whose it is: red, green and blue are a direction; black, and a grey rim, have no face."""
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        return [FACE] if image.any() and (image[0, 0] != 128).any() else []
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        return unit(*image[image.shape[0] // 2, image.shape[1] // 2].astype(float))
+
+
+class Studio:
+    """Photos of plain colours in a folder, and members who have them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def member(self, name: str, *colours: tuple[int, int, int], nameless: bool = False) -> Member:
+        photos = tuple(self.folder / f"{name}-{number}.png" for number in range(len(colours)))
+        for path, colour in zip(photos, colours, strict=True):
+            Pictures.new("RGB", (20, 20), colour).save(path)
+        return Member(name.lower(), "" if nameless else name, photos=photos)
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Studio:
+    return Studio(tmp_path)
+
+
+RED, GREEN, BLUE, BLACK = (200, 0, 0), (0, 200, 0), (0, 0, 200), (0, 0, 0)
+
+
+def test_looks_from_the_film_help_but_the_photos_stay_decisive() -> None:
+    photos = {"anna": rows(unit(1, 0, 0))}
+    gallery = Gallery(photos).with_film({"anna": np.tile(unit(0, 1, 0), (500, 1))})
+    near_both = rows(unit(1, 2, 0))
+    assert gallery.likeness(near_both)["anna"] > Gallery(photos).likeness(near_both)["anna"] + 0.2
+    assert gallery.likeness(rows(unit(0, 1, 0)))["anna"] < 0.5 < gallery.likeness(rows(unit(1, 0, 0)))["anna"]
+    # A gallery refuses looks of nobody and empty ones.
+    with pytest.raises(ValueError, match="no photo"):
+        Gallery({"anna": rows(unit(1, 0, 0))}, film={"ben": rows(unit(0, 1, 0))})
+    with pytest.raises(ValueError, match="'anna' must be float32"):
+        Gallery({"anna": np.zeros((0, 3), np.float32)})
+
+
+def test_the_first_of_the_cast_that_have_a_usable_photo(studio: Studio) -> None:
+    black, extra = studio.member("Faceless", BLACK), studio.member("extra", GREEN, nameless=True)
+    cast = Cast((black, extra, studio.member("Anna", RED), studio.member("Ben", BLUE)))
+    gallery = read_gallery(cast, Colours(), ruled(CastSettings(), first=1)).gallery
+    assert list(gallery.photos) == ["extra", "anna"]
+
+
+def test_look_alikes_and_photos_of_others_are_named(studio: Studio) -> None:
+    member = studio.member("Anna", RED, (190, 20, 0), GREEN)
+    reading = read_gallery(Cast((member,)), Colours(), CastSettings())
+    assert len(reading.warnings) == 1
+    assert str(member.photos[2]) in reading.warnings[0]
+    assert "Anna" in reading.warnings[0]
+    cast = Cast((studio.member("Anna", RED), studio.member("Ben", GREEN), studio.member("Ann", (190, 60, 0))))
+    (warning,) = read_gallery(cast, Colours(), CastSettings()).warnings
+    assert "Anna" in warning
+    assert "Ann " in warning
+    assert "Ben" not in warning
+
+
 SIZE = 16
-ANNA, BEN, CELIA, EXTRA = range(4)
+AXES = {"anna": 0, "ben": 1, "celia": 2, "extra": 3}
 
 
 class Borders:
     threshold, margin, same = 0.4, 0.1, 0.7
 
 
-def axis(number: int) -> Embedding:
-    return np.eye(SIZE, dtype=np.float32)[number]
-
-
 def like(own: int = 15, **likeness: float) -> Embedding:
     """A face of so much likeness to each of the cast; the rest of it is ``own``."""
     vector = np.zeros(SIZE, np.float32)
     for name, value in likeness.items():
-        vector[{"anna": ANNA, "ben": BEN, "celia": CELIA, "extra": EXTRA}[name]] = value
+        vector[AXES[name]] = value
     vector[own] = np.sqrt(max(1 - float(vector @ vector), 0.0))
     return vector
 
 
 def track(
-    *looks: Embedding,
-    shot: int = 0,
-    at: float = 0.0,
-    left: float = 0.1,
-    height: float = 0.3,
-    step: float = 0.25,
+    *looks: Embedding, shot: int = 0, at: float = 0.0, left: float = 0.1, height: float = 0.3
 ) -> FaceTrack:
     box = Box(left, 0.1, left + 0.1, 0.1 + height)
-    faces = tuple(Face(box, at + step * i, 0.9, LANDMARKS, 0.0) for i in range(len(looks)))
+    faces = tuple(Face(box, at + 0.25 * i, 0.9, LANDMARKS, 0.0) for i in range(len(looks)))
     return FaceTrack(shot, faces, np.stack(looks), tuple(range(len(looks))))
 
 
-GALLERY = Gallery(
-    {
-        "anna": axis(ANNA)[None], "ben": axis(BEN)[None], "celia": axis(CELIA)[None],
-        "extra": axis(EXTRA)[None],
-    },
-    nameless=frozenset({"extra"}),
-)  # fmt: skip
+PHOTOS = {name: np.eye(SIZE, dtype=np.float32)[[number]] for name, number in AXES.items()}
+GALLERY = Gallery(PHOTOS, nameless=frozenset({"extra"}))
 NAMES = {"anna": "Anna", "ben": "Ben", "celia": "Celia"}
 PLAIN = ruled(CastSettings(), from_film=False)
 
@@ -59,10 +213,6 @@ def judged(
     tracks: Sequence[FaceTrack], settings: CastSettings = PLAIN, gallery: Gallery = GALLERY
 ) -> list[Verdict]:
     return identify(tracks, gallery, settings, Borders(), NAMES)
-
-
-def one(*looks: Embedding, height: float = 0.3, settings: CastSettings = PLAIN) -> Verdict:
-    return judged([track(*looks, height=height)], settings)[0]
 
 
 @pytest.mark.parametrize(
@@ -78,12 +228,12 @@ def one(*looks: Embedding, height: float = 0.3, settings: CastSettings = PLAIN) 
 def test_faces_of_one_person(
     likeness: dict[str, float], person: str | None, member: str | None, reason: str
 ) -> None:
-    verdict = one(like(**likeness))  # type: ignore[arg-type]
+    (verdict,) = judged([track(like(**likeness))])  # type: ignore[arg-type]
     assert (verdict.person, verdict.member, verdict.reason) == (person, member, reason)
 
 
 def test_who_is_not_named() -> None:
-    assert one(like(anna=0.9), height=0.03).reason == "too small"
+    assert judged([track(like(anna=0.9), height=0.03)])[0].reason == "too small"
     near, far = track(like(anna=0.6), height=0.3), track(like(11, ben=0.9), height=0.03)
     both = FaceTrack(0, near.faces + far.faces, np.concatenate([near.embeddings, far.embeddings]), (0, 1))
     assert judged([both])[0].member == "anna"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from shotad.core import RefusalError, ScriptError
 from shotad.description import parse_stage1
@@ -27,7 +28,6 @@ FORMS = {
     ),
     "one paragraph": "1. Main characters: {} 2. Actions: {} 3. Interactions: {} 4. Key objects: {}",
     "numbers only": "1. {}\n2. {}\n3. {}\n4. {}",
-    "other words": "1) Characters: {}\n2) Character actions: {}\n3) Character-character interactions: {}\n4) Objects: {}",
     "other headings": (
         "1. **Main Characters Identified:** {}\n2. **Actions Performed:** {}\n"
         "3. **Interactions Between Characters:** {}\n4. Key objects: {}"
@@ -37,10 +37,6 @@ FORMS = {
     "thought aloud": (
         "<think>1. Main characters: a dog? no.</think>\n"
         "1. Main characters: {}\n2. Actions: {}\n3. Interactions: {}\n4. Key objects: {}"
-    ),
-    "an afterword": (
-        "1. Main characters: {}\n2. Actions: {}\n3. Interactions: {}\n4. Key objects: {}\n\n"
-        "Please let me know if you need anything else!"
     ),
 }
 
@@ -83,13 +79,9 @@ BENT = {
         "Actions: Ann digs; Bo sits on a crate\n\nNote: the coloured circles were not mentioned.",
         {"Main characters": "Ann (red).", "Actions": "Ann digs; Bo sits on a crate."},
     ),
-    "a heading's word in the text": (
-        "1. Main characters: Ann.\n2. Actions: Ann digs. Her actions: slow and steady.",
-        {"Main characters": "Ann.", "Actions": "Ann digs. Her actions: slow and steady."},
-    ),
-    "a camera in the scene": (
-        "2. Actions: Ann lifts the camera and shoots.",
-        {"Actions": "Ann lifts the camera and shoots."},
+    "a heading's word in the text, and a camera in the scene": (
+        "1. Main characters: Ann.\n2. Actions: Ann lifts the camera. Her actions: slow and steady.",
+        {"Main characters": "Ann.", "Actions": "Ann lifts the camera. Her actions: slow and steady."},
     ),
     "no steps": (
         "Ann opens the gate, and Bo\nruns through it",
@@ -139,30 +131,21 @@ ONE_LINE = {
     "as asked": '{"summarized_AD": "She opens the gate."}',
     "without its braces": '"summarized_AD": "She opens the gate."',
     "fence": '```json\n{"summarized_AD": "She opens the gate."}\n```',
-    "text after": '{"summarized_AD": "She opens the gate."}\n\nI focused on the gate.',
     "single quotes": "{'summarized_AD': 'She opens the gate.'}",
-    "comma too many": '{"summarized_AD": "She opens the gate.",}',
     "no brace at the end": '{"summarized_AD": "She opens the gate."',
     "no quote at the end": '{"summarized_AD": "She opens the gate}',
     "cut off in the next sentence": '{"summarized_AD": "She opens the gate. Then she',
-    "small letter": '{"summarized_AD": "she opens the gate"}',
     "another key": '{"AD": "She opens the gate."}',
     "list under the key": '{"summarized_AD": ["She opens the gate."]}',
     "plain": "She opens the gate.",
     "plain after opening words": "Sure, here is a succinct sentence: She opens the gate.",
-    "plain after a shout": "Sure! She opens the gate.",
     "plain with label and markdown": "**Audio description:** She opens the gate.",
     "plain with an afterword": "She opens the gate.\n\nNote: I left out the mood.",
-    "numbered": "1. She opens the gate.",
     "thoughts": '<think>{"summarized_AD": "He?"}</think>{"summarized_AD": "She opens the gate."}',
     "five where one is wanted": '{"summarized_AD_1": "She opens the gate.", "summarized_AD_2": "The gate swings."}',
-    "several lines of blanks": '{"summarized_AD":   "  She  opens the\\n gate.  "}',
     "role": 'assistant\n\n{"summarized_AD": "She opens the gate."}',
-    "assignment": 'summarized_AD = "She opens the gate."',
     "said to be it": "The summarized AD is: She opens the gate.",
     "label within": '{"summarized_AD": "AD: She opens the gate."}',
-    "another value": '{"summarized_AD": "She opens the gate.", "word_count": 4}',
-    "bold label and quotes": '**Summarized AD:** "She opens the gate."',
     "reason after": '{\n"summarized_AD": "She opens the gate."\n}\n\nExplanation: I chose open.',
     "byte order mark": '\ufeff{"summarized_AD": "She opens the gate."}',
 }
@@ -172,7 +155,6 @@ SOUNDS = (
     "He can't help laughing.",
     'A sign reads "Sorry, we\'re closed".',
     "Unfortunately for him, the rope snaps.",
-    "The assistant hands him a scalpel.",
     "He is unable to lift the hatch.",
 )
 """Lines that only sound like a refusal."""
@@ -183,7 +165,6 @@ KEPT = {
         r'{"summarized_AD": "He reads \"Closed\" on the door."}',
         'He reads "Closed" on the door.',
     ),
-    "bare quotes": ('{"summarized_AD": "He reads "Closed" on the door."}', 'He reads "Closed" on the door.'),
     "bare quotes before a comma": (
         '{"summarized_AD": "He reads "Closed", then turns."}',
         'He reads "Closed", then turns.',
@@ -194,7 +175,6 @@ KEPT = {
         '{"summarized_AD": "He runs, falls, and gets up.",',
         "He runs, falls, and gets up.",
     ),
-    "brackets": ("The sign [in red] says stop.", "The sign [in red] says stop."),
     "nothing in it but a name": ('{"summarized_AD": "Nonetheless he waits."}', "Nonetheless he waits."),
 }
 
@@ -218,14 +198,11 @@ FIVE_LINES = {
     "five objects with one key": "\n".join(json.dumps({"summarized_AD": line}) for line in FIVE),
     "list under one key": json.dumps({"summarized_AD": FIVE}),
     "list that is not closed": json.dumps(list(FIVE))[:-1],
-    "no brace at the end": json.dumps(KEYED)[:-1],
     "keys without JSON": "\n".join(f"{key}: {line}" for key, line in KEYED.items()),
     "numbered": "Here are five possible ADs:\n" + "\n".join(f"{k}. {line}" for k, line in enumerate(FIVE, 1)),
-    "bullets": "\n".join(f"- {line}" for line in FIVE),
     "objects": json.dumps({key: {"text": line} for key, line in KEYED.items()}),
     "bold, with an afterword": "\n".join(f"{k}. **{line}**" for k, line in enumerate(FIVE, 1))
     + "\n\nLet me know!",
-    "labelled": "\n".join(f"AD {k}: {line}" for k, line in enumerate(FIVE, 1)),
 }
 
 
@@ -248,13 +225,10 @@ def test_empty_stage2_answer_says_so(reply: str) -> None:
 
 @pytest.mark.parametrize("answer", [
     "I'm sorry, but I can't assist with that.",
-    "I'm unable to describe the content of this video.",
-    "Sorry, I can't help with identifying people in images.",
     "I apologize, but I cannot provide a description of this scene as it contains graphic violence.",
     "Description:\n1. Main characters: I'm sorry, I can't identify people.",
     '{"error": "This content violates our content policy."}',
     "I can't view images directly, so I cannot describe them.",
-    "As an AI language model, I cannot watch videos.",
 ])  # fmt: skip
 def test_a_model_that_will_not_look(answer: str) -> None:
     with pytest.raises(RefusalError, match="refused to describe slot s1"):
@@ -265,18 +239,14 @@ REFUSED, NOTHING = "refused", "nothing"
 CUT: list[tuple[str, int, tuple[str, ...] | str]] = [
     ('{"summarized_AD": "Unfortunately, I"', 1, NOTHING),
     ('{"summarized_AD_1": "He runs.", "summarized_AD_2": "She wai', 5, ("He runs.",)),
-    ("He runs. She wai", 1, ("He runs.",)),
     ("1. He runs.\n2. She wa", 5, ("He runs.",)),
     ('{"summarized_AD": "He greets Mr. Bean and', 1, NOTHING),
-    ('{"summarized_AD": "He runs."}', 1, ("He runs.",)),
 ]
 WHOLE_ANSWERS: list[tuple[str, int, tuple[str, ...] | str]] = [
     ("I'm sorry, but I can't assist with that request.", 1, REFUSED),
     ('{"summarized_AD": "I cannot create content that depicts violence."}', 1, REFUSED),
     ("This content violates our content policy.", 1, REFUSED),
-    ("I understand your request, but I cannot provide a description of graphic violence.", 1, REFUSED),
     ('{"error": "The description contains graphic violence and cannot be processed."}', 1, REFUSED),
-    ("Unfortunately, I am not able to complete this task.", 1, REFUSED),
     ('{"summarized_AD_1": "He runs.", "summarized_AD_2": "I cannot write about violence."}', 5, ("He runs.",)),
     ('{"summarized_AD": "..."}\n\n{"summarized_AD": "He runs."}', 1, ("He runs.",)),
 ]  # fmt: skip
@@ -304,48 +274,33 @@ PIECES = (
 REPLIES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 
 
-@settings(deadline=None)
 @given(REPLIES, st.sampled_from([1, 5]))
 @example('{"summarized_AD": "\ud800"}', 1)
 @example("\\" * 999, 5)
-def test_any_reply_gives_good_lines_or_a_clear_error(reply: str, candidates: int) -> None:
-    try:
+def test_any_reply_gives_good_lines_and_steps_or_a_clear_error(reply: str, candidates: int) -> None:
+    with suppress(ScriptError):
         lines = parse_stage2(reply, candidates)
-    except ScriptError:
-        return
-    assert 1 <= len(lines) <= candidates
-    for line in lines:
-        assert line == " ".join(line.split())
-        assert line.rstrip("\"')")[-1] in ".!?…"
-        line.encode("utf-8")
-
-
-@settings(deadline=None)
-@given(REPLIES)
-def test_any_reply_gives_steps_or_a_clear_error(reply: str) -> None:
-    try:
-        found = parse_stage1(reply, STEPS, "s1", "vlm")
-    except ScriptError:
-        return
-    assert found.steps
-    assert all(text and text == " ".join(text.split()) for text in found.steps.values())
+        assert 1 <= len(lines) <= candidates
+        for line in lines:
+            assert line == " ".join(line.split())
+            assert line.rstrip("\"')")[-1] in ".!?…"
+            line.encode("utf-8")
+    with suppress(ScriptError):
+        steps = parse_stage1(reply, STEPS, "s1", "vlm").steps
+        assert steps
+        assert all(text and text == " ".join(text.split()) for text in steps.values())
 
 
 NOISE = (
-    " ", "-", "*", "\n", "1. ", '"', "{", "\\", "camera shot 1 ", "Actions: ", "here is ", "Explanation: ",
-    "1. Main characters: ", "| a ", "\n- ", '"a": ', "Description: ", "I can't ", "''",
+    " ", "*", "\n", "1. ", '"', "{", "\\", "camera shot 1 ", "Actions: ", "here is ", "| a ", "\n- ", '"a": ', "I can't ",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("noise", NOISE)
 def test_a_model_that_repeats_itself_is_read_in_good_time(noise: str) -> None:
-    reply = noise * 4000
-    for parse in (
-        lambda: parse_stage2(reply, 5),
-        lambda: parse_stage2(reply, 5, cut=True),
-        lambda: parse_stage1(reply, STEPS, "s1", "vlm"),
-    ):
-        try:
-            parse()
-        except ScriptError:
-            continue
+    reply = noise * 2000
+    for cut in (False, True):
+        with suppress(ScriptError):
+            parse_stage2(reply, 5, cut=cut)
+    with suppress(ScriptError):
+        parse_stage1(reply, STEPS, "s1", "vlm")

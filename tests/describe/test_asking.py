@@ -1,23 +1,31 @@
-"""How both stages ask, read, complain, ask again and look, with engines that answer from a script; and the turns in
-which they ask again."""
+"""How both stages ask, read, complain, ask again and look, with engines that answer from a script; the turns in which
+they ask again; and what is wrong with a line, said so that a model can do something about it."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from shotad.core import Message, RefusalError, Reply
+from shotad.core import Description, Message, RefusalError, Reply, load_config
 from shotad.description import checks as repair
-from shotad.description.checks import about_description, complaints_about, unreadable
-from tests.describe.talking import Talk, line, look, write
+from shotad.description.checks import (
+    about_description,
+    complaints_about,
+    original,
+    repeats_question,
+    sentences_of,
+    unreadable,
+)
+from shotad.description.prompts import stage2_messages
+from shotad.description.templates import material, question
+from tests.describe.prompting import Talk, human_ad, line, look, plan_of, write
 
 GOOD = "Description:\n1. Main characters: A woman.\n2. Actions: She opens a gate.\n3. Interactions: None."
-OPENS, LONG = (
-    "She opens the gate.",
-    "She opens the old iron gate and slowly walks into the wild green garden.",
-)
+OPENS = "She opens the gate."
 ON_LOOK = "I'm sorry, but I can't help with that."
 ON_LINE = "I'm sorry, but I can't help with content that shows violence."
 
@@ -62,9 +70,7 @@ def test_a_refusal_and_an_empty_answer_are_failures_with_their_reason() -> None:
     assert (record["candidates"], len(record["tries"])) == ([], 3)
     record = write("", "{}", '{"summarized_AD": ""}').record
     assert (bool(record["error"]), record["finish"]) == (True, "error")
-
-
-def test_half_a_line_is_not_spoken() -> None:
+    # Half a line is not spoken.
     cut = Reply('{"summarized_AD": "She opens the', "length")
     assert write(cut, line(OPENS)).lines == (OPENS,)
     assert "cut off" in str(write(cut, cut, cut).record["error"])
@@ -88,13 +94,13 @@ def _echoed(talk: Talk) -> tuple[str, ...]:
     user = talk.asked[0].messages[-1].text
     system = "\n".join(message.text for message in talk.asked[0].messages)
     rows = [row for row in user.splitlines() if row.strip()]
-    return (user, system, user.upper(), json.dumps(user), rows[0], rows[-1], " ".join(rows[:4]))
+    return (user, system, user.upper(), json.dumps(user), rows[-1], " ".join(rows[:4]))
 
 
 NOTE = "prompt.note=Ann is a thief of gates."
 
 
-@pytest.mark.parametrize("part", range(7))
+@pytest.mark.parametrize("part", range(6))
 def test_an_echo_of_the_question_is_no_answer(part: int) -> None:
     for number in (1, 2):
         how = ("stage2.attempts=2", f"stage2.candidates={number}", NOTE)
@@ -151,23 +157,16 @@ def test_a_statement_that_is_not_to_be_seen_is_asked_away_or_marked() -> None:
     assert (talk.lines, len(talk.record["unseen"]["0"])) == ((THREE,), 1)
 
 
-@pytest.mark.parametrize(
-    "failed", [Reply("", "error", error="no answer"), Reply("No. 1: it was filtered", "refused")]
-)
-def test_a_look_that_failed_is_told_and_blames_nothing(failed: Reply) -> None:
-    record = write(line(OPENS), failed, how=VERIFIED).record
-    assert record["unseen"] == {}
-    assert record["unlooked"] == (failed.error or "it was refused: 'No. 1: it was filtered'")
+def test_a_look_that_failed_is_told_and_blames_nothing() -> None:
+    failed, filtered = Reply("", "error", error="no answer"), Reply("No. 1: it was filtered", "refused")
+    for reply, told in ((failed, "no answer"), (filtered, "it was refused: 'No. 1: it was filtered'")):
+        record = write(line(OPENS), reply, how=VERIFIED).record
+        assert (record["unseen"], record["unlooked"]) == ({}, told)
 
 
 ASKED = (Message("system", "You write AD."), Message("user", "Condense this."))
 LOOKED = (Message("user", "Describe the clip.", with_clip=True),)
 RAW = '{"summarized_AD": "A man was seen."}'
-
-
-def form(messages: tuple[Message, ...]) -> dict[str, str]:
-    """The JSON form at the end of the last turn."""
-    return json.loads(messages[-1].text.splitlines()[-1])  # type: ignore[no-any-return]
 
 
 def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
@@ -178,23 +177,20 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
     assert found[2].text == RAW
     for said in ('"A man was seen."', "present tense", 'Write "he"', "one sentence anew"):
         assert said in found[-1].text
-    assert form(found) == {"summarized_AD": "..."}
+    assert found[-1].text.endswith('\n{"summarized_AD": "..."}')
     assert "other sentences" not in found[-1].text
 
 
 def test_of_several_lines_only_the_wrong_ones_are_asked_for() -> None:
-    wrong = [
-        ("He was here.", complaints_about("He was here.", 9)),
-        ("She left.", complaints_about("She left.", 9)),
-    ]
+    wrong = [(line, complaints_about(line, 9)) for line in ("He was here.", "She left.")]
     found = repair.stage2_again(ASKED, RAW, wrong, candidates=5, wanted=2)
-    assert list(form(found)) == ["summarized_AD_1", "summarized_AD_2"]
+    assert list(json.loads(found[-1].text.splitlines()[-1])) == ["summarized_AD_1", "summarized_AD_2"]
     assert "two sentences anew" in found[-1].text
     assert "Your other sentences are good" in found[-1].text
     assert found[-1].text.index("He was here.") < found[-1].text.index("She left.")
 
 
-@pytest.mark.parametrize("raw", ["I'm sorry, but I can't help with that.", ""])
+@pytest.mark.parametrize("raw", [ON_LOOK, ""])
 def test_a_model_that_refused_does_not_see_its_refusal(raw: str) -> None:
     refused = unreadable(RefusalError("no"), "stop")
     found = repair.stage2_again(ASKED, raw, [("", (refused,))], candidates=1, wanted=1)
@@ -217,3 +213,74 @@ def test_a_long_answer_is_shown_cut_between_words() -> None:
     assert '"Shot 2"' in found[2].text
     assert found[2].text.endswith("Description:\n1. Main characters: ...\n2. Actions: ...")
     assert not found[2].with_clip
+
+
+# What is wrong with a line
+
+
+GOOD_LINES = (
+    "She opens the gate.", "He pockets the key and walks off.", "Ann's hand is covered in blood.",
+    "The door is closed, the blinds are drawn.", "Bill hands Ann a gun.", "A woman's hand opens the door.",
+    'A sign reads "I will be back. We were here".', "Small talk show hosts laugh.",
+    "Will runs to the gate.", "He sees them dressed in rags.", "He talks into a radio.",
+    "She leaves without speaking.", "A chat window opens.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "rule", "said"), [
+    ("Ann opened the gate.", "L1", "Ann opened the"),
+    ("He will take the knife.", "L1", "He will"),
+    ("He is hit by a car.", "L1", "is hit"),
+    ("We see Ann run.", "L2", "We"),
+    ("The camera pans to Ann.", "L3", "The camera pans"),
+    ("Ann smiles, suggesting that she knows.", "L4", "suggesting"),
+    ("The image shows Ann.", "L5", "The image shows"),
+    ("**Ann** runs.", "L5", "**"),
+    ("Mrs. Jones kneels.", "L13", "Mrs"),
+    ("A man kneels.", "pronoun", '"he" instead of "A man"'),
+    ("The person kneels.", "pronoun", '"they"'),
+    ("Ann is speaking to Bo.", "talk", "speaking"),
+    ("She says that it rains.", "talk", "says"),
+])  # fmt: skip
+def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> None:
+    (complaint,) = (one for one in complaints_about(line, 20) if one.rule == rule)
+    assert said in complaint.text
+    assert complaint.text.endswith(".")
+
+
+def test_good_lines_have_no_fault() -> None:
+    assert [line for line in GOOD_LINES if complaints_about(line, 20)] == []
+
+
+def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
+    hits = Counter(c.rule for text in human_ad(4) for c in complaints_about(text, 99))
+    # Measured on all: 50 on tense and passive, nearly all of them rightly; and 89 titles.
+    assert 0 < hits["L1"] <= 18
+    assert 0 < hits["L13"] <= 35
+    assert hits["talk"] <= 18
+
+
+def test_what_a_question_quotes_is_no_part_of_it() -> None:
+    seen = "Ann opens the gate and walks away."
+    note = material("The man in the long coat is Bo.\nShe runs after the yellow bus.")
+    messages = (
+        Message("system", "You write audio description for a film."),
+        question(f"Condense this clip into one sentence.\n{seen}\n{note}\nStay within nine words."),
+        Message("assistant", "The gate opens with a loud creak."),
+        Message("user", 'You wrote: "The gate opens with a loud creak."\nLeave out what cannot be seen.'),
+    )
+    asked = sentences_of(messages, seen)
+    for said in (seen, "She runs after the yellow bus.", "The gate opens with a loud creak."):
+        assert not repeats_question(said, asked)
+    for said in ("You write audio description for a film.", "Leave out what cannot be seen."):
+        assert repeats_question(said, asked)
+
+
+def test_no_line_of_human_ad_is_taken_for_a_part_of_the_question() -> None:
+    described = Description("s00001000", {"Actions": "A cat walks over a table."}, "", "", "model")
+    plan = plan_of("pc")
+    for number, text in enumerate(human_ad(30)):
+        config = load_config(None, (f"seed={number}", f"stage2.candidates={(1, 5)[number % 2]}"))
+        slot = replace(plan.slot, max_words=max(3, len(text.split())))
+        messages = stage2_messages(described, replace(plan, slot=slot), config)
+        assert original([text], text, messages, described.text) == (text,)

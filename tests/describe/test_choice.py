@@ -48,14 +48,11 @@ def situation(*said: str, description: str = DESCRIPTION) -> Situation:
 
 @pytest.mark.parametrize(("one", "other", "same"), [
     ("He opens the heavy door of the old car.", "The heavy door of the old car he opens.", True),
-    ("Slowly, Ann opens the old door.", "Ann slowly opens the old door.", True),
     ("Turning at the door, Ann smiles at Bob.", "Ann turns at the door, smiling at Bob.", True),
-    ("Ann walks down the street with her dog.", "Ann, with her dog, walks down the street.", True),
     ("Ann walks down the long dark street.", "Ann walks down the long dark road.", True),
     ("Ann opens the heavy door of the old car.", "Eve opens the heavy door of the old car.", False),
     ("Ann opens the heavy door of the old car.", "Ann closes the heavy door of the old car.", False),
     ("Ann watches Bob leave.", "Bob watches Ann leave.", False),
-    ("He opens the door.", "She opens the door.", False),
     ("Rain falls.", "Snow falls.", False),
 ])  # fmt: skip
 def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is_none(one, other, same):
@@ -88,7 +85,6 @@ def test_an_earlier_rule_outweighs_all_later_ones(better: FittedLine, worse: Fit
     (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann opens the door.",), DESCRIPTION, 1),
     (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann takes off a glove.",), DESCRIPTION, 0),
     ((POOR, POOR), (), DESCRIPTION, 0),
-    ((POOR, POOR), (), "", 0),
 ])  # fmt: skip
 def test_the_line_that_says_more_of_the_description_and_news_is_taken(lines, said, description, taken):
     assert ByRules().choose([*map(line, lines)], situation(*said, description=description)) == taken
@@ -184,15 +180,12 @@ LINES = ["He sits.", "He stands up.", "She runs from 3 dogs.", "He sits down and
     ('{"choice": "He stands up."}', 1),
     ('{"choice": 2', 1),
     ("2", 1),
-    ("Answer: #2", 1),
     ("I choose candidate 3 because candidate 1 repeats what was said.", None),
     ('<think>1? No, 2.</think>{"choice": 1}', 0),
     ("3. She runs from 3 dogs.", 2),
     ("He sits down and stands up.", 3),
     ('{"choice": 9}', None),
     ('{"choice": true}', None),
-    ("[1, 2]", None),
-    ("", None),
     ("Candidates 1 and 2 are equal.", None),
     ('{"choice": 2} {"choice": 3}', None),
 ])  # fmt: skip

@@ -30,19 +30,12 @@ class Listed:
         self.abilities = Abilities(batch=batch, in_flight=in_flight)
         self.calls: list[list[str]] = []
         self.first = first
-        self.busy = self.most_busy = 0
-        self._lock = threading.Lock()
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         names = [request.slot_id for request in requests]
         self.first(names)
-        with self._lock:
-            self.busy += 1
-            self.most_busy = max(self.most_busy, self.busy)
-            self.calls.append(names)
+        self.calls.append(names)
         time.sleep(0.002)
-        with self._lock:
-            self.busy -= 1
         return [Reply(r.slot_id if r.clip is None else str(len(r.clip))) for r in requests]
 
 
@@ -56,9 +49,8 @@ def asks(name: str, number: int = 1, *, clip: bool = False) -> Inquiry:
     return {"said": [reply.text for reply in replies], "error": replies[0].error}
 
 
-def every(names: Sequence[str] = NAMES, pause: float = 0) -> Iterator[Named]:
-    for number, name in enumerate(names):
-        time.sleep(pause * (number % 3))
+def every(names: Sequence[str] = NAMES) -> Iterator[Named]:
+    for name in names:
         yield name, asks(name)
 
 
@@ -75,13 +67,8 @@ def told(source: Iterator[Named], engine: Listed) -> tuple[dict[str, Any], Excep
 
 def test_several_questions_of_one_slot_stay_together_and_in_order() -> None:
     engine = Listed(batch=4)
-    inquiries = [
-        ("a", asks("a", 3)),
-        ("b", asks("b", 3)),
-        ("c", asks("c")),
-        ("d", asks("d", 0)),
-        ("e", asks("e", 5)),
-    ]
+    numbers = {"a": 3, "b": 3, "c": 1, "d": 0, "e": 5}
+    inquiries = ((name, asks(name, number)) for name, number in numbers.items())
     found = dict(converse(inquiries, {"writes": engine}))
     assert found["a"]["said"] == ["a.0", "a.1", "a.2"]
     assert found["d"]["said"] == ["nothing to ask"]

@@ -17,12 +17,12 @@ ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
 WRITE = (Message("system", "You write lines. " * 10), Message("user", "Condense this. " * 60))
 
 
-def looks(**changes: int) -> OpenQuestion:
-    return OpenQuestion("stage1", ASKED, **{"frames": 32, "width": 448, "height": 252, **changes})  # type: ignore[arg-type]
+def looks(**changes: Any) -> OpenQuestion:
+    return OpenQuestion("stage1", ASKED, **{"frames": 32, "width": 448, "height": 252, **changes})
 
 
-def writes(**changes: int) -> OpenQuestion:
-    return OpenQuestion("stage2", WRITE, **{"answer_tokens": 256, "awaited_tokens": 512, **changes})  # type: ignore[arg-type]
+def writes(**changes: Any) -> OpenQuestion:
+    return OpenQuestion("stage2", WRITE, **{"answer_tokens": 256, "awaited_tokens": 512, **changes})
 
 
 def per_frame(width: int, height: int, frames: int) -> int:
@@ -34,19 +34,16 @@ TERMS: dict[Stage, Terms] = {"stage1": PAID, "stage2": PAID}
 
 
 def test_calls_frames_and_their_tokens_are_counted_exactly() -> None:
-    first, second = estimate([looks(), looks(frames=20), writes()], TERMS).stages
-    assert (first.likely.calls, first.likely.frames) == (2, 52)
-    assert first.likely.frame_tokens == 52 * 16 * 9
-    assert (second.likely.calls, second.likely.frames, second.likely.frame_tokens) == (1, 0, 0)
+    stages = estimate([looks(), looks(frames=20), writes()], TERMS).stages
+    found = [(one.likely.calls, one.likely.frames, one.likely.frame_tokens) for one in stages]
+    assert found == [(2, 52, 52 * 16 * 9), (1, 0, 0)]
 
 
 def test_what_may_happen_at_most_counts_every_repair_and_the_longest_answers() -> None:
     (once,) = estimate([looks(answer_tokens=512)], TERMS).stages
     (thrice,) = estimate([looks(answer_tokens=512, attempts=3)], TERMS).stages
     assert thrice.likely == once.likely
-    assert thrice.most.calls == 3
-    assert thrice.most.frames == 96
-    assert thrice.most.tokens_out == 3 * 512
+    assert (thrice.most.calls, thrice.most.frames, thrice.most.tokens_out) == (3, 96, 3 * 512)
     # Repairs repeat the answers before them: one in the second call, two in the third.
     assert thrice.most.word_tokens >= 3 * once.most.word_tokens + 3 * 512
 
@@ -83,15 +80,13 @@ def test_words_are_counted_by_their_script(text: str, low: int, high: int) -> No
     assert low <= tokens_in(text) <= high
 
 
-LOCAL = Terms("qwen2-vl")
 PRICED = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)
-SHARED: dict[Stage, Terms] = {"stage1": LOCAL, "stage2": PRICED}
+SHARED: dict[Stage, Terms] = {"stage1": Terms("qwen2-vl"), "stage2": PRICED}
 
 
-def record(*tries: tuple[int, int]) -> dict[str, Any]:
-    rows = [{"raw": "", "usage": {"tokens_in": a, "tokens_out": b}} for a, b in tries]
-    total = {"tokens_in": sum(a for a, _ in tries), "tokens_out": sum(b for _, b in tries)}
-    return {"slot": "s", "usage": total, "tries": rows}
+def record(tokens_in: int, tokens_out: int) -> dict[str, Any]:
+    usage = {"tokens_in": tokens_in, "tokens_out": tokens_out}
+    return {"slot": "s", "usage": usage, "tries": [{"raw": "", "usage": usage}]}
 
 
 def test_only_the_engine_with_prices_costs() -> None:
@@ -101,7 +96,7 @@ def test_only_the_engine_with_prices_costs() -> None:
     assert likely.stages[1].cost == (0.0, 0.0), "a local engine, whatever the prices"
     assert likely.cost == likely.stages[0].cost
     assert not any("Cost" in line for line in estimate([writes()], mixed).lines())
-    found = used([record((10**6, 10**6))], [record((10**6, 10**5))], SHARED)
+    found = used([record(10**6, 10**6)], [record(10**6, 10**5)], SHARED)
     assert found.cost == pytest.approx(3.0)
     assert found.lines() == [
         "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",

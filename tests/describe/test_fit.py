@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Sequence
@@ -14,45 +13,36 @@ from hypothesis import given, strategies as st
 from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request
 from shotad.description.stage2 import Shortener
 from shotad.script import Answer, Wish, count_words, fit_spoken
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
+from tests.describe.prompting import human_ad
 
 FITS = [
     ("She opens the door.", 4, "She opens the door."),
     ("She opens the door. Rain falls outside.", 4, "She opens the door."),
-    ("She opens the door, letting in the cold.", 4, "She opens the door."),
     ("She opens the door while he sleeps.", 4, "She opens the door."),
     ("She opens the door, looks around, and leaves.", 6, "She opens the door."),
     ("She opens the door, looks around, and leaves.", 7, "She opens the door and looks around."),
     ("Mr. Bean falls over the red chair, laughing.", 7, "Mr. Bean falls over the red chair."),
     ('Words appear: "Long, long ago, there was a king."', 8, None),
-    ("She opens the heavy old door of oak.", 4, None),
     ("Then, she opens the heavy old door.", 4, None),
     ("She opens the heavy door as", 4, None),
     # What trails after a comma.
     ("He turns the key, his hand trembling.", 4, "He turns the key."),
     ("Ada waves at Ben, who ducks behind a barrel.", 4, "Ada waves at Ben."),
     ("She takes the lamp, then blows it out.", 4, "She takes the lamp."),
-    ("He lifts a hatch, but finds only straw.", 4, "He lifts a hatch."),
     # Clauses without a comma.
     ("The old sailor mends a net while gulls circle the mast.", 6, "The old sailor mends a net."),
-    ("She shakes her head as Ben climbs the wall.", 4, "She shakes her head."),
     ("Ada yanks the rope and the bell crashes to the floor.", 4, "Ada yanks the rope."),
     ("She chases the boy who stole her purse.", 4, "She chases the boy."),
     # Participles and phrases.
     ("He crosses the yard holding a lantern.", 4, "He crosses the yard."),
     ("She grabs a coat from the hook.", 4, "She grabs a coat."),
-    ("Ben wipes his face with a rag.", 4, "Ben wipes his face."),
     ("A searchlight reveals a swarm of bats fleeing past the tower.", 7, "A searchlight reveals a swarm of bats."),
     ("He shows her a box done up in a bow.", 7, None),
-    ("Ada grapples with Ben, trying desperately to stop him.", 6, "Ada grapples with Ben."),
     # Verbs that are not whole without where something goes, or what is to be done.
     ("The wires plug themselves into the wall.", 4, None),
     ("Ben warms himself at the open fire.", 3, "Ben warms himself."),
     ("The beast leaps, forcing her to climb a mast.", 5, "The beast leaps."),
     ("Ada cracks a thief over the head.", 5, None),
-    ("The sailor steers his boat along the bank into the reeds.", 8, "The sailor steers his boat along the bank."),
     ("Ada reaches out to touch his hair.", 3, "Ada reaches out."),
     ("He sets the tray on the table with a sigh.", 8, "He sets the tray on the table."),
     # What leads in.
@@ -63,10 +53,8 @@ FITS = [
     ("Outside, the snow covers the roofs.", 5, "The snow covers the roofs."),
     ("Ada, in a torn dress, limps home.", 3, "Ada limps home."),
     # Lists.
-    ("He drops the sack, climbs the wall, and jumps.", 8, "He drops the sack and climbs the wall."),
     ("She packs a comb, a book, and a candle.", 7, "She packs a comb and a book."),
     ('She reads "Come home, all is well" and weeps.', 7, 'She reads "Come home, all is well".'),
-    ("Mr. Finch pays the driver, tips his hat, and leaves.", 5, "Mr. Finch pays the driver."),
 ]  # fmt: skip
 
 
@@ -79,41 +67,30 @@ def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: st
 @pytest.mark.parametrize(("text", "budget"), [
     # Nothing is cut in a phrase, and no verb loses what it needs.
     ("She puts the lamp on the table.", 4),
-    ("She hands the letter to Ben.", 4),
     ("He sends it crashing to the floor.", 4),
     ("She catches him stealing apples from the tree.", 3),
-    ("She picks up burning logs with tongs.", 4),
     ("She is covered with dust and feathers.", 4),
     ("The edge of the cliff crumbles under him.", 3),
     ("She works as a nurse in town.", 3),
     ("A tall, dark, silent stranger waits.", 4),
     ("He opens, with a tiny silver key, the box.", 5),
-    ("He wants to open the heavy door.", 4),
     ("Ben sees that the gate is open.", 4),
     ("Bow and arrow in hand, she waits there.", 4),
 ])  # fmt: skip
 def test_what_cannot_be_told_is_not_cut(text: str, budget: int) -> None:
-    found = fit_spoken(text, budget)
-    assert found is None, found
+    assert fit_spoken(text, budget) is None
 
 
 HANGING = re.compile(
-    r"\b(?:the|an?|of|and|or|with|to|his|their|who|that|as|while|is|are)\W*$|(?:^| )(?:and|,) *\.",
-    re.IGNORECASE,
+    r"(?i)\b(?:the|an?|of|and|or|with|to|his|their|who|that|as|while|is|are)\W*$|(?:^| )(?:and|,) *\."
 )
 
 
-@pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
 def test_human_ad_loses_no_verb_and_nothing_hangs() -> None:
-    with (SHARED / "cmd-ad/cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
-        texts = [
-            row["text"]
-            for row in csv.DictReader(file)
-            if count_words(row["text"]) >= 8 and "..." not in row["text"]
-        ]
-    fitted = [found.text for text in texts[::5] if (found := fit_spoken(text, int(count_words(text) * 0.75)))]
+    texts = [text for text in human_ad(6) if count_words(text) >= 8 and "..." not in text]
+    fitted = [found.text for text in texts if (found := fit_spoken(text, int(count_words(text) * 0.75)))]
     # Half of the lines can be shortened by a quarter (measured: 53 %).
-    assert len(fitted) > 0.45 * len(texts[::5])
+    assert len(fitted) > 0.45 * len(texts)
     assert [text for text in fitted if HANGING.search(text)] == []
     assert all(text[0].isupper() or not text[0].isalpha() for text in fitted)
 
@@ -170,7 +147,6 @@ def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None
 @pytest.mark.parametrize(("answer", "wrong"), [
     ("Emo hurries along the narrow bridge and looks back.", "at most 7 may be used"),
     ("Proog hurries along the narrow bridge.", "Keep who acts"),
-    ("Hurries along the narrow bridge, looking back.", "Keep who acts"),
     ("Emo and Proog hurry along the bridge.", '"Proog"'),
     ("Emo drinks coffee in a sunny garden.", "something else"),
     ("We see Emo on the narrow bridge.", "Nobody watches"),
@@ -180,9 +156,7 @@ def test_what_is_wrong_with_an_answer_is_told(answer: str, wrong: str) -> None:
     found = one(answer)
     assert found is not None
     assert wrong in " ".join(found.complaints)
-
-
-def test_a_rule_that_the_line_itself_breaks_is_not_held_against_the_answer() -> None:
+    # A rule that the line itself breaks is not held against the answer.
     wish = Wish("s1", "A man walks slowly along the long, dark corridor of the school.", 6)
     assert one("A man walks along the corridor.", wish=wish) == Answer("A man walks along the corridor.")
 
@@ -204,7 +178,6 @@ def test_the_second_question_goes_on_from_the_first() -> None:
     Reply("", "error", error="timed out"),
     Reply("I'm sorry, I can't help with that."),
     Reply("", "silent"),
-    Reply("{}"),
 ])  # fmt: skip
 def test_no_line_is_no_answer(bad: Reply) -> None:
     assert one(bad) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -20,7 +19,6 @@ from shotad.core import (
     WorkFolder,
     is_english,
     language_of,
-    languages,
     load_config,
 )
 from shotad.description import Engines, describe
@@ -42,14 +40,13 @@ from shotad.script import (
     spoken_words,
 )
 from tests.cli.program import FAKE
+from tests.describe.prompting import SHARED, human_ad
 from tests.media import FilmSpec, make_film
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 @pytest.mark.parametrize(("tag", "near"), [
-    ("german", "de"), ("Deutsch", "de"), ("deu", "de"), ("ger", "de"), ("portugese", "pt"), ("jp", "ja"),
-    ("chinese", "zh"), ("中文", "zh"), ("de-", "de"), ("zh-Hanz", "zh-Han"), ("de-XX", "de"), ("eng-US", "en"),
+    ("german", "de"), ("Deutsch", "de"), ("deu", "de"), ("portugese", "pt"), ("中文", "zh"), ("de-", "de"),
+    ("zh-Hanz", "zh-Han"), ("de-XX", "de"), ("eng-US", "en"),
 ])  # fmt: skip
 def test_a_tag_that_is_none_is_refused_with_the_nearest(tag: str, near: str) -> None:
     with pytest.raises(UsageError) as refused:
@@ -68,27 +65,21 @@ def test_no_tag_brings_it_down(tag: str) -> None:
     assert is_english(found.tag) == found.english
 
 
-def test_a_budget_is_never_nothing() -> None:
-    assert all(budget_in(tag, 1).number >= 1 for tag in languages())
-
-
 @pytest.mark.parametrize(("text", "tag", "english"), [
     ("Sie öffnet die Haustür und tritt hinaus.", "de", 8),
     ("她打开门，走了出去。", "zh-Hans", 7),
     ("彼女はドアを開けて外に出る。", "ja", 8),
     ("เธอเปิดประตูและเดินออกไป", "th", 8),
-    ("Она открывает дверь и выходит.", "ru", 6),
     ("वह दरवाज़ा खोलती है।", "hi", 5),
 ])  # fmt: skip
 def test_a_line_takes_about_as_long_as_its_english(text: str, tag: str, english: int) -> None:
     """Six or seven English words: She opens the (front) door and goes out."""
     assert spoken_words(text, tag) == english
-    assert 4 <= english <= 9
+    assert budget_in(tag, 1).number >= 1, "never nothing"
 
 
 @pytest.mark.parametrize(("text", "tag", "own"), [
     ("他打开门, 走进去.", "zh-Hans", "他打开门，走进去。"),
-    ("彼女は立ち, 歩く.", "ja", "彼女は立ち、歩く。"),
     ("वह खोलती है।.", "hi", "वह खोलती है।"),
     ('Devant " Chez Paul ".', "fr", 'Devant "Chez Paul".'),
     ("He waits, then goes.", "en", "He waits, then goes."),
@@ -99,14 +90,11 @@ def test_lines_have_the_signs_of_their_script(text: str, tag: str, own: str) -> 
 
 @pytest.mark.parametrize(("text", "tag", "found"), [
     ("Ann nods slowly.", "de", "English"),
-    ("He opens the door.", "ru", "English"),
     ("Sie sieht die Karte an und geht in das Haus.", "fr", "German"),
     ("Hun ser på kartet og går inn i huset.", "da", None),
-    ("Она открывает дверь.", "ru", None),
     ("Она открывает дверь.", "de", "Russian"),
     ("彼女はドアを開ける。", "zh", "Japanese"),
     ("她打开门，走了出去。", "ja", "Chinese"),
-    ("她打开门，走了出去。", "zh-Hant", None),
     ("On otvara vrata.", "sr", None),
     ("On otvara vrata.", "sr-Cyrl", "another script"),
     ('Auf dem Schild steht: "The end of the world is here".', "de", None),
@@ -117,22 +105,15 @@ def test_another_language_is_found(text: str, tag: str, found: str | None) -> No
     assert other_language(text, tag) == found
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the supplied data is not here")
 def test_human_ad_and_captions_are_told_apart() -> None:
     """95 of 100 English AD lines are found; of captions in eight languages hardly any is doubted."""
-    lines: list[str] = []
-    for path in sorted((DATA / "cmd-ad").glob("*.csv")):
-        with path.open(encoding="utf-8") as rows:
-            lines += [row["text_gt"] for row in csv.DictReader(rows) if row.get("text_gt")]
-    lines = lines[::7]
-    if not lines:
-        pytest.skip("the lines of CMD-AD are not here")
+    lines = human_ad(10)
     for tag in ("de", "fr", "es", "it", "ru"):
         found = sum(other_language(line, tag) is not None for line in lines)
         assert found >= 0.93 * len(lines), tag
     assert sum(other_language(line, "en") is not None for line in lines) <= 1
     doubted = total = 0
-    for path in sorted((DATA / "ad-text" / "able-player").glob("*.vtt")):
+    for path in sorted((SHARED / "ad-text" / "able-player").glob("*.vtt")):
         named = re.search(r"_([a-z]{2}(?:-br)?)\.vtt$", path.name)
         if named and named[1] != "en":
             texts = [cue.text for cue in read_cues(path)]
@@ -154,8 +135,6 @@ LONG = "Die Donaudampfschifffahrtsgesellschaft legt ab, während Menschen am Ufe
     ("de", LONG, 16, "Die Donaudampfschifffahrtsgesellschaft legt ab."),
     ("de", LONG, 8, None),
     ("de", "Er öffnet die Haustür. Draußen fällt Regen auf die Straße.", 10, "Er öffnet die Haustür."),
-    ("de-AT", "Sie geht hinaus in den Regen und weint.", 4, None),
-    ("zh-Hans", "他打开门。外面下雨了。", 6, "他打开门。"),
     ("zh-Hans", "他打开门，走进去。", 5, "他打开门。"),
     ("ja", "彼はドアを開ける。雨が降る。", 7, "彼はドアを開ける。"),
     ("zh-Hans", "他打开门走进去了然后坐下", 6, None),
@@ -181,9 +160,7 @@ def test_what_fits_is_said_in_time(text: str, budget: int, language: str) -> Non
 
 @pytest.mark.parametrize(("language", "text", "parts"), [
     ("de", "Er kommt am 3. Mai an. Öffnet er die Tür?", ["Er kommt am 3. Mai an.", "Öffnet er die Tür?"]),
-    ("ru", "Он входит. Она молчит.", ["Он входит.", "Она молчит."]),
     ("ar", "يدخل الرجل. هل تراه؟ لا.", ["يدخل الرجل.", "هل تراه؟", "لا."]),
-    ("hi", "वह आता है। वह जाती है।", ["वह आता है।", "वह जाती है।"]),
     ("es", "Entra. ¿Quién es?", ["Entra.", "¿Quién es?"]),
     ("de", "„Halt!“ ruft er.", ["„Halt!“ ruft er."]),
     ("en", "Dr. Who waits on May 3. A sign reads \"Stop. Go.\" He stops.", ["Dr. Who waits on May 3.", 'A sign reads "Stop. Go."', "He stops."]),

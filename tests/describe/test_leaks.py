@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from shotad.core import Description, Mark
 from shotad.description.leaks import clean
 from shotad.film import marks_for
+from tests.describe.prompting import human_ad
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 MARKS = tuple(marks_for([str(number) for number in range(25)]).values())
 NAMES = ("John", "Mary", "Ann", "Thom", "Celia", "Ann White")
 
@@ -29,50 +26,34 @@ def cleaned(
 TAKEN_OUT = (
     ('The woman circled in green picks up the phone.', 'The woman picks up the phone.'),
     ('The character in the red circle is sitting at the desk, while the character in the blue circle stands.', 'The character is sitting at the desk, while the other character stands.'),
-    ('The man in the red circle nods. The woman in the green circle smiles at the man in the red circle.', 'The man nods. The woman smiles at the man.'),
     ("John (circled in red) hands John's gun to Mary (circled in green).", "John hands John's gun to Mary."),
     ('The main characters are John, marked with a red circle, and Mary, marked with a green circle.', 'The main characters are John and Mary.'),
-    ('John, who is circled in red, kneels.', 'John kneels.'),
     ('In Shot 1, John is seen walking. In Shot 2, Mary sits.', 'John is seen walking. Mary sits.'),
     ('In [Shot 1, Shot 2], a man walks to a door and opens it.', 'A man walks to a door and opens it.'),
     ("Shot 2 shows a close-up of Ann's hand.", "Ann's hand."),
     ('Shot 0: A man stands at a window. [Shot 1]: He turns.', 'A man stands at a window. He turns.'),
-    ('A man stands at a window (Shot 0) and turns (Shot 1).', 'A man stands at a window and turns.'),
     ('A man stands at a window in Shot 0, and in Shot 1, he turns.', 'A man stands at a window and he turns.'),
     ('Ann, as seen in Shot 2, weeps.', 'Ann weeps.'),
     ('The video shows two men fighting in a bar.', 'Two men fighting in a bar.'),
     ('The scene takes place in a dark forest.', 'In a dark forest.'),
-    ('In the first frame, Ann opens a letter. In the second frame, she reads it.', 'Ann opens a letter. She reads it.'),
     ("The camera zooms in on Ann's face.", "Ann's face."),
     ('Ann walks into frame from the left.', 'Ann walks in from the left.'),
-    ('Ann is on the left side of the frame.', 'Ann is on the left side.'),
     ('Ann walks out of frame.', 'Ann walks away.'),
     ('We see a man with a gun.', 'A man with a gun.'),
     ('Shots 1 and 3 feature two soldiers.', 'Two soldiers.'),
     ('The man is labeled as red.', 'The man.'),
     ('The two characters in red and green circles hug.', 'The two characters hug.'),
-    ('The circled man kneels.', 'The man kneels.'),
     ('John [red] kneels.', 'John kneels.'),
     ('Red circle: John. Green circle: Mary.', 'John. Mary.'),
-    ('John: red circle', 'John.'),
     ('[Shot 0, Shot 1] Ann runs.', 'Ann runs.'),
-    ('Ann walks away as the camera zooms out.', 'Ann walks away.'),
     ('Ann runs. The shot label is in the top left corner.', 'Ann runs.'),
     ('There is a green circle around her head. She runs.', 'She runs.'),
-    ('The camera slowly pans left. She runs.', 'She runs.'),
-    ('The coloured circles tell who is who. She runs.', 'She runs.'),
     ('Thom (dashed red) runs to Celia (double blue).', 'Thom runs to Celia.'),
     ('Thom (red, tagged 22) kneels beside Celia (green, 23).', 'Thom kneels beside Celia.'),
-    ('Thom (23) sits down.', 'Thom sits down.'),
-    ('The character circled in double green picks up a gun.', 'The character picks up a gun.'),
     ('The man with a double-lined blue ellipse around his face nods.', 'The man nods.'),
-    ('The woman in the dashed circle laughs.', 'The woman laughs.'),
     ('Thom, marked with a red ellipse and the tag 22, sits down.', 'Thom sits down.'),
-    ('Celia, labelled "23", runs.', 'Celia runs.'),
     ('The man with tag 23 nods to Thom (tag 22).', 'The man nods to Thom.'),
     ('The tag "23" marks Celia. She runs.', 'She runs.'),
-    ('In the dashed red ellipse, Thom runs.', 'Thom runs.'),
-    ('A woman in a red dress (circled in green) dances.', 'A woman in a red dress dances.'),
 )  # fmt: skip
 
 
@@ -84,26 +65,18 @@ def test_what_leaked_is_taken_out_and_nothing_of_a_clean_text(text: str, expecte
 
 STAYS = (
     "She shoots. A gunshot is heard. He takes a shot at the target.",
-    "A shot rings out. The shot hits the wall.",
     "He shot 2 men.",
     "A red circle is painted on the target.",
-    "A date is circled in red on the calendar.",
     "A woman in a red dress sits beside a man in a blue shirt.",
-    "The children hold hands in a circle.",
     "He lifts the camera to his eye and takes a picture.",
-    "A security camera hangs above the door.",
     "He leans on the door frame. A picture frame falls.",
     "On a television screen, a video shows two men fighting.",
     "He steps inside, takes in the scene and closes the door.",
-    "They live in Red Square and on Green Street.",
-    "She loads a clip into the gun.",
     'A sign reads "Shot 2 is on the house".',
     "...and then he falls",
     "Thom in red bows.",
     "A white figure stands in the fog.",
-    "A dashed white line runs along the road.",
     "The road is marked with a double yellow line.",
-    "A man with a red circle tattoo waves.",
     "She hides him in the red box.",
     "The man with the number 23 on his back runs.",
     "Ann White laughs.",
@@ -115,22 +88,12 @@ def test_what_belongs_to_the_story_stays(text: str) -> None:
     assert cleaned(text) == (text, ())
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["The man in the red circle kneels.", "Red looks at Green.", "Ann (red) kneels.", "Ann (23) nods."],
-)
-def test_without_marks_colours_stay(text: str) -> None:
-    assert cleaned(text, ()) == (text, ())
-
-
 @pytest.mark.parametrize(("text", "named"), [
     ("Red looks at Green.", ("Red", "Green")),
     ("The red character pushes the green character.", ("The red character", "the green character")),
     ("Double red looks at Celia.", ("Double red",)),
     ("John looks at the red circle.", ("the red circle",)),
-    ("The line of the dashed ellipse has gaps.", ("the dashed ellipse",)),
     ("Tag 23 sits down.", ("Tag 23",)),
-    ("Ann remembers Shot 2.", ("Shot 2",)),
     ("The woman turns, and the clip ends with her.", ("the clip ends with",)),
 ])  # fmt: skip
 def test_what_cannot_be_taken_out_is_named(text: str, named: tuple[str, ...]) -> None:
@@ -138,7 +101,6 @@ def test_what_cannot_be_taken_out_is_named(text: str, named: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("text", [
-    "The man in the red ellipse shoves the man in the green ellipse.",
     "The man in the red ellipse shoves the man in the dashed red ellipse.",
     "The man in the red ellipse tagged 22 shoves the man in the red ellipse.",
     "The man tagged 22 shoves the man tagged 23.",
@@ -156,7 +118,9 @@ def test_the_third_keeps_the_mark_and_the_same_mark_is_the_same_man() -> None:
     assert cleaned(text) == ("The man sits. The man eats.", ())
 
 
-def test_boxes_go_where_people_are_marked_by_boxes_alone() -> None:
+def test_colours_stay_without_marks_and_boxes_go_where_people_are_marked_by_boxes_alone() -> None:
+    for text in ("The man in the red circle kneels.", "Red looks at Green.", "Ann (red) kneels."):
+        assert cleaned(text, ()) == (text, ())
     text = "The man in the red box nods."
     assert cleaned(text) == (text, ())
     assert cleaned(text, boxes=True) == ("The man nods.", ())
@@ -177,7 +141,6 @@ PIECES = (
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)))
 def test_any_text_can_be_cleaned(text: str) -> None:
     found, remains = cleaned(text)
@@ -192,10 +155,7 @@ def test_a_long_text_is_cleaned_in_good_time(noise: str) -> None:
     cleaned(noise * 300)
 
 
-@pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
 def test_human_ad_is_left_as_it_is() -> None:
-    with (SHARED / "cmd-ad/cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
-        texts = [row["text"] for row in csv.DictReader(file)][::4]
-    changed = [text for text in texts if cleaned(text, names=()) != (text, ())]
+    changed = [text for text in human_ad(4) if cleaned(text, names=()) != (text, ())]
     # What is changed speaks of the film's making: "An aerial view shows …".
     assert len(changed) <= 4

@@ -1,19 +1,32 @@
-"""Names: everybody is called what they are to be called, models are told about names that are not, and names of people
-are told from those of places, makes and titles."""
+"""Words of a line, without a parser. Names: everybody is called what they are to be called, models are told about names
+that are not, and names of people are told from those of places, makes and titles. Verbs, their forms and subjects."""
 
 from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
 from shotad.core import Character, Presence
-from shotad.description import spoken
+from shotad.description import head_of, spoken
 from shotad.description.checks import name_complaints
 from shotad.description.slotplan import Heard
-from shotad.script import cast_mentions, names_in, people_named, words_of
+from shotad.description.wording import verbs_of
+from shotad.script import (
+    LEMMAS,
+    PARTICIPLES,
+    cast_mentions,
+    gerunds,
+    lemma,
+    names_in,
+    people_named,
+    singular,
+    third,
+    words_of,
+)
+from shotad.script.english_words import participles
+from tests.describe.prompting import ANNOTATION, SHARED
 
 CELIA = Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "Sis"), pronoun="she")
 THOM = Character("thom", "Thom", "Thomas van Beek", ("Tommy",), pronoun="he")
@@ -24,7 +37,6 @@ CAST = (CELIA, THOM, BO, DEB)
 
 @pytest.mark.parametrize(("text", "said"), [
     ("Dr. Celia Smith enters.", "Celia enters."),
-    ("Celia Smith's hand, Smith’s hat.", "Celia's hand, Celia’s hat."),
     ("Mr. van Beek waits.", "Thom waits."),
     ("Sis' hat.", "Celia's hat."),
     # Only these.
@@ -33,17 +45,13 @@ CAST = (CELIA, THOM, BO, DEB)
     # Before the name is told.
     ("Bo smiles at Bo Jones's dog.", "The man in grey smiles at the man in grey's dog."),
     ("She waits. Captain Jones runs; Jones falls.", "She waits. The man in grey runs; the man in grey falls."),
-    ("The young Bo runs. He sees old Bo.", "The man in grey runs. He sees the man in grey."),
-    ("1. Main characters: Bo and Celia Smith", "1. Main characters: the man in grey and Celia"),
     # In quotation marks too, and in small letters, unless the film shows the name.
     ("\"Bo\" smiles at 'Bo Jones'.", "The man in grey smiles at the man in grey."),
-    ("“Come, Bo!” she calls.", "“Come, the man in grey!” she calls."),
     ("She gives bo jones a map.", "She gives the man in grey a map."),
     ("Words appear: “BO JONES”.", "Words appear: “BO JONES”."),
     ('"Bo" appears on a black ground. A ring is engraved "Bo".',) * 2,
     # Whoever's surname a model adds.
     ("Bo Finch runs.", "The man in grey runs."),
-    ("A LONE BO JONES waits.", "A LONE the man in grey waits."),
     # Nobody twice.
     ("Celia (Celia Smith) waves.", "Celia waves."),
     ("Celia, also known as Dr. Smith, waves.", "Celia waves."),
@@ -94,31 +102,25 @@ def test_a_name_from_nowhere() -> None:
     ((rule, text),) = told("She looks at Boris.")
     assert rule == "L7"
     assert text.startswith('"Boris" is not in the description.')
-    assert '"he", "she" or "they"' in text
     assert told("She looks at Boris.", description="Celia sees Boris.") == []
     assert told("She looks at Boris.", heard=[Heard("Boris", "spoken", 1.0)]) == []
     assert told("She looks at Boris.", told="The thief is called Boris.") == []
     assert told("Sie sieht Boris.", language="de") == []
-
-
-def test_a_misspelt_name_is_told_with_the_right_one() -> None:
+    # A misspelt one is told with the right one.
     ((_, text),) = told("He looks at Celiah.")
     assert 'If "Celia" is meant, write that' in text
 
 
 @pytest.mark.parametrize(("line", "names"), [
     ("She looks at Ann and Bo.", ("Ann", "Bo")),
-    ("Ann's hand shakes.", ("Ann",)),
     ("She takes Ann’s hand.", ("Ann",)),
     ("She meets Captain Ann Lee.", ("Ann Lee",)),
     ("Mrs. O'Hara-Smith waits.", ("O'Hara-Smith",)),
-    ("Captain Lee waits.", ("Lee",)),
     # Not in the middle of a sentence.
     ("Rain falls. Ann runs.", ()),
     ("She stops. “Run” is all he says.", ()),
     # No names of people or places.
     ("She reads a French book at Christmas.", ()),
-    ("Then He And She go.", ()),
     ("A poster of Tears of Steel hangs there.", ()),
     # Read from the screen.
     ('A sign reads "Turn Left At Smith Road".', ()),
@@ -133,9 +135,7 @@ def test_who_only_begins_sentences_is_named_where_two_lines_have_it_act() -> Non
     assert names_in(["Ann runs.", "He watches. Ann slowly falls."]) == ("Ann",)
     assert names_in(["Rain falls.", "Rain runs down the pane.", "Nothing moves.", "Nothing stirs."]) == ()
     assert names_in(["Dogs run.", "Dogs bark."]) == ()
-
-
-def test_first_name_of_somebody_known_is_not_repeated() -> None:
+    # The first name of somebody known is not repeated.
     assert names_in(["He sees Ann.", "He sees Bo."], "The thief is Ann Lee.") == ("Ann Lee", "Bo")
 
 
@@ -153,23 +153,18 @@ def test_names_of_the_note_go_first_in_its_order() -> None:
 
 @pytest.mark.parametrize(("line", "names"), [
     ("Boris smiles.", ["Boris"]),
-    ("Boris's hand shakes.", ["Boris"]),
     ("She kisses Boris Lee and runs.", ["Boris Lee"]),
     ("She follows Mr. Lee.", ["Mr. Lee"]),
     ("Boris and Olga walk on.", ["Boris", "Olga"]),
     ("In London's rain, Boris waits.", ["Boris"]),
     # Places, makes, titles.
     ("She flies to London.", []),
-    ("She walks down Baker Street.", []),
-    ("They are back at Tipton.", []),
     ("He parks a black Mercedes.", []),
     ("The Bronx burns.", []),
     ("A poster of Tears of Steel hangs there.", []),
     ("Her friend Boris waits.", []),
     # Words that begin a sentence.
-    ("Dogs bark.", []),
     ("Coloured lights reflect on the street.", []),
-    ("Dad smiles.", []),
     # Read from the screen.
     ('A sign reads "Boris Lee".', []),
     ("", []),
@@ -178,20 +173,17 @@ def test_people(line: str, names: list[str]) -> None:
     assert [line[start:end] for start, end in people_named(line)] == names
 
 
-CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
-
-
-@pytest.mark.skipif(not CMD_AD.exists(), reason="the published AD is not beside the repository")
+@pytest.mark.skipif(not ANNOTATION.exists(), reason="the published AD is not beside the repository")
 def test_on_published_descriptions() -> None:
     """Of the names that are in the films' cast lists, more than four in five are known for people's without
     the list."""
     casts = {
         film: tuple(Character(str(i), name, name) for i, name in enumerate(names))
-        for film, names in json.loads((CMD_AD / "cast.json").read_text()).items()
+        for film, names in json.loads((SHARED / "cmd-ad" / "cast.json").read_text()).items()
     }
     there = known = beside = 0
-    with (CMD_AD / "cmdad_anno.csv").open() as file:
-        for row in csv.DictReader(file):
+    with ANNOTATION.open() as file:
+        for row in list(csv.DictReader(file))[::3]:
             cast = casts[row["imdbid"]]
             spans = people_named(row["text"])
             for mention in cast_mentions(row["text"], cast):
@@ -199,4 +191,59 @@ def test_on_published_descriptions() -> None:
                 known += any(start < mention.end and mention.start < end for start, end in spans)
             beside += len(people_named(row["text"], words_of(cast).__contains__))
     assert known / there > 0.82
-    assert beside < 1500  # of which 36 were no people's when all were looked at
+    assert beside < 500  # of 1,500 in all lines 36 were no people's
+
+
+# Verbs
+
+
+FORMS = [
+    ("be", "is", "being", "been"),
+    ("carry", "carries", "carrying", "carried"),
+    ("go", "goes", "going", "gone"),
+    ("lie", "lies", "lying", "lain"),
+    ("flee", "flees", "fleeing", "fled"),
+    ("grab", "grabs", "grabbing", "grabbed"),
+    ("travel", "travels", "travelling", "travelled"),
+    ("taxi", "taxis", "taxiing", "taxied"),
+    ("take", "takes", "taking", "taken"),
+]
+
+
+@pytest.mark.parametrize(("base", "present", "gerund", "participle"), FORMS)
+def test_a_verb_has_its_forms(base: str, present: str, gerund: str, participle: str) -> None:
+    assert third(base) == present
+    assert gerunds(base)[0] == gerund
+    assert participle in participles(base)
+
+
+def test_a_form_leads_to_its_verb_or_its_singular_and_made_up_forms_are_none() -> None:
+    verbs = {"grabbing": "grab", "took": "take", "saw": "see", "lay": "lay", "bound": "bound", "was": "be",
+             "shone": "shine", "traveled": "travel", "teapot": "teapot"}  # fmt: skip
+    assert {form: lemma(form) for form in verbs} == verbs
+    nouns = {"boxes": "box", "ladies": "lady", "glass": "glass", "gas": "gas", "gulls": "gull"}
+    assert {noun: singular(noun) for noun in nouns} == nouns
+    wrong = [
+        "runned", "teared", "bended", "goed", "haved", "runing", "takeing", "squating", "bes", "gos",
+        "reseting", "unwraping", "begining",
+    ]  # fmt: skip
+    assert not set(wrong) & (set(LEMMAS) | PARTICIPLES)
+
+
+@pytest.mark.parametrize(("line", "head"), [
+    ("Slowly, Ann opens the old door.", ("ann", "open")),
+    ("Turning at the window, she smiles.", ("she", "smile")),
+    ("In the kitchen, the old man picks up a knife.", ("man", "pick")),
+    ("The pizza guy's jaw drops.", ("jaw", "drop")),
+    ("The old train stops at the gate.", ("train", "stop")),
+    ("Cut to black.", ("", "cut")),
+    ("Near the van, they wait.", ("they", "wait")),
+    ("Inside, a second pair of doors.", ("", "")),
+])  # fmt: skip
+def test_the_one_who_acts_and_what_is_done(line: str, head: tuple[str, str]) -> None:
+    assert head_of(line) == head
+
+
+def test_a_form_of_a_verb_is_a_noun_after_an_article_or_a_preposition() -> None:
+    assert verbs_of("She takes a walk with her watch in hand.") == {"take"}
+    assert verbs_of("He walks and watches.") == {"walk", "watch"}

@@ -101,9 +101,7 @@ class FakeEyes:
     also: Mapping[str, float] = field(default_factory=dict)
     smile: float = 0.55
     hand: bool = False
-
-    def __post_init__(self) -> None:
-        self.seen: list[float] = []
+    seen: list[float] = field(default_factory=list)
 
     def look(self, image: np.ndarray, seconds: float) -> FrameSightings:
         if self.trouble:
@@ -175,6 +173,9 @@ def test_a_person_in_the_slot_and_what_they_do_become_facts_and_text(facts_of: S
     told = [(f.count, f.deed, f.posture, f.since) for f in facts.people]
     assert told == [(1, None, None, 10.0), (1, "raises a hand", None, 11.5)]
     assert "raises a hand" in describe(facts)
+    # What the face does, too.
+    facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up"), smile=0.7))
+    assert [f.deed for f in facts.people] == [None, "smiles", "raises a hand"]
 
 
 def test_what_has_no_joints_of_a_person_is_none(facts_of: Seer) -> None:
@@ -203,16 +204,14 @@ def test_a_plain_face_that_fills_the_picture_is_a_person_without_joints(facts_of
 
 
 def test_who_is_small_beside_something_unclear_is_not_told(facts_of: Seer) -> None:
-    """A lone arm before guests of an inn: what a guest does is not what is seen there."""
+    """A lone arm before guests of an inn."""
 
     def both(second: float) -> list[Glimpse]:
         large, small = Box(0.0, 0.0, 0.5, 1.0), Box(0.7, 0.2, 0.8, 0.5)
         return [Glimpse(box, second, body=0.9) for box in (large, small)]
 
-    clip = clip_of(wall())
-    clear = FakeEyes(both)
-    assert facts_of(clip, clear).people[0].count == 2
-    arm = FakeEyes(both)
+    clip, arm = clip_of(wall()), FakeEyes(both)
+    assert facts_of(clip, arm).people[0].count == 2
     arm.poses = lambda track, images: [  # type: ignore[method-assign]
         pose("stands", g.seconds, score=0.9 if g.box.height < 0.5 else 0.2) for g in track.seen
     ]
@@ -234,16 +233,13 @@ def test_a_number_of_people_is_unsure_where_there_may_be_more(facts_of: Seer) ->
     assert [f.deed for f in moving.people if f.sure > 0.5] == ["raises a hand"]
 
 
-def test_what_a_face_does_is_told_with_what_the_body_does(facts_of: Seer) -> None:
-    facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up"), smile=0.7))
-    assert [f.deed for f in facts.people] == [None, "smiles", "raises a hand"]
-    assert "smiles" in describe(facts)
+def test_hands_and_a_place_are_told_of_where_nobody_is_seen(facts_of: Seer) -> None:
+    def things(eyes: FakeEyes) -> list[tuple[str, float | None]]:
+        return [(thing.name, thing.since) for thing in facts_of(clip_of(wall()), eyes).things]
 
-
-def test_hands_are_told_of_where_nobody_is_seen(facts_of: Seer) -> None:
-    (hand,) = facts_of(clip_of(wall()), FakeEyes(hand=True, lake=0.8)).things
-    assert (hand.name, hand.since) == ("hand", 10.0)
-    assert facts_of(clip_of(wall()), FakeEyes(one, hand=True)).things == ()
+    assert things(FakeEyes(hand=True, lake=0.8)) == [("hand", 10.0)]
+    assert things(FakeEyes(lake=0.8)) == [("lake", 10.0)]
+    assert things(FakeEyes(lake=0.3)) == things(FakeEyes(one, hand=True, lake=0.8)) == []
 
 
 def test_black_frames_are_not_searched(facts_of: Seer) -> None:
@@ -260,13 +256,6 @@ def test_something_that_moves_is_a_figure(facts_of: Seer) -> None:
     for i, picture in enumerate(frames):
         picture[50:100, 10 + 9 * i : 40 + 9 * i] = fur
     assert [f.movement for f in facts_of(clip_of(frames), nobody).figures] == ["right"]
-
-
-def test_a_place_is_told_where_nobody_is_seen(facts_of: Seer) -> None:
-    (place,) = facts_of(clip_of(wall()), FakeEyes(lake=0.8)).things
-    assert (place.name, place.since) == ("lake", 10.0)
-    assert facts_of(clip_of(wall()), FakeEyes(lake=0.3)).things == ()
-    assert facts_of(clip_of(wall()), FakeEyes(one, lake=0.8)).things == ()
 
 
 def test_what_somebody_wears_or_plays_is_told_beside_them(facts_of: Seer) -> None:
@@ -302,9 +291,10 @@ def test_who_turns_round_shows_a_face_and_who_turns_away_or_is_seen_from_behind_
 
 
 def test_weights_that_cannot_be_had_stop_the_run_and_another_failure_is_a_reply(facts_of: Seer) -> None:
+    clip, absent = clip_of(wall()), WeightsError("The weights yunet are not there.")
     with pytest.raises(WeightsError, match="yunet"):
-        facts_of.reply(clip_of(wall()), FakeEyes(trouble=WeightsError("The weights yunet are not there.")))
-    reply = facts_of.reply(clip_of(wall()), FakeEyes(trouble=EngineError("The eyes are shut.")))
+        facts_of.reply(clip, FakeEyes(trouble=absent))
+    reply = facts_of.reply(clip, FakeEyes(trouble=EngineError("The eyes are shut.")))
     assert (reply.finish, reply.error) == ("error", "The eyes are shut.")
     (reply,) = Observer(Config()).generate([Request("s00000000", ())])
     assert (reply.finish, "clip" in (reply.error or "")) == ("error", True)
@@ -345,12 +335,10 @@ def test_whose_face_was_recognised_has_a_name(facts_of: Seer) -> None:
     assert names(facts_of(clip, two, *both))[0] == (2, ("the woman in red", "Thom"))
 
 
-@pytest.mark.parametrize(
-    ("top", "bottom", "carried"), [(0.5, 0.6, [(0.5, 0.7)]), (0.7, 0.78, [(0.9, 1.0)]), (0.73, 0.9, []), (0.8, 0.9, [])]
-)  # fmt: skip
-def test_faces_are_carried_into_the_part_without_bars(top, bottom, carried):
-    found = known_faces([Sighting("thom", Box(0.2, top, 0.4, bottom), 1.0, 0.7)], Box(0.0, 0.25, 1.0, 0.75))
-    assert [(s.box.top, s.box.bottom) for s in found] == [pytest.approx(pair) for pair in carried]
+def test_faces_are_carried_into_the_part_without_bars() -> None:
+    boxes = [Box(0.2, top, 0.4, bottom) for top, bottom in ((0.5, 0.6), (0.7, 0.78), (0.73, 0.9), (0.8, 0.9))]
+    found = known_faces([Sighting("thom", box, 1.0, 0.7) for box in boxes], Box(0.0, 0.25, 1.0, 0.75))
+    assert [(s.box.top, s.box.bottom) for s in found] == [pytest.approx(p) for p in ((0.5, 0.7), (0.9, 1.0))]
 
 
 def test_a_face_that_no_detector_follows_is_told_with_no_more_than_is_known(facts_of: Seer) -> None:
@@ -371,21 +359,16 @@ def test_a_face_that_no_detector_follows_is_told_with_no_more_than_is_known(fact
 
 
 def person(**more: Any) -> PeopleFact:
-    basics: dict[str, Any] = {"shot": 1, "first": 1.0, "last": 3.0, "count": 1, "place": "left", "size": 0.6}
-    basics |= {"face": True, "movement": None, "enters": False, "leaves": False, "sure": 0.95}
-    return PeopleFact(**(basics | more))
+    return replace(PeopleFact(1, 1.0, 3.0, 1, "left", 0.6, True, None, False, False, 0.95), **more)
 
 
 def test_the_description_has_four_numbered_steps() -> None:
     facts = Facts(
-        current=(1, 2),
-        people=(person(framing="face", looks="left"), person(shot=2, count=3, movement="right", again=None)),
-        things=(ThingFact(2, "car", 2, "right", 0.9),),
+        (1, 2), (person(framing="face", looks="left"), person(shot=2, count=3, movement="right", again=None)),
+        things=(ThingFact(2, "car", 2, "right", 0.9),), light=(LightFact(1, "dark", "fade-out", 0.9),),
         texts=(TextFact(2, "COMING SOON", "title", 1.0, 2.0, 0.99),),
-        light=(LightFact(1, "dark", "fade-out", 0.9),),
-        motion=(MotionFact(1, "left", "much", 0.9),),
-        figures=(FigureFact(2, 1.0, 2.0, "right", 0.4, "up"),),
-    )
+        motion=(MotionFact(1, "left", "much", 0.9),), figures=(FigureFact(2, 1.0, 2.0, "right", 0.4, "up"),),
+    )  # fmt: skip
     assert describe(facts).splitlines() == [
         "1. Main characters: In Shot 1, one person on the left, the face close up. In Shot 2, three people on the left.",
         "2. Actions: In Shot 2, they move to the right. In Shot 2, a figure on the right moves up.",
@@ -401,13 +384,10 @@ NAMED = (Named("thom", "Thom", "he"), Named("red", "the woman in red", "she", na
 @pytest.mark.parametrize(("fact", "sentences"), [
     (person(names=NAMED[:1], framing="head and shoulders"), "Thom on the left, head and shoulders."),
     (person(names=NAMED[1:], movement="closer"), "The woman in red comes closer."),
-    (person(names=NAMED[:1], looks="right"), "Thom looks to the right."),
     (person(names=NAMED[:1], turns="left", clothes="red"), "Thom turns the head to the left."),
     (person(count=2, names=NAMED, posture="stands"), "Each of Thom and the woman in red stands."),
     (person(count=2, names=NAMED, facing=True), "Thom and the woman in red face each other."),
-    (person(count=2, names=NAMED[:1], facing=True), "Thom and one other person face each other."),
     (person(count=4, names=NAMED), "Thom, the woman in red and two other people on the left."),
-    (person(count=3, names=NAMED, movement="left"), "Thom, the woman in red and one other person move to the left."),
 ])  # fmt: skip
 def test_the_description_says_the_names(fact: PeopleFact, sentences: str) -> None:
     assert sentences in describe(Facts((1,), people=(fact,)))

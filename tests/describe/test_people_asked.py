@@ -1,4 +1,5 @@
-"""People of a clip in what is asked, shown, kept and judged: keys, painted frames, records, complaints."""
+"""People of a clip in what is asked, shown, kept and judged: prompts, names heard near it, keys, painted frames, records,
+complaints."""
 
 from __future__ import annotations
 
@@ -8,12 +9,49 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import NOBODY, Character, Mark, Presence, load_config
+from shotad.core import (
+    NOBODY,
+    Character,
+    Description,
+    Interval,
+    Mark,
+    Presence,
+    PromptSettings,
+    Utterance,
+    load_config,
+)
+from shotad.description.prompts import stage2_messages
+from shotad.description.slotplan import Heard, as_called, heard_names
 from shotad.description.stage1 import stage1_as_seen
-from tests.describe.prompting import ANN, CAST, MARKS, NORA, Model, people
-from tests.describe.talking import CLIP, ENGINE, asked1, asked2, line, look, plan, write
+from shotad.description.story import names_in_use
+from shotad.film import read_subtitles
+from tests.describe.prompting import (
+    ANN,
+    CAST,
+    CLIP,
+    ENGINE,
+    MARKS,
+    NORA,
+    SHARED,
+    Model,
+    asked1,
+    asked2,
+    bare,
+    config_of,
+    line,
+    look,
+    people,
+    plan,
+    plan_of,
+    stage1,
+    text_of,
+    write,
+)
 
 MEASURES = Model(wants_overlay=False, converses=False)
+
+
+GOOD = "Description:\n1. Main characters: Ann (red).\n2. Actions: Ann opens a gate."
 
 
 def key(presence: Presence, *how: str, engine: Model = ENGINE) -> str:
@@ -45,16 +83,18 @@ def test_frames_are_marked_for_a_model_where_the_faces_are() -> None:
         config = load_config(None, ("overlay.label=none", *how))
         return stage1_as_seen(CLIP, plan(presence), engine, config).images
 
-    bare, marked = seen_by(ENGINE, people()), seen_by(ENGINE, people("ann", "cy"))
-    differs = [bool((one != other).any()) for one, other in zip(bare, marked, strict=True)]
+    bare_frames, marked = seen_by(ENGINE, people()), seen_by(ENGINE, people("ann", "cy"))
+    differs = [bool((one != other).any()) for one, other in zip(bare_frames, marked, strict=True)]
     assert differs == [True, False, True, False]
-    assert bare.shape != CLIP.images.shape
-    assert (seen_by(ENGINE, people("ann", "cy"), "prompt.characters=current")[0] == bare[0]).all()
-    assert (seen_by(ENGINE, people("ann"), "overlay.characters=none") == bare).all()
+    assert bare_frames.shape != CLIP.images.shape
+    assert (seen_by(ENGINE, people("ann", "cy"), "prompt.characters=current")[0] == bare_frames[0]).all()
+    assert (seen_by(ENGINE, people("ann"), "overlay.characters=none") == bare_frames).all()
     assert (seen_by(MEASURES, people("ann")) == CLIP.images).all()
-
-
-GOOD = "Description:\n1. Main characters: Ann (red).\n2. Actions: Ann opens a gate."
+    # Where nothing is painted, shots are told in words.
+    assert (seen_by(ENGINE, people(), "overlay.label=text") == bare_frames).all()
+    told = asked1(people(), "overlay.label=text").request.messages[0].text
+    assert "Shot 0 is frames 1 to 2; Shot 1 is frames 3 to 4" in told
+    assert look(GOOD, how=("overlay.label=text",)).record["overlay"] == "text"
 
 
 def test_a_name_that_the_question_does_not_give_is_asked_again() -> None:
@@ -120,14 +160,139 @@ SITS = "Mr. Lee and a woman sit."
     ("Mr. Lee sits by Dr. Moe.", LEE, "Mr. Lee and Dr. Moe sit.", {"L13"}),
     ("Mr. Lee opens the old iron gate of the garden.", LEE, SITS, {"budget"}),
     ("The woman in red sits.", people("nora"), SITS, set()),
-    ("The woman in red sits.", NOBODY, SITS, {"pronoun"}),
     ("The woman sits.", people("nora"), SITS, {"pronoun"}),
     ("Nora sits.", people("nora"), SITS, {"L7"}),
     ("Bo sits.", people("ann"), SITS, {"L7"}),
-    ("Bo sits.", NOBODY, SITS, set()),
     ("Ann Lee sits.", people("ann"), "Ann sits.", {"L8"}),
     ("Rex follows her.", people("ann"), SITS, set()),
 ])  # fmt: skip
 def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, presence, described, rules):
     asked = replace(asked2(presence, described, "prompt.note=Rex is her dog."), description=described)
     assert {complaint.rule for complaint in asked.complaints(text)} == rules
+
+
+# In prompts, and names that were heard
+
+HEARD = (
+    Heard("Annie", "spoken", 9.0),
+    Heard("Max", "spoken", 9.5),
+    Heard("Bo", "speaker", 10.0),
+    Heard("Nora", "speaker", 12.0),
+)
+
+
+@pytest.mark.parametrize(("mark", "listed", "words"), [
+    (Mark("red"), "Ann (red)", ()),
+    (Mark("red", "double"), "Ann (double red)", ("two lines",)),
+    (Mark("red", "dashed", "22"), "Ann (dashed red, tagged 22)", ("has gaps", "number beside the circle")),
+])  # fmt: skip
+def test_marks_that_need_a_word_get_one(mark: Mark, listed: str, words: tuple[str, ...]) -> None:
+    for order in ("apart", "clip"):
+        prompt = text_of(stage1(presence=people("ann", marks={"ann": mark}), characters=order))
+        step = prompt.split("\n1. ")[1].split("\n")[0]
+        assert listed in step
+        told = [word for word in ("has gaps", "two lines", "number beside the circle") if word in step]
+        assert told == list(words)
+
+
+# Names that were heard
+
+
+def test_names_near_the_clip_are_hints_that_give_nothing_away() -> None:
+    text = text_of(stage1(heard=HEARD))
+    assert "\n- somebody says: Annie, Max\n- by the subtitles, these speak: Bo, Nora\n" in text
+    assert text.index("Max") < text.index("Tell briefly")
+    text = text_of(stage1(heard=HEARD, presence=people("ann")))
+    assert "somebody says: Ann, Max\n" in text
+    assert "these speak: Bo\n" in text
+    assert "Nora" not in text
+
+
+def test_a_hint_that_is_a_word_as_well_gives_nothing_away() -> None:
+    rose = Presence((replace(NORA, hidden=("Rose", "Rose Moe")),))
+    assert stage1(heard=(Heard("Rose", "spoken", 9.0),), presence=rose) == stage1()
+    assert names_in_use(["He sees Rose."], "", rose) == ()
+
+
+# Stage II
+
+STEPS = {"Main characters": "Ann Lee and Nora.", "Actions": "Annie hands Nora a cup. Nora Moe drinks."}
+SEEN = Description("s00010000", STEPS, "", "", "vlm")
+
+
+def stage2_asked(presence: Presence, **how: object) -> str:
+    settings = PromptSettings.model_validate({"example_count": 0, **how})
+    called = as_called(SEEN, presence, settings)
+    return bare(stage2_messages(called, plan_of("pc", presence=presence), config_of(settings))[1].text)
+
+
+def test_stage_2_is_told_what_to_call_whom_or_only_what_may_not_be_said_goes() -> None:
+    text = stage2_asked(people("ann nora"))
+    head = "\n\nWhat the people of this clip are called:\n"
+    assert f"{head}- Ann (she)\n- the woman in red (she), not named yet\n" in text
+    assert "Invent no names." in text
+    assert text.index("Invent no names") < text.index("\n\nDescription:\n")
+    assert "Ann and the woman in red." in text
+    assert "Ann hands the woman in red a cup. The woman in red drinks." in text
+    for name in ("Nora", "Annie", "Lee", "Moe"):
+        assert name not in text
+    text = stage2_asked(people("ann nora"), rules="paper")
+    assert "What the people" not in text
+    assert "Ann Lee and the woman in red." in text
+    assert "Annie hands the woman in red a cup. The woman in red drinks." in text
+
+
+def test_a_name_that_may_not_be_said_is_gone_without_a_descriptor_too() -> None:
+    for pronoun, said in (("she", "The woman"), ("he", "The man"), ("", "Somebody")):
+        hidden = Presence((replace(NORA, called="", full="", pronoun=pronoun),))
+        called = as_called(replace(SEEN, steps={"Actions": "Nora sits."}), hidden, PromptSettings())
+        assert called.steps["Actions"] == f"{said} sits."
+
+
+def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
+    lines = ["He looks at Max.", "Here comes Nora.", "She sees Bo Ek."]
+    assert names_in_use(lines, "", people("ann nora")) == ("Ann", "Bo", "Max")
+    assert names_in_use(lines, "") == ("Bo Ek", "Nora", "Max")
+
+
+FAMILY = (
+    Character("celia", "Celia", "Celia Smith", ("Sis",)),
+    Character("thom", "Thom", "Thom Lee"),
+    Character("bo", "the man in grey", "the man in grey", (), ("Bo",), named=False),
+)
+NEAR = Interval(100, 110)
+
+
+def said_at(start: float, text: str, speaker: str = "") -> Utterance:
+    return Utterance(Interval(start, start + 2), text, speaker=speaker)
+
+
+@pytest.mark.parametrize(("speech", "names"), [
+    ((said_at(85, "Thom!"), said_at(95, "Where is Thom?"), said_at(104, "Sis, wait!"), said_at(106, "Celia!")),
+     (Heard("Celia", "spoken", 104.0), Heard("Thom", "spoken", 95.0))),
+    ((said_at(102, "Go!", "Celia Smith"), said_at(106, "Thom!", "Thom and Boris")),
+     (Heard("Thom", "speaker", 106.0), Heard("Celia", "speaker", 102.0))),
+    ((said_at(104, "Bo! Bo!", "Bo"),), ()),
+], ids=["each once", "who speaks", "who may not be named yet"])  # fmt: skip
+def test_the_nearest_go_first(speech, names) -> None:
+    assert heard_names(speech, NEAR, FAMILY) == names
+
+
+def test_without_a_cast_labels_and_who_is_called() -> None:
+    speech = [
+        said_at(10, "Ann! Come here."),
+        said_at(14, "What do you want of me, Ann?"),
+        said_at(101, "Ann! The door is open."),
+        said_at(103, "Hello! Stop! We have to go now. Hello!", "Cy"),
+        said_at(106, "I saw Bo there, and he looked at Mrs. Lee."),
+    ]
+    assert {(h.name, h.how) for h in heard_names(speech, NEAR, ())} == {
+        ("Ann", "spoken"), ("Cy", "speaker"), ("Bo", "spoken"), ("Mrs. Lee", "spoken"),
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")
+def test_supplied_captions() -> None:
+    speech = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt")
+    names = {h.name for at in range(0, 600, 10) for h in heard_names(speech, Interval(at, at + 10), ())}
+    assert names == {"Emo", "Proog"}

@@ -21,10 +21,8 @@ from tests.describe.prompting import config_of, plan_of
 @pytest.mark.parametrize(("line", "statements"), [
     # One subject, several verbs.
     ("She opens the tin, looks inside, and drops it.", "She opens the tin. She looks inside. She drops it."),
-    ("He turns and slowly walks off.", "He turns. He slowly walks off."),
     ("They turn, stare, then run.", "They turn. They stare. They run."),
     ("Ann and Bo run to the gate and climb over it.", "Ann and Bo run to the gate. Ann and Bo climb over it."),
-    ("She stops but looks back.", "She stops. She looks back."),
     # Another subject.
     ("He opens the door and she enters.", "He opens the door. She enters."),
     ("She waits until he leaves.", "She waits. He leaves."),
@@ -35,6 +33,7 @@ from tests.describe.prompting import config_of, plan_of
     ("He stands between Ann and Bo and faces Cy.", "He stands between Ann and Bo. He faces Cy."),
     # Where.
     ("In the tower, she sits and reads.", "In the tower, she sits. She reads."),
+    ('She writes "Go, and run" on the wall and leaves.', 'She writes "Go, and run" on the wall. She leaves.'),
     # Several sentences, and repeats.
     ("He falls. Dr. Lee runs; she kneels!", "He falls. Dr. Lee runs. She kneels."),
 ])  # fmt: skip
@@ -46,7 +45,6 @@ def test_line_is_taken_apart(line: str, statements: str) -> None:
 @pytest.mark.parametrize("line", [
     "Night.",
     "He takes bread, eggs and milk.",
-    "She picks up shells and rocks.",
     "He passes chairs, a table that holds a lamp, and a bed.",
     "She sees him turn and run.",
     "He tries to open the door and escape.",
@@ -56,13 +54,6 @@ def test_line_is_taken_apart(line: str, statements: str) -> None:
 ])  # fmt: skip
 def test_line_that_is_one_statement_stays_whole(line: str) -> None:
     assert statements_of(line) == (line if line.endswith((".", '"')) else f"{line}.",)
-
-
-def test_quotation_stays_with_its_clause() -> None:
-    assert statements_of('She writes "Go, and run" on the wall and leaves.') == (
-        'She writes "Go, and run" on the wall.',
-        "She leaves.",
-    )
 
 
 def test_statements_use_the_lines_own_words() -> None:
@@ -85,23 +76,15 @@ Y, N, U = True, False, None
 
 def test_question_numbers_the_statements_and_names_the_shots() -> None:
     (system, user), schema = verify_messages(TWO, plan_of("pcc"), config_of())
-    assert (system.role, user.role) == ("system", "user")
-    assert not system.with_clip
-    assert user.with_clip
-    assert "\n1. She opens the tin.\n2. She drops it.\n" in user.text
+    assert [(one.role, one.with_clip) for one in (system, user)] == [("system", False), ("user", True)]
     assert user.text.count("[Shot 1, Shot 2]") == 2
-    assert "clip from a movie" in user.text
-    assert "top left corner" in user.text
-    assert '{"1": "...", "2": "..."}' in user.text
-    for word in ('"yes"', '"no"', '"cannot tell"'):
-        assert word in user.text
+    for words in ("\n1. She opens the tin.\n2. She drops it.\n", "clip from a movie", "top left corner",
+                  '{"1": "...", "2": "..."}', '"yes"', '"no"', '"cannot tell"'):  # fmt: skip
+        assert words in user.text
     assert "$" not in user.text
-    assert json.loads(json.dumps(schema)) == {
-        "type": "object",
-        "properties": {k: {"type": "string", "enum": ["yes", "no", "cannot tell"]} for k in ("1", "2")},
-        "required": ["1", "2"],
-        "additionalProperties": False,
-    }
+    answer = {"type": "string", "enum": ["yes", "no", "cannot tell"]}
+    assert json.loads(json.dumps(schema["properties"])) == {"1": answer, "2": answer}
+    assert schema["required"] == ["1", "2"]
 
 
 @pytest.mark.parametrize(("answer", "verdicts"), [
@@ -116,18 +99,13 @@ def test_question_numbers_the_statements_and_names_the_shots() -> None:
     ('{"1": "yes", "2": "no', (Y, N)),
     # Lists and sentences.
     ("1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", (Y, N, U)),
-    ("Statement 1: yes. Statement 2: no.", (Y, N)),
-    ("1. She opens the tin: yes\n2. She drops it: no", (Y, N)),
-    ("Yes.", (Y,)),
     ("No, there is no tin.", (N,)),
     ("<think>1. no</think>{\"1\": \"yes\"}", (Y,)),
     # No clear no.
     ("No way to tell.", (U,)),
-    ("I cannot see it.", (U,)),
     ("1. yes\n1. no", (U,)),
     # Too few, too many, none at all.
     ('{"2": "no"}', (U, N)),
-    ("yes no yes", (U, U)),
     ("", (U, U)),
     ("[" * 5000, (U, U)),
 ])  # fmt: skip
@@ -153,11 +131,9 @@ def lengths(lines: list[str]) -> list[int]:
 
 @pytest.mark.parametrize(("words", "count", "expected"), [
     (10, 10, {9, 10, 11}),
-    (10, 12, {9, 10, 11}),
     (10, 13, {8, 9, 10, 11, 12}),
     (2, 10, {2, 3, 4}),
     (1, 4, {2}),
-    (30, 4, {20}),
     (30, 6, {19, 20}),
 ])  # fmt: skip
 def test_lengths_are_widened_a_word_at_a_time(words: int, count: int, expected: set[int]) -> None:
@@ -181,25 +157,15 @@ def test_published_draws_with_replacement_and_from_all_where_few_qualify() -> No
 # A user's own
 
 
-def own(tmp_path: Path, name: str, text: str, encoding: str = "utf-8") -> PromptSettings:
-    path = tmp_path / name
-    path.write_bytes(text.encode(encoding))
-    return PromptSettings(example_file=str(path))
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("column", COLUMNS)
 def test_csv_file_has_a_column_of_lines(tmp_path: Path, column: str, separator: str) -> None:
     path = tmp_path / "ads.CSV"
+    rows = [["id", column], ["1", "She runs, he falls; all\nsee it."], ["2", ""], ["3", "Rain."]]
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter=separator)
-        writer.writerows(
-            [["id", column], ["1", "She runs, he falls; all\nsee it."], ["2", ""], ["3", "Rain."]]
-        )
-    assert load_examples(PromptSettings(example_file=str(path))) == (
-        "She runs, he falls; all see it.",
-        "Rain.",
-    )
+        csv.writer(file, delimiter=separator).writerows(rows)
+    found = load_examples(PromptSettings(example_file=str(path)))
+    assert found == ("She runs, he falls; all see it.", "Rain.")
 
 
 @pytest.mark.parametrize(("name", "content", "complaint"), [
