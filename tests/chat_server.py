@@ -3,9 +3,7 @@
 ::
 
     with ChatServer(saved_model(model, tokenizer, folder)) as server:
-        ...            # server.url is the base URL (it ends in /v1), server.model what it serves
-        server.kill()  # as when the power fails
-        server.start() # at the same address
+        ...  # server.settings are what shotad is to be told
 
 What came in is read from the server's own log, so that nothing stands between it and who asks.
 """
@@ -15,7 +13,6 @@ from __future__ import annotations
 import copy
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -54,22 +51,18 @@ def saved_model(unpacked: Any, tokenizer: Any, target: Path) -> Path:
 
 
 class ChatServer:
-    """The server process. It can be killed and started again; its log goes on."""
+    """The server process."""
 
     def __init__(self, model: Path) -> None:
         self.model = str(model)
         self._folder = Path(tempfile.mkdtemp(prefix="shotad-chat-"))
         self._port = _free_port()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}/v1"
 
     @property
     def settings(self) -> tuple[str, ...]:
         """What `shotad` is to be told."""
-        return (f"openai.base_url={self.url}", f"openai.model={self.model}", "openai.timeout=200")
+        url = f"http://127.0.0.1:{self._port}/v1"
+        return (f"openai.base_url={url}", f"openai.model={self.model}", "openai.timeout=200")
 
     @property
     def log(self) -> str:
@@ -85,18 +78,6 @@ class ChatServer:
         return self.log.count('"POST /v1/chat/completions HTTP/1.1" 200')
 
     def __enter__(self) -> ChatServer:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self.kill()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def start(self) -> None:
-        assert self._process is None, "the server runs already"
         command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()", "serve"]
         command += [self.model, "--host", "127.0.0.1", "--port", str(self._port), "--device", "cpu"]
         command += ["--dtype", "float32", "--log-level", "info"]
@@ -107,13 +88,12 @@ class ChatServer:
             assert self._process.poll() is None, f"the server ended at its start:\n{self.log[-2000:]}"
             assert time.monotonic() < deadline, f"the server did not come up:\n{self.log[-2000:]}"
             time.sleep(0.1)
+        return self
 
-    def kill(self) -> None:
-        """Ends it at once, in the middle of whatever it does."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGKILL)
-            self._process.wait()
-            self._process = None
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _listens(self) -> bool:
         address = f"http://127.0.0.1:{self._port}/health"

@@ -1,4 +1,4 @@
-"""``shotad describe`` as a process of its own, on a tiny film with given slots, and what it leaves behind."""
+"""``shotad describe``, here or as a process of its own, on a tiny film with given slots, and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, make_film
 
 FILM = FilmSpec(frames=300, cuts=(60, 130, 200, 250))
@@ -38,7 +39,6 @@ class Run:
     out: Path
     settings: tuple[str, ...]
     slots: int = 3
-    flags: tuple[str, ...] = ()
 
     @property
     def words(self) -> list[str]:
@@ -48,7 +48,7 @@ class Run:
         given.write_text(f"start,end\n{rows}")
         words = ["describe", str(make_film(FILM).path), "--out", str(self.out), "--slots", str(given)]
         words += [word for setting in (*PLAIN, *self.settings) for word in ("--set", setting)]
-        return [*words, "--no-sheet", *self.flags]
+        return [*words, "--no-sheet"]
 
     def start(self, *more: str) -> subprocess.Popen[str]:
         """Starts it; the caller waits for it."""
@@ -57,13 +57,9 @@ class Run:
             command, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    def said(self, *more: str) -> Said:
-        """Runs it to its end."""
-        return ended(self.start(*more))
-
-    def report(self, *more: str) -> dict[str, Any]:
-        """Runs it to its end, which must be a good one; what it says to programs."""
-        return self.said("--json", *more).report()
+    def report(self, shotad: Shotad, *more: str) -> dict[str, Any]:
+        """Runs it here to its end, which must be a good one; what it says to programs."""
+        return report_of(shotad(*self.words, "--json", *more))
 
     def records(self, stage: str) -> dict[str, dict[str, Any]]:
         """The whole records of a stage so far, by slot. A line that is being written does not count."""
@@ -86,33 +82,20 @@ class Run:
         return [path.name for path in files if secret.encode() in path.read_bytes()]
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a run left behind: exit code, standard output, standard error."""
-
-    code: int
-    out: str
-    err: str
-
-    def report(self) -> dict[str, Any]:
-        """What it said to programs, at a good end: exit code 1 where every line failed, else 0."""
-        assert self.code in (0, 1), self.err[-3000:]
-        assert self.out, self.err[-3000:]
-        found: dict[str, Any] = json.loads(self.out)
-        states = [line["status"] for line in found.get("lines", ())]
-        assert self.code == int(bool(states) and set(states) == {"failed"}), self.err[-3000:]
-        return found
+def report_of(said: Said) -> dict[str, Any]:
+    """What a run said to programs, at a good end: exit code 1 where every line failed, else 0."""
+    assert said.code in (0, 1), said.err[-3000:]
+    assert said.out, said.err[-3000:]
+    found: dict[str, Any] = json.loads(said.out)
+    states = [line["status"] for line in found.get("lines", ())]
+    assert said.code == int(bool(states) and set(states) == {"failed"}), said.err[-3000:]
+    return found
 
 
 def ended(process: subprocess.Popen[str], wait: float = _WAIT) -> Said:
     """Waits for the end of a process, `wait` seconds at most."""
     out, err = process.communicate(timeout=wait)
     return Said(process.returncode, out, err)
-
-
-def answers(records: Mapping[str, Mapping[str, Any]]) -> int:
-    """How many calls these records tell of."""
-    return sum(len(record["tries"]) for record in records.values())
 
 
 def tokens(records: Mapping[str, Mapping[str, Any]]) -> tuple[int, int]:

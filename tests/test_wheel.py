@@ -1,4 +1,4 @@
-"""The wheel in a clean environment: it carries prompts, configs and manifest, and describes a film."""
+"""The wheel in a clean environment: it carries prompts, configs and manifest, describes a film and serves its page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import urllib.error
 import urllib.request
 import venv
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
@@ -41,12 +41,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shotad(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of a clean environment in which nothing but the wheel was installed."""
+    """The program of a clean environment in which nothing but the wheel, and what its page needs, was installed."""
     home = tmp_path_factory.mktemp("clean")
     venv.create(home)
     pip = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install", "--quiet"]
     # What is never loaded need not be compiled: that is most of the time.
-    subprocess.run([*pip, "--no-compile", str(wheel)], check=True, capture_output=True)
+    subprocess.run([*pip, "--no-compile", f"{wheel}[review]"], check=True, capture_output=True)
     return home / "bin" / "shotad"
 
 
@@ -64,29 +64,6 @@ def call(program: Path, *words: object) -> subprocess.CompletedProcess[str]:
         cwd="/",
         check=False,
     )
-
-
-PAGE = "/web/"
-"""Where the files of the page are served."""
-LINKS = re.compile(
-    r"""(?:href|src)="(/web/[^"]+)"|(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"|url\("?([^")]+)"?\)|["'`](/web/[^"'`$]+)["'`]"""
-)
-
-
-def linked(read: Callable[[str], str]) -> dict[str, str]:
-    """The files that the page needs, by their name: what it links to, and what those link to in turn."""
-    found: dict[str, str] = {}
-    due = ["index.html"]
-    while due:
-        name = due.pop()
-        if name in found:
-            continue
-        found[name] = read(name)
-        for groups in LINKS.findall(found[name]):
-            link = next(one for one in groups if one)
-            if not link.startswith(("data:", "#")):
-                due.append(PurePosixPath(link.removeprefix(PAGE)).as_posix())
-    return found
 
 
 @contextmanager
@@ -118,27 +95,27 @@ def test_the_wheel_carries_all_it_needs(wheel: Path) -> None:
     assert not [name for name in names if name.startswith(("tests/", "tools/", "benchmarks/"))]
 
 
-def test_the_installed_program_describes_a_film(shotad: Path, tmp_path: Path) -> None:
-    film = make_film(FilmSpec(frames=200, cuts=(100,))).path
-    done = call(shotad, "describe", film, "--out", tmp_path / "w", "--engine", "fake", "--json")
+def test_the_installed_program_describes_a_film_and_serves_its_page(shotad: Path, tmp_path: Path) -> None:
+    film, out = make_film(FilmSpec(frames=200, cuts=(100,))).path, ("--out", tmp_path / "w")
+    done = call(shotad, "describe", film, *out, "--engine", "fake", "--json", "--no-sheet")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counts"]["placed"] > 0
-    for engine in ("paper", "fake"):
-        without_torch = call(
-            shotad, "describe", film, "--out", tmp_path / "w", "--config", "paper", "--engine", engine
-        )
-        assert without_torch.returncode == 1
-        assert 'pip install "shotad[models]"' in without_torch.stderr
-    without_client = call(
-        shotad, "describe", film, "--out", tmp_path / "w", "--engine", "openai", "--set", "openai.model=any"
-    )
-    assert without_client.returncode == 1
-    assert 'pip install "shotad[openai]"' in without_client.stderr
-    settings = ("--set", "threads.features=grid", "--set", "scale.method=none")
-    plain = ("--config", "paper", "--engine", "fake", *settings)
-    assert call(shotad, "describe", film, "--out", tmp_path / "w", *plain).returncode == 0
-    listed = call(shotad, "models", "list")
-    assert "silero-vad" in listed.stdout
+    without_torch = call(shotad, "describe", film, *out, "--config", "paper")
+    assert without_torch.returncode == 1
+    assert 'pip install "shotad[models]"' in without_torch.stderr
+    with reviewing(shotad, tmp_path / "w") as address:
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        place = address.partition("?")[0]
+        page = browser.open(address, timeout=60)
+        assert page.url == place, "the token is taken out of the address"
+        assert "main.js" in page.read().decode()
+        web = ROOT / "shotad" / "review" / "web"
+        for file in web.iterdir():
+            assert browser.open(f"{place}web/{file.name}", timeout=60).read() == file.read_bytes()
+        view = json.load(browser.open(f"{place}api/film", timeout=60))
+        assert [line["text"] for line in view["lines"] if line["heard"]]
+        with pytest.raises(urllib.error.HTTPError, match="40[13]"):
+            urllib.request.urlopen(f"{place}api/film", timeout=60)
 
 
 def shown_in_readme() -> list[list[str]]:
@@ -181,28 +158,3 @@ def test_the_readmes_rounds(shotad: Path, tmp_path: Path, tmp_path_factory: pyte
         for p in (tmp_path / "w").iterdir()
         if p.suffix in (".json", ".jsonl") and "embeddings" in p.read_text()
     ]
-
-
-def test_the_installed_program_serves_the_review_page(shotad: Path, wheel: Path, tmp_path: Path) -> None:
-    film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "w"
-    done = call(shotad, "describe", film, "--out", folder, "--engine", "fake", "--no-sheet")
-    assert done.returncode == 0, done.stderr
-    without = call(shotad, "review", folder, "--no-open")
-    assert without.returncode != 0
-    assert "pip install 'shotad[review]'" in without.stderr
-    pip = [str(shotad.with_name("python")), "-m", "pip", "install", "--quiet", f"{wheel}[review]"]
-    subprocess.run(pip, check=True, capture_output=True)
-    with reviewing(shotad, folder) as address:
-        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        place = address.partition("?")[0]
-        page = browser.open(address, timeout=60)
-        assert page.url == place, "the token is taken out of the address"
-        html = page.read().decode()
-        files = linked(
-            lambda name: html if name == "index.html" else browser.open(f"{place}web/{name}").read().decode()
-        )
-        assert "main.js" in files
-        view = json.load(browser.open(f"{place}api/film", timeout=60))
-        assert [line["text"] for line in view["lines"] if line["heard"]]
-        with pytest.raises(urllib.error.HTTPError, match="40[13]"):
-            urllib.request.urlopen(f"{place}api/film", timeout=60)
