@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.film import Film, FrameStore, Grid, Picture, framestore as pack, open_film
+from shotad.core import FramePlan, Role
+from shotad.film import ClipPlan, Film, FrameStore, Grid, Picture, clips, framestore as pack, open_film
 from shotad.film.framestore import Keeper, Kept, LosslessKeeper, Pack
 from shotad.film.framing import OnePass
 from tests.decodes import counted_decodes, grid_pictures
@@ -200,6 +201,38 @@ def test_the_next_run_finds_what_a_killed_one_put_by(film: Film, tmp_path: Path)
         found = list(exact(film, tmp_path).pictures(FIRST[:-1]))
     assert same(found, alone(film, FIRST[:-1]))
     assert decodes.frames == 0
+
+
+# Clips: one sorted pass serves all slots, each clip is handed out once and in order
+def plan(slot_id: str, *shots: Sequence[float]) -> ClipPlan:
+    return ClipPlan(slot_id, tuple(FramePlan(i, Role.CURRENT, np.array(s)) for i, s in enumerate(shots)))
+
+
+def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
+    asked: list[float] = []
+
+    def until(end: float, seconds: Sequence[float]) -> Iterator[Picture]:
+        """Pictures that show their own second."""
+        asked[:] = seconds
+        for second in seconds:
+            if second <= end:
+                yield Picture(second - 0.01, second, np.full((2, 4, 3), int(second), dtype=np.uint8))
+
+    found = dict(clips([plan("a", [1, 5], [6, 9]), plan("b", [4, 5], [6, 7])], partial(until, 1e9)))
+    assert asked == [1, 4, 5, 6, 7, 9]
+    assert found["a"].images[:, 0, 0, 0].tolist() == [1, 5, 6, 9]
+    assert found["a"].shot_numbers.tolist() == [0, 0, 1, 1]
+    assert found["b"].seconds.tolist() == pytest.approx([3.99, 4.99, 5.99, 6.99])
+    # Pictures are shared but never changed for another clip.
+    first, second = (clip for _, clip in clips([plan("a", [1]), plan("b", [1])], partial(until, 1e9)))
+    first.images[:] = 99
+    assert second.images.max() == 1
+    # A film that ends early shortens clips and leaves out empty ones.
+    found = dict(clips([plan("a", [1, 2], [6]), plan("b", [7, 8])], partial(until, 5)))
+    assert list(found) == ["a"]
+    assert found["a"].seconds.tolist() == pytest.approx([0.99, 1.99])
+    with pytest.raises(ValueError, match="at least one frame"):
+        ClipPlan("a", ())
 
 
 # What is put on the disk is found, what is lost or damaged is not, whoever else writes

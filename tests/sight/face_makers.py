@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import Box, Image
+from shotad.core import Box, Image, OnnxGraph
 from shotad.sight import Embedding, Face
 from shotad.sight.faces import PAIRS, Following
-from tests.sight.onnx_files import Node, write_onnx
 
 Seen = tuple[Face, Embedding]
 
@@ -73,34 +72,34 @@ def tiny_scrfd(path: Path) -> Path:
 
     The score of a place is the mean of the red channel over one stride.
     """
-    nodes, constants, outputs = [], {}, {}
+    graph, gives = OnnxGraph(), {}
     for stride in (8, 16, 32):
-        places = (640 // stride) ** 2
         weights = np.zeros((1, 3, stride, stride), np.float32)
         weights[0, 0] = 1 / stride**2
-        constants[f"red{stride}"] = weights
-        constants[f"edges{stride}"] = np.tile(np.array(EDGES, np.float32), (2 * places, 1))
-        constants[f"points{stride}"] = np.tile(np.array(POINTS, np.float32), (2 * places, 1))
-        nodes += [
-            Node("Conv", ("input", f"red{stride}"), f"mean{stride}", {"strides": (stride, stride)}),
-            Node("Sub", (f"mean{stride}", "later"), f"second{stride}"),
-            Node("Concat", (f"mean{stride}", f"second{stride}"), f"both{stride}", {"axis": 1}),
-            Node("Transpose", (f"both{stride}",), f"last{stride}", {"perm": (0, 2, 3, 1)}),
-            Node("Reshape", (f"last{stride}", "column"), f"score{stride}"),
-            Node("Identity", (f"edges{stride}",), f"edge{stride}"),
-            Node("Identity", (f"points{stride}",), f"point{stride}"),
-        ]
-        for kind in ("score", "edge", "point"):
-            outputs[kind, stride] = f"{kind}{stride}"
-    constants["later"] = np.array([LATER], np.float32)
-    ordered = [outputs[kind, stride] for kind in ("score", "edge", "point") for stride in (8, 16, 32)]
-    return write_onnx(
-        path, nodes, {**constants, "column": np.array([-1, 1])}, {"input": (1, 3, 640, 640)}, ordered
-    )
+        graph.add("Conv", f"mean{stride}", ["input"], [weights], strides=[stride, stride])
+        graph.add("Sub", f"second{stride}", [f"mean{stride}"], [np.array([LATER], np.float32)])
+        graph.add("Concat", f"both{stride}", [f"mean{stride}", f"second{stride}"], axis=1)
+        graph.add("Transpose", f"last{stride}", [f"both{stride}"], perm=[0, 2, 3, 1])
+        gives[graph.add("Flatten", f"score{stride}", [f"last{stride}"], axis=4)] = ("n", 1)
+        for name, values in (("edge", EDGES), ("point", POINTS)):
+            rows = np.tile(np.array(values, np.float32), (2 * (640 // stride) ** 2, 1))
+            gives[graph.add("Identity", f"{name}{stride}", [], [rows])] = ("n", len(values))
+    path.write_bytes(graph.model({"input": (1, 3, 640, 640)}, gives))
+    return path
 
 
 def tiny_arcface(path: Path) -> Path:
     """A recogniser with ArcFace's input, whose embedding is the face in 4 x 4 pixels."""
-    pool = Node("AveragePool", ("input",), "small", {"kernel_shape": (28, 28), "strides": (28, 28)})
-    nodes = [pool, Node("Flatten", ("small",), "vector")]
-    return write_onnx(path, nodes, {}, {"input": (1, 3, 112, 112)}, ["vector"])
+    graph = OnnxGraph()
+    graph.add("AveragePool", "small", ["input"], kernel_shape=[28, 28], strides=[28, 28])
+    graph.add("Flatten", "vector", ["small"])
+    path.write_bytes(graph.model({"input": (1, 3, 112, 112)}, {"vector": (1, 48)}))
+    return path
+
+
+def unfit(path: Path, side: int) -> Path:
+    """A model that gives back what it is given."""
+    graph, shape = OnnxGraph(), (1, 3, side, side)
+    graph.add("Identity", "same", ["input"])
+    path.write_bytes(graph.model({"input": shape}, {"same": shape}))
+    return path

@@ -1,33 +1,35 @@
-"""Text in one picture: the arithmetic on made-up maps, and the models on rendered and real pictures."""
+"""Text in one picture: the arithmetic on made-up maps, the models on rendered pictures; and where credits begin."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 
 import cv2
 import numpy as np
 import pytest
-from PIL import Image as Picture, ImageDraw, ImageFont
+from PIL import Image as Pillow, ImageDraw, ImageFont
 
 from shotad.core import Box, Image
-from shotad.sight import TextReader, text as text_room
+from shotad.film import Picture
+from shotad.sight import TextReader, credit_moments, find_credits, text as text_room
 from shotad.sight.text import TextLine, ctc_text, is_readable, is_word, straighten, text_quads, tidy
 
 ALPHABET = ("", "a", "b", "c", " ")
+READER = TextReader()
 
 
-def steps(path: str, **second: float) -> np.ndarray:
+def steps(path: str) -> np.ndarray:
     """Probabilities in which ``path`` is best at each step (``-`` the blank) at 0.9."""
     table = np.full((len(path), len(ALPHABET)), 0.001, np.float32)
     for step, letter in enumerate(path):
         table[step, 0 if letter == "-" else ALPHABET.index(letter)] = 0.9
-    for step, value in second.items():
-        table[int(step[1:]), len(ALPHABET) - 1] = value
     return table
 
 
 def card(
     text: str, size: int = 44, place: tuple[int, int] = (427, 240), light: int = 235, ground: int = 0
 ) -> Image:
-    picture = Picture.new("RGB", (854, 480), (ground,) * 3)
+    picture = Pillow.new("RGB", (854, 480), (ground,) * 3)
     font = ImageFont.load_default(size)
     ImageDraw.Draw(picture).text(place, text, font=font, fill=(light,) * 3, anchor="mm")
     return np.array(picture)
@@ -48,14 +50,10 @@ def test_faint_or_tiny_blobs_are_no_lines() -> None:
     assert len(text_quads(probability)) == 1
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [("aa-ab", "aab"), ("-a-b-c-", "abc"), ("ab cc", "ab c"), ("----", ""), ("a", "a"), ("a--a", "aa")],
-)
-def test_ctc_joins_repeats_and_drops_blanks(path: str, text: str) -> None:
-    read, score = ctc_text(steps(path), ALPHABET)
-    assert read == text
-    assert score == pytest.approx(0.9 if text else 0.0)
+def test_ctc_joins_repeats_and_drops_blanks() -> None:
+    for path, text in (("aa-ab", "aab"), ("-a-b-c-", "abc"), ("ab cc", "ab c"), ("----", ""), ("a--a", "aa")):
+        read, score = ctc_text(steps(path), ALPHABET)
+        assert (read, score) == (text, pytest.approx(0.9 if text else 0.0))
 
 
 def test_strips_cores_and_surroundings_of_lines() -> None:
@@ -154,22 +152,17 @@ def test_of_close_pictures_every_second_is_looked_at_but_near_a_line(
     assert models.looks == looks
 
 
-@pytest.fixture(scope="module")
-def reader() -> TextReader:
-    return TextReader()
-
-
 def sure(lines: tuple[TextLine, ...]) -> list[str]:
     return [line.text for line in lines if line.score >= 0.9]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [18, 28, 44, 80])
+@pytest.mark.parametrize("size", [18, 44, 80])
 @pytest.mark.parametrize("text", ["THE LAST HARBOUR", "Thirty years later", "Paris, 1943"])
-def test_rendered_lines_are_read_with_their_spaces(reader: TextReader, text: str, size: int) -> None:
-    assert sure(*reader.read_all([card(text, size)])) == [text]
-    assert sure(*reader.read_all([card(text, size, light=70, ground=40)])) == [text], "low contrast"
-    assert sure(*reader.read_all([np.maximum(card(text, size, light=255), scenery(4) // 2)])) == [text]
+def test_rendered_lines_are_read_with_their_spaces(text: str, size: int) -> None:
+    assert sure(*READER.read_all([card(text, size)])) == [text]
+    assert sure(*READER.read_all([card(text, size, light=70, ground=40)])) == [text], "low contrast"
+    assert sure(*READER.read_all([np.maximum(card(text, size, light=255), scenery(4) // 2)])) == [text]
 
 
 def test_reading_order_is_by_rows_then_from_the_left() -> None:
@@ -205,8 +198,66 @@ def test_strokes_crumbs_and_mixtures_are_not(text: str) -> None:
     assert not is_readable(tidy(text))
 
 
-@pytest.mark.parametrize(
-    ("word", "expected"), [("l1l", False), ("2nd", True), ("U-571", True), ("a1b2c3", False), ("B2B", True)]
-)
-def test_words_with_digits(word: str, expected: bool) -> None:
-    assert is_word(word) is expected
+def test_words_with_digits() -> None:
+    words = ("l1l", "2nd", "U-571", "a1b2c3", "B2B")
+    assert [is_word(word) for word in words] == [False, True, True, False, True]
+
+
+# Where end credits are looked for
+class ByLight(TextReader):
+    """Reads three lines where a picture is white and none where it is black."""
+
+    def read_all(self, images: Iterable[Image]) -> Iterator[tuple[TextLine, ...]]:
+        for image in images:
+            lines = [TextLine(f"Name {i}", Box(0.3, 0.1 + i / 5, 0.7, 0.2 + i / 5), 0.99) for i in range(3)]
+            yield tuple(lines) if image.mean() > 100 else ()
+
+
+def pictures(white_from: float, white_to: float = 1e9, asked: list[float] | None = None) -> object:
+    def read(seconds: Sequence[float]) -> Iterator[Picture]:
+        assert list(seconds) == sorted(set(seconds))
+        for second in seconds:
+            if asked is not None:
+                asked.append(second)
+            value = 255 if white_from <= second < white_to else 0
+            yield Picture(second, second, np.full((4, 4, 3), value, np.uint8))
+
+    return read
+
+
+def test_only_the_last_part_is_looked_at_and_a_roll_is_found_where_it_begins() -> None:
+    for end, number, first in ((60, 30, 30), (600, 100, 300), (7200, 300, 6300)):
+        moments = credit_moments(end)
+        assert (len(moments), moments[0], moments) == (number, first, sorted(moments))
+        assert moments[-1] < end
+    told: list[float] = []
+    found = find_credits(pictures(85.0), 100.0, ByLight(), told.append)  # type: ignore[arg-type]
+    assert found is not None
+    assert 85.0 <= found.start <= 86.0
+    assert found.end == pytest.approx(100.0)
+    assert len(told) == len(credit_moments(100.0))
+
+
+@pytest.mark.parametrize("start", [60.0, 61.5, 90.5])
+@pytest.mark.parametrize("length", [9.0, 17.5, 60.0])
+def test_halving_finds_the_same_roll_with_a_third_of_the_frames(start: float, length: float) -> None:
+    asked: list[float] = []
+    found = find_credits(pictures(start, start + length, asked), 100.0, ByLight(), lambda amount: None)  # type: ignore[arg-type]
+    moments = credit_moments(100.0)
+    white = [moment for moment in moments if start <= moment < start + length]
+    assert found is not None
+    assert found.start == white[0]
+    assert found.end == next((moment for moment in moments if moment > white[-1]), 100.0)
+    assert len(asked) == len(set(asked)) <= len(moments) / 3 + 3
+
+
+@pytest.mark.parametrize("alive", [False, True])
+def test_lines_that_stand_over_a_living_picture_are_no_credits(alive: bool) -> None:
+    def read(seconds: Sequence[float]) -> Iterator[Picture]:
+        for second in seconds:
+            image = np.full((180, 320, 3), 200, np.uint8)
+            image[120:170, 10:80] = round(second * 60) % 200 if alive else 90
+            yield Picture(second, second, image)
+
+    found = find_credits(read, 40.0, ByLight(), lambda amount: None)
+    assert (found is None) is alive

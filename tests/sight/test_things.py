@@ -10,15 +10,19 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
+import torch
 from ai_edge_litert.interpreter import Interpreter
+from torch import nn
 
-from shotad.core import MANY, Box, Image, Sighting, ThingFact, weights_file
+from shotad.core import MANY, Box, Image, Sighting, ThingFact, WeightsError, weights_file
 from shotad.film import open_film
 from shotad.sight import (
     KINDS,
     EfficientDet,
     Glimpse,
+    MobileNet,
     Person,
     Shift,
     SsdMobileNet,
@@ -290,7 +294,7 @@ def test_a_model_is_one_for_all_who_hold_it_and_threads_take_turns(monkeypatch: 
     path = Path(__file__)
     one, same = shared(LiteModel, path), shared(LiteModel, path)
     assert one is same
-    assert shared(LiteModel, path.with_name("test_hands.py")) is not one
+    assert shared(LiteModel, path.with_name("test_pose.py")) is not one
     with ThreadPoolExecutor(4) as pool:
         squares = [np.full((8, 8, 3), n, np.uint8) for n in range(12)]
         for square, (answer,) in zip(squares, pool.map(one, squares), strict=True):
@@ -304,3 +308,67 @@ def test_a_model_is_one_for_all_who_hold_it_and_threads_take_turns(monkeypatch: 
 def squeezed(picture: Image, side: int) -> Image:
     way = cv2.INTER_AREA if len(picture) > side else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(picture, (side, side), interpolation=way), np.uint8)
+
+
+# MobileNet, against torch
+STAGES = ((1, 4, 1, 1), (6, 4, 2, 2), (6, 6, 3, 2), (6, 6, 4, 2), (6, 8, 3, 1), (6, 8, 3, 2), (6, 10, 1, 1))
+"""As MobileNetV2's, but narrow: how far each block widens, its width, how many there are, the first's stride."""
+
+
+def layer(
+    into: int, out: int, wide: int, stride: int = 1, groups: int = 1, bends: bool = True
+) -> list[nn.Module]:
+    conv = nn.Conv2d(into, out, wide, stride, wide // 2, groups=groups, bias=False)
+    return [conv, nn.BatchNorm2d(out), *([nn.ReLU6()] if bends else [])]
+
+
+class Block(nn.Module):
+    def __init__(self, into: int, out: int, widens: int, stride: int, adds: bool) -> None:
+        super().__init__()
+        wide, self.adds = into * widens, adds
+        first = [nn.Sequential(*layer(into, wide, 1))] if widens > 1 else []
+        deep = nn.Sequential(*layer(wide, wide, 3, stride, wide))
+        self.conv = nn.Sequential(*first, deep, *layer(wide, out, 1, bends=False))
+
+    def forward(self, now: torch.Tensor) -> torch.Tensor:
+        return now + self.conv(now) if self.adds else self.conv(now)  # type: ignore[no-any-return]
+
+
+class Narrow(nn.Module):
+    """MobileNetV2 with torchvision's names of the layers and random weights, narrow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        blocks, into = [nn.Sequential(*layer(3, 4, 3, 2))], 4
+        for widens, out, count, stride in STAGES:
+            for i in range(count):
+                blocks.append(Block(into, out, widens, 1 if i else stride, i > 0))  # type: ignore[arg-type]
+                into = out
+        self.features = nn.Sequential(*blocks, nn.Sequential(*layer(into, 12, 1)))
+        self.classifier = nn.Sequential(nn.Dropout(), nn.Linear(12, 1000))
+        for tensor in self.state_dict().values():
+            if tensor.ndim == 1:
+                tensor.uniform_(0.5, 1.5)
+        self.eval()
+
+    def forward(self, square: Image) -> npt.NDArray[np.float32]:
+        levels = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+        now = ((torch.from_numpy(square) / 255 - levels[0]) / levels[1]).permute(2, 0, 1)[None]
+        odds: torch.Tensor = self.classifier(self.features(now).mean((2, 3)))
+        return odds.softmax(1)[0].detach().numpy()  # type: ignore[no-any-return]
+
+
+def test_a_file_of_bare_tensors_answers_as_torch_does_and_others_are_refused(tmp_path: Path) -> None:
+    path, narrow = tmp_path / "weights.pth", Narrow()
+    torch.save(narrow.state_dict(), path, _use_new_zipfile_serialization=False)
+    square = np.random.default_rng(3).integers(0, 255, (224, 224, 3), np.uint8)
+    network = MobileNet(path)
+    assert network.side == 224
+    sure = network.certainty(square)
+    assert np.ptp(sure) > 1e-4
+    np.testing.assert_allclose(sure, narrow(square), atol=1e-6)
+    for content in (b"", b"no weights", b"\x80\x02.", path.read_bytes()[:-4000]):
+        path.write_bytes(content)
+        with pytest.raises(WeightsError, match=r"weights\.pth cannot be loaded"):
+            MobileNet(path)
