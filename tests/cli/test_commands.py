@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -58,17 +59,11 @@ class Never(Early):
 
 @pytest.mark.parametrize(
     ("engine", "flags", "failed", "code"),
-    [(Never, (), 3, 1), (Never, ("--strict",), 3, 1), (Early, (), 2, 0), (Early, ("--strict",), 2, 3)],
+    [(Never, ("--strict",), 3, 1), (Early, (), 2, 0), (Early, ("--strict",), 2, 3)],
 )
 def test_slots_that_fail_are_told_and_decide_the_exit_code(
-    shotad: Shotad,
-    film: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    engine: type,
-    flags: tuple[str],
-    failed: int,
-    code: int,
-) -> None:
+    shotad, film, monkeypatch, engine, flags, failed, code
+):
     # This module is imported anew by the name under which the command line loads it.
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2]))
     slots = film.with_name("slots.csv")
@@ -89,9 +84,8 @@ def test_a_film_full_of_speech_says_why_it_has_no_slot(shotad: Shotad, film: Pat
     for command in (("describe", *fake, "--no-sheet"), ("slots", *fake[2:])):
         said = shotad(*command, film, "--subtitles", spoken)
         assert said.code == 0
-        assert "No slots in 12 s: speech fills 9" in said.out
-        assert "--detail rich" in said.out
-        assert "--extended" in said.out
+        for words in ("No slots in 12 s: speech fills 9", "--detail rich", "--extended"):
+            assert words in said.out
     rich = shotad("slots", film, "--subtitles", spoken, "--detail", "rich", *fake[2:])
     assert "shorter than 3 s. --extended" in rich.out
     assert "speech fills" not in shotad("slots", film, *FAKE[2:]).out
@@ -111,11 +105,10 @@ def test_shots_and_slots_alone(shotad: Shotad, film: Path) -> None:
     assert not list(film.with_suffix(".shotad").glob("frames.*"))
 
 
-@pytest.mark.parametrize("name", ["vtt", "srt", "csv", "dapt", "json"])
-def test_export_edit_import(shotad: Shotad, film: Path, tmp_path: Path, name: str) -> None:
-    shotad("describe", film, *FAKE)
-    target = tmp_path / f"edited.{name}"
-    assert shotad("export", film, "--format", name, "--out", target).code == 0
+def test_export_edit_import(shotad: Shotad, film: Path, tmp_path: Path) -> None:
+    shotad("describe", film, *FAKE, "--no-sheet")
+    target = tmp_path / "edited.csv"
+    assert shotad("export", film, "--format", "csv", "--out", target).code == 0
     assert shotad("export", "--check", target).code == 0
     text = target.read_text(encoding="utf-8")
     assert "Somebody crosses" in text
@@ -191,17 +184,16 @@ def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, 
     assert (tmp_path / "cut.shotad" / "track.json").is_file()
 
 
-@pytest.mark.parametrize("command", ["describe", "shots", "slots", "grammar"])
+@pytest.mark.parametrize("command", ["describe", "grammar"])
 def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(shotad, film, command):
     folder = film.with_suffix(".shotad")
-    assert shotad("describe", film, *FAKE).code == 0
+    assert shotad("describe", film, *FAKE, "--no-sheet").code == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     shutil.copy(make_film(FilmSpec(frames=240, cuts=(120,))).path, film)
     said = shotad(command, film, "--force", *(FAKE if command == "describe" else FAKE[2:]))
     assert said.code == 1
-    assert "another version of movie.mp4" in said.err
-    assert f"Move {folder} away" in said.err
-    assert "--out" in said.err
+    for words in ("another version of movie.mp4", f"Move {folder} away", "--out"):
+        assert words in said.err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -214,24 +206,19 @@ def test_programs_get_the_table_too(shotad: Shotad, film: Path) -> None:
     assert json.loads(said.out)["profile"]["rooms"]
 
 
-@pytest.mark.parametrize(
-    ("language", "reads", "told"), [("de", True, True), ("en-GB", True, False), ("de", False, False)]
-)
-def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(language, reads, told):
-    writes = FakeEngine(answer=plain_answer if reads else None)
-    config = load_config(None, ("engine=fake", f"language={language}"))
-    said = opening(config, Path("w"), Engines(FakeEngine(), writes))
-    assert (ONLY_ENGLISH.format(language=language) in said) is told
-
-
-PLAIN = (
-    "--set", "slots.find_credits=false", "--set", "speech.source=none", "--set", "shots.detector=adaptive", "--set", "threads.features=none",
-    "--set", "scale.method=none",
-)  # fmt: skip
+def test_that_prompts_are_english_is_told_where_another_language_is_asked_for() -> None:
+    for language, answer, told in (
+        ("de", plain_answer, True),
+        ("en-GB", plain_answer, False),
+        ("de", None, False),
+    ):
+        config = load_config(None, ("engine=fake", f"language={language}"))
+        said = opening(config, Path("w"), Engines(FakeEngine(), FakeEngine(answer=answer)))
+        assert (ONLY_ENGLISH.format(language=language) in said) is told
 
 
 def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, film: Path) -> None:
-    code, out, err = shotad("sheet", film, *PLAIN)
+    code, out, err = shotad("sheet", film, *FAKE[2:])
     assert code == 0, err
     folder = film.with_suffix(".shotad")
     assert out == f"{folder / 'overview.html'}\n"
@@ -245,7 +232,7 @@ def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(shotad, film, given
     """The one is drawn from kept frames, the other decodes the film; given slots are read exactly."""
     monkeypatch.chdir(film.parent)
     Path("slots.csv").write_text("start,end\n0.43,1.1\n3.01,5.2\n")
-    code, _, err = shotad("describe", film, "--engine", "fake", *PLAIN, *given, "--quiet")
+    code, _, err = shotad("describe", film, *FAKE, *given, "--quiet")
     assert code == 0, err
     page = film.with_suffix(".shotad") / "overview.html"
     drawn = page.read_bytes()
@@ -295,32 +282,17 @@ def test_an_estimate_fetches_nothing_and_says_what_it_left_out(shotad: Shotad, u
     assert not list(unfit.parent.glob("*.shotad/s*.json"))
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    time = Clock()
-    lines = room._Lines("Fetching weights", None, "B", time)
+    lines = room._Lines("Fetching weights", None, "B", itertools.count().__next__)
     for _ in range(25):
-        time.now += 1
         lines.advance(1e6)
     said = capsys.readouterr().err.splitlines()
     assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("90", 90), ("83.5", 83.5), ("1:23.5", 83.5), ("0:01:23,5", 83.5), ("1:00:00", 3600), (" 7 ", 7)],
-)
-def test_times_are_read(text: str, seconds: float) -> None:
-    assert asked_time(text) == seconds
-
-
-def test_times_are_written() -> None:
+def test_times_are_read_and_written() -> None:
+    read = {"90": 90, "1:23.5": 83.5, "0:01:23,5": 83.5, "1:00:00": 3600, " 7 ": 7}
+    assert {text: asked_time(text) for text in read} == read
     assert [duration(s) for s in (0, 59.6, 74, 3720)] == ["0 s", "1 min 0 s", "1 min 14 s", "1 h 2 min"]
 
 
@@ -343,15 +315,14 @@ def threads_line() -> str:
     return next(check["finding"] for check in checks if check["topic"] == "Threads")
 
 
-def test_pull_offline_says_why_and_what_to_do(cache: Path) -> None:
+def test_pull_offline_says_why_and_what_to_do_and_asks_nobody_for_what_is_here(
+    cache: Path, tmp_path: Path
+) -> None:
     done = invoked(models, "pull", "dinov2-base", "--plain")
     assert done.exit_code == 1
     assert "facebook/dinov2-base could not be fetched from the hub" in done.stderr
     assert "threads.features=grid" in done.stderr
     assert "0 of 1 here." in done.stdout
-
-
-def test_pull_of_what_is_here_asks_nobody(cache: Path, tmp_path: Path) -> None:
     folder = put_in_cache(cache, "facebook/dinov2-small", saved(tmp_path / "model"))
     done = invoked(models, "pull", "dinov2-small", "--plain")
     assert done.exit_code == 0

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from shotad.cli.main import cli
-from tests.cli.program import FAKE, Shotad
+from tests.cli.program import FAKE
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.evaluation.stage.stagefilm import write_film
 from tests.evaluation.story.storyfilms import READER, make_table, write_questions
@@ -44,11 +44,7 @@ FILES = {
     "human.csv": "id,film,start,end,text\na,f1,0,2,Ann opens the door.\nb,f1,10,12,Ben runs to the car.\n",
     "mine.csv": "id,text\n1,He runs.\n",
     "preds.jsonl": '{"id": "a", "text": "Ann opens a door."}\n{"id": "b", "text": "Ben runs."}\n',
-    "empty.jsonl": "",
-    "broken.jsonl": '{"id": "a", "text": \n',
-    "binary.jsonl": "\0\1\2binary",
     "strange.jsonl": '{"id": "x1", "text": "Another film."}\n',
-    "words.jsonl": '{"id": "a", "words": "Ann."}\n',
     "done.json": '{"films": []}',
     "steps.jsonl": '{"id": "tea", "system": "ann", "goal": "Make tea", "steps": ["Boil water."]}\n',
     "a.vtt": "WEBVTT\n\n00:01.000 --> 00:04.000\nAnn opens the door.\n",
@@ -66,7 +62,6 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILES.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text, encoding="utf-8")
-    (place / "noise.mkv").write_bytes(bytes(range(256)) * 40)
     film = make_film(FilmSpec(frames=300, cuts=(100, 200), sounds=(SoundSpec(duration=12.0),))).path
     for name in ("film.mp4", "fresh.mp4"):
         shutil.copy(film, place / name)
@@ -109,12 +104,10 @@ REFUSED = {
         ("empty.mp4 {fake}", 1, "empty.mp4"),
         ("text.mp4 {fake}", 1, "text.mp4"),
         ("list.mp4 {fake}", 1, "list.mp4"),
-        ("noise.mkv {fake}", 1, "noise.mkv"),
         ("empty", 1, "shotad batch empty"),
         ("fresh.mp4 --note none.txt", 1, "none.txt"),
         ("fresh.mp4 --config none.yaml", 1, "none.yaml"),
         ("fresh.mp4 --config nonsense", 2, "nonsense"),
-        ("fresh.mp4 --engine nonsense", 2, "nonsense"),
         ("fresh.mp4 --engine fak", 2, "Did you mean fake?"),
         ("fresh.mp4 --voice nonsense", 2, "nonsense"),
         ("fresh.mp4 {fake} --set slots.minimun=3", 2, "Did you mean slots.minimum?"),
@@ -123,7 +116,6 @@ REFUSED = {
         ("fresh.mp4 --out {new} --engine fake --audio-track 4", 1, "audio track 4"),
         ("fresh.mp4 --out {new} {fake} --subtitles none.srt", 1, "none.srt"),
         ("fresh.mp4 --out {new} {fake} --slots none.csv", 1, "none.csv"),
-        ("fresh.mp4 --out {new} {fake} --shots none.csv", 1, "none.csv"),
         ("fresh.mp4 --out {new} {fake} --shots empty.csv", 1, "empty.csv holds no shots."),
         ("fresh.mp4 --out {new} {fake} --shots late.csv", 1, "late.csv holds no shot inside the film"),
         ("fresh.mp4 --out {new} {fake} --shots mixed.csv", 1, "[0.000, 2.000) and [1.000, 3.000) overlap or are out of order."),
@@ -135,46 +127,36 @@ REFUSED = {
         ("film.mp4 s12345678", 2, "The nearest is s0"),
         ("film.mp4 99", 2, "lines are heard"),
         ("film.mp4 nonsense", 2, "neither an id nor a time"),
-        ("film.mp4 1 --engine fakee", 2, "Did you mean fake?"),
         ("film.mp4 1 --set slots.minimum=3", 2, "whole film"),
-        ("film.mp4 1 --set stage2.candidats=3", 2, "stage2.candidates"),
         ("film.mp4 1 --film none.mp4", 1, "none.mp4"),
         ("film.mp4", 2, "SLOT"),
     ],
     "render": [
         ("none.mp4", 1, "none.mp4"),
-        ("film.mp4 --voice nonsense", 2, "nonsense"),
         ("film.mp4 --voice fake --make song", 2, "nothing that can be made"),
         ("film.mp4 --voice fake --make ad --make mix --out x.wav", 2, "one file, but 2"),
         ("film.mp4 --voice fake --track none.json", 1, "none.json cannot be read"),
         ("film.mp4 --voice fake --film none.mp4", 1, "There is no film none.mp4"),
         ("film.mp4 --voice fake --ask", 1, "reads no prompts"),
         ("film.mp4 --voice fake --set slots.minimum=3", 2, "slots says nothing of how a track is spoken"),
-        ("film.mp4 --set mix.ducks=3", 2, "Did you mean mix.duck"),
     ],
     "review": [
-        ("none.mp4", 1, "none.mp4"),
         ("film.shotad --film nowhere.mp4", 1, "There is no film nowhere.mp4"),
         ("film.shotad --port 0", 2, "--port"),
-        ("film.shotad --port 70000", 2, "--port"),
         ("film.shotad --no-open --quiet", 2, "you would not see the address"),
         ("film.shotad --json --plain", 2, "exclude each other"),
     ],
     "sheet": [
-        ("none.mp4", 1, "none.mp4"),
         ("fresh.mp4 --film x.mp4", 2, "--film has no meaning"),
-        ("fresh.mp4 --film x.mp4 --out y", 2, "--film has no meaning"),
         ("film.shotad --out x", 2, "--out has no meaning"),
         ("fresh.mp4 --set threads.features=gird", 2, "grid"),
     ],
     "export": [
-        ("none.mp4", 1, "none.mp4"),
         ("film.mp4 --format srt --out /proc/x", 1, "/proc/x"),
         ("film.mp4 --format nonsense", 2, "nonsense"),
     ],
     "import": [("film.mp4 film.mp4 --format nonsense", 2, "nonsense")],
     "lint": [
-        ("none.mp4", 1, "none.mp4"),
         ("film.shotad --only L99", 2, "There is no rule 'L99'"),
         ("", 2, "There is nothing to check"),
         ("film.shotad --ignore L4:", 2, "names no rule"),
@@ -183,7 +165,6 @@ REFUSED = {
         *((f"scale --data pictures --backbone labels --out {{new}} {words}", 2, told) for words, told in (
             ("--set optim.rate=1", "There is no setting optim.rate. Did you mean optim.lr?"),
             ("--set epochs=0", "epochs = 0 cannot be used"),
-            ("--config nothing", "There is no config 'nothing'"),
             ("--backbone nothing", "net.backbone = 'nothing' is neither a name nor a folder"),
             ("--set compute.device=gpu", "compute.device = 'gpu' is no device"),
         )),
@@ -191,24 +172,18 @@ REFUSED = {
     "models": [("pull nonsense", 2, "nonsense")],
     "screenplay": [("none.mp4", 1, "Run shotad describe first")],
     "translate": [
-        ("none.mp4 --to de", 1, "none.mp4"),
         ("film.shotad --engine openai --to german", 2, "Did you mean de (German)?"),
         ("film.shotad --engine openai --to en", 2, "already"),
         ("film.shotad --to de --engine embedded", 1, "narrator reads no prompts and cannot translate"),
-        ("film.shotad --to de --engine openai --set translate.quotes=never", 2, "translate.quotes = 'never'"),
-        ("film.shotad --to de --engine fake", 1, "cannot translate"),
-        ("film.shotad --to de --engine opennai", 2, "Did you mean openai"),
         ("film.shotad --to de --engine openai --set slots.minimum=3", 2, "slots"),
     ],
     "voices": [
         ("--voice faek", 2, "Did you mean fake?"),
         ("--voice hibari:emma", 2, "emma"),
-        ("--say Hi --voice nope", 2, "no voice or kind of voices called 'nope'"),
         ("--say Hi --voice hibari --language de", 1, "speaks English, not 'de'"),
         ("--say … --voice fake", 2, "no word"),
         ("--say Hi --voice fake --out x.mp3", 2, "no .wav and no .flac"),
         ("--out x.wav", 2, "nothing to speak"),
-        ("--say Hi --voice fake --speed 9", 2, "voice.speed"),
         ("--say Hi --voice fake --lexicon none.txt", 1, "none.txt"),
         ("--say Hi --voice piper:/nowhere/x.onnx", 1, "piper"),
     ],
@@ -224,47 +199,30 @@ REFUSED = {
         ("name my.cast 2 Bo --reveal-at soon", 2, "--reveal-at 'soon' is no time. Write 00:12:30"),
         ("merge my.cast 1 ann", 1, "itself"),
         ("merge my.cast", 2, "There is nobody to merge."),
-        ("merge my.cast 1", 2, "There is nobody to merge."),
         ("merge my.cast 1 2 --undo", 2, "There is nobody to merge."),
         ("merge my.cast --undo", 1, "merge"),
         ("forget my.cast 1", 2, "Nothing was deleted: there is no terminal to ask on. Add --yes."),
-        ("forget my.cast", 2, "Give an id or a name, or --all for everybody."),
         ("forget my.cast 1 --all --yes", 2, "Give an id or a name, or --all for everybody."),
-        ("forget my.cast x --yes", 1, "nobody called 'x'"),
         ("forget my.cast 1 --yes --film-folder gone.shotad", 2, "gone.shotad is no work folder"),
         *((f"{words}", 1, "There is no cast gone.") for words in
-          ("show gone", "name gone 1 x", "merge gone 1 2", "forget gone 1")),
+          ("show gone", "forget gone 1")),
     ],
     "batch": [
         ("", 2, "No films are named"),
-        ("nothing.mp4", 1, "nothing.mp4"),
         ("empty", 1, "There are no films in empty"),
         ("--ray empty", 2, "--ray"),
         ("film.mp4 --jobs many", 2, "--jobs many"),
         ("film.mp4 --jobs 0", 2, "--jobs 0"),
-        ("film.mp4 --memory much", 2, "no size"),
         ("film.mp4 --min-free -1GB", 2, "--min-free: '-1GB' is no size"),
-        ("film.mp4 --memory 0", 2, "--memory 0"),
         ("film.mp4 --out film.mp4", 1, "film.mp4 is a file"),
-        ("film.mp4 --out film.mp4/below", 1, "film.mp4 is a file"),
         ("film.mp4 --engine fak", 2, "fake"),
-        ("film.mp4 --engine nonsense", 2, "nonsense"),
         ("film.mp4 --only-failed", 2, "shotad-batch.json"),
         ("film.mp4 --watch --only-failed --report done.json", 2, "--watch"),
         ("film.mp4 --cast none.cast", 1, "none.cast"),
-        ("film.mp4 --cast nobody", 1, "--cast"),
-        ("film.mp4 --frame-rate x", 2, "frame rate"),
-        ("film.mp4 --from 5 --to 4", 2, "after the start"),
-        ("film.mp4 --set slots.minimun=3", 2, "slots.minimum"),
-        ("film.mp4 --make film:xyz", 2, "xyz"),
         *((f"film.mp4 {words} {{fake}}", 1 if "gone" in words else 2, told) for words, told in (
             ("--ray --jobs 2", "--jobs holds for one machine"),
-            ("--ray --jobs auto", "--jobs holds for one machine"),
             ("--ray --retries 1", "--retries"),
-            ("--ray --min-free 2GB", "--min-free"),
-            ("--ray --memory 4GB", "--memory"),
             ("--ray --watch", "--watch"),
-            ("--ray --profile", "--profile"),
             ("--ray-config run.yaml", "--ray-config is for runs on a cluster"),
             ("--ray --ray-config wrong.yaml", "looking.least"),
             ("--ray --ray-config gone.yaml", "gone.yaml"),
@@ -272,12 +230,10 @@ REFUSED = {
     ],
     "predict": [
         ("none.yaml --root cmd --out x", 1, "none.yaml"),
-        ("nonsense --root cmd --out x", 2, "nonsense"),
         ("cmd-ad --root cmd --out x {fake} --shard 3/2", 2, "no shard"),
         ("cmd-ad --root cmd --out x {fake} --films tt9", 2, "tt9"),
         ("cmd-ad --root cmd --out x {fake} --config tv-ad", 2, "different datasets"),
         ("cmd-ad --root cmd --out x {fake} --cast-photos x", 2, "--cast-photos needs --cast-bank"),
-        ("cmd-ad --root cmd --out x {fake} --engine fakee", 2, "fakee"),
         ("cmd-ad --root cmd --out x {fake} --ids none.ids", 2, "is empty"),
         ("cmd-ad --root cmd --out x {fake} --ids far.ids", 2, "999"),
         ("cmd-ad --root cmd --out x {fake} --ids gone.ids", 1, "cannot be read"),
@@ -290,16 +246,13 @@ REFUSED = {
         ("steps none.jsonl --judge fake", 1, "none.jsonl cannot be read"),
         ("stage stage --engine fake", 2, "--task is missing"),
         ("stage stage --task questions", 2, "--engine is missing"),
-        ("stage stage --task questions --engine nobody", 2, "nobody"),
         ("stage empty --check", 1, "There is no film of STAGE"),
         ("cml labels", 2, "No engine is named"),
         ("cml --judge fake", 2, "No screenplay is named"),
-        ("inter-rater a.vtt a.vtt --tiou high", 2, "high"),
         ("inter-rater a.vtt a.vtt --tiou ''", 2, "holds no numbers"),
         ("inter-rater a.vtt a.vtt --tiou 1.5", 1, "1.5 is no tIoU"),
         ("inter-rater a.vtt a.vtt a.vtt", 2, "3 files were given"),
         ("compare labels labels", 1, "holds no report.json"),
-        ("compare labels labels", 1, "shotad evaluate ad has written"),
         ("threads labels --features grid --table --frames mid", 2, "--table"),
         ("threads labels --features grid --threshold 2", 2, "threads.threshold"),
         ("threads labels --features grid --frames both", 2, "both"),
@@ -310,28 +263,18 @@ REFUSED = {
         ("story films.csv --engine {reader} --questions q.jsonl --human Anna.human.vtt", 2,
          "--human has no meaning with a table"),
         ("story films.csv --engine {reader} --questions none.csv", 1, "none.csv cannot be read"),
-        ("story films.csv --engine nobody --questions q.jsonl", 2, "nobody"),
         *((f"ad human.csv --predictions preds.jsonl --plain {words}", code, told) for words, code, told in (
             ("--metrics cidr", 2, "Did you mean cider?"),
             ("--metrics ,", 1, "No metric is named"),
             ("--metrics cider,critic", 1, "critic cannot be measured: No cast lists"),
             ("--metrics llm-ad-eval", 1, "No judge is named"),
-            ("--metrics cider --shard 3/2", 2, "no shard"),
             ("--metrics cider --set measures.recal.k=2", 2, "Did you mean measures.recall.k?"),
-            ("--metrics cider --compare nothing", 1, "nothing holds no report.json"),
             ("--metrics cider --out human.csv", 1, "No report can be written into human.csv"),
-            ("--metrics cider --out human.csv/deep", 1, "No report can be written into"),
             ("--metrics cider --text-column words", 1, "no column 'words'"),
             ("--metrics cider,llm-ad-eval --judge nonsense", 2, "no engine called 'nonsense'"),
         )),
-        *((f"ad human.csv --metrics cider --predictions {name}.jsonl", 1, told) for name, told in (
-            ("none", "cannot be read"),
-            ("empty", "is empty"),
-            ("broken", "line 1, is no JSON"),
-            ("binary", "is no text"),
-            ("strange", "Nothing in strange.jsonl belongs to human"),
-            ("words", "Name the right one by --text-column"),
-        )),
+        ("ad human.csv --metrics cider --predictions none.jsonl", 1, "cannot be read"),
+        ("ad human.csv --metrics cider --predictions strange.jsonl", 1, "Nothing in strange.jsonl belongs to human"),
     ],
 }  # fmt: skip
 
@@ -355,14 +298,8 @@ FOLDER = "s3://me:hidden@described/x.shotad"
 @pytest.mark.parametrize("words", [
     ("describe", FOLDER),
     ("describe", "film.mp4", "--out", FOLDER, *FAKE),
-    ("render", FOLDER),
-    ("review", FOLDER),
-    ("export", FOLDER),
     ("export", "x.shotad", "--out", FOLDER),
     ("import", "x.shotad", FOLDER),
-    ("lint", FOLDER),
-    ("sheet", FOLDER),
-    ("translate", FOLDER, "--to", "de"),
     ("cast", "show", FOLDER),
     ("batch", "film.mp4", "--report", FOLDER),
 ])  # fmt: skip
@@ -382,15 +319,13 @@ PLAIN = "film.mp4"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="names must be UTF-8 there")
-@pytest.mark.parametrize("words", [(LATIN,), (PLAIN, "--out", os.fsdecode(b"out-\xe9"))])
-def test_a_single_film_is_refused_for_such_a_name_before_anything_is_written(
-    words: tuple[str, ...], shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(make_film(FilmSpec(frames=30)).path, tmp_path / PLAIN)
-    shutil.copy(tmp_path / PLAIN, tmp_path / LATIN)
+def test_a_single_film_is_refused_for_such_a_name_before_anything_is_written(shotad, tmp_path, monkeypatch):
+    for name in (LATIN, PLAIN):
+        shutil.copy(make_film(FilmSpec(frames=30)).path, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    found = shotad("describe", *words, *FAKE)
-    assert found.code == 1
-    assert "\\xe9" in found.err
-    assert "is not in UTF-8" in found.err
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([LATIN, PLAIN])
+    for words in ((LATIN,), (PLAIN, "--out", os.fsdecode(b"out-\xe9"))):
+        found = shotad("describe", *words, *FAKE)
+        assert found.code == 1
+        assert "\\xe9" in found.err
+        assert "is not in UTF-8" in found.err
+    assert {p.name for p in tmp_path.iterdir()} == {LATIN, PLAIN}
