@@ -16,21 +16,18 @@ from shotad.grammar.scale_data import SPLITS, ClipFile, Stills, load, open_pictu
 from tests.media import draw, read_number
 from tests.scale_pictures import LABELS, make_movieshots, write_shot
 
-LABEL = ("ECS", "CS", "MS", "FS", "LS")
 Tree = dict[str, Any]
 
 
-def shot(label: str | None, value: int = 9) -> Tree:
-    """An entry as published; ``value`` is deliberately of no use."""
-    entry: Tree = {"movement": {"label": "Motion", "value": 0}}
-    return entry if label is None else {"scale": {"label": label, "value": value}, **entry}
+def shot(label: str) -> Tree:
+    """An entry as published; the scale's ``value`` is deliberately of no use."""
+    return {"scale": {"label": label, "value": 9}, "movement": {"label": "Motion", "value": 0}}
 
 
-def films(first: int, count: int, shots: int = 5) -> Tree:
-    return {
-        f"tt{n:07d}": {f"{k:04d}": shot(LABEL[k % 5]) for k in range(shots)}
-        for n in range(first, first + count)
-    }
+def films(first: int, count: int) -> Tree:
+    """Films of five shots, one of each scale."""
+    shots = {f"{k:04d}": shot(label) for k, label in enumerate(LABELS.values())}
+    return {f"tt{n:07d}": dict(shots) for n in range(first, first + count)}
 
 
 def split_tree() -> Tree:
@@ -107,26 +104,20 @@ class TestNesting:
         assert data["trailer/tt0000000/0000"].scale is ShotScale.EXTREME_CLOSE_UP
         assert isinstance(data["trailer/tt0000000/0000"].source, ClipFile)
 
-    @pytest.mark.parametrize(
-        "tree",
-        [
-            [], {}, {"a": 1}, {"a": {"b": {"c": "d"}}}, {"x": {"scale": {"label": "CS"}}},
+    @pytest.mark.parametrize("tree", [
+        [], {"a": {"b": {"c": "d"}}}, {"x": {"scale": {"label": "CS"}}},
             {"dev": {"tt1": {"0001": shot("CS")}}}, {"tt1": {"one": shot("CS")}},
-            {"train": {"series": {"tt1": {"0001": shot("CS")}}}},
-        ],
-    )  # fmt: skip
+        {"train": {"series": {"tt1": {"0001": shot("CS")}}}},
+    ])  # fmt: skip
     def test_other_json_is_none(self, tmp_path: Path, tree: Any) -> None:
         assert load(write(tmp_path / "a.json", tree)) is None
 
 
 class TestFiles:
-    @pytest.mark.parametrize(
-        ("name", "kind"),
-        [
-            ("shot_{:04d}.mp4", ClipFile), ("{:04d}.mkv", ClipFile), ("shot_{}.MP4", ClipFile),
-            ("shot_{:04d}_img_0.jpg", Stills), ("{:04d}.png", Stills),
-        ],
-    )  # fmt: skip
+    @pytest.mark.parametrize(("name", "kind"), [
+        ("shot_{:04d}.mp4", ClipFile), ("{:04d}.mkv", ClipFile), ("shot_{}.MP4", ClipFile),
+        ("shot_{:04d}_img_0.jpg", Stills), ("{:04d}.png", Stills),
+    ])  # fmt: skip
     @pytest.mark.parametrize("place", ["trailer", "", "some/where"])
     def test_names_and_places(self, tmp_path: Path, name: str, kind: type, place: str) -> None:
         write(tmp_path / "v1_split_trailer.json", split_tree())
@@ -152,18 +143,15 @@ class TestChoice:
         assert "mine.json" in read_items(dataset, annotation="mine.json").layout
         with pytest.raises(DatasetError, match="There is no other.json"):
             read_items(dataset, annotation="other.json")
-        write(dataset / "v2_full_trailer.json", {"tt0000001": {"0000": shot(None)}})
+        write(dataset / "v2_full_trailer.json", {"tt0000001": {"0000": {"movement": {"label": "Motion"}}}})
         with pytest.raises(DatasetError, match="holds no shot scales"):
             read_items(dataset, annotation="v2_full_trailer.json")
 
 
-@pytest.mark.parametrize(
-    ("split", "film", "number", "label", "why"),
-    [
-        ("val", "tt0000007", "0002", "XLS", r"'XLS' \(1\); one is at trailer/tt0000007/0002"),
-        ("test", "tt0000001", "0004", "LS", r"trailer/tt0000001/0004 twice \(train and test\)"),
-    ],
-)
+@pytest.mark.parametrize(("split", "film", "number", "label", "why"), [
+    ("val", "tt0000007", "0002", "XLS", r"'XLS' \(1\); one is at trailer/tt0000007/0002"),
+    ("test", "tt0000001", "0004", "LS", r"trailer/tt0000001/0004 twice \(train and test\)"),
+])  # fmt: skip
 def test_labels_that_cannot_be(
     dataset: Path, split: str, film: str, number: str, label: str, why: str
 ) -> None:

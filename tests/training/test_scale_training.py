@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from shotad.core import (
     NoProgress,
     ShotadError,
     ShotScale,
-    Task,
     UsageError,
     WorkFolderError,
     load_settings,
@@ -105,7 +105,7 @@ def run(backbone: Path, pictures: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 @dataclass
-class Presence:
+class Presence(NoProgress):
     """A front end that does something at the n-th step, and keeps what it is told."""
 
     step: int
@@ -113,25 +113,17 @@ class Presence:
     notes: list[str] = field(default_factory=list)
     steps: int = 0
 
-    def task(self, name: str, total: float | None, unit: str) -> Task:
-        if name == "Training":
-            return _Counting(self)
-        return NoProgress().task(name, total, unit)
+    def task(self, name: str, total: float | None, unit: str) -> Any:
+        advance = self.advance if name == "Training" else lambda amount=1: None
+        return SimpleNamespace(advance=advance, done=lambda: None)
+
+    def advance(self, amount: float = 1) -> None:
+        self.steps += 1
+        if self.steps == self.step:
+            self.act()
 
     def note(self, text: str) -> None:
         self.notes.append(text)
-
-
-@dataclass
-class _Counting:
-    presence: Presence
-
-    def advance(self, amount: float = 1) -> None:
-        self.presence.steps += 1
-        if self.presence.steps == self.presence.step:
-            self.presence.act()
-
-    def done(self) -> None: ...
 
 
 def interrupt() -> None:
