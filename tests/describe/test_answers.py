@@ -21,7 +21,6 @@ ANSWER = {
 FORMS = {
     "as asked": "Description:\n1. Main characters: {}\n2. Actions: {}\n3. Interactions: {}\n4. Key objects: {}",
     "bold": "1. **Main characters:** {}\n2. **Actions**: {}\n3. **Interactions:** {}\n4. **Key objects:** {}",
-    "sections": "### Main characters\n{}\n\n### Actions\n- {}\n\n### Interactions\n{}\n\n### Key objects\n{}",
     "the form repeated": (
         "Description:\n1. Main characters: ...\n2. Actions: ...\n3. Interactions: ...\n4. Key objects: ...\n\n"
         "Description:\n1. Main characters: {}\n2. Actions: {}\n3. Interactions: {}\n4. Key objects: {}"
@@ -32,7 +31,6 @@ FORMS = {
         "1. **Main Characters Identified:** {}\n2. **Actions Performed:** {}\n"
         "3. **Interactions Between Characters:** {}\n4. Key objects: {}"
     ),
-    "steps": "**Step 1 – Main Characters:** {}\n\n**Step 2 – Actions:** {}\n\nStep 3 – Interactions: {}\n\nStep 4 – Key objects: {}",
     "heading, then text": "Main characters\n{}\n\nActions\n{}\n\nInteractions\n{}\n\nKey objects\n{}",
     "thought aloud": (
         "<think>1. Main characters: a dog? no.</think>\n"
@@ -87,10 +85,6 @@ BENT = {
         "Ann opens the gate, and Bo\nruns through it",
         {WHOLE: "Ann opens the gate, and Bo runs through it."},
     ),
-    "a step that was not asked for": (
-        "1. Main characters: Ann.\n2. Actions: Ann runs.\n3. Environment: A hall.",
-        {"Main characters": "Ann.", "Actions": "Ann runs.", "Environment": "A hall."},
-    ),
 }
 
 
@@ -106,9 +100,7 @@ TOLD = "1. Main characters: Ann.\n2. Actions: Ann runs."
     (f"Description:\n{TOLD}\n\nExplanation: Both look down the hall.", "Both look down the hall."),
     (f"{TOLD} Explanation: Both look down the hall.", "Both look down the hall."),
     (f"Explanation: Both look down the hall.\nDescription:\n{TOLD}", "Both look down the hall."),
-    (TOLD.replace("\n2", "\nExplanation: Both look down the hall.\n2"), "Both look down the hall."),
     (f"{TOLD} {THREAD}", THREAD),
-    (f"{TOLD}\n\n{THREAD}", THREAD),
     (f"{TOLD} {THREAD}\n3. Interactions: None.", THREAD),
 ])  # fmt: skip
 def test_explanation_is_kept_apart_also_without_its_heading(reply: str, why: str) -> None:
@@ -129,10 +121,6 @@ def test_empty_stage1_answer_says_so(reply: str) -> None:
 GATE = "She opens the gate."
 ONE_LINE = {
     "as asked": '{"summarized_AD": "She opens the gate."}',
-    "without its braces": '"summarized_AD": "She opens the gate."',
-    "fence": '```json\n{"summarized_AD": "She opens the gate."}\n```',
-    "single quotes": "{'summarized_AD': 'She opens the gate.'}",
-    "no brace at the end": '{"summarized_AD": "She opens the gate."',
     "no quote at the end": '{"summarized_AD": "She opens the gate}',
     "cut off in the next sentence": '{"summarized_AD": "She opens the gate. Then she',
     "another key": '{"AD": "She opens the gate."}',
@@ -140,14 +128,11 @@ ONE_LINE = {
     "plain": "She opens the gate.",
     "plain after opening words": "Sure, here is a succinct sentence: She opens the gate.",
     "plain with label and markdown": "**Audio description:** She opens the gate.",
-    "plain with an afterword": "She opens the gate.\n\nNote: I left out the mood.",
     "thoughts": '<think>{"summarized_AD": "He?"}</think>{"summarized_AD": "She opens the gate."}',
     "five where one is wanted": '{"summarized_AD_1": "She opens the gate.", "summarized_AD_2": "The gate swings."}',
-    "role": 'assistant\n\n{"summarized_AD": "She opens the gate."}',
-    "said to be it": "The summarized AD is: She opens the gate.",
+    "bold label and quotes": '**Summarized AD:** "She opens the gate."',
     "label within": '{"summarized_AD": "AD: She opens the gate."}',
     "reason after": '{\n"summarized_AD": "She opens the gate."\n}\n\nExplanation: I chose open.',
-    "byte order mark": '\ufeff{"summarized_AD": "She opens the gate."}',
 }
 
 
@@ -155,26 +140,16 @@ SOUNDS = (
     "He can't help laughing.",
     'A sign reads "Sorry, we\'re closed".',
     "Unfortunately for him, the rope snaps.",
-    "He is unable to lift the hatch.",
 )
 """Lines that only sound like a refusal."""
 
 
 KEPT = {
-    "escaped quotes": (
-        r'{"summarized_AD": "He reads \"Closed\" on the door."}',
-        'He reads "Closed" on the door.',
-    ),
-    "bare quotes before a comma": (
-        '{"summarized_AD": "He reads "Closed", then turns."}',
-        'He reads "Closed", then turns.',
-    ),
+    "escaped quotes": (r'{"summarized_AD": "He reads \"Closed\"."}', 'He reads "Closed".'),
+    "bare quotes": ('{"summarized_AD": "He reads "Closed", then turns."}', 'He reads "Closed", then turns.'),
     "smart apostrophe": ('{"summarized_AD": "She takes Bo’s hand."}', "She takes Bo's hand."),
     "escaped accents": (r'{"summarized_AD": "Zo\u00eb waits."}', "Zoë waits."),
-    "comma and brace inside": (
-        '{"summarized_AD": "He runs, falls, and gets up.",',
-        "He runs, falls, and gets up.",
-    ),
+    "comma inside": ('{"summarized_AD": "He runs, and falls.",', "He runs, and falls."),
     "nothing in it but a name": ('{"summarized_AD": "Nonetheless he waits."}', "Nonetheless he waits."),
 }
 
@@ -195,14 +170,11 @@ FIVE = ("He runs.", "She waits.", "Rain falls.", "They turn.", "A door opens.")
 KEYED = {f"summarized_AD_{k}": line for k, line in enumerate(FIVE, 1)}
 FIVE_LINES = {
     "as asked": json.dumps(KEYED),
-    "five objects with one key": "\n".join(json.dumps({"summarized_AD": line}) for line in FIVE),
-    "list under one key": json.dumps({"summarized_AD": FIVE}),
+    "bullets": "\n".join(f"- {line}" for line in FIVE),
     "list that is not closed": json.dumps(list(FIVE))[:-1],
     "keys without JSON": "\n".join(f"{key}: {line}" for key, line in KEYED.items()),
     "numbered": "Here are five possible ADs:\n" + "\n".join(f"{k}. {line}" for k, line in enumerate(FIVE, 1)),
     "objects": json.dumps({key: {"text": line} for key, line in KEYED.items()}),
-    "bold, with an afterword": "\n".join(f"{k}. **{line}**" for k, line in enumerate(FIVE, 1))
-    + "\n\nLet me know!",
 }
 
 
@@ -225,7 +197,6 @@ def test_empty_stage2_answer_says_so(reply: str) -> None:
 
 @pytest.mark.parametrize("answer", [
     "I'm sorry, but I can't assist with that.",
-    "I apologize, but I cannot provide a description of this scene as it contains graphic violence.",
     "Description:\n1. Main characters: I'm sorry, I can't identify people.",
     '{"error": "This content violates our content policy."}',
     "I can't view images directly, so I cannot describe them.",
@@ -245,7 +216,6 @@ CUT: list[tuple[str, int, tuple[str, ...] | str]] = [
 WHOLE_ANSWERS: list[tuple[str, int, tuple[str, ...] | str]] = [
     ("I'm sorry, but I can't assist with that request.", 1, REFUSED),
     ('{"summarized_AD": "I cannot create content that depicts violence."}', 1, REFUSED),
-    ("This content violates our content policy.", 1, REFUSED),
     ('{"error": "The description contains graphic violence and cannot be processed."}', 1, REFUSED),
     ('{"summarized_AD_1": "He runs.", "summarized_AD_2": "I cannot write about violence."}', 5, ("He runs.",)),
     ('{"summarized_AD": "..."}\n\n{"summarized_AD": "He runs."}', 1, ("He runs.",)),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request
 from shotad.description.stage2 import Shortener
@@ -18,7 +18,7 @@ from tests.describe.prompting import human_ad
 FITS = [
     ("She opens the door.", 4, "She opens the door."),
     ("She opens the door. Rain falls outside.", 4, "She opens the door."),
-    ("She opens the door while he sleeps.", 4, "She opens the door."),
+    ("She opens the door, letting in the cold.", 4, "She opens the door."),
     ("She opens the door, looks around, and leaves.", 6, "She opens the door."),
     ("She opens the door, looks around, and leaves.", 7, "She opens the door and looks around."),
     ("Mr. Bean falls over the red chair, laughing.", 7, "Mr. Bean falls over the red chair."),
@@ -28,26 +28,20 @@ FITS = [
     # What trails after a comma.
     ("He turns the key, his hand trembling.", 4, "He turns the key."),
     ("Ada waves at Ben, who ducks behind a barrel.", 4, "Ada waves at Ben."),
-    ("She takes the lamp, then blows it out.", 4, "She takes the lamp."),
     # Clauses without a comma.
-    ("The old sailor mends a net while gulls circle the mast.", 6, "The old sailor mends a net."),
     ("Ada yanks the rope and the bell crashes to the floor.", 4, "Ada yanks the rope."),
     ("She chases the boy who stole her purse.", 4, "She chases the boy."),
     # Participles and phrases.
     ("He crosses the yard holding a lantern.", 4, "He crosses the yard."),
+    ("Ada grapples with Ben, trying desperately to stop him.", 6, "Ada grapples with Ben."),
     ("She grabs a coat from the hook.", 4, "She grabs a coat."),
-    ("A searchlight reveals a swarm of bats fleeing past the tower.", 7, "A searchlight reveals a swarm of bats."),
-    ("He shows her a box done up in a bow.", 7, None),
     # Verbs that are not whole without where something goes, or what is to be done.
     ("The wires plug themselves into the wall.", 4, None),
-    ("Ben warms himself at the open fire.", 3, "Ben warms himself."),
-    ("The beast leaps, forcing her to climb a mast.", 5, "The beast leaps."),
     ("Ada cracks a thief over the head.", 5, None),
-    ("Ada reaches out to touch his hair.", 3, "Ada reaches out."),
+    ("The sailor steers his boat along the bank into the reeds.", 8, "The sailor steers his boat along the bank."),
     ("He sets the tray on the table with a sigh.", 8, "He sets the tray on the table."),
     # What leads in.
     ("In the cellar, a rat gnaws at a rope.", 6, "A rat gnaws at a rope."),
-    ("As big as a barn, the ship looms.", 4, "The ship looms."),
     ("Clutching the map, she runs to the jetty.", 5, "She runs to the jetty."),
     ("Outside, snow covers the roofs.", 4, None),
     ("Outside, the snow covers the roofs.", 5, "The snow covers the roofs."),
@@ -66,15 +60,13 @@ def test_lines_are_shortened_at_whole_phrases(text: str, budget: int, fitted: st
 
 @pytest.mark.parametrize(("text", "budget"), [
     # Nothing is cut in a phrase, and no verb loses what it needs.
-    ("She puts the lamp on the table.", 4),
     ("He sends it crashing to the floor.", 4),
-    ("She catches him stealing apples from the tree.", 3),
+    ("She picks up burning logs with tongs.", 4),
+    ("He wants to open the heavy door.", 4),
     ("She is covered with dust and feathers.", 4),
-    ("The edge of the cliff crumbles under him.", 3),
     ("She works as a nurse in town.", 3),
     ("A tall, dark, silent stranger waits.", 4),
     ("He opens, with a tiny silver key, the box.", 5),
-    ("Ben sees that the gate is open.", 4),
     ("Bow and arrow in hand, she waits there.", 4),
 ])  # fmt: skip
 def test_what_cannot_be_told_is_not_cut(text: str, budget: int) -> None:
@@ -95,14 +87,10 @@ def test_human_ad_loses_no_verb_and_nothing_hangs() -> None:
     assert all(text[0].isupper() or not text[0].isalpha() for text in fitted)
 
 
-@pytest.mark.parametrize("noise", ["He runs, ", "and he runs ", "1. ", "'' ", "while "])
-def test_a_line_without_an_end_is_fitted_in_good_time(noise: str) -> None:
-    found = fit_spoken(noise * 3000, 9)
-    assert found is None or count_words(found.text) <= 9
-
-
 @given(st.text(alphabet="ab ,.;-\"“”'ABC while", max_size=120), st.integers(1, 20))
-def test_the_result_always_fits_and_comes_from_the_line(text: str, budget: int) -> None:
+@example("He runs, " * 3000, 9)
+@example("1. " * 3000, 9)
+def test_the_result_always_fits_and_comes_from_the_line_in_good_time(text: str, budget: int) -> None:
     found = fit_spoken(text, budget)
     if found is not None:
         assert count_words(found.text) <= budget
@@ -116,9 +104,9 @@ WISH = Wish("s00010000", LINE, 7)
 class Scripted:
     """Answers what it is told to, and keeps the requests."""
 
-    def __init__(self, *answers: str | Reply | EngineError, batch: int = 8) -> None:
+    def __init__(self, *answers: str | Reply | EngineError) -> None:
         self.identity = Identity("scripted", "model", "1")
-        self.abilities = Abilities(batch=batch)
+        self.abilities = Abilities(batch=8)
         self.requests: list[Request] = []
         self.calls = 0
         self._answers = list(answers)
@@ -191,11 +179,9 @@ def test_a_failed_call_is_made_again_on_the_next_run(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_stops_is_no_exception_and_is_left_alone() -> None:
-    engine = Scripted(EngineError("The key is refused.", "Set another."), batch=1)
-    asked = shortener(engine)
-    assert asked([WISH]) == [None]
+    asked = shortener(engine := Scripted(EngineError("The key is refused.", "Set another.")))
+    assert asked([WISH]) == asked([WISH]) == [None]
     assert "The key is refused." in asked.trouble
-    assert asked([WISH]) == [None]
     assert engine.calls == 1
 
 

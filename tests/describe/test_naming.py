@@ -46,15 +46,13 @@ CAST = (CELIA, THOM, BO, DEB)
     ("Bo smiles at Bo Jones's dog.", "The man in grey smiles at the man in grey's dog."),
     ("She waits. Captain Jones runs; Jones falls.", "She waits. The man in grey runs; the man in grey falls."),
     # In quotation marks too, and in small letters, unless the film shows the name.
+    ("1. Main characters: Bo and Celia Smith", "1. Main characters: the man in grey and Celia"),
     ("\"Bo\" smiles at 'Bo Jones'.", "The man in grey smiles at the man in grey."),
     ("She gives bo jones a map.", "She gives the man in grey a map."),
-    ("Words appear: “BO JONES”.", "Words appear: “BO JONES”."),
-    ('"Bo" appears on a black ground. A ring is engraved "Bo".',) * 2,
     # Whoever's surname a model adds.
     ("Bo Finch runs.", "The man in grey runs."),
     # Nobody twice.
     ("Celia (Celia Smith) waves.", "Celia waves."),
-    ("Celia, also known as Dr. Smith, waves.", "Celia waves."),
     ("The man in grey (Bo) waves to Celia, Dr. Smith.", "The man in grey waves to Celia."),
     ("", ""),
 ])  # fmt: skip
@@ -64,10 +62,8 @@ def test_spoken(text: str, said: str) -> None:
 
 
 def test_accents_are_left_out_as_models_like() -> None:
-    zoe, rene = (
-        Character("z", "the girl", "the girl", (), ("Zoë",), "she", named=False),
-        Character("r", "René", "René Ångström"),
-    )
+    zoe = Character("z", "the girl", "the girl", (), ("Zoë",), "she", named=False)
+    rene = Character("r", "René", "René Ångström")
     assert spoken("Zoe and ZOË see Rene Angstrom.", (zoe, rene)) == "The girl and the girl see René."
     kana = Character("k", "the boy", "the boy", (), ("が",), "he", named=False)
     assert spoken("か", (kana,)) == "か"
@@ -92,12 +88,6 @@ def test_who_may_not_be_named_and_whom_the_description_does_not_name(line, descr
     assert told(line, description=description) == ([("L7", why)] if why else [])
 
 
-def test_a_word_that_is_a_name_too() -> None:
-    here = Presence((Character("s", "Snow", "Snow"),))
-    assert name_complaints("Snow falls.", "The snow falls.", here) == ()
-    assert [c.rule for c in name_complaints("Snow falls.", "A man falls.", here)] == ["L7"]
-
-
 def test_a_name_from_nowhere() -> None:
     ((rule, text),) = told("She looks at Boris.")
     assert rule == "L7"
@@ -109,16 +99,17 @@ def test_a_name_from_nowhere() -> None:
     # A misspelt one is told with the right one.
     ((_, text),) = told("He looks at Celiah.")
     assert 'If "Celia" is meant, write that' in text
+    # A word that is a name too.
+    here = Presence((Character("s", "Snow", "Snow"),))
+    assert name_complaints("Snow falls.", "The snow falls.", here) == ()
+    assert [c.rule for c in name_complaints("Snow falls.", "A man falls.", here)] == ["L7"]
 
 
 @pytest.mark.parametrize(("line", "names"), [
     ("She looks at Ann and Bo.", ("Ann", "Bo")),
-    ("She takes Ann’s hand.", ("Ann",)),
     ("She meets Captain Ann Lee.", ("Ann Lee",)),
-    ("Mrs. O'Hara-Smith waits.", ("O'Hara-Smith",)),
     # Not in the middle of a sentence.
     ("Rain falls. Ann runs.", ()),
-    ("She stops. “Run” is all he says.", ()),
     # No names of people or places.
     ("She reads a French book at Christmas.", ()),
     ("A poster of Tears of Steel hangs there.", ()),
@@ -152,19 +143,16 @@ def test_names_of_the_note_go_first_in_its_order() -> None:
 
 
 @pytest.mark.parametrize(("line", "names"), [
-    ("Boris smiles.", ["Boris"]),
     ("She kisses Boris Lee and runs.", ["Boris Lee"]),
     ("She follows Mr. Lee.", ["Mr. Lee"]),
+    ("Boris's hand shakes.", ["Boris"]),
     ("Boris and Olga walk on.", ["Boris", "Olga"]),
     ("In London's rain, Boris waits.", ["Boris"]),
     # Places, makes, titles.
-    ("She flies to London.", []),
-    ("He parks a black Mercedes.", []),
-    ("The Bronx burns.", []),
+    ("They are back at Tipton.", []),
     ("A poster of Tears of Steel hangs there.", []),
     ("Her friend Boris waits.", []),
     # Words that begin a sentence.
-    ("Coloured lights reflect on the street.", []),
     # Read from the screen.
     ('A sign reads "Boris Lee".', []),
     ("", []),
@@ -202,10 +190,7 @@ FORMS = [
     ("carry", "carries", "carrying", "carried"),
     ("go", "goes", "going", "gone"),
     ("lie", "lies", "lying", "lain"),
-    ("flee", "flees", "fleeing", "fled"),
     ("grab", "grabs", "grabbing", "grabbed"),
-    ("travel", "travels", "travelling", "travelled"),
-    ("taxi", "taxis", "taxiing", "taxied"),
     ("take", "takes", "taking", "taken"),
 ]
 
@@ -233,11 +218,10 @@ def test_a_form_leads_to_its_verb_or_its_singular_and_made_up_forms_are_none() -
 @pytest.mark.parametrize(("line", "head"), [
     ("Slowly, Ann opens the old door.", ("ann", "open")),
     ("Turning at the window, she smiles.", ("she", "smile")),
-    ("In the kitchen, the old man picks up a knife.", ("man", "pick")),
     ("The pizza guy's jaw drops.", ("jaw", "drop")),
     ("The old train stops at the gate.", ("train", "stop")),
     ("Cut to black.", ("", "cut")),
-    ("Near the van, they wait.", ("they", "wait")),
+    ("Mr. Hand rips the card.", ("hand", "rip")),
     ("Inside, a second pair of doors.", ("", "")),
 ])  # fmt: skip
 def test_the_one_who_acts_and_what_is_done(line: str, head: tuple[str, str]) -> None:
