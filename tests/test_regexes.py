@@ -20,6 +20,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 from re import (
+    _compiler as compiler,  # type: ignore[attr-defined]
     _constants as codes,  # type: ignore[attr-defined]
     _parser as parser,  # type: ignore[attr-defined]
 )
@@ -34,6 +35,9 @@ CALLS = frozenset(("compile", "match", "search", "sub", "subn", "split", "findal
 FLAGS_AT = {
     "compile": 1, "match": 2, "search": 2, "findall": 2, "fullmatch": 2, "finditer": 2, "split": 3, "sub": 4,
 }  # fmt: skip
+
+EXPLICIT = (codes.LITERAL, codes.RANGE)
+REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 LONG = 100_000
 """Characters of an attack."""
@@ -75,14 +79,10 @@ def _held(value: Any, depth: int = 0) -> Iterator[re.Pattern[str]]:
         if isinstance(value.pattern, str):
             yield value
     elif depth < 4:
-        inner: Any = ()
-        if isinstance(value, tuple | list | set | frozenset):
-            inner = value
-        elif isinstance(value, dict):
-            inner = value.values()
-        elif is_dataclass(value) and not isinstance(value, type):
-            inner = (getattr(value, field.name, None) for field in fields(value))
-        for one in inner:
+        if is_dataclass(value) and not isinstance(value, type):
+            value = [getattr(value, field.name, None) for field in fields(value)]
+        inner = value.values() if isinstance(value, dict) else value
+        for one in inner if isinstance(value, tuple | list | set | frozenset | dict) else ():
             yield from _held(one, depth + 1)
 
 
@@ -148,10 +148,6 @@ def _methods(methods: set[str]) -> tuple[str, ...]:
     return once if once and not methods - set(once) else ("finditer",)
 
 
-SAMPLES = {
-    "CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " \n", "CATEGORY_WORD": "aA1", "CATEGORY_NOT_DIGIT": "a ",
-    "CATEGORY_NOT_SPACE": "a.", "CATEGORY_NOT_WORD": " -.\n",
-}  # fmt: skip
 POOL = " a1A\n.,'\"-:([<{é_=\\/]"
 
 
@@ -159,36 +155,14 @@ def _characters(code: Any, value: Any) -> list[str] | None:
     """Some characters that a part of a pattern fits; None where it is no single character."""
     if code is codes.LITERAL:
         return [chr(value)]
-    if code is codes.ANY:
-        return ["a", " ", "."]
-    if code is codes.NOT_LITERAL:
-        return [one for one in POOL if ord(one) != value][:6]
-    if code is not codes.IN:
+    if code not in (codes.ANY, codes.NOT_LITERAL, codes.IN):
         return None
-    listed: list[str] = []
-    for kind, inner in value:
-        if kind is codes.LITERAL:
-            listed.append(chr(inner))
-        elif kind is codes.RANGE:
-            listed.append(chr(inner[0]))
-        elif kind is codes.CATEGORY:
-            listed += SAMPLES[str(inner)]
-    if value[0][0] is not codes.NEGATE:
-        return listed[:4] + listed[4:][-3:]
-    fits = [one for one in POOL if not any(_is_in(one, *part) for part in value[1:])]
-    return fits[:6] or ["€"]
-
-
-def _is_in(one: str, kind: Any, inner: Any) -> bool:
-    if kind is codes.LITERAL:
-        return ord(one) == inner
-    if kind is codes.RANGE:
-        return inner[0] <= ord(one) <= inner[1]
-    kinds = {
-        "DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w", "NOT_DIGIT": r"\D", "NOT_SPACE": r"\S",
-        "NOT_WORD": r"\W",
-    }  # fmt: skip
-    return re.match(kinds[str(inner).removeprefix("CATEGORY_")], one) is not None
+    fits = compiler.compile(parser.SubPattern(parser.State(), [(code, value)])).fullmatch
+    pairs = value if code is codes.IN and value[0][0] is not codes.NEGATE else []
+    listed = [chr(inner[0] if kind is codes.RANGE else inner) for kind, inner in pairs if kind in EXPLICIT]
+    return (listed[:4] + listed[4:][-3:] + [one for one in POOL if one not in listed and fits(one)])[:8] or [
+        "€"
+    ]
 
 
 def _sample(parts: Any, pick: int, fewest: bool = True) -> str:
@@ -198,13 +172,11 @@ def _sample(parts: Any, pick: int, fewest: bool = True) -> str:
         some = _characters(code, value)
         if some is not None:
             text += some[pick % len(some)]
-        elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+        elif code in REPEATS:
             low, high, inner = value
             text += _sample(inner, pick) * max(low, 0 if fewest else min(1, high))
-        elif code is codes.SUBPATTERN:
-            text += _sample(value[3], pick, fewest)
-        elif code is codes.ATOMIC_GROUP:
-            text += _sample(value, pick, fewest)
+        elif code in (codes.SUBPATTERN, codes.ATOMIC_GROUP):
+            text += _sample(value[3] if code is codes.SUBPATTERN else value, pick, fewest)
         elif code is codes.BRANCH:
             text += _sample(value[1][pick % len(value[1])], pick, fewest)
     return text
@@ -213,18 +185,16 @@ def _sample(parts: Any, pick: int, fewest: bool = True) -> str:
 def _repeats(parts: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """Each repetition with a text that leads to it."""
     for code, value in parts:
-        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+        if code in REPEATS:
             low, high, inner = value
             if high is codes.MAXREPEAT or high > 5:
                 yield before, inner
             yield from _repeats(inner, before)
             before += _sample(inner, 0) * low
-        elif code is codes.SUBPATTERN:
-            yield from _repeats(value[3], before)
-            before += _sample(value[3], 0)
-        elif code is codes.ATOMIC_GROUP:
-            yield from _repeats(value, before)
-            before += _sample(value, 0)
+        elif code in (codes.SUBPATTERN, codes.ATOMIC_GROUP):
+            inner = value[3] if code is codes.SUBPATTERN else value
+            yield from _repeats(inner, before)
+            before += _sample(inner, 0)
         elif code is codes.BRANCH:
             for branch in value[1]:
                 yield from _repeats(branch, before)
@@ -233,21 +203,6 @@ def _repeats(parts: Any, before: str = "") -> Iterator[tuple[str, Any]]:
             yield from _repeats(value[1], before)
         elif (some := _characters(code, value)) is not None:
             before += some[0]
-
-
-def _literals(parts: Any) -> Iterator[str]:
-    for code, value in parts:
-        if code in (codes.LITERAL, codes.NOT_LITERAL):
-            yield chr(value)
-        elif isinstance(value, list | tuple | parser.SubPattern):
-            inner = (
-                value
-                if isinstance(value, list | parser.SubPattern)
-                else [v for v in value if isinstance(v, list | parser.SubPattern)]
-            )
-            for one in inner if isinstance(value, tuple) else [inner]:
-                for part in one if isinstance(one, list) and one and not isinstance(one[0], tuple) else [one]:
-                    yield from _literals(part)
 
 
 def shapes(one: Found) -> Iterator[tuple[str, str, str]]:
@@ -263,8 +218,9 @@ def shapes(one: Found) -> Iterator[tuple[str, str, str]]:
     for pick, fewest in product(range(4), (True, False)):
         whole = _sample(parts, pick, fewest)
         pumps |= {("", text): None for text in (whole, whole[:-1]) if text}
-    signs = [sign for sign in dict.fromkeys(_literals(parts)) if not sign.isalnum()]
-    for (before, body), last in product(pumps, ("", "\x00", "!", "a", "\n", *signs[:12])):
+    escaped = re.findall(r"\\([^\w\s])|([^\w\s\\()[\]{}?*+|^$.])", one.pattern)
+    signs = dict.fromkeys("".join(pair) for pair in escaped)
+    for (before, body), last in product(pumps, ("", "\x00", "!", "a", "\n", *[*signs][:12])):
         yield before, body, last
 
 

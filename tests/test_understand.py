@@ -112,7 +112,17 @@ def threads_by_eye(record: dict[str, Any]) -> list[list[int]]:
 
 
 def test_prompts_and_records_follow_threads_and_scales(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
+    maker, scales = readers
     _, records = run(tmp_path / "w")
+    # First, middle and last frames of whole shots are read once. Frames stand 40 ms apart, the grid's
+    # moments 125 ms: up to three frames lie between.
+    read, edges = [row["index"] for row in grammar(tmp_path / "w")["shots"]], (0, *CUTS, 500)
+    assert len(maker.frames) == 2 * len(read)
+    assert len(scales.frames) == len(read)
+    for k, shot in enumerate(read):
+        assert edges[shot] <= maker.frames[2 * k] <= edges[shot] + 3
+        assert edges[shot + 1] - 4 <= maker.frames[2 * k + 1] < edges[shot + 1]
+        assert abs(scales.frames[k] - (edges[shot] + edges[shot + 1]) / 2) <= 3
     assert len(records) >= 2
     assert any(record["threads"] for record in records)
     for record in records:
@@ -129,6 +139,14 @@ def test_prompts_and_records_follow_threads_and_scales(tmp_path: Path, readers: 
         assert record["effective_scale"] == pytest.approx(np.mean(current))
         assert record["factors"] == factors(float(np.mean(current)))
         assert record["overlay"] == "number"
+    # A new threshold changes threads unseen.
+    seen = len(maker.frames)
+    _, records = run(tmp_path / "w", "threads.threshold=1")
+    assert len(maker.frames) == seen
+    assert all(record["threads"] == [] for record in records)
+    assert grammar(tmp_path / "w")["threshold"] == 1
+    run(tmp_path / "w", "threads.rules=code")
+    assert len(maker.frames) > seen
 
 
 NAMES = ("extreme close-up", "close-up", "medium", "full", "long")
@@ -141,22 +159,6 @@ def factors(scale: float) -> list[str]:
     if 2 <= scale <= 3:
         return ["object"]
     return ["environment"] if scale >= 3.5 else []
-
-
-def test_first_middle_and_last_frames_of_whole_shots_are_read_once(
-    tmp_path: Path, readers: tuple[Maker, Scales]
-) -> None:
-    maker, scales = readers
-    run(tmp_path / "w")
-    read = [row["index"] for row in grammar(tmp_path / "w")["shots"]]
-    # Frames stand 40 ms apart, the grid's moments 125 ms: up to three frames lie between.
-    edges = (0, *CUTS, 500)
-    assert len(maker.frames) == 2 * len(read)
-    assert len(scales.frames) == len(read)
-    for k, shot in enumerate(read):
-        assert edges[shot] <= maker.frames[2 * k] <= edges[shot] + 3
-        assert edges[shot + 1] - 4 <= maker.frames[2 * k + 1] < edges[shot + 1]
-        assert abs(scales.frames[k] - (edges[shot] + edges[shot + 1]) / 2) <= 3
 
 
 def test_the_published_code_looks_at_the_part_that_is_shown(
@@ -172,21 +174,9 @@ def test_the_published_code_looks_at_the_part_that_is_shown(
         assert row["last"] == pytest.approx(8.0 + (end - 8.0) * 31 / 32)
         assert row["middle"] == pytest.approx(8.0 + (end - 8.0) * 15 / 32)
     assert [r["threads"] for r in records] == [threads_by_eye(r) for r in records]
-    run(tmp_path / "v", "threads.rules=code", slots=slots)
     frames = len(readers[0].frames)
-    run(tmp_path / "v", "threads.rules=code", slots=slots)
+    run(tmp_path / "w", "threads.rules=code", slots=slots)
     assert len(readers[0].frames) == frames
-
-
-def test_a_new_threshold_changes_threads_unseen(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
-    run(tmp_path / "w")
-    seen = len(readers[0].frames)
-    _, records = run(tmp_path / "w", "threads.threshold=1")
-    assert len(readers[0].frames) == seen
-    assert all(record["threads"] == [] for record in records)
-    assert grammar(tmp_path / "w")["threshold"] == 1
-    run(tmp_path / "w", "threads.rules=code")
-    assert len(readers[0].frames) > seen
 
 
 def test_a_stopped_run_goes_on(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.cli.main import main
 from shotad.core import EngineError, Facts, Given, Progress, Reply, Request, WorkFolder, load_config
 from shotad.description import Engines, Outcome, describe, foresee
 from shotad.engines.fake import FakeEngine
 from shotad.film import open_film
+from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
+from tests.cli.program import Shotad
 from tests.media import make_film
 from tests.runs import QUICK as KINDS, SMALL, SPEC, Talker, rows, run
 
@@ -134,7 +134,7 @@ def test_a_persons_choice_among_the_candidates_wins_for_ever(tmp_path: Path) -> 
     path = tmp_path / "w" / "track.json"
     text = path.read_text()
     path.write_text(text.replace(f'"chosen": {cue.chosen}', f'"chosen": {other}', 1))
-    for settings in (("stage2.candidates=3",), ("stage2.candidates=3", "seed=7"), ("stage2.candidates=2",)):
+    for settings in (("stage2.candidates=3", "seed=7"), ("stage2.candidates=2",)):
         again, _, _ = run(tmp_path / "w", *settings)
         assert again.track.cues[0].text == cue.candidates[other]
 
@@ -166,10 +166,10 @@ def test_what_failed_before_is_asked_last(tmp_path: Path, stage: str) -> None:
     assert all(cue.heard for cue in outcome.track.cues)
 
 
-@pytest.mark.parametrize("setting", ["verify.on=true", "story.on=true"])
-def test_engines_that_read_no_prompts_are_refused_what_needs_one(tmp_path: Path, setting: str) -> None:
-    with pytest.raises(EngineError, match=setting.partition("=")[0]):
-        run(tmp_path / "w", setting, looks=FakeEngine(), writes=FakeEngine())
+def test_engines_that_read_no_prompts_are_refused_what_needs_one(tmp_path: Path) -> None:
+    for setting in ("verify.on", "story.on"):
+        with pytest.raises(EngineError, match=setting):
+            run(tmp_path / "w", f"{setting}=true", looks=FakeEngine(), writes=FakeEngine())
 
 
 def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
@@ -185,7 +185,9 @@ def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
     assert after.stages == ()
 
 
-def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_path: Path) -> None:
+def test_an_estimate_knows_what_was_measured_and_the_answers_of_engines_that_know_themselves_late(
+    tmp_path: Path,
+) -> None:
     class Late(Talker):
         def ready_if_here(self) -> None:
             self.identity = replace(self.identity, revision="1 bfloat16")
@@ -193,20 +195,15 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
         def get_ready(self, progress: Progress) -> None:
             self.ready_if_here()
 
-    config = load_config(None, QUICK)
-    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        describe(film, folder, config, engines=Engines(Late("looks"), Late("writes")), sheet=False)
-        after = foresee(film, folder, config, engines=Engines(Late("looks"), Late("writes")))
-    assert after.stages == ()
-
-
-def test_an_estimate_knows_lines_that_were_measured_for_a_second_look(tmp_path: Path) -> None:
     measures = Measures("measures", wants_overlay=False, converses=False)
-    _, _, after = foreseen(
-        tmp_path / "w", Engines(Talker("looks"), Talker("writes"), measures), "verify.on=true"
-    )
+    engines = Engines(Late("looks"), Late("writes"), measures)
+    assert foreseen(tmp_path / "w", engines, "verify.on=true")[2].stages == ()
     assert measures.asked
-    assert after.stages == ()
+    for engine in (engines.looks, engines.writes):
+        engine.identity = replace(engine.identity, revision="1")
+    config = load_config(None, (*QUICK, "verify.on=true"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
+        assert foresee(film, folder, config, engines=engines).stages == ()
 
 
 def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,19 +218,14 @@ def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_command_prints_an_estimate_and_sends_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shotad: Shotad, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    quick = [word for setting in QUICK[1:] for word in ("--set", setting)]
-    words = ["describe", str(make_film(SPEC).path), "--out", str(tmp_path / "w"), *quick, "--engine", "openai",
-             "--set", "openai.base_url=http://127.0.0.1:9/v1", "--set", "openai.model=some-model", "--estimate",
-             "--set", "openai.price_in=2.5", "--set", "openai.price_out=10"]  # fmt: skip
-    monkeypatch.setattr(sys, "argv", ["shotad", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code
-    told = capsys.readouterr().out
-    assert "Stage I, openai (some-model):" in told
-    assert "calls: " in told
-    assert re.search(r"Cost: about \d", told)
+    endpoint = ("openai.base_url=http://127.0.0.1:9/v1", "openai.model=some-model")
+    settings = (*QUICK[1:], *endpoint, "openai.price_in=2.5", "openai.price_out=10")
+    words = ["describe", make_film(SPEC).path, "--out", tmp_path / "w", "--engine", "openai", "--estimate"]
+    said = shotad(*words, *(word for setting in settings for word in ("--set", setting)))
+    assert said.code == 0
+    assert "Stage I, openai (some-model):" in said.out
+    assert re.search(r"calls: .*Cost: about \d", said.out, re.DOTALL)
     assert not (tmp_path / "w" / "stage1.jsonl").exists()
