@@ -1,10 +1,13 @@
-"""Which frames are shown: over all of CMD-AD, and on small cases; and which of a shot are looked at."""
+"""Which shots and frames are shown: against the published rows and totals of CMD-AD and TV-AD, on small cases, and out of a film,
+whatever its container does to time; and which of a shot are looked at."""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,15 +20,26 @@ from shotad.core import (
     ContextShot,
     FramePlan,
     FrameSettings,
+    Image,
     Interval,
     Role,
     Seconds,
     Shot,
     load_config,
 )
-from shotad.film import ShotMoments, context_shots, moments_of, plan_frames, published_moments_of
-from shotad.film.sampling import margin_share, reference_moments, snap
-from tests.cmdad import cmdad, tvad
+from shotad.film import (
+    ClipPlan,
+    Picture,
+    ShotMoments,
+    clips,
+    context_shots,
+    moments_of,
+    open_film,
+    plan_frames,
+    published_moments_of,
+)
+from tests.cmdad import Golden, cmdad, tvad
+from tests.media import FilmSpec, make_film, read_number
 
 CINEMA = Fraction(24000, 1001)
 DEFAULT = FrameSettings()
@@ -76,14 +90,8 @@ def show(
     return Shown(slot, pieces, plan_frames(slot, pieces, frames, rate, stamps=stamps), rate)
 
 
-def show_cmdad(frames: FrameSettings, context: ContextSettings | None = None, every: int = 1) -> list[Shown]:
-    return [show(g.slot, g.shots, frames, CINEMA, context=context) for g in cmdad()[::every]]
-
-
-@pytest.fixture(scope="module")
-def by_default() -> list[Shown]:
-    """All ADs of CMD-AD with the default settings."""
-    return show_cmdad(DEFAULT)
+def show_cmdad(frames: FrameSettings, context: ContextSettings | None = None) -> list[Shown]:
+    return [show(g.slot, g.shots, frames, CINEMA, context=context) for g in cmdad()]
 
 
 def assert_in_order_and_in_shots(shown: Shown, slack: float = 0.0) -> None:
@@ -98,9 +106,9 @@ def assert_in_order_and_in_shots(shown: Shown, slack: float = 0.0) -> None:
     assert [shown.context[i].role for i in np.unique(owner)] == [p.role for p in shown.plans]
 
 
-def test_default_reaches_its_targets_on_cmdad(by_default: list[Shown]) -> None:
+def test_default_reaches_its_targets_on_cmdad() -> None:
     distinct = []
-    for shown in by_default:
+    for shown in show_cmdad(DEFAULT):
         assert_in_order_and_in_shots(shown)
         assert len(shown.moments) == 32
         assert shown.lost == []
@@ -113,20 +121,6 @@ def test_default_reaches_its_targets_on_cmdad(by_default: list[Shown]) -> None:
     assert np.mean(np.array(distinct) == 16) > 0.98
 
 
-def test_default_spreads_the_outer_frames_over_current_shots_and_context(by_default: list[Shown]) -> None:
-    """About six of sixteen frames show how the current shots go on, as in the published code (6.5)."""
-    counts: Counter[Role] = Counter()
-    both_sides = 0
-    for shown in by_default:
-        for plan in shown.plans:
-            outside = (plan.seconds < shown.slot.start) | (plan.seconds >= shown.slot.end)
-            counts[plan.role] += int(outside.sum())
-        both_sides += {Role.PAST, Role.FUTURE} <= {p.role for p in shown.plans}
-    assert counts[Role.CURRENT] / len(by_default) == pytest.approx(5.9, abs=0.1)
-    assert 0.8 < counts[Role.PAST] / counts[Role.FUTURE] < 1.25
-    assert both_sides == sum({Role.PAST, Role.FUTURE} <= {c.role for c in s.context} for s in by_default)
-
-
 def test_reference_reproduces_the_published_totals_and_losses() -> None:
     settings = load_config("reference-code")
     all_shown = show_cmdad(settings.frames, context=settings.context)
@@ -137,32 +131,6 @@ def test_reference_reproduces_the_published_totals_and_losses() -> None:
     assert sum(roles.count(Role.CURRENT) for roles in lost) == 21
     for shown in all_shown:
         assert_in_order_and_in_shots(shown, slack=0.0005)  # its times are whole milliseconds
-
-
-def test_reference_reproduces_the_published_snapping() -> None:
-    """13.58 of the 16 inner frames are distinct on average, in half of the ADs one lies beyond the AD."""
-    settings = load_config("reference-code")
-    distinct, plain, margins, beyond = [], [], [], []
-    for golden in cmdad():
-        context = context_shots(golden.slot, golden.shots, settings.context)
-        current = [c.clipped for c in context if c.role is Role.CURRENT]
-        slot = golden.slot.clip(Interval(current[0].start, current[-1].end))
-        assert slot is not None
-        wanted = reference_moments(golden.slot, context, 16)
-        inner = wanted[(wanted >= slot.start) & (wanted < slot.end - 1e-9)]
-        _, snapped = snap(inner, context)
-        distinct.append(len(set(np.floor(snapped * float(CINEMA)))))
-        plain.append(len(set(np.floor(inner * float(CINEMA)))))
-        beyond.append(bool(np.any((snapped < slot.start - 1e-9) | (snapped > slot.end + 1e-9))))
-        margins.append(
-            margin_share(slot.start - current[0].start, current[-1].end - slot.end, slot.duration, 16)
-        )
-    assert np.mean(distinct) == pytest.approx(13.58, abs=0.01)
-    assert np.mean(np.array(distinct) == 16) == pytest.approx(0.533, abs=0.002)
-    assert np.mean(plain) == pytest.approx(15.96, abs=0.01)
-    assert np.mean(beyond) == pytest.approx(0.507, abs=0.005)
-    assert np.mean(margins) == pytest.approx(6.51, abs=0.005)
-    assert margins.count(8) == 4905
 
 
 def test_reference_never_samples_where_there_is_no_shot() -> None:
@@ -311,3 +279,127 @@ def test_a_shot_that_begins_on_a_stamp_has_it_and_one_that_ends_there_has_it_not
     assert published_moments_of(Interval(10.0, 42.0)) == ShotMoments(10.0, 18.0, 25.0, 34.0, 41.0)
     with pytest.raises(ValueError, match="ascend"):
         ShotMoments(1.0, 1.5, 3.0, 2.0, 4.0)
+
+
+# Out of a film
+SLOT = Interval(2.013, 4.987)
+VARIABLE = FilmSpec(
+    suffix=".mkv",
+    times=(0.0, *np.cumsum(np.tile([0.04, 0.02, 0.1, 0.04], 45)).round(3).tolist()),
+    time_base=Fraction(1, 1000),
+)
+FILMS = {
+    "25 a second": FilmSpec(frames=200),
+    "whole ms, late start": FilmSpec(suffix=".mkv", frames=200, rate=CINEMA, shift=7.3),
+    "variable rate": VARIABLE,
+}
+
+
+@pytest.mark.parametrize("spec", FILMS.values(), ids=FILMS)
+@pytest.mark.parametrize("known", [True, False], ids=["stamps", "rate alone"])
+def test_planned_frames_are_those_that_the_reader_delivers(spec: FilmSpec, known: bool) -> None:
+    made = make_film(spec)
+    times = np.array(made.seconds)
+    cuts = [times[0], times[60], times[110], times[-1] + 0.04]
+    shots = [Shot(i, Interval(a, b)) for i, (a, b) in enumerate(itertools.pairwise(cuts))]
+    context = context_shots(SLOT, shots, ContextSettings())
+    with open_film(made.path) as film:
+        rate = film.info.frame_rate
+        assert rate is not None
+        plans = plan_frames(SLOT, context, FrameSettings(), rate, stamps=times if known else None)
+        ((_, clip),) = clips([ClipPlan("s", plans)], film.pictures)
+    wanted = np.concatenate([p.seconds for p in plans])
+    shown = np.array([read_number(image) for image in clip.images])
+    assert shown.tolist() == [made.number_at(second) for second in wanted]
+    assert clip.shot_numbers.tolist() == [p.number for p in plans for _ in p.seconds]
+    if known or spec is not VARIABLE:
+        inside = (times[shown] >= SLOT.start) & (times[shown] < SLOT.end)
+        assert inside.sum() == 16
+        assert len(set(shown.tolist())) == 32
+
+
+def test_pictures_of_a_clip_are_let_go_before_it_is_handed_out() -> None:
+    """Else each clip takes its room twice for as long as it is worked on."""
+    read: list[weakref.ref[Image]] = []
+
+    def pictures(seconds: Sequence[float]) -> Iterator[Picture]:
+        for second in seconds:
+            image = np.full((2, 2, 3), int(second), np.uint8)
+            read.append(weakref.ref(image))
+            yield Picture(second, second, image)
+
+    moments = FramePlan(0, Role.CURRENT, np.arange(8.0))
+    reading = clips([ClipPlan("s", (moments,))], pictures)
+    _, clip = next(reading)
+    assert clip.images[:, 0, 0, 0].tolist() == list(range(8))
+    held = sum(image() is not None for image in read)
+    assert held <= 1, "only the one that was read last may be held"
+
+
+# The shots around a slot
+LABELS = {Role.PAST: "l", Role.CURRENT: "m", Role.FUTURE: "r"}
+
+
+def labelled(golden: Golden, context: tuple[ContextShot, ...]) -> list[tuple[str, float, float]]:
+    """Rows with the published labels: l-1 is the shot just before the slot, m-0 the first that overlaps."""
+    slot = golden.slot
+    over = [k for k, s in enumerate(golden.shots) if s.interval.overlaps(slot)]
+    over = over or [c.shot.index for c in context if c.role is Role.CURRENT]
+    first, last = over[0], over[-1]
+    offset = {Role.PAST: 2 - first, Role.CURRENT: -first, Role.FUTURE: -last - 1}
+    return [
+        (f"{LABELS[c.role]}-{c.shot.index + offset[c.role]}", round(c.clipped.start, 9), round(c.clipped.end, 9))
+        for c in context
+    ]  # fmt: skip
+
+
+def test_published_rows_are_all_equal_with_the_published_settings() -> None:
+    settings = load_config("reference-code").context
+    rows = [(g, labelled(g, context_shots(g.slot, g.shots, settings))) for g in cmdad()]
+    assert [r for _, r in rows] == [list(g.rows) for g, _ in rows]
+    assert sum(len(r) for _, r in rows) == 39_607
+    lines = (f"{g.index},{label},{a:.3f},{b:.3f}" for g, r in rows for label, a, b in r)
+    assert hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] == "d12c37b4bba7e316"
+
+
+def test_published_rows_of_numbered_frames_are_all_equal_with_the_published_settings() -> None:
+    settings = load_config(["reference-code", "tv-ad"]).context
+    found = {g.index: labelled(g, context_shots(g.slot, g.shots, settings)) for g in tvad()}
+    assert found == {g.index: list(g.rows) for g in tvad()}
+    assert sum(len(rows) for rows in found.values()) == 15_460
+
+
+def test_with_the_papers_settings_six_current_shots_of_one_frame_are_kept_besides() -> None:
+    settings = load_config(["paper", "tv-ad"]).context
+    extra = []
+    for golden in tvad():
+        found = labelled(golden, context_shots(golden.slot, golden.shots, settings))
+        assert [row for row in found if row in golden.rows] == list(golden.rows)
+        extra += [row for row in found if row not in golden.rows]
+    assert len(extra) == 6
+    assert all(label.startswith("m-") and end - start < 0.4 for label, start, end in extra)
+
+
+GAPS = [Shot(i, Interval(2 * i + 0.01, 2 * i + 1.99)) for i in range(3)]
+"""As the published lists are: cuts at 2 and 4."""
+
+
+@pytest.mark.parametrize(("slot", "rules", "current"), [
+    (Interval(2, 4), "code", [1]),
+    (Interval(1.99, 4), "code", [0, 1]),
+    (Interval(2, 4.01), "code", [1, 2]),
+    (Interval(1.99, 4.01), "code", [0, 1, 2]),
+    (Interval(1.99, 4.01), "paper", [1]),
+    (Interval(5.99, 7), "code", [2]),
+])  # fmt: skip
+def test_touching_is_overlapping_at_a_gap_where_set(slot, rules, current):
+    found = context_shots(slot, GAPS, ContextSettings(rules=rules))
+    assert [c.shot.index for c in found if c.role is Role.CURRENT] == current
+
+
+@pytest.mark.parametrize("slot", [Interval(12, 14), Interval(4.2, 4.4), Interval(0, 1)])
+def test_slot_outside_all_shots_is_its_own_shot(slot: Interval) -> None:
+    shots = [Shot(0, Interval(2, 4)), Shot(1, Interval(5, 12))]
+    (only,) = context_shots(slot, shots, ContextSettings())
+    assert (only.clipped, only.shot.interval, only.role) == (slot, slot, Role.CURRENT)
+    assert only.shot.index == 2
