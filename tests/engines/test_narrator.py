@@ -94,11 +94,8 @@ GOLDEN = [
     (Facts((1,), texts=(text("SINTEL"),)), {'A title reads: "SINTEL."', 'A title appears: "SINTEL."'}),
     (Facts((1,), texts=(text("EXIT", "sign"),)), {'Text reads: "EXIT."'}),
     (Facts((1,), texts=(text("DIRECTED BY COLIN LEVY", "credit"),)), {'A credit reads: "DIRECTED BY COLIN LEVY."'}),
-    (Facts((1,), texts=(text("Who are you?"),)), {'Words appear: "Who are you?"', 'A title reads: "Who are you?"'}),
-    (Facts((1, 2), texts=(text("SINTEL", at=1), text("COMING SOON", shot=2, at=5))), {'Words appear: "SINTEL," then "COMING SOON."', 'Titles read: "SINTEL," then "COMING SOON."'}),
     (Facts((1,), texts=(text("SINTEL"), text("COMING SOON", at=1.5))), {'Words appear: "SINTEL" and "COMING SOON."', 'Titles read: "SINTEL" and "COMING SOON."'}),
     (Facts((1,), credits=True, texts=(text("a film by Colin Levy", "credit"),)), {'Credits appear: "a film by Colin Levy."'}),
-    (Facts((1,), credits=True), {"Credits appear."}),
     (Facts((1,), people=(person(count=2, facing=True),)), {"Two people face each other."}),
     (Facts((1,), people=(person(enters=True, movement="right"),)), {"A person enters from the left.", "Someone enters from the left.", "A person comes in from the left.", "Someone comes in from the left."}),
     (Facts((1,), people=(person(movement="left", quick=True, clothes="red"),)), {"A person in red rushes to the left.", "Someone in red rushes to the left.", "A person in red moves quickly to the left.", "Someone in red moves quickly to the left."}),
@@ -107,7 +104,6 @@ GOLDEN = [
         for how, ways in (
             ({"movement": "left", "enters": True, "leaves": True}, ("passes from right to left", "crosses from right to left", "passes by")),
             ({"movement": "left", "enters": True, "leaves": True, "quick": True}, ("rushes past from right to left",)),
-            ({"movement": "left", "enters": True, "leaves": True, "walks": True}, ("walks past from right to left",)),
             ({"movement": "left", "enters": True, "walks": True}, ("walks in from the right",)),
             ({"movement": "left", "leaves": True, "walks": True}, ("walks off to the left",)),
             ({"movement": "closer", "enters": True}, ("enters and comes closer", "enters and moves closer")),
@@ -116,45 +112,31 @@ GOLDEN = [
         )
     ),
     (Facts((1,), people=(person(turns="left", clothes="blue"),)), {"A person in blue turns to the left.", "Someone in blue turns to the left."}),
-    (Facts((1,), people=(person(),), things=(ThingFact(1, "dog", 2, "left", 0.9),)), {"A person and two dogs appear.", "There are a person and two dogs.", "There is a person and two dogs."}),
     (Facts((1,), things=(ThingFact(1, "umbrella", 1, "left", 0.9),)), {"An umbrella appears on the left.", "There is an umbrella on the left."}),
     (Facts((1,), light=(light(1, "dark"),), people=(person(size=0.3, movement="away"),)), {"A figure moves away.", "A figure moves farther away."}),
     (Facts((1,), texts=(text("Total 5 Euro", "text"), text("EXIT", "sign", at=5))), {'Text reads: "Total 5 Euro," then "EXIT."'}),
     (Facts((1,), people=(person(deed="crouches", clothes="red"),)), {f"{who} in red {does}." for who in ("A person", "Someone") for does in ("crouches", "squats down")}),
-    (Facts((1,), people=(person(count=2, deed="stands up"),)), {"Two people get up.", "Two people stand up."}),
     (Facts((1,), people=(person(), person(at=0.2, deed="sits down"), person(at=3, deed="raises a hand"))), {f"{who} sits down, then {does} a hand." for who in ("A person", "Someone") for does in ("raises", "lifts")}),
-    (Facts((1,), people=(person(movement="closer"), person(at=4, deed="spreads the arms"))), {f"{who} {comes} closer, then {does} both arms." for who in ("A person", "Someone") for comes in ("comes", "moves") for does in ("spreads", "holds out")} | {f"{who} draws nearer, then {does} both arms." for who in ("A person", "Someone") for does in ("spreads", "holds out")}),
     (Facts((1,), people=(person(count=3), person(deed="stands up", place="left", among=2))), {f"{who} {does} up." for who in ("A person on the left", "Someone") for does in ("stands", "gets")}),
     (Facts((1,), people=(person(count=3), person(deed="bends forward", place="left", among=2), person(at=3, deed="puts a hand to the face", place="left", among=2))), {f"{who} bends forward, then {does} a hand to the face." for who in ("A person on the left", "Someone") for does in ("puts", "brings")}),
-    (Facts((1,), people=(person(posture="sits", place="left"),)), {"A person sits on the left.", "Someone sits on the left."}),
-    (Facts((1,), people=(person(count=2, at=1, deed="stands up"), person(count=2, at=4, deed="sits down"))), {f"Two people {does} up, then sit down." for does in ("stand", "get")}),
     (Facts((1,), people=(person(count=2, at=1, deed="stands up"), person(at=4, deed="raises a hand", place="left", among=1))), {f"Two people {does} up, then the person on the left {lifts} a hand." for does in ("stand", "get") for lifts in ("raises", "lifts")}),
     (Facts((1,), people=(person(face=False, looks="away"),)), {"A person faces away.", "Someone faces away."}),
     (Facts((1,), people=(person(face=False, looks="away", posture="stands"),)), {"A person stands, facing away.", "Someone stands, facing away."}),
-    (Facts((1,), people=(person(),), things=(ThingFact(1, "guitar", 1, "centre", 0.9),)), {"A person with a guitar appears.", "There is a person with a guitar."}),
     (Facts((1,), people=(person(),), things=(ThingFact(1, "bookshelf", MANY, "centre", 0.9),)), {"There is a person before bookshelves."}),
     (Facts((1,), people=(person(clothes="a suit"),)), {"A person in a suit appears.", "Someone in a suit appears."}),
     (Facts((1,), people=(person(),), things=(ThingFact(1, "bicycle", 1, "left", 0.9, area=0.6),)), {"A person with a bicycle appears.", "There is a person with a bicycle."}),
     (Facts((1,), things=(ThingFact(1, "mountain", MANY, "centre", 0.9),)), {"There are mountains."}),
-    (Facts((1,), people=(person(count=12, posture="sits"),)), {"A crowd sits."}),
     (Facts((1,), people=(person(posture="lies", size=0.2),), light=(light(1, "dark"),)), {"In the distance, a figure lies."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, area=0.5),)), {"A car fills the picture."}),
     # What is gone when the other comes does not appear with it.
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, 4.5, last=9.0), ThingFact(1, "cat", 1, "centre", 0.8, 1.0, last=4.0))), {f"{cat}, then {car}." for cat in ("A cat appears", "There is a cat") for car in ("a car appears on the left", "there is a car on the left")}),
-    (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.8), ThingFact(1, "car", 1, "left", 0.9))), {"A car appears on the left.", "There is a car on the left."}),
     (Facts((1,), things=(ThingFact(1, "car", 1, "left", 0.9, movement="left"),)), {"A car drives to the left."}),
     (Facts((1,), things=(ThingFact(1, "dog", 1, "centre", 0.9, movement="down"),)), {"A dog moves down."}),
-    (Facts((1,), things=(ThingFact(1, "hand", 1, "left", 0.9, area=0.1),)), {"A hand moves close up.", "Close up, a hand moves."}),
     (Facts((1,), things=(ThingFact(1, "hand", MANY, "left", 0.9, area=0.01),)), {"Hands move."}),
     (Facts((1,), people=(person(deed="smiles"),)), {"A person smiles.", "Someone smiles."}),
     (Facts((1,), things=(ThingFact(1, "car", 2, "left", 0.9, area=0.5),)), {"Two cars appear.", "There are two cars."}),
 ]  # fmt: skip
 """Lines read aloud and found good; any of the wordings may be chosen."""
-
-
-@pytest.mark.parametrize(("facts", "lines"), GOLDEN, ids=lambda v: min(v) if isinstance(v, set) else "")
-def test_golden_lines(facts: Facts, lines: set[str]) -> None:
-    assert {told(facts, seed=seed) for seed in range(8)} <= lines
 
 
 BARE = [
@@ -169,6 +151,11 @@ BARE = [
     (Facts((1,), people=(person(),), things=(ThingFact(1, "umbrella", 1, "left", 0.9),)), {"A person and an umbrella appear.", "There are a person and an umbrella.", "There is a person and an umbrella."}),
 ]  # fmt: skip
 """What tells nothing by which a listener could follow the film."""
+
+
+@pytest.mark.parametrize(("facts", "lines"), GOLDEN, ids=lambda v: min(v) if isinstance(v, set) else "")
+def test_golden_lines(facts: Facts, lines: set[str]) -> None:
+    assert {told(facts, seed=seed) for seed in range(8)} <= lines
 
 
 @pytest.mark.parametrize(("facts", "lines"), BARE, ids=lambda v: min(v) if isinstance(v, set) else "")
@@ -466,27 +453,20 @@ ANYBODY = "(A person|Someone)"
 CASES = {
     "one alone": [
         case(seen(RED_WOMAN), says="The woman in red appears"),
-        case(seen(THOM, place="left"), says="Thom appears on the left"),
-        case(seen(THOM, clothes="black", movement="up"), says="Thom (rises|moves upward)"),
         case(seen(THOM, enters=True, movement="right"), says="Thom (enters|comes in) from the left"),
         case(seen(THOM, framing="head and shoulders"), says="Close by, Thom appears"),
         case(seen(THOM, framing="face"), says="(Up close, Thom appears|Thom's face appears up close)"),
         case(seen(RED_WOMAN, framing="face"), says="(Up close, the woman|The face of the woman) in red appears.*"),
         case(seen(BO, framing="face"), says="Up close, Bo appears"),
-        case(seen(THOM, framing="distant", size=0.1, face=False), says="In the distance, Thom appears"),
-        case(seen(BO, posture="lies", place="left"), says="Bo lies on the left"),
         case(seen(BOOM, turns="left"), says="Close-up turns to the left"),
         # A man before a dark wall stands in no dim light.
         case(seen(THOM, movement="away", face=False, size=0.3), says="Thom moves (farther )?away", facts=DARK),
     ],
     "several": [
         case(seen(THOM, CELIA), says="Thom and Celia appear"),
-        case(seen(THOM, CELIA, facing=True), says="Thom and Celia face each other"),
         case(seen(THOM, count=2, facing=True), says="Thom and another person face each other"),
-        case(seen(THOM, count=2), says="Thom and another person appear"),
         case(seen(RED_WOMAN, count=3), says="The woman in red and two other people appear"),
         case(seen(THOM, CELIA, count=3), says="Thom, Celia and another person appear"),
-        case(seen(THOM, count=12), says="Thom and many others appear"),
         case(seen(THOM, count=12, deed="stands up"), says="Thom and many others (stand|get) up"),
         case(seen(THOM), says="Thom and two dogs appear", facts=DOGS),
         case(seen(CELIA), says='A title (reads|appears): "SINTEL" (as|while) Celia appears', facts=SINTEL),
@@ -494,15 +474,12 @@ CASES = {
     "two shots": [
         case(seen(THOM, movement="closer"), later(THOM, turns="left"),
              says=f"Thom {COMES_CLOSER}, then turns to the left"),
-        case(seen(THOM, movement="closer"), later(CELIA, turns="left"),
-             says=f"Thom {COMES_CLOSER}, then Celia turns to the left"),
         case(seen(THOM, movement="closer"), seen(CELIA, at=6, turns="left"),
              says=f"Thom {COMES_CLOSER} (as|while) Celia turns to the left"),
         case(seen(BO, movement="closer"), later(BO, turns="left"), after=["Bo looks to the right."],
              says="They (come closer|move closer|draw nearer), then turn to the left"),
         case(seen(MAX, at=4), seen(THOM, shot=2, at=6), seen(CELIA, shot=3, at=8),
              says="Max appears, then Thom, and then Celia"),
-        case(seen(MAX, place="left"), later(THOM, place="left"), says="Max appears on the left, then Thom"),
         case(seen(MAX, place="left"), later(THOM, place="right"),
              says="Max appears on the left, then Thom appears on the right"),
         case(seen(MAX), later(THOM), after=["Max and Thom leave.", *"ABC"], always=True,
@@ -520,60 +497,45 @@ CASES = {
     "one of several": [
         case(seen(THOM, CELIA), seen(THOM, place="left"), seen(CELIA), says="Thom and Celia appear"),
         case(seen(THOM, count=2), THOM_LEFT, says="Thom moves (to the )?left (as|while) another person appears"),
-        case(seen(THOM, CELIA, at=4), THOM_LEFT, says="Thom moves (to the )?left (as|while) Celia appears"),
         case(seen(THOM, CELIA), THOM_LEFT, after=["Celia leaves."], says=".* Celia appears again"),
         case(seen(THOM, CELIA), seen(THOM, CELIA, at=7, deed="stands up"), THOM_LEFT,
              seen(CELIA, at=6, turns="left"), says="Thom and Celia (stand|get) up"),
-        case(seen(THOM, count=2, facing=True), seen(THOM, looks="left"),
-             says="Thom and another person face each other"),
     ],
     "unknown people": [
         # The unknown one may be Thom: the face was not recognised there, that is all.
         case(seen(THOM, movement="closer"), later(movement="left"), says=f"Thom {COMES_CLOSER}"),
-        case(seen(movement="left"), later(THOM, movement="right"), says="Thom .*"),
         case(seen(), later(count=2), after=["Thom leaves."], always=True, budget=3, says="Two people appear"),
         case(seen(), later(count=2), after=['A title reads: "NO," as Thom leaves.'], always=True, budget=3,
              says="Two people appear"),
         case(seen(), later(count=2), after=["Thom leaves.", "Darkness falls."], always=True, budget=3,
              says=f"{ANYBODY} appears"),
         case(seen(), later(count=2), after=["Thomas leaves."], always=True, budget=3, says=f"{ANYBODY} appears"),
-        case(seen(movement="left"), after=["Thom leaves."], says=".* left"),
         case(seen(THOM, at=8), seen(at=5), after=["Thom leaves.", FLASHES[0]], always=True,
              says="Thom appears again"),
         case(seen(THOM, at=8), seen(at=7.5), after=["Thom leaves.", FLASHES[0]], always=True,
              says=".*([Pp]erson|[Ss]omeone).*"),
-        case(seen(THOM, at=8), later(at=12, face=False), after=["Thom leaves.", FLASHES[0]], always=True,
-             says="Thom appears again"),
     ],
     "told lately": [
         case(seen(THOM, CELIA), after=["Thom looks to the left."], says="Celia appears with Thom"),
         case(seen(THOM, count=2), after=["Thom looks to the left."], says="Another person appears with Thom"),
-        case(seen(THOM, CELIA, count=4), after=["Thom leaves."],
-             says="Celia and two other people appear with Thom"),
         case(seen(THOM), after=["Thom leaves.", *FLASHES], says="Thom appears again"),
         case(seen(THOM, CELIA), after=["Thom leaves.", "Celia enters.", *FLASHES[:3]],
              says="Thom and Celia appear together"),
         case(seen(THOM, count=2), after=["Thom and another person appear."], says=""),
-        case(seen(THOM, count=2), after=["Thom and another person appear.", *FLASHES],
-             says="Thom appears again with another person"),
         case(seen(THOM, CELIA, count=5), after=["Thom, Celia and several others appear.", *"ABCD"],
              says="Thom and Celia appear again with three other people"),
-        case(seen(THOM), after=["Thom looks to the left."], says=""),
         case(seen(THOM), after=["Thom comes closer.", "He turns to the right."], says=""),
         case(seen(THOM, looks="left"), after=["Thom comes closer.", "He looks to the left."], says=""),
         case(seen(THOM, framing="face"), after=["Thom comes closer.", "His face appears up close."], says=""),
     ],
     "titles that are names": [
         case(seen(CELIA), after=['A title reads: "CELIA."'], says="Celia appears"),
-        case(seen(CELIA, THOM), after=['A title reads: "CELIA," and darkness falls.'],
-             says="Celia and Thom appear"),
         case(seen(posture="sits"), after=['A title reads: "CELIA."'], says=f"{ANYBODY} sits"),
         case(after=["Celia comes closer."], facts=TITLE, says='A title (reads|appears): "CELIA'),
         case(after=['A title reads: "CELIA."'], facts=TITLE, says=""),
     ],
     "faces": [
         face(THOM, "His face appears up close", "Thom looks to the left."),
-        face(KIM, "Kim's face appears up close", "Kim looks to the left."),
         face(BO, "Up close, they appear again", "Bo looks to the left."),
         face(THOM, "(Thom's face appears up close|Up close, Thom appears again)", "Thom leaves.", FLASHES[0]),
         face(THOM, "(Thom's face appears up close|Up close, Thom appears)", "Up close, Max looks to the left."),
@@ -586,16 +548,13 @@ CASES = {
         turns(REX, "Rex comes closer.", "It turns"),
         turns(RED_WOMAN, "The woman in red comes closer.", "She turns"),
         turns(THOM, "Thom and Celia face each other.", "He turns"),
-        turns(THOM, "Thom comes closer, then Celia leaves.", "He turns"),
         turns(THOM, "Thom's face appears up close.", "He turns"),
         turns(THOM, 'Thom appears, and a sign reads: "Max."', "He turns"),
         turns(KIM, "Kim comes closer.", "Kim turns"),
         turns(THOM, "Thom and Max face each other.", "Thom turns"),
         turns(THOM, "Thom and Kim face each other.", "Thom turns"),
-        turns(THOM, "Thom and another person face each other.", "Thom turns"),
         turns(THOM, "Thom looks at Barley.", "Thom turns"),
         turns(THOM, "Celia appears with Thom.", "Thom turns"),
-        turns(THOM, "Max comes closer.", "Thom turns"),
         turns(THOM, "Thomas comes closer.", "Thom turns"),
         turns(BO, "Bo and two dogs appear.", "Bo turns"),
         turns(REX, "Rex comes closer, and darkness falls.", "Rex turns"),

@@ -126,20 +126,17 @@ def test_without_a_model_or_the_client_it_says_what_to_do(monkeypatch: pytest.Mo
 
 
 # What came back
-@pytest.mark.parametrize(
-    ("act", "reply"),
-    [
+def test_what_the_answer_ended_with() -> None:
+    for act, reply in (
         (answer("A cat", finish="length"), ("length", "A cat")),
         (answer("Sorry, no.", finish="content_filter"), ("refused", "Sorry, no.")),
         (answer(None, message={"refusal": "I cannot help with that."}), ("refused", "I cannot help with that.")),
         (answer(None, finish="content_filter"), ("refused", "")),
         (status(400, "The response was filtered", code="content_filter"), ("refused", "The response was filtered")),
         (answer("A cat.", finish="eos"), ("stop", "A cat.")),
-    ],
-)  # fmt: skip
-def test_what_the_answer_ended_with(act: Act, reply: tuple[str, str]) -> None:
-    found, seen = ask([act])
-    assert (found.finish, found.text, found.error, len(seen)) == (*reply, None, 1)
+    ):  # fmt: skip
+        found, seen = ask([act])
+        assert (found.finish, found.text, found.error, len(seen)) == (*reply, None, 1)
 
 
 def test_an_empty_answer_is_asked_for_once_more_with_another_seed() -> None:

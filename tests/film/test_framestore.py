@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -17,26 +16,14 @@ from shotad.film import ClipPlan, Film, FrameStore, Grid, Picture, clips, frames
 from shotad.film.framestore import Keeper, Kept, LosslessKeeper, Pack
 from shotad.film.framing import OnePass
 from tests.decodes import counted_decodes, grid_pictures
-from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, read_number, read_patches
+from tests.film.test_reader import MEDIA as FILMS
+from tests.media import PATCHES, FilmSpec, Made, make_film, read_number, read_patches
 
 GRID = Grid(rate=8, height=72, quality=3)
-X265 = (("x265-params", "log-level=none"),)
-
-MEDIA = {
-    "plain": FilmSpec(),
-    "b-frames, transport stream": FilmSpec(suffix=".ts", b_frames=2),
-    "variable rate": FilmSpec(suffix=".mkv", times=(0.0, 0.05, 0.3, 0.31, 0.9, 1.5, 2.25), time_base=Fraction(1, 1000)),
-    "picture later than sound": FilmSpec(
-        suffix=".mkv", times=tuple(0.48 + i / 25 for i in range(50)), time_base=Fraction(1, 1000), sounds=(SoundSpec(),)
-    ),
-    "interlaced": FilmSpec(codec="mpeg2video", suffix=".ts", interlaced=True, size=(192, 144)),
-    "turned": FilmSpec(turn=90),
-    "wide pixels": FilmSpec(pixel_aspect=Fraction(16, 15), size=(180, 144)),
-    "10 bit": FilmSpec(codec="libx265", pixels="yuv420p10le", options=X265),
-    "bt.709": FilmSpec(matrix=1),
-    "full range": FilmSpec(matrix=6, full_range=True),
-    "smaller than the grid": FilmSpec(size=(96, 56)),
-}  # fmt: skip
+MEDIA = {name: FILMS[name] for name in (
+    "constant rate", "transport stream", "variable rate, mkv", "picture later than sound", "interlaced", "turned 90",
+    "wide pixels", "10 bit", "full range",
+)} | {"smaller than the grid": FilmSpec(size=(96, 56))}  # fmt: skip
 
 
 def _open(name: str) -> tuple[Film, Made]:
@@ -83,7 +70,7 @@ def test_kept_pixels_are_the_decoded_ones_of_the_frame_at_the_nearest_tick(name:
 
 
 def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
-    film, _ = _open("plain")
+    film, _ = _open("constant rate")
     store = FrameStore(tmp_path, film, GRID)
     passing = store.tee(film.frames())
     for _ in range(30):
@@ -100,7 +87,7 @@ def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["index cut", "pack cut", "pack gone", "index gone", "pack damaged"])
 def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
-    film, _ = _open("plain")
+    film, _ = _open("constant rate")
     list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
     path = tmp_path / f"frames.{damage.split(maxsplit=1)[0]}"
     if damage.endswith("damaged"):
@@ -120,7 +107,7 @@ def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pack, "_add", full)
-    film, _ = _open("plain")
+    film, _ = _open("constant rate")
     store = FrameStore(tmp_path, film, GRID)
     assert len(list(store.tee(film.frames()))) == 50
     assert store.stopped == "No space left on device"
@@ -187,20 +174,6 @@ def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: 
     assert decodes.frames <= 520
     for number, moments in enumerate(wanted):
         assert same(found[number], alone(film, moments))
-
-
-def test_the_next_run_finds_what_a_killed_one_put_by(film: Film, tmp_path: Path) -> None:
-    killed = exact(film, tmp_path)
-    killed.expect(FIRST)
-    killed.expect(FIRST)
-    list(killed.pictures(FIRST))
-    # Cut off within a record, as a kill leaves it.
-    index = tmp_path / "shelf.index"
-    index.write_bytes(index.read_bytes()[:-5])
-    with counted_decodes() as decodes:
-        found = list(exact(film, tmp_path).pictures(FIRST[:-1]))
-    assert same(found, alone(film, FIRST[:-1]))
-    assert decodes.frames == 0
 
 
 # Clips: one sorted pass serves all slots, each clip is handed out once and in order

@@ -36,9 +36,8 @@ def bounds(utterances: Sequence[Utterance]) -> list[tuple[float, float]]:
     return [(u.interval.start, u.interval.end) for u in utterances]
 
 
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
+def test_words_are_speech_without_their_marks() -> None:
+    for raw, text in (
         ("Hello.", "Hello."),
         ("<i>Hello</i> <font color='red'>you</font>", "Hello you"),
         (r"{\an8}{\i1}Hello{\i0}\Nyou", "Hello you"),
@@ -59,41 +58,33 @@ def bounds(utterances: Sequence[Utterance]) -> list[tuple[float, float]]:
         ("See section (b)", "See section"),
         ("He is late :)", "He is late :)"),
         ("♪ La la ♪\n- Stop it!", "La la Stop it!"),
-    ],
-)  # fmt: skip
-def test_words_are_speech_without_their_marks(raw: str, text: str) -> None:
-    said = read_caption(raw)
-    assert said is not None
-    assert (said.text, said.kind) == (text, SpeechKind.SPEECH)
+    ):  # fmt: skip
+        said = read_caption(raw)
+        assert said is not None
+        assert (said.text, said.kind) == (text, SpeechKind.SPEECH)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
+def test_sounds_tunes_and_subtitlers_are_no_speech() -> None:
+    for raw in (
         "[door slams]", "(laughs)", "（笑）", "*sighs*", "- [sighs]\n- (groans)", "[door\nslams]", "[door slams",
         "[indistinct chatter]", "[crowd talking]", "JOHN: [sighs]", "♪", "♪ ♪", "♪ jaunty music playing ♪",
         "♪ [jaunty tune] ♪", "[upbeat piano music]", "...", "-", "", "<i></i>", "Subtitles by Joe",
         "Synced and corrected by xyz", "www.example.com",
-    ],
-)  # fmt: skip
-def test_sounds_tunes_and_subtitlers_are_no_speech(raw: str) -> None:
-    assert read_caption(raw) is None
+    ):  # fmt: skip
+        assert read_caption(raw) is None
 
 
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
+def test_sung_words_are_lyrics() -> None:
+    for raw, text in (
         ("♪ Hello darkness ♪", "Hello darkness"),
         ("<i>♪ Hello darkness,\nmy old friend ♪</i>", "Hello darkness, my old friend"),
         ("# Hello darkness #", "Hello darkness"),
         ("♪ I love this song ♪", "I love this song"),
         ("[singing in Spanish]", ""),
-    ],
-)
-def test_sung_words_are_lyrics(raw: str, text: str) -> None:
-    said = read_caption(raw)
-    assert said is not None
-    assert (said.text, said.kind) == (text, SpeechKind.LYRICS)
+    ):
+        said = read_caption(raw)
+        assert said is not None
+        assert (said.text, said.kind) == (text, SpeechKind.LYRICS)
 
 
 @pytest.mark.parametrize("raw", ["[speaking French]", "(Whispering)", "[in German]", "[Narrator speaks]"])
@@ -289,9 +280,8 @@ def test_the_language_of_the_sound_goes_before_captions_and_default(tmp_path: Pa
 
 
 # Who speaks
-@pytest.mark.parametrize(
-    ("raw", "speaker"),
-    [
+def test_speaker_of_a_cue() -> None:
+    for raw, speaker in (
         ("JOHN SMITH (V.O.): Hello", "John Smith"),
         ("- JOHN: Hello", "John"),
         ("John: Hello", "John"),
@@ -324,18 +314,15 @@ def test_the_language_of_the_sound_goes_before_captions_and_default(tmp_path: Pa
         ("Note: at 5:30", ""),
         ("He said this: go.", ""),
         ("5:30: go", ""),
-    ],
-)
-def test_speaker_of_a_cue(raw: str, speaker: str) -> None:
-    (said,) = read_turns(raw)
-    whole = read_caption(raw)
-    assert whole is not None
-    assert (said.speaker, said.text, said.kind) == (speaker, whole.text, whole.kind)
+    ):
+        (said,) = read_turns(raw)
+        whole = read_caption(raw)
+        assert whole is not None
+        assert (said.speaker, said.text, said.kind) == (speaker, whole.text, whole.kind)
 
 
-@pytest.mark.parametrize(
-    ("raw", "turns"),
-    [
+def test_several_speakers_in_one_cue() -> None:
+    for raw, turns in (
         ("- THOM: Hi.\n- ANN: Ho.", [("Thom", "Hi."), ("Ann", "Ho.")]),
         ("- [Thom] Hi.\n- [Ann] Ho.", [("Thom", "Hi."), ("Ann", "Ho.")]),
         ("- Hello.\n- THOM: Hi", [("", "Hello."), ("Thom", "Hi")]),
@@ -345,10 +332,8 @@ def test_speaker_of_a_cue(raw: str, speaker: str) -> None:
         # The same voice twice, or none named, is one turn.
         ("- THOM: Hi.\n- THOM: Ho.", [("Thom", "Hi. Ho.")]),
         ("- Hi.\n- Ho.", [("", "Hi. Ho.")]),
-    ],
-)
-def test_several_speakers_in_one_cue(raw: str, turns: list[tuple[str, str]]) -> None:
-    assert [(said.speaker, said.text) for said in read_turns(raw)] == turns
+    ):
+        assert [(said.speaker, said.text) for said in read_turns(raw)] == turns
 
 
 def test_a_label_in_the_text_goes_before_the_actor() -> None:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import Box, CastSettings, Image, Task, WeightsError
-from shotad.film import open_film
 from shotad.sight import (
     Face,
     FaceModels,
@@ -22,8 +21,6 @@ from shotad.sight import (
 )
 from shotad.sight.faces import STANDARD, ArcFace, Scrfd, aligned, similarity
 from tests.sight.face_makers import KnownFaces, Seen, face, person, scene, tiny_arcface, tiny_scrfd, unfit
-
-FILMS = Path(__file__).parents[3] / "shared" / "data" / "films"
 
 
 # SCRFD: what its outputs become
@@ -277,21 +274,3 @@ def test_the_place_at_a_moment() -> None:
 
     assert [middle(s) for s in (0.0, 0.0004, 0.25, 0.5, 1.5)] == [0.4, 0.4, 0.45, 0.5, 0.5]
     assert [middle(s) for s in (-0.1, 0.6, 1.0, 1.4, 1.6)] == [None] * 5
-
-
-def frames(name: str, start: float, end: float, step: float = 0.25) -> list[tuple[float, Image]]:
-    if not (FILMS / name).exists():
-        pytest.skip(f"{FILMS / name} is not on this machine")
-    with open_film(FILMS / name) as film:
-        seconds = np.arange(start, end, step).tolist()
-        return [(picture.seconds, picture.image) for picture in film.pictures(seconds)]
-
-
-@pytest.mark.slow
-def test_two_men_side_by_side_are_never_one_track() -> None:
-    """At 36.3 s of Tears of Steel a young man is left, one with glasses right of him and further back."""
-    found = tracks_of_shot(frames("tears-of-steel-battle.webm", 36.3, 37.4), 0, FaceModels(CastSettings()))
-    larger = [[f.box.height > 0.42 for f in track.faces] for track in found]
-    assert {True, False} == {row[0] for row in larger}
-    assert max(len(row) for row in larger) > 2
-    assert all(len(set(row)) == 1 for row in larger)

@@ -9,7 +9,6 @@ import pytest
 
 from shotad.core import Box
 from shotad.sight import (
-    Change,
     Shift,
     active_area,
     camera_of,
@@ -161,18 +160,15 @@ def test_black_bars_are_cut_off_and_a_dark_half_is_none() -> None:
     assert active_area(np.zeros((2, 20, 30, 3), np.uint8)) == Box(0, 0, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("change", "lumas", "since"),
-    [
+def test_a_change_is_seen_from_a_moment_on() -> None:
+    for change, lumas, since in (
         (None, [100] * 8, 0.0),
         ("fade-out", [100, 100, 80, 60, 45, 20, 5, 2], 0.5),
         ("fade-in", [2, 5, 20, 40, 60, 80, 100, 100], 0.25),
         ("flash", [40, 40, 40, 200, 40, 40, 40, 40], 0.375),
-    ],
-)
-def test_a_change_is_seen_from_a_moment_on(change: Change | None, lumas: list[float], since: float) -> None:
-    assert change_of(lumas, EVERY[:8]) == change
-    assert since_of(change, lumas, EVERY[:8]) == since
+    ):
+        assert change_of(lumas, EVERY[:8]) == change
+        assert since_of(change, lumas, EVERY[:8]) == since
 
 
 def flat(*rgb: int) -> np.ndarray:

@@ -140,9 +140,8 @@ def test_a_thing_needs_all_three_in_several_frames(
     assert named(firsts, seconds, shares) == []
 
 
-@pytest.mark.parametrize(
-    ("shares", "expected"),
-    [
+def test_what_fills_a_picture_fills_all() -> None:
+    for shares, expected in (
         ([{"lake": 0.7}] * 4, ("lake", 1)),
         ([{"mountain": 0.6}] * 4, ("mountain", MANY)),
         ([{"lake": 0.45}] * 4, None),
@@ -151,16 +150,12 @@ def test_a_thing_needs_all_three_in_several_frames(
         ([{"dog": 0.7}] * 4, None),
         ([{"lake": 0.5, "seashore": 0.4}] * 4, None),
         ([{"bird": 0.9}, *[{}] * 3], None),
-    ],
-)
-def test_what_fills_a_picture_fills_all(
-    shares: Sequence[dict[str, float]], expected: tuple[str, int] | None
-) -> None:
-    kinds = dict.fromkeys(("lake", "seashore", "mountain", "bird", "dog"), 0.0)
-    late = bool(expected) and shares[0] != shares[1]
-    fact = scene_of([{**kinds, **frame} for frame in shares], [1.5, 2.5, 3.5, 4.5], 2)
-    assert (fact and (fact.name, fact.count)) == expected
-    assert fact is None or (fact.shot, fact.since) == (2, 2.5 if late else 1.5)
+    ):
+        kinds = dict.fromkeys(("lake", "seashore", "mountain", "bird", "dog"), 0.0)
+        late = bool(expected) and shares[0] != shares[1]
+        fact = scene_of([{**kinds, **frame} for frame in shares], [1.5, 2.5, 3.5, 4.5], 2)
+        assert (fact and (fact.name, fact.count)) == expected
+        assert fact is None or (fact.shot, fact.since) == (2, 2.5 if late else 1.5)
 
 
 class Saying:
@@ -178,26 +173,21 @@ class Saying:
         return odds
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
+def test_two_classifiers_are_surer_than_one() -> None:
+    for first, second, expected in (
         ({"c975": 0.5}, {"c975": 0.5}, {"lake": 0.6}),
         ({"c975": 0.9}, {"c975": 0.9}, {"lake": 1.0}),
         # One alone must be surer, and says nothing of what is told beside people.
         ({"c975": 0.55}, {"c970": 0.9}, {"lake": 0.55, "mountain": 0.0}),
         ({"c470": 0.9, "c834": 0.9}, {}, {"candle": 0.0, "a suit": 0.0}),
         ({"c402": 0.2, "c546": 0.2}, {"c420": 0.9}, {"guitar": 0.72}),
-    ],
-)
-def test_two_classifiers_are_surer_than_one(
-    first: dict[str, float], second: dict[str, float], expected: dict[str, float]
-) -> None:
-    images = [np.zeros((20, 30, 3), np.uint8)] * 2
-    answers = sure_of(images, Saying(**first), Saying(**second), {"lake", "guitar", "a suit"})  # type: ignore[arg-type]
-    assert len(answers) == 2
-    sure = answers[0]
-    assert {kind: sure[kind] for kind in expected} == pytest.approx(expected)
-    assert all(0 <= share <= 1 for share in sure.values())
+    ):
+        images = [np.zeros((20, 30, 3), np.uint8)] * 2
+        answers = sure_of(images, Saying(**first), Saying(**second), {"lake", "guitar", "a suit"})  # type: ignore[arg-type]
+        assert len(answers) == 2
+        sure = answers[0]
+        assert {kind: sure[kind] for kind in expected} == pytest.approx(expected)
+        assert all(0 <= share <= 1 for share in sure.values())
 
 
 def test_the_second_classifier_is_asked_only_where_the_first_gives_a_hint() -> None:
