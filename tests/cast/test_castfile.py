@@ -122,16 +122,13 @@ def test_warnings_say_what_lets_a_cast_do_less(folder: Path) -> None:
         ("- name: A\n  pronoun: xe\n", 2, ("'xe' is no pronoun", "she, he, they, it")),
         ("- name: A\n  nameless: maybe\n", 2, ("'maybe' is neither true nor false",)),
         ("- name: A\n  reveal_at: 12:75\n", 2, ("'12:75' is no time", "00:12:30")),
-        ("- name: A\n  reveal_at: soon\n", 2, ("'soon' is no time", "never")),
         ("- name: A\n  reveal_at:\n    one: 5\n    two: -5\n", 4, ("'-5' is no time",)),
         ("- name: A\n  reveal_at:\n    one: 5\n    one.mp4: 6\n", 4, ("the film 'one.mp4' stands twice",)),
         ("- name: A\n  photos: [thom.jpg, gone.jpg]\n", 2, ("the photo 'gone.jpg' is missing",)),
-        ("- name: A\n  photos:\n  - thom.jpg\n  - anna/x*.jpg\n", 4, ("anna/x*.jpg",)),
         ("- name: A\n  photos: cast.yaml\n", 2, ("no picture that can be read", ".jpg")),
         ("- name: A\n  photos: thom.jpg\n- name: B\n  photos: ./*.jpg\n", 4, ("also that of A (line 1)",)),
         ("- Anna\n", 1, ("'Anna'", "- name: Anna")),
         ("people: Anna\n", 1, ("a list of people",)),
-        ("people:\n  Anna: x.jpg\n", 2, ("a list of people",)),
         ("- name: A\n\tspeak: B\n", 2, ("a tab", "spaces")),
         ("- name: A: B\n", 1, ("a colon", "quotes")),
         ("- name: 'A\n", 2, ("no YAML",)),
@@ -156,9 +153,7 @@ def test_a_file_that_is_no_utf8_is_told_with_its_line(folder: Path) -> None:
     assert read_cast(path).members == (Member("a", "A", "B"),)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "# nobody\n", "people:\n", "people: ~\n", "---\n", "[]\n", "people: []"]
-)
+@pytest.mark.parametrize("text", ["", "# nobody\n", "people:\n", "---\n", "[]\n", "people: []"])
 def test_nobody_at_all_is_a_cast(folder: Path, text: str) -> None:
     assert read(folder, text).members == ()
     file = CastFile.open(folder)
@@ -263,9 +258,7 @@ def test_a_change_that_cannot_be_is_refused_and_leaves_all_as_it_was(folder: Pat
     assert file.text == WHOLE
     file.save()
     assert (folder / "cast.yaml").read_text() == WHOLE
-
-
-def test_people_in_brackets_are_read_but_not_changed(folder: Path) -> None:
+    # People in brackets are read but not changed.
     (folder / "cast.yaml").write_text('{"people": [{"name": "A"}]}')
     file = CastFile.open(folder)
     assert file.members == (Member("a", "A"),)
@@ -321,7 +314,7 @@ def test_texts_read_back(
     assert [m for m in CastFile.open(folder).members if m.id != person] == untouched
 
 
-@pytest.mark.parametrize("text", ["- name: A", "people:\n- name: A", "-\n  name: A", "- {name: A}"])
+@pytest.mark.parametrize("text", ["people:\n- name: A", "-\n  name: A", "- {name: A}"])
 def test_a_last_line_without_an_end_can_be_followed(folder: Path, text: str) -> None:
     def change(file: CastFile) -> None:
         file.update("a", spoken="Al")

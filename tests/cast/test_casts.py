@@ -29,8 +29,7 @@ def put(folder: Path, *names: str) -> Path:
          {"Agent 7": ["Agent 7.jpg"], "BB-8": ["BB-8.jpg"], "R2D2": ["R2D2.png"]}),
         (["Thom/a2.jpg", "Thom/a10.jpg", "Thom/deep/x.jpg", "thom-2.jpg", "Thom/.x.jpg", "Thom/n.txt"],
          {"Thom": ["Thom/a2.jpg", "Thom/a10.jpg", "Thom/deep/x.jpg", "thom-2.jpg"]}),
-        (["A.jpg", "empty/notes.txt", ".git/x.jpg", "__MACOSX/x.jpg", "m.shotad/x.jpg", "list.txt"],
-         {"A": ["A.jpg"]}),
+        (["A.jpg", "empty/n.txt", ".git/x.jpg", "__MACOSX/x.jpg", "m.shotad/x.jpg"], {"A": ["A.jpg"]}),
         (["person-01/1.jpg", "Person X.jpg"], {"Person X": ["Person X.jpg"], "": ["person-01/1.jpg"]}),
     ],
 )  # fmt: skip
@@ -113,7 +112,8 @@ def test_people_are_called_by_their_roles(tmp_path: Path) -> None:
         ('{"x":\n [{"id": 5, "role": "A"}]}', ("line 2: 'id' must be a text, got 5",)),
         ('{\n"x": {"A": "B"}}', ("line 2: a list of characters is expected",)),
         ('{"x": ["A"],\n"x": ["B"]}', ("line 2: the film 'x' stands twice",)),
-        ("{}", ("line 1: a bank of films",)),
+        ('{"x": ["A",\n7]}', ("line 2: a character is a name, or has id, name and role, got 7",)),
+        ("[]", ("line 1: a bank of films",)),
         ('{"a": [], "b": []}', ("characters of 2 films", "--cast-key: a, b.")),
     ],
 )
