@@ -13,6 +13,7 @@ import numpy as np
 from shotad.core import Interval, slot_id, thread_name
 from shotad.film import Picture
 from shotad.script import Cue, CueStatus, FilmId, Maker, Track, to_json
+from tests.handmade import look
 
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long", None)
 
@@ -77,9 +78,7 @@ def _grammar(made: Made, clips: list[list[tuple[int, str]]]) -> dict[str, Any]:
     known = sorted({i for clip in clips for i, _ in clip})
     pairs = sorted({(a, b) for clip in clips for a, _ in clip for b, _ in clip if a < b})
     return {
-        "features": "grid/1",
-        "threshold": 0.3,
-        "scale_method": "by-face/1",
+        "features": "grid/1", "threshold": 0.3, "scale_method": "by-face/1",
         "shots": [
             {
                 "index": i, "first": i * made.length, "quarter": (i + 0.25) * made.length,
@@ -102,41 +101,22 @@ def _look(made: Made, slot: dict[str, Any], clip: list[tuple[int, str]]) -> dict
     for shot, number in numbers.items():
         if made.grammar and (letters := made.letters(shot)):
             threads.setdefault(letters, []).append(number)
-    return {
-        "key": "k",
-        "slot": slot["id"],
-        "start": slot["start"],
-        "end": slot["end"],
-        "shots": [
-            {
-                "number": numbers[shot],
-                "shot": shot,
-                "role": role,
-                "start": shot * made.length,
-                "end": (shot + 1) * made.length,
-                "seconds": [
-                    round((shot + (k + 0.5) / made.frames) * made.length, 6) for k in range(made.frames)
-                ],
-            }
-            for shot, role in clip
-        ],
-        "scales": {
-            str(n): SCALES[shot % 6] for shot, n in numbers.items() if made.grammar and SCALES[shot % 6]
-        },
-        "threads": [thread for thread in threads.values() if len(thread) > 1],
-        "effective_scale": 1.5,
-        "factors": ["face", "object"],
-        "maker": {"engine": "fake", "model": "m1", "revision": "r1"},
-        "prompt": [],
-        "raw": "",
-        "engine": "fake",
-        "overlay": made.overlay,
-        "frame_size": [252, 140],
-        "error": None,
-        "steps": {"Main characters": "A dog.", "Actions": "It <b>runs</b> & jumps."},
-        "explanation": "Shot 1 goes back to Shot 0.",
-        "notes": made.notes,
-    }
+    shots = [
+        {
+            "number": numbers[shot], "shot": shot, "role": role,
+            "start": shot * made.length, "end": (shot + 1) * made.length,
+            "seconds": [round((shot + (k + 0.5) / made.frames) * made.length, 6) for k in range(made.frames)],
+        }
+        for shot, role in clip
+    ]  # fmt: skip
+    scales = {str(n): SCALES[shot % 6] for shot, n in numbers.items() if made.grammar and SCALES[shot % 6]}
+    return look(
+        slot["id"], start=slot["start"], end=slot["end"], shots=shots, scales=scales, effective_scale=1.5,
+        threads=[thread for thread in threads.values() if len(thread) > 1], factors=["face", "object"],
+        maker={"engine": "fake", "model": "m1", "revision": "r1"}, overlay=made.overlay, frame_size=[252, 140],
+        steps={"Main characters": "A dog.", "Actions": "It <b>runs</b> & jumps."},
+        explanation="Shot 1 goes back to Shot 0.", notes=made.notes,
+    )  # fmt: skip
 
 
 def _cue(made: Made, slot: dict[str, Any]) -> Cue:

@@ -1,24 +1,40 @@
-"""The sheet as a whole: what is written, from what is asked of the film, and a page that all can read."""
+"""The sheet: what of the records it shows or says to be missing, its time line, what is written, and a page that all can read."""
 
 from __future__ import annotations
 
 import base64
 import itertools
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from shotad.core import Clip, Config, Interval, OverlaySettings, Role, WorkFolderError
-from shotad.description import write_sheet
-from shotad.description.overview_data import Piece, SlotView
-from shotad.description.overview_page import as_seen
+from shotad.core import (
+    Clip,
+    Config,
+    Facts,
+    Interval,
+    LightFact,
+    Named,
+    OverlaySettings,
+    PeopleFact,
+    Role,
+    ShotScale,
+    TextFact,
+    ThingFact,
+    WorkFolderError,
+)
+from shotad.description import in_words, write_sheet
+from shotad.description.overview_data import Piece, SlotView, long_silences, read_subject
+from shotad.description.overview_page import Span, as_seen, row_times, timeline
 from shotad.film import Picture, fit, paint
-from shotad.script import CueStatus
+from shotad.script import Cue, CueStatus, FilmId, Track
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 VOID = {"img", "meta", "br", "link", "input", "hr"}
@@ -116,10 +132,7 @@ def test_the_page_needs_nothing_but_itself_and_can_be_read_by_all(page: Page) ->
     ids = Counter(e.attributes["id"] for e in page.elements if "id" in e.attributes)
     links = {str(e.attributes["href"]).removeprefix("#") for e in page.all("a")}
     labels = {
-        str(e.attributes[name])
-        for e in page.elements
-        for name in ("aria-labelledby",)
-        if name in e.attributes
+        str(e.attributes["aria-labelledby"]) for e in page.elements if "aria-labelledby" in e.attributes
     }
     assert (max(ids.values()), links | labels <= set(ids)) == (1, True)
     assert len(page.all("caption")) == len(page.all("table")) == 4 + 3
@@ -131,9 +144,9 @@ def test_the_page_needs_nothing_but_itself_and_can_be_read_by_all(page: Page) ->
 
 def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
     page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 2.5))).read_text())
-    assert (
-        page.source.count("no picture") == 3 + 1
-    )  # three shots on the strip, and the frame of the first line
+    assert page.source.count("no picture") == 3 + 1, (
+        "three shots on the strip, and the frame of the first line"
+    )
     assert len(page.all("img")) == 1
     # A line costs the page a bearable number of bytes.
     folders = [make_folder(tmp_path / str(shots), Made(shots=shots, frames=30)) for shots in (2, 4)]
@@ -159,8 +172,9 @@ def test_films_of_all_kinds(tmp_path: Path, made: Made) -> None:
     assert len([e for e in page.all("li") if "ol" in e.inside[-1:]]) >= made.shots
 
 
-@pytest.mark.parametrize("label", ["number", "box", "none"])
-@pytest.mark.parametrize("role", [Role.CURRENT, Role.PAST])
+@pytest.mark.parametrize(
+    ("label", "role"), [("number", Role.CURRENT), ("box", Role.CURRENT), ("box", Role.PAST)]
+)
 def test_frames_are_painted_as_in_the_run(label: str, role: Role) -> None:
     image = np.random.default_rng(3).integers(0, 256, (180, 320, 3), np.uint8)
     piece = Piece(4, 9, role, Interval(0, 2), (1.0,), 1)
@@ -198,3 +212,116 @@ def test_pictures_have_words_and_sizes_and_what_a_describer_asks_is_there(page: 
         "0.51 +",
     ):
         assert words in re.sub(r"\s+", " ", text), words
+
+
+# What is read from the records
+FACTS = Facts(
+    current=(1,),
+    people=(
+        PeopleFact(1, 0, 1, 1, "left", 0.5, True, None, False, False, 0.9, framing="upper body"),
+        PeopleFact(0, 0, 1, 3, "centre", 0.5, True, None, False, False, 0.9),
+    ),
+    things=(ThingFact(1, "umbrella", 1, "right", 0.9),),
+    texts=(TextFact(1, "READY", "sign", 0, 1, 0.95),),
+    light=(LightFact(1, "dark", "fade-in", 0.9), LightFact(2, "middling", None, 0.9)),
+)
+
+
+def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
+    subject = read_subject(make_folder(tmp_path, Made(shots=6)))
+    assert (subject.name, subject.end, len(subject.shots)) == ("film.mp4", 24.0, 6)
+    assert [shot.thread for shot in subject.shots] == ["A", "B", "A", "B", "A", "B"]
+    assert [shot.scale for shot in subject.shots][:2] == [ShotScale.EXTREME_CLOSE_UP, ShotScale.CLOSE_UP]
+    assert [s.index for s in subject.threads["B"]] == [1, 3, 5]
+    assert Counter(shot.scale for shot in subject.shots) == dict.fromkeys((*ShotScale, None), 1)
+    assert (subject.score(2, 0), subject.score(0, 1), subject.score(0, 5)) == (0.512, 0.125, None)
+    assert (subject.threshold, subject.features, subject.scale_method) == (0.3, "grid/1", "by-face/1")
+    assert len(subject.speech) == 6
+    assert subject.speech_source == "subtitles film.srt"
+    assert [line.id for line in subject.lines] == ["s00000200", "s00008200", "s00016200"]
+    assert subject.missing == ()
+
+
+@pytest.mark.parametrize(("name", "values"), [
+    ("grammar", {"shots": [{"index": 0, "middle": 1, "thread": "["}]}),
+    ("speech", {"speech": [{"start": 3, "end": 1, "text": "", "kind": "speech"}]}),
+    ("slots", {"slots": [{"id": "s1"}]}),
+])  # fmt: skip
+def test_a_damaged_record_is_left_out_and_said(tmp_path: Path, name: str, values: dict[str, Any]) -> None:
+    path = make_folder(tmp_path, Made()) / f"{name}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+    subject = read_subject(tmp_path)
+    assert [said for said in subject.missing if said.startswith(f"{name}.json is damaged")]
+    assert len(subject.shots) == 6
+
+
+def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made())
+    path = folder / "stage1.jsonl"
+    path.write_text(path.read_text()[:-40])
+    subject = read_subject(folder)
+    assert [subject.look(cue) is not None for cue in subject.lines] == [True, True, False]
+    assert subject.missing == ("1 record in stage1.jsonl is damaged and left out.",)
+
+
+def test_people_in_words_have_their_names() -> None:
+    thom, celia = Named("thom", "Thom"), Named("celia", "the woman in red", named=False)
+    alone = PeopleFact(0, 1, 2, 1, "left", 0.5, True, "still", False, False, 0.9, names=(thom,))
+    both = PeopleFact(1, 1, 2, 3, "left", 0.5, True, None, False, False, 0.9, names=(thom, celia))
+    told = in_words(Facts((0, 1), people=(alone, both)))
+    assert told == {0: "Thom, on the left", 1: "three people (Thom, the woman in red)"}
+
+
+def test_words_of_a_shot_come_from_the_clip_that_is_about_it(tmp_path: Path) -> None:
+    made = Made(shots=6, notes=FACTS.to_json())
+    shots = read_subject(make_folder(tmp_path, made)).shots
+    assert shots[2].seen.startswith("one person")
+    assert shots[1].seen.startswith("one person")  # number 1 of the first clip, in which it is a future shot
+    assert shots[5].seen == ""
+
+
+@pytest.mark.parametrize(("end", "shots", "length", "rows"), [
+    (3.0, 1, 15, 1), (44.5, 10, 15, 3), (600.0, 4, 120, 5), (7200.0, 1500, 120, 60), (7200.0, 30, 600, 12),
+])  # fmt: skip
+def test_rows_of_the_time_line(end: float, shots: int, length: int, rows: int) -> None:
+    found = row_times(end, shots)
+    assert (found[0].duration, len(found)) == (length, rows)
+    assert found[0].start == 0
+    assert found[-1].start < end <= found[-1].end
+
+
+def spans(parts: tuple[Span, ...]) -> list[tuple[str, float, float]]:
+    """Kind, start and end in seconds of a row of 15 s."""
+    return [(p.kind, round(p.left * 0.15, 6), round((p.left + p.width) * 0.15, 6)) for p in parts]
+
+
+def test_the_time_line_shows_what_happens_when(tmp_path: Path) -> None:
+    (row,) = timeline(read_subject(make_folder(tmp_path, Made(shots=3, length=5, threads=2))))
+    assert spans(row.shots) == [("shot", 0, 5), ("shot", 5, 10), ("shot", 10, 15)]
+    assert [(p.words, p.thread) for p in row.shots] == [("0 A", "A"), ("1 B", "B"), ("2 A", "A")]
+    assert spans(row.speech) == [("speech", 2.5, 3.5), ("lyrics", 7.5, 8.5), ("speech", 12.5, 13.5)]
+    assert spans(row.slots) == [("slot", 0.2, 2.2), ("slot", 10.2, 12.2)]
+    assert spans(row.lines) == [("heard", 0.2, 1.7), ("heard", 10.2, 11.7)]
+    assert [(round(place * 0.15, 6), words) for place, words in row.ticks[:2]] == [(0, "00:00"), (1, "00:01")]
+    assert row.end == 100
+
+
+def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> None:
+    thom = {"id": "thom", "called": "Thom <b>", "mark": "red", "current": True}
+    path = make_folder(tmp_path, Made(shots=6)) / "stage1.jsonl"
+    first, *rest = path.read_text().splitlines(keepends=True)
+    path.write_text(json.dumps({**json.loads(first), "characters": [thom]}) + "\n" + "".join(rest))
+    text = write_sheet(tmp_path, FakeFilm().pictures, Config()).read_text(encoding="utf-8")
+    assert "<dt>Recognised</dt><dd>Thom &lt;b&gt; (red)</dd>" in text
+    assert text.count("<dt>Recognised</dt>") == 1
+    assert "Thom &lt;b&gt; in 1 clip" in text
+
+
+def test_stretches_without_speech_and_ad_are_named_within_what_was_described() -> None:
+    cues = tuple(Cue(f"s{s:05d}000", None, Interval(s, s + 2), "A line.") for s in (10, 120))
+    track = Track(FilmId("film.mp4", "f", 300.0), "en", (), "0", cues)
+    found = long_silences(track, [Interval(60, 70)], Interval(0, 300))
+    assert found == (Interval(12, 60), Interval(70, 120), Interval(122, 300))
+    silent = track.with_cues(())
+    assert long_silences(silent, [], Interval(100, 140)) == ()
+    assert long_silences(silent, [], Interval(100, 150)) == (Interval(100, 150),)

@@ -29,22 +29,23 @@ def drawn(
     return np.asarray(Image.open(path / "drawn.png").convert("RGB")).astype(np.int64)
 
 
-class TestColours:
-    def test_the_order_stays_in_grey_and_for_every_kind_of_eye(self) -> None:
-        """Luma falls all the way (but for rounding), and so do the cones that dichromats are left with."""
-        ramp = np.array(STEPS, float)
-        assert (np.diff(ramp[::4] @ [0.299, 0.587, 0.114]) < -0.5).all()
-        long_medium = np.array([[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074]])
-        assert (np.diff(long_medium @ (ramp[::4].T / 255) ** 2.2) < 0).all()
+def test_the_order_stays_in_grey_and_for_every_kind_of_eye() -> None:
+    """Luma falls all the way (but for rounding), and so do the cones that dichromats are left with."""
+    ramp = np.array(STEPS, float)
+    assert (np.diff(ramp[::4] @ [0.299, 0.587, 0.114]) < -0.5).all()
+    long_medium = np.array([[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074]])
+    assert (np.diff(long_medium @ (ramp[::4].T / 255) ** 2.2) < 0).all()
 
-    def test_values_beyond_are_taken_as_the_end(self) -> None:
-        assert colour_of(-3) == STEPS[0]
-        assert colour_of(7) == colour_of(float("inf")) == STEPS[-1]
-        with pytest.raises(ValueError, match="nan"):
-            colour_of(float("nan"))
 
-    def test_text_is_readable_on_every_step(self) -> None:
-        assert min(contrast(ink_on(colour), colour) for colour in STEPS) >= 4.5
+def test_values_beyond_are_taken_as_the_end() -> None:
+    assert colour_of(-3) == STEPS[0]
+    assert colour_of(7) == colour_of(float("inf")) == STEPS[-1]
+    with pytest.raises(ValueError, match="nan"):
+        colour_of(float("nan"))
+
+
+def test_text_is_readable_on_every_step() -> None:
+    assert min(contrast(ink_on(colour), colour) for colour in STEPS) >= 4.5
 
 
 def test_each_value_has_its_colour_at_its_place(tmp_path: Path) -> None:
@@ -63,13 +64,12 @@ def test_each_value_has_its_colour_at_its_place(tmp_path: Path) -> None:
     assert (np.diff(centres[..., 1], axis=1) > 30).all()
 
 
-@pytest.mark.parametrize("names", [SCALES, tuple("0123456789"), ("a longer name", "b", "c", "d")])
-@pytest.mark.parametrize("words", ["", "100%\n99999", "a long text in a cell"])
-def test_nothing_touches_the_edge(tmp_path: Path, names: tuple[str, ...], words: str) -> None:
-    picture = drawn(tmp_path, np.ones((len(names), len(names))), names, words)
-    ink = picture.min(-1) < 250
-    for edge in (ink[:2], ink[-2:], ink[:, :2], ink[:, -2:]):
-        assert not edge.any()
+def test_nothing_touches_the_edge(tmp_path: Path) -> None:
+    for names in (tuple("0123456789"), ("a longer name", "b", "c", "d")):
+        for words in ("", "100%\n99999", "a long text in a cell"):
+            ink = drawn(tmp_path, np.ones((len(names), len(names))), names, words).min(-1) < 250
+            for edge in (ink[:2], ink[-2:], ink[:, :2], ink[:, -2:]):
+                assert not edge.any()
 
 
 def test_files_are_the_same_every_time_and_bear_their_title(tmp_path: Path) -> None:
