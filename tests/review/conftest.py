@@ -13,7 +13,7 @@ import pytest
 from shotad.review.session import Session
 from tests.browser import chromium
 from tests.rendering.described import write_folder
-from tests.review.pages import served, tabs
+from tests.review.pages import served, tabs, until
 from tests.review.sessions import session_of
 
 _KEPT: list[tuple[ExitStack, Any]] = []
@@ -58,6 +58,7 @@ def opened(browser: Any, place: Path) -> Iterator[Callable[..., Any]]:
 
         def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
             page = made.open(prepare, **options)
+            until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
             page.focus("#list [aria-selected=true]")
             return page
 

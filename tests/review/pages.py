@@ -24,6 +24,7 @@ from shotad.film import film_of
 from shotad.script import TRACK, load_track
 from tests.review.reviewed import reviewed
 
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
 """Seconds after which what did not come never will; a busy machine needs a good part of them."""
 
@@ -65,12 +66,12 @@ def served(folder: Path) -> Iterator[str]:
 class Program:
     """``shotad review`` of a folder as a program of its own, which can be killed."""
 
-    def __init__(self, folder: Path, port: int | None = None) -> None:
-        command = [sys.executable, "-m", "shotad.cli.main", "review", str(folder), "--no-open"]
+    def __init__(self, folder: Path, port: int | None = None, *words: str) -> None:
+        command = [sys.executable, "-m", "shotad.cli.main", "review", str(folder), "--no-open", *words]
         command += ["--port", str(port)] if port else []
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-        )
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
         assert self.process.stdout is not None
         found = (re.search(r"http://\S+", line) for line in self.process.stdout)
         match = next((match for match in found if match), None)
@@ -89,9 +90,7 @@ class Program:
         """Ends it, if it still runs."""
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(PATIENCE)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self.process.communicate(timeout=PATIENCE)
 
 
 class Tabs:
@@ -130,6 +129,16 @@ def tabs(browser: Any, address: str, *, shared: bool = False) -> Iterator[Tabs]:
         yield made
     finally:
         made.close()
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def reload(page: Any) -> None:
+    page.reload()
+    page.wait_for_selector("[role=option]")
 
 
 def until(page: Any, script: str) -> None:

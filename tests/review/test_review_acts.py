@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Interval, ReviewError, Slot
+from shotad.core import Interval, ReviewError, Slot, slot_id
+from shotad.film import subtract
 from shotad.review.acts import ACTS, why_apart
 from shotad.review.scene import SOURCE, Change, Scene, clock, room_of
 from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
@@ -20,7 +21,7 @@ FREE = (Interval(0.0, 6.0), Interval(8.0, 20.0))
 
 
 def line(start: float, text: str, end: float | None = None, **more: Any) -> Cue:
-    name = f"s{round(start * 1000):08d}"
+    name = slot_id(start)
     return Cue(name, name, Interval(start, end or start + 2), text, **more)
 
 
@@ -36,68 +37,59 @@ def act(where: Scene, name: str, of: str, **args: object) -> Change:
     return ACTS[name](where, of, args)
 
 
-def one(change: Change) -> Cue:
-    assert len(change.cues) == 1
-    return change.cues[0]
+def one(where: Scene, name: str, of: str, **args: object) -> Any:
+    """The only line that an act changes."""
+    (cue,) = act(where, name, of, **args).cues
+    return cue
 
 
 TWO = line(1.0, "A cat sleeps.", candidates=("A cat sleeps.", "A cat naps by the window."), chosen=0)
 
 
 def test_choosing_takes_the_candidates_words_and_their_length() -> None:
-    change = act(scene(TWO), "choose", TWO.id, number=2)
-    cue = one(change)
-    assert (cue.text, cue.chosen, change.said) == ("A cat naps by the window.", 1, "Candidate 2 chosen.")
-    assert cue.interval == Interval(1.0, 3.25)
-    assert cue.edited is not None
+    assert act(scene(TWO), "choose", TWO.id, number=2).said == "Candidate 2 chosen."
+    cue = one(scene(TWO), "choose", TWO.id, number=2)
+    assert (cue.text, cue.chosen, cue.interval) == ("A cat naps by the window.", 1, Interval(1.0, 3.25))
     assert (cue.edited.fields, cue.edited.source) == ((EditField.TEXT,), SOURCE)
-    assert cue.machine is not None
     assert cue.machine.text == "A cat sleeps."
     assert is_by_hand(cue)
     assert act(scene(cue), "choose", TWO.id, number=2).cues == (), "it is the line already"
 
 
 def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:
-    empty = one(act(scene(TWO), "write", TWO.id, text=" \n "))
+    empty = one(scene(TWO), "write", TWO.id, text=" \n ")
     assert (empty.status, empty.text) == (CueStatus.DROPPED, "")
     assert empty.reason
-    back = one(act(scene(empty), "restore", TWO.id))
+    back = one(scene(empty), "restore", TWO.id)
     assert (back.heard, back.text, back.reason) == (True, "A cat sleeps.", "")
-    again = one(act(scene(empty), "write", TWO.id, text="A bird sings."))
+    again = one(scene(empty), "write", TWO.id, text="A bird sings.")
     assert again.heard
-    assert again.edited is not None
     assert again.edited.fields == (EditField.TEXT, EditField.STATUS)
 
 
 def test_a_line_does_not_come_back_over_another() -> None:
     dropped = line(1.0, "A dog.", status=CueStatus.DROPPED, reason="x")
     other = replace(line(0.9, "Rain falls."), id="h00000900", slot_id=None, interval=Interval(0.9, 3.2))
-    moved = one(act(scene(TWO), "shift", TWO.id, by=2.5))
+    moved = one(scene(TWO), "shift", TWO.id, by=2.5)
     sun = replace(line(1.5, "Sun."), id="h00001500", slot_id=None)
     for cue, over, name in ((dropped, other, "restore"), (moved, sun, "machine")):
         with pytest.raises(ReviewError, match=over.id):
             act(scene(cue, over), name, cue.id)
     half = replace(other, interval=Interval(0.9, 2.0))
-    assert one(act(scene(dropped, half), "restore", dropped.id)).interval == Interval(2.0, 3.0)
+    assert one(scene(dropped, half), "restore", dropped.id).interval == Interval(2.0, 3.0)
 
 
 def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
-    accepted = one(act(scene(TWO), "accept", TWO.id))
-    assert accepted.state is LineState.ACCEPTED
-    assert accepted.review is not None
-    assert accepted.review.by == "Ann"
+    accepted = one(scene(TWO), "accept", TWO.id)
+    assert (accepted.state, accepted.review.by) == (LineState.ACCEPTED, "Ann")
     for name, args in (
         ("choose", {"number": 2}), ("move", {"end": 2.5}), ("drop", {}), ("shift", {"by": 0.5}),
     ):  # fmt: skip
-        changed = one(act(scene(accepted), name, TWO.id, **args))
-        assert changed.state is LineState.EDITED
-        assert changed.accepted is None
-    free = one(act(scene(accepted), "unaccept", TWO.id))
-    assert free == TWO
+        changed = one(scene(accepted), name, TWO.id, **args)
+        assert (changed.state, changed.accepted) == (LineState.EDITED, None)
+    assert one(scene(accepted), "unaccept", TWO.id) == TWO
     assert act(scene(accepted), "accept", TWO.id).cues == ()
-    bob = one(ACTS["accept"](replace(scene(accepted), reviewer="Bob"), TWO.id, {}))
-    assert bob.review is not None
-    assert bob.review.by == "Bob"
+    assert one(scene(accepted, reviewer="Bob"), "accept", TWO.id).review.by == "Bob"
 
 
 @pytest.mark.parametrize(("name", "args", "start", "end"), [
@@ -109,9 +101,9 @@ def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
     ("shift", {"by": 100.0}, 4.0, 6.0),
 ])  # fmt: skip
 def test_moving_stays_within_the_gap_and_off_other_lines(name, args, start, end):
-    assert one(act(scene(TWO), name, TWO.id, **args)).interval == Interval(start, end)
+    assert one(scene(TWO), name, TWO.id, **args).interval == Interval(start, end)
     beside = scene(TWO, line(4.0, "Rain.", 5.0))
-    assert one(act(beside, "move", TWO.id, end=9.0)).interval.end == 4.0
+    assert one(beside, "move", TWO.id, end=9.0).interval.end == 4.0
 
 
 def test_a_frame_earlier_is_said_so() -> None:
@@ -121,8 +113,6 @@ def test_a_frame_earlier_is_said_so() -> None:
 
 
 AT_SPEECH, BEFORE, FIRST = line(2.0, "Rain.", 6.0), line(0.5, "Sun.", 2.0), line(0.1, "Black.", 1.0)
-
-
 UNHEARD = line(1.0, "A cat sleeps.", status=CueStatus.DROPPED, reason="x", candidates=(" \n ",))
 EMPTY = line(1.0, "", status=CueStatus.DROPPED, reason="x")
 
@@ -145,7 +135,7 @@ def test_what_cannot_be_done_to_a_line_says_why(cue, name, args, why):
         act(scene(BEFORE, AT_SPEECH), "move", AT_SPEECH.id, start=1.9)
 
 
-@pytest.mark.parametrize("at", [0, 5, 12, 99, -4])
+@pytest.mark.parametrize("at", [0, 5, 99])
 def test_splitting_cuts_between_words(at: int) -> None:
     said = line(1.0, "She opens the door and leaves.", 4.0)
     change = act(scene(said), "split", said.id, at=at)
@@ -153,9 +143,7 @@ def test_splitting_cuts_between_words(at: int) -> None:
     assert f"{first.text} {second.text}" == said.text
     assert (first.id, first.interval.start, second.interval.end) == (said.id, 1.0, 4.0)
     assert first.interval.end == second.interval.start
-    assert second.id.startswith("h")
-    assert second.slot_id == said.slot_id
-    assert change.focus == said.id
+    assert (second.id[0], second.slot_id, change.focus) == ("h", said.slot_id, said.id)
     share = len(first.text.split()) / 6
     assert first.interval.duration == pytest.approx(3 * share, abs=0.001)
 
@@ -172,15 +160,10 @@ def test_a_letter_is_not_parted_from_its_marks() -> None:
 
 def test_joining_keeps_both_lines_words() -> None:
     rain = line(5.0, "Rain falls.", 5.9)  # two seconds without speech are not too far
-    change = act(scene(TWO, rain), "join", TWO.id)
-    both, left = change.cues
-    assert both.text == "A cat sleeps. Rain falls."
-    assert both.interval == Interval(1.0, 5.9)
-    assert both.candidates == TWO.candidates
-    assert both.chosen is None
-    assert (left.id, left.status, left.reason, left.text) == (
-        rain.id, CueStatus.DROPPED, REMOVED, "Rain falls.",
-    )  # fmt: skip
+    both, left = act(scene(TWO, rain), "join", TWO.id).cues
+    assert (both.text, both.interval) == ("A cat sleeps. Rain falls.", Interval(1.0, 5.9))
+    assert (both.candidates, both.chosen) == (TWO.candidates, None)
+    assert (left.id, left.status, left.reason, left.text) == (rain.id, CueStatus.DROPPED, REMOVED, rain.text)
     assert left.edited is not None
     assert EditField.REMOVED in left.edited.fields
 
@@ -191,20 +174,18 @@ def test_joining_keeps_both_lines_words() -> None:
     (4.5, None, "slot of this line ends"),
 ])  # fmt: skip
 def test_lines_that_do_not_belong_together_are_not_joined(start, free, why):
-    first = replace(TWO, interval=Interval(1.0, 3.0))
     late = line(start, "Rain falls.", start + 1)
-    where = scene(first, late, free=free)
-    where = replace(
-        where, slots={first.id: Slot(first.id, Interval(1.0, 3.5), 10), late.id: where.slots[late.id]}
-    )
+    where = scene(TWO, late, free=free)
+    slot = Slot(TWO.id, Interval(1.0, 3.5), 10)
+    where = replace(where, slots={**where.slots, TWO.id: slot})
     with pytest.raises(ReviewError, match=why) as caught:
-        act(where, "join", first.id)
+        act(where, "join", TWO.id)
     assert caught.value.hint
-    assert why_apart(where, first) == (caught.value.what, caught.value.hint)
+    assert why_apart(where, TWO) == (caught.value.what, caught.value.hint)
 
 
 def test_no_line_is_longer_than_a_line_may_be() -> None:
-    assert one(act(scene(TWO), "write", TWO.id, text="a" * LONGEST)).text
+    assert one(scene(TWO), "write", TWO.id, text="a" * LONGEST).text
     with pytest.raises(ReviewError, match="5001 characters"):
         act(scene(TWO), "write", TWO.id, text="a" * (LONGEST + 1))
     first, near = replace(TWO, text="a" * LONGEST), line(5.0, "Rain falls.", 5.9)
@@ -214,13 +195,13 @@ def test_no_line_is_longer_than_a_line_may_be() -> None:
 
 def test_a_line_of_ones_own() -> None:
     change = act(scene(TWO), "add", "", start=9.0, end=10.5, text="Smoke rises.")
-    cue = one(change)
+    (cue,) = change.cues
     assert (cue.id, cue.slot_id, cue.interval) == ("h00009000", None, Interval(9.0, 10.5))
     assert (cue.machine, change.focus, change.said) == (None, cue.id, "Line added at 0:09.000.")
     gone = act(scene(TWO, cue), "remove", cue.id)
-    assert gone.gone == (cue.id,)
-    assert gone.cues == ()
-    assert gone.focus == TWO.id
+    assert (gone.gone, gone.cues, gone.focus) == ((cue.id,), (), TWO.id)
+    with pytest.raises(ReviewError, match="No machine wrote"):
+        act(scene(cue), "machine", cue.id)
 
 
 @pytest.mark.parametrize(("args", "why"), [
@@ -239,18 +220,14 @@ def test_a_line_goes_only_where_it_can_be_heard(args: dict[str, Any], why: str) 
 
 
 def test_a_line_goes_back_to_the_machine_and_one_that_was_removed_stays_in_the_track() -> None:
-    changed = one(act(scene(TWO), "choose", TWO.id, number=2))
-    moved = one(act(scene(changed), "shift", TWO.id, by=0.5))
-    back = one(act(scene(moved), "machine", TWO.id))
+    changed = one(scene(TWO), "choose", TWO.id, number=2)
+    moved = one(scene(changed), "shift", TWO.id, by=0.5)
+    back = one(scene(moved), "machine", TWO.id)
     assert (back.interval, back.text, back.chosen, back.edited) == (TWO.interval, TWO.text, 0, None)
-    mine = one(act(scene(), "add", "", start=9.0, text="Smoke rises."))
-    with pytest.raises(ReviewError, match="No machine wrote"):
-        act(scene(mine), "machine", mine.id)
-    gone = one(act(scene(TWO), "remove", TWO.id))
+    gone = one(scene(TWO), "remove", TWO.id)
     assert (gone.heard, gone.reason, gone.text) == (False, REMOVED, TWO.text)
-    again = one(act(scene(gone), "restore", TWO.id))
+    again = one(scene(gone), "restore", TWO.id)
     assert again.heard
-    assert again.edited is not None
     assert EditField.REMOVED not in again.edited.fields
 
 
@@ -261,25 +238,16 @@ def test_an_unknown_line() -> None:
 
 
 def _room_by_hand(where: Scene, cue: Cue, hull: Interval) -> Interval | None:
-    """The room of a line where nothing is known of speech, by looking at every tenth of a second."""
+    """The room of a line where nothing is known of speech: of all pieces the one that holds most of it, else the nearest."""
+    own = cue.interval
+
+    def rank(piece: Interval) -> tuple[int, int, float]:
+        ends = (piece.end - own.start, own.end - piece.start, own.duration, piece.duration)
+        shared, far = max(0.0, min(ends)), max(0.0, piece.start - own.end, own.start - piece.end)
+        return round(10 * shared), -round(10 * far), -piece.start
+
     taken = [c.interval for c in where.track.heard if c.id != cue.id]
-    tenths = range(round(hull.start * 10), round(hull.end * 10))
-    free = [t for t in tenths if not any(o.start * 10 < t + 1 and t < o.end * 10 for o in taken)]
-    pieces: list[list[int]] = []
-    for t in free:
-        if pieces and pieces[-1][-1] == t - 1:
-            pieces[-1].append(t)
-        else:
-            pieces.append([t])
-    start, end = round(cue.interval.start * 10), round(cue.interval.end * 10)
-
-    def rank(piece: list[int]) -> tuple[int, int, int]:
-        low, high = piece[0], piece[-1] + 1
-        shared = max(0, min(high, end) - max(low, start))
-        return shared, -max(0, low - end, start - high), -low
-
-    best = max(pieces, key=rank, default=None)
-    return None if best is None else Interval(best[0] / 10, (best[-1] + 1) / 10)
+    return max(subtract(hull, taken), key=rank, default=None)
 
 
 @given(st.lists(st.tuples(st.integers(1, 590), st.integers(1, 200)), min_size=1, max_size=25))
@@ -296,20 +264,18 @@ def test_the_room_of_a_line_is_that_of_the_whole_gap(times: list[tuple[int, int]
         assert room_of(where, cue) == _room_by_hand(where, cue, hull)
 
 
-class _Counting(Scene):
-    looked = 0
+def test_the_room_of_a_line_looks_at_its_neighbours_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A film of 2,000 lines in one gap took a minute to open."""
+    looked, heard_in = [], Scene.heard_in
 
-    def heard_in(self, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
-        for found in super().heard_in(span):
-            type(self).looked += 1
+    def counted(self: Scene, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
+        for found in heard_in(self, span):
+            looked.append(found)
             yield found
 
-
-def test_the_room_of_a_line_looks_at_its_neighbours_alone() -> None:
-    """A film of 2,000 lines in one gap took a minute to open."""
+    monkeypatch.setattr(Scene, "heard_in", counted)
     cues = [Cue(f"s{n:08d}", None, Interval(n * 4 + 1, n * 4 + 3), "A cat.") for n in range(2000)]
-    where = _Counting(
-        Track(FilmId("a.mp4", "f", 8000.0), "en", (), "0.1", ()).with_cues(cues), None, {}, FRAME
-    )
-    assert all(room_of(where, cue) is not None for cue in where.track.cues)
-    assert _Counting.looked <= 30 * len(cues)
+    track = Track(FilmId("a.mp4", "f", 8000.0), "en", (), "0.1", ()).with_cues(cues)
+    where = Scene(track, None, {}, FRAME)
+    assert all(room_of(where, cue) is not None for cue in track.cues)
+    assert len(looked) <= 30 * len(cues)

@@ -36,8 +36,9 @@ from shotad.film import Grid, Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, Frames, Picture, Strip, mark_of
-from tests.media import FilmSpec, Made, make_film, make_stills, read_number
+from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
+from tests.runs import QUICK, SMALL
 
 SPEC = FilmSpec(size=(320, 180), frames=150, gop=50, b_frames=2, cuts=(50, 100))
 
@@ -77,10 +78,10 @@ def described(folder: Path, *records: dict[str, Any], given: bool = False) -> No
     (folder / "stage1.jsonl").write_text(lines, encoding="utf-8")
 
 
-def opened(folder: Path, made: Made | None = None) -> Frames:
-    made = made or make_film(SPEC)
-    with open_film(made.path) as film:
-        return Frames(Session(folder, film.info), made.path)
+def opened(folder: Path, path: Path | None = None) -> Frames:
+    path = path or make_film(SPEC).path
+    with open_film(path) as film:
+        return Frames(Session(folder, film.info), path)
 
 
 def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -105,7 +106,13 @@ def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", [False, True])
 def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given: bool) -> None:
     described(tmp_path, record(), given=given)
-    frames, made, grid = opened(tmp_path), make_film(SPEC), Grid()
+    made, grid, here = make_film(SPEC), Grid(), tmp_path / "film.mp4"
+    here.write_bytes(made.path.read_bytes())
+    frames = opened(tmp_path, here)
+    here.unlink()
+    with pytest.raises(FilmError, match="There is no film"):
+        frames.picture("s00002000", 1)
+    here.write_bytes(made.path.read_bytes())  # it is back
     for note in frames.notes("s00002000"):
         second = note.seconds if given else grid.second(grid.tick(note.seconds))
         shown = pixels(frames.picture("s00002000", note.number))
@@ -117,11 +124,10 @@ def test_a_slot_at_which_only_a_redo_has_looked(tmp_path: Path) -> None:
     """A slot that a person added, say: no run knows it."""
     described(tmp_path, record())
     frames = opened(tmp_path)
+    looks = (("s00009000", [1.0, 2.0]), ("s00009000", [4.5]), ("s00009000", None), ("s00002000", [5.5]))
     tries = [
-        {"key": "r1", "slot": "s00009000", "stage1": record("k5", shots=[row(0, "current", [1.0, 2.0])])},
-        {"key": "r2", "slot": "s00009000", "stage1": record("k6", shots=[row(0, "current", [4.5])])},
-        {"key": "r3", "slot": "s00009000", "stage1": None},
-        {"key": "r4", "slot": "s00002000", "stage1": record("k7", shots=[row(0, "current", [5.5])])},
+        {"key": f"r{at}", "slot": slot, "stage1": seen and record(f"k{at}", shots=[row(0, "current", seen)])}
+        for at, (slot, seen) in enumerate(looks)
     ]
     assert frames.notes("s00009000") == ()
     lines = "".join(json.dumps(found) + "\n" for found in tries)
@@ -136,10 +142,6 @@ TAKES = (
     Take(4, (Head("bo", (0.5, 0.5), (0.4, 0.5)), Head("stranger", (0.75, 0.5), (0.75, 0.5)))),
     Take(3),
 )
-CAST_RUN = (
-    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
-    "threads.features=none", "frames.min_pixels=12544", "frames.max_pixels=25088",
-)  # fmt: skip
 
 
 class Remembering(FakeEngine):
@@ -157,14 +159,13 @@ class Remembering(FakeEngine):
 def with_cast(folder: Path, *assignments: str) -> tuple[Path, RunSettings, Remembering]:
     """A film of painted heads, described with its cast in ``folder/w``; the engine that saw it."""
     film = paint_film(folder / "heads.mp4", TAKES)
+    people = "people:\n"
     for who in ("ann", "bo"):
         photo(folder / f"{who}.png", who)
-    people = "".join(
-        f"  - id: {who}\n    name: {who.title()}\n    photos: {who}.png\n" for who in ("ann", "bo")
-    )
-    (folder / "cast.yaml").write_text(f"people:\n{people}")
+        people += f"  - {{id: {who}, name: {who.title()}, photos: {who}.png}}\n"
+    (folder / "cast.yaml").write_text(people)
     (folder / "slots.csv").write_text("start,end\n0.5,3.5\n4.5,7.5\n8.5,10.5\n")
-    config = load_config(None, (*CAST_RUN, *assignments))
+    config = load_config(None, (*QUICK, *SMALL, "speech.source=none", "threads.features=none", *assignments))
     asked = Given(slots=folder / "slots.csv", cast=GivenCast(folder / "cast.yaml"))
     looks = Remembering()
     with open_film(film) as reader, WorkFolder(folder / "w") as work:
@@ -174,14 +175,10 @@ def with_cast(folder: Path, *assignments: str) -> tuple[Path, RunSettings, Remem
 
 def assert_shown(frames: Frames, looks: Remembering) -> int:
     """Every frame is to the pixel what the engine got; how many there are."""
-    count = 0
     for slot, clip in looks.clips.items():
-        notes = frames.notes(slot)
-        assert len(notes) == len(clip)
-        for note, wanted in zip(notes, clip.images, strict=True):
+        for note, wanted in zip(frames.notes(slot), clip.images, strict=True):
             assert np.array_equal(pixels(frames.picture(slot, note.number, True)), wanted)
-            count += 1
-    return count
+    return sum(map(len, looks.clips.values()))
 
 
 @pytest.fixture
@@ -198,8 +195,7 @@ def lossless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SETTINGS = (
     ("overlay.label=box", "overlay.characters=boxes"),
-    ("prompt.characters=current",),
-    ("overlay.label=none",),
+    ("prompt.characters=current", "overlay.label=none"),
     ("overlay.characters=none",),
 )
 
@@ -271,22 +267,9 @@ def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
     assert past[:2].mean(axis=(0, 1)) != pytest.approx([255, 0, 0], abs=30)
 
 
-@pytest.mark.parametrize("words", ["", "none", "dashed", "wavy red", "red, tagged", "purple"])
-def test_other_words_are_no_mark(words: str) -> None:
-    assert mark_of(words) is None
-
-
-def test_a_film_that_is_gone_is_told(tmp_path: Path) -> None:
-    described(tmp_path / "work", record())
-    here = tmp_path / "film.mp4"
-    here.write_bytes(make_film(SPEC).path.read_bytes())
-    with open_film(here) as film:
-        frames = Frames(Session(tmp_path / "work", film.info), here)
-    here.unlink()
-    with pytest.raises(FilmError, match="There is no film"):
-        frames.picture("s00002000", 1)
-    here.write_bytes(make_film(SPEC).path.read_bytes())
-    assert frames.picture("s00002000", 1).data, "it is back"
+def test_other_words_are_no_mark() -> None:
+    for words in ("", "none", "dashed", "wavy red", "red, tagged", "purple"):
+        assert mark_of(words) is None
 
 
 def test_numbered_stills(tmp_path: Path) -> None:

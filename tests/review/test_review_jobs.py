@@ -1,20 +1,100 @@
-"""Long work of the page: in order, with progress, stopped when asked, and no fault takes the others along."""
+"""News for tabs: in order, from any thread, and no tab can hold up the server. Jobs of the page: in order, with progress,
+stopped when asked, and no fault takes the others along."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from shotad.core import EngineError, Progress, ReviewError, reported
-from shotad.review.events import Json
+from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.jobs import Jobs
-from tests.review.boardfilm import Tabs
 
 WAIT = 20.0
+
+
+class Browser:
+    """The other end of one connection: what it has got, and whether it is still there."""
+
+    def __init__(self, tabs: Tabs, *, takes: bool = True) -> None:
+        self.got, self.ended = "", False
+        self.gone, self.changed, self.free = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        if takes:
+            self.free.set()
+        stream = event_stream(tabs, lambda: {"revision": 7})
+        self.task = asyncio.create_task(stream({"type": "http"}, self.receive, self.send))
+
+    async def receive(self) -> Any:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, data: Any) -> None:
+        if data["type"] == "http.response.body":
+            await self.free.wait()
+            self.got += data["body"].decode()
+            self.ended = not data["more_body"]
+            self.changed.set()
+
+    async def until(self, text: str) -> None:
+        async with asyncio.timeout(WAIT):
+            while text not in self.got:
+                self.changed.clear()
+                await self.changed.wait()
+
+    def events(self) -> list[tuple[str, Any]]:
+        blocks = [block.splitlines() for block in self.got.split("\n\n") if "event: " in block]
+        rows = [dict(line.split(": ", 1) for line in block if line[0] != ":") for block in blocks]
+        return [(row["event"], json.loads(row["data"]).get("revision")) for row in rows]
+
+
+def test_a_tab_hears_where_it_begins_then_all_in_order_and_one_that_falls_behind_is_let_go() -> None:
+    async def play() -> None:
+        tabs = Tabs(5000)
+        slow, quick = Browser(tabs, takes=False), Browser(tabs)
+        await quick.until("hello")
+        for i in range(100):
+            tabs.tell("change", {"revision": i, "text": "x" * 400})
+            await quick.until(f'"revision":{i},')
+        slow.free.set()
+        async with asyncio.timeout(WAIT):
+            await slow.task
+        assert [kind for kind, _ in slow.events()] == ["hello", "film"], "it is told to fetch all anew"
+        assert slow.ended
+        assert quick.events() == [("hello", 7), *(("change", i) for i in range(100))]
+        assert len(tabs) == 1
+        quick.gone.set()
+        await quick.task
+        assert len(tabs) == 0
+
+    asyncio.run(play())
+
+
+def test_at_the_end_all_are_told_and_let_go_and_new_ones_turned_away() -> None:
+    async def play() -> None:
+        tabs = Tabs()
+        browser = Browser(tabs)
+        await browser.until("hello")
+        tabs.tell("change", {"revision": 1})
+        tabs.close()
+        late = Browser(tabs)
+        async with asyncio.timeout(WAIT):
+            await browser.task
+            await late.task
+        assert [kind for kind, _ in browser.events()] == ["hello", "change", "bye"]
+        assert browser.ended
+        assert late.ended
+
+    asyncio.run(play())
+
+
+# Jobs
 
 
 def ended(jobs: Jobs, name: str) -> Json:
@@ -33,27 +113,34 @@ def start(jobs: Jobs, work: Callable[[Progress], Json], title: str = "Work") -> 
 
 
 def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
-    hub, seen = Tabs(), []
-    jobs = Jobs(hub)
+    jobs, seen = Jobs(Tabs()), []
+
+    def look() -> None:
+        view = jobs.views()[0]
+        seen.append((view["step"], view["done"]))
 
     def work(progress: Progress) -> Json:
         with reported(progress, "Writing lines", 4, "lines") as task:
             task.advance()
-            seen.append(jobs.views()[0])
+            look()
             with reported(progress, "Loading a model", 10, "MB") as inner:
                 inner.advance(5)
-                seen.append(jobs.views()[0])
+                look()
             task.advance(7)
-            seen.append(jobs.views()[0])
+            look()
         progress.task("Looking", None, "s")
-        seen.append(jobs.views()[0])
+        look()
         progress.note("One thing.")
         progress.note("Another thing.")
         return {}
 
     view = ended(jobs, start(jobs, work))
-    steps = [("Writing lines", 0.25), ("Loading a model", 0.5), ("Writing lines", 1.0), ("Looking", None)]
-    assert [(one["step"], one["done"]) for one in seen] == steps
+    assert seen == [
+        ("Writing lines", 0.25),
+        ("Loading a model", 0.5),
+        ("Writing lines", 1.0),
+        ("Looking", None),
+    ]
     assert view["notes"] == ["One thing.", "Another thing."]
     assert (view["step"], view["done"], view["state"]) == ("", None, "done")
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from shotad.script import Doubt, load_track, save_track, short_hash
-from tests.rendering.described import write_folder
-from tests.review.pages import drawn, focused, has_focus, said, served, settled, tabs, until, violations
+from shotad.script import Cue, Doubt, short_hash
+from tests.rendering.described import retrack, write_folder
+from tests.review.pages import drawn, focused, has_focus, press, reload, said, settled, until, violations
 
 pytestmark = pytest.mark.slow
 
@@ -30,9 +30,19 @@ SMALL = """[...document.querySelectorAll('#film button, #detail button, #film in
   .map(([one, box]) => [one.outerHTML.slice(0, 80), box.width, box.height])"""
 
 
+VALUES = {3.5: 0.4, 9.0: 0.8, 14.0: 0.6}
+
+
+def doubted(cue: Cue) -> Cue:
+    if cue.start not in VALUES:
+        return cue
+    return replace(cue, doubted=Doubt(VALUES[cue.start], ("only one frame shows it",), short_hash(cue.text)))
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "movie.shotad", lines=LINES)
+    """Some of its lines are in doubt."""
+    return retrack(write_folder(tmp_path / "movie.shotad", lines=LINES), doubted)
 
 
 def row(page: Any) -> Any:
@@ -52,9 +62,14 @@ def on_row(page: Any) -> bool:
     return bool(focused(page) == row(page).get_attribute("id"))
 
 
-def press(page: Any, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
+def at(page: Any, number: int, *, focus: bool = True) -> None:
+    """This line is chosen, and its row has the focus."""
+    assert name(page).startswith(f"Line {number} of 6,")
+    assert on_row(page) is focus
+
+
+def counted(page: Any, accepted: int) -> None:
+    until(page, f"document.getElementById('progress-text').textContent === '{accepted} of 6 accepted'")
 
 
 def _the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None:
@@ -62,13 +77,12 @@ def _the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None
     labels = page.locator("#list [role=option]").evaluate_all("all => all.map(a => a.ariaLabel)")
     assert len(labels) == len(LINES)
     assert re.fullmatch(
-        r"Line 2 of 6, 3 seconds, machine(, \d findings?)?: She opens the old door\.", labels[1]
+        r"Line 2 of 6, 3 seconds, machine, doubtful(, \d findings?)?: She opens the old door\.", labels[1]
     )
     assert page.locator("#progress").inner_text().strip() == "0 of 6 accepted"
     assert page.title().startswith("0 of 6 accepted – ")
     assert page.locator("#list").get_attribute("role") == "listbox"
-    page.reload()
-    page.wait_for_selector("[role=option]")
+    reload(page)
     press(page, "Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the list of lines"
     press(page, "Enter")
@@ -101,14 +115,13 @@ def _keys_move_and_the_focus_goes_along(page: Any) -> None:
     steps = (("ArrowDown", 2), ("j", 3), ("k", 2), ("End", 6), ("ArrowDown", 6), ("Home", 1), ("ArrowUp", 1))
     for key, number in (*steps, ("End", 6), ("Home", 1), ("Alt+ArrowDown", 2), ("n", 3)):
         press(page, key)
-        assert name(page).startswith(f"Line {number} of 6,")
-        assert on_row(page)
+        at(page, number)
     press(page, *["PageDown"] * 5)
-    assert name(page).startswith("Line 6 of 6,")
+    at(page, 6)
     press(page, *["PageUp"] * 5, "j", "j")
     page.locator("#search").focus()
     press(page, "Alt+ArrowDown")
-    assert name(page).startswith("Line 4 of 6,")
+    at(page, 4, focus=False)
     assert focused(page) == "search"
 
 
@@ -116,18 +129,16 @@ def test_accept_goes_on_and_every_step_can_be_undone(page: Any) -> None:
     press(page, "a")
     said(page, "Line 1: Accepted")
     assert page.locator("#alert").text_content() == ""
-    assert name(page).startswith("Line 2 of 6,")
-    assert on_row(page)
+    at(page, 2)
     assert "accepted" in page.locator("#list [role=option]").first.get_attribute("aria-label")
-    assert page.locator("#progress-text").inner_text() == "1 of 6 accepted"
+    counted(page, 1)
     assert page.locator("#undo").inner_text().startswith("Undo: ")
     press(page, "Control+z")
-    until(page, "document.getElementById('progress-text').textContent.startsWith('0 of')")
-    assert name(page).startswith("Line 1 of 6,")
-    assert on_row(page)
+    counted(page, 0)
+    at(page, 1)
     assert page.locator("#undo").get_attribute("aria-disabled") == "true"
     press(page, "Control+Shift+Z")
-    until(page, "document.getElementById('progress-text').textContent.startsWith('1 of')")
+    counted(page, 1)
     assert page.locator("#undo").get_attribute("aria-disabled") == "false"
     assert on_row(page)
 
@@ -200,8 +211,7 @@ def _search_finds_without_case_and_accents(page: Any) -> None:
     assert name(page).endswith("A cat crosses the street.")
     assert page.locator("#search-count").inner_text() == "2 of 2"
     press(page, "Enter", "Escape")
-    assert on_row(page)
-    assert name(page).endswith("A cat sleeps by the window.")
+    at(page, 1)
     press(page, "/")
     page.keyboard.type("cafe")
     press(page, "Enter", "Escape")
@@ -223,8 +233,7 @@ def test_filter_shows_what_is_left_and_counts(page: Any) -> None:
     press(page, "a")
     settled(page)
     assert page.locator("#list [role=option]:visible").count() == 4
-    assert name(page).startswith("Line 3 of 6,")
-    assert on_row(page)
+    at(page, 3)
 
 
 def _go_to_time(page: Any) -> None:
@@ -236,8 +245,7 @@ def _go_to_time(page: Any) -> None:
     press(page, "Enter")
     until(page, "!document.querySelector('dialog[open]')")
     said(page, "Line 4.")
-    assert name(page).startswith("Line 4 of 6,")
-    assert on_row(page)
+    at(page, 4)
 
 
 def _keys_of_one_character_can_be_switched_off(page: Any) -> None:
@@ -247,15 +255,14 @@ def _keys_of_one_character_can_be_switched_off(page: Any) -> None:
     row(page).focus()
     press(page, "a", "j", "?")
     settled(page)
-    assert name(page).startswith("Line 1 of 6,")
-    assert page.locator("#progress-text").inner_text() == "0 of 6 accepted"
+    at(page, 1)
+    counted(page, 0)
     press(page, "ArrowDown")
-    assert name(page).startswith("Line 2 of 6,")
-    page.reload()
-    page.wait_for_selector("[role=option]")
+    at(page, 2)
+    reload(page)
     row(page).focus()
     press(page, "j")
-    assert name(page).startswith("Line 1 of 6,")
+    at(page, 1)
 
 
 def _letters_typed_into_fields_stay_letters(page: Any) -> None:
@@ -263,7 +270,7 @@ def _letters_typed_into_fields_stay_letters(page: Any) -> None:
     page.keyboard.type("ajd?")
     settled(page)
     assert page.locator("#search").input_value() == "ajd?"
-    assert page.locator("#progress-text").inner_text() == "0 of 6 accepted"
+    counted(page, 0)
     assert page.locator("dialog[open]").count() == 0
 
 
@@ -287,8 +294,7 @@ def test_finding_ones_way(page: Any) -> None:
         _regions_by_f6,
         _keys_of_one_character_can_be_switched_off,
     ):
-        page.reload()
-        page.wait_for_selector("[role=option]")
+        reload(page)
         row(page).focus()
         part(page)
 
@@ -300,9 +306,8 @@ def test_two_tabs_tell_each_other(page: Any, opened: Any) -> None:
     press(page, "a")
     said(page, "Accepted")
     said(other, "Changed elsewhere: Accepted")
-    assert other.locator("#progress-text").inner_text() == "1 of 6 accepted"
-    assert name(other).startswith("Line 3 of 6,")
-    assert on_row(other)
+    counted(other, 1)
+    at(other, 3)
 
 
 CONFLICT = """import('/web/store.js').then((s) =>
@@ -330,32 +335,18 @@ def test_a_conflict_shows_both_texts_and_put_off_is_offered_again(page: Any) -> 
     assert page.evaluate("sessionStorage.getItem('shotad-outbox')") is None
 
 
-def test_the_most_doubtful_line_is_a_key_away(browser: Any, place: Path) -> None:
+def test_the_most_doubtful_line_is_a_key_away(page: Any) -> None:
     """Worst first; what was accepted is in doubt no more."""
-    values, path = {3.5: 0.4, 9.0: 0.8, 14.0: 0.6}, place / "track.json"
-    doubts = {
-        cue.id: Doubt(value, ("only one frame shows it",), short_hash(cue.text))
-        for cue in load_track(path).cues
-        if (value := values.get(cue.interval.start))
-    }
-    track = load_track(path)
-    cues = [replace(cue, doubted=doubts.get(cue.id)) for cue in track.cues]
-    save_track(track.with_cues(cues), place, track.film.name)
-    with served(place) as address, tabs(browser, address) as made:
-        page = made.open()
-        row(page).focus()
-        led = []
-        for _ in range(4):
-            press(page, "q")
-            drawn(page)
-            led.append(name(page)[:13])
-        assert led == ["Line 3 of 6, ", "Line 5 of 6, ", "Line 2 of 6, ", "Line 3 of 6, "]
-        assert "machine, doubtful" in name(page)
-        assert "Doubt 0.80" in page.inner_text(".d-why")
-        assert "only one frame shows it" in page.inner_text(".d-why")
-        press(page, "a")
-        settled(page)
+    for number in (3, 5, 2, 3):
         press(page, "q")
         drawn(page)
-        assert name(page).startswith("Line 5 of 6")
-        assert violations(page) == []
+        at(page, number)
+    assert "machine, doubtful" in name(page)
+    assert "Doubt 0.80" in page.inner_text(".d-why")
+    assert "only one frame shows it" in page.inner_text(".d-why")
+    press(page, "a")
+    settled(page)
+    press(page, "q")
+    drawn(page)
+    at(page, 5)
+    assert violations(page) == []

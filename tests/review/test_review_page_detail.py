@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import time
-import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.script import TRACK, load_track, save_track
-from tests.rendering.described import write_folder
-from tests.review.pages import drawn, said, served, settled, tabs, until
+from shotad.script import TRACK, load_track
+from tests.rendering.described import retrack, write_folder
+from tests.review.pages import drawn, press, said, settled, until
+from tests.speech_server import tone, wav
 
 pytestmark = pytest.mark.slow
 
@@ -30,32 +29,19 @@ CANDIDATES = (
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A described film whose first line has six candidates."""
-    place = write_folder(tmp_path / "movie.shotad")
-    track = load_track(place / TRACK)
-    cues = tuple(
-        replace(cue, candidates=CANDIDATES, chosen=0) if cue.id == FIRST else cue for cue in track.cues
+    return retrack(
+        write_folder(tmp_path / "movie.shotad"),
+        lambda cue: replace(cue, candidates=CANDIDATES, chosen=0) if cue.id == FIRST else cue,
     )
-    save_track(replace(track, cues=cues), place, track.film.name)
-    return place
-
-
-@pytest.fixture
-def opened(browser: Any, place: Path) -> Iterator[Callable[..., Any]]:
-    """Opens a tab, in a browser window of its own, at the first line."""
-    with served(place) as address, tabs(browser, address) as made:
-
-        def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
-            page = made.open(prepare, **options)
-            page.wait_for_selector("#line-text")
-            until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
-            page.locator("#list [role=option]").first.click()
-            return page
-
-        yield open_tab
 
 
 def value(page: Any, name: str) -> str:
     return str(page.input_value(f"#{name}"))
+
+
+def shows(page: Any, text: str, name: str = "line-text") -> None:
+    """Waits until a field holds this."""
+    until(page, f"document.getElementById('{name}').value === {json.dumps(text)}")
 
 
 def cue_text(place: Path, name: str = FIRST) -> str:
@@ -73,26 +59,25 @@ class Acts:
 
     def __init__(self, page: Any) -> None:
         self.asked: list[Any] = []
-        self.open = self.most = 0
-        page.on("request", self._begun)
+        self.page, self.open, self.most = page, 0, 0
+        page.route("**/api/acts", self._sent)
         page.on("requestfinished", self._over)
-        page.route("**/api/acts", lambda route: (page.wait_for_timeout(150), route.continue_()))
 
-    def _begun(self, request: Any) -> None:
-        if request.url.endswith("/api/acts"):
-            self.asked += json.loads(request.post_data)["acts"]
-            self.open += 1
-            self.most = max(self.most, self.open)
+    def _sent(self, route: Any) -> None:
+        self.asked += json.loads(route.request.post_data)["acts"]
+        self.open += 1
+        self.most = max(self.most, self.open)
+        self.page.wait_for_timeout(150)
+        route.continue_()
 
     def _over(self, request: Any) -> None:
-        if request.url.endswith("/api/acts"):
-            self.open -= 1
+        self.open -= request.url.endswith("/api/acts")
 
 
 # The line
 
 
-def test_a_line_shows_what_belongs_to_it(page: Any) -> None:
+def test_a_line_shows_what_belongs_to_it_and_a_candidate_is_chosen(page: Any, place: Path) -> None:
     assert page.inner_text(".d-title") == "Line 1 of 3"
     assert page.inner_text(".d-state").strip().endswith("As the machine wrote it")
     assert value(page, "line-text") == CANDIDATES[0]
@@ -103,16 +88,13 @@ def test_a_line_shows_what_belongs_to_it(page: Any) -> None:
     described = page.get_attribute("#line-text", "aria-describedby").split()
     assert "line-findings" in described
     assert page.locator(", ".join(f"#{name}" for name in described)).count() == len(described)
-
-
-def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, place: Path) -> None:
     page.locator(".d-candidates input").nth(2).click()
-    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[2])}")
+    shows(page, CANDIDATES[2])
     page.keyboard.press("ArrowDown")  # to the fourth of the group
-    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[3])}")
+    shows(page, CANDIDATES[3])
     page.focus("#line-text")
     page.keyboard.press("Alt+2")
-    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[1])}")
+    shows(page, CANDIDATES[1])
     assert cue_text(place) == CANDIDATES[1]
     assert page.locator(".d-candidates input:checked").get_attribute("value") == "2"
 
@@ -131,9 +113,8 @@ def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(opened, pla
     assert len(acts.asked) < len(typed)
     assert cue_text(place) == CANDIDATES[0] + typed
     assert len({one["group"] for one in acts.asked}) == 1
-    page.keyboard.press("Escape")
-    page.keyboard.press("Control+z")
-    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
+    press(page, "Escape", "Control+z")
+    shows(page, CANDIDATES[0])
     assert cue_text(place) == CANDIDATES[0]
 
     page.focus("#line-text")
@@ -152,7 +133,7 @@ def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], place: Pa
     mine.route("**/api/events", lambda route: route.abort())  # the news come late
     mine.reload()
     mine.wait_for_selector("#line-text")
-    until(mine, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
+    shows(mine, CANDIDATES[0])
     theirs.fill("#line-text", "Their text.")
     settled(theirs)
     mine.focus("#line-text")
@@ -161,7 +142,7 @@ def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], place: Pa
     assert value(mine, "line-text") == "My text."
     assert cue_text(place) == "Their text."
     mine.get_by_role("button", name="Keep theirs").click()
-    until(mine, "document.getElementById('line-text').value === 'Their text.'")
+    shows(mine, "Their text.")
     mine.fill("#line-text", "Both of us.")
     settled(mine)
     assert cue_text(place) == "Both of us."
@@ -181,21 +162,20 @@ def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Pa
     until(page, "!document.querySelector('.d-machine').hidden")
     assert CANDIDATES[0] in page.inner_text(".d-machine")
     page.get_by_role("button", name="Give back to the machine").click()
-    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
+    shows(page, CANDIDATES[0])
     assert cue_text(place) == CANDIDATES[0]
 
 
 def test_times_move_by_keys_and_are_typed(page: Any, place: Path) -> None:
     frame = 1 / 25
     page.focus("#moment-start")
-    for key in ("ArrowUp", "ArrowUp", "PageUp", "ArrowDown"):
-        page.keyboard.press(key)
+    press(page, "ArrowUp", "ArrowUp", "PageUp", "ArrowDown")
     settled(page)
-    until(page, "document.getElementById('moment-start').value === '0:01.140'")
+    shows(page, "0:01.140", "moment-start")
     assert load_track(place / TRACK).cues[0].interval.start == pytest.approx(1 + frame + 0.1, abs=1e-3)
     page.fill("#moment-start", "0:02.5")
     page.keyboard.press("Enter")
-    until(page, "document.getElementById('moment-start').value === '0:02.500'")
+    shows(page, "0:02.500", "moment-start")
     page.fill("#moment-end", "late")
     page.keyboard.press("Enter")
     said(page, "“late” is no time")
@@ -218,8 +198,7 @@ def test_a_line_without_words_is_not_saved_and_another_is_split_at_the_cursor(pa
     page.fill("#line-text", text)
     page.keyboard.press("End")
     for _ in "It wakes up.":
-        page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Alt+s")
+        press(page, "ArrowLeft", "Alt+s")
     settled(page)
     texts = [cue.text for cue in load_track(place / TRACK).cues]
     assert texts[:2] == [text.removesuffix(" It wakes up."), "It wakes up."]
@@ -246,8 +225,7 @@ def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> Non
     said(page, "4 frames shown.")
     assert page.locator(".d-frames button[tabindex='0']").count() == 1
     page.locator(".d-frames button").first.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
+    press(page, "ArrowRight", "Enter")
     page.wait_for_selector("dialog.d-enlarged[open]")
     assert page.get_attribute(".d-large", "alt") == "Frame 2, 1:20.2, shot 1"
     page.keyboard.press("ArrowRight")
@@ -263,25 +241,12 @@ def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> Non
 # The player
 
 
-def sound(seconds: float) -> bytes:
-    """A quiet tone as WAV."""
-    rate = 16000
-    samples = (1000 * np.sin(np.arange(int(seconds * rate)) * 0.2)).astype("<i2")
-    made = io.BytesIO()
-    with wave.open(made, "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(rate)
-        out.writeframes(samples.tobytes())
-    return made.getvalue()
-
-
 def heard(page: Any, seconds: float = 3.0, start: float = 0.5, **more: Any) -> None:
     """What the server would have prepared for the ear."""
     answer = {"url": "/media/heard/test.wav", "start": start, "seconds": seconds, "warnings": [],
               "line": [start + 0.5, start + 2.5], **more}  # fmt: skip
     page.route("**/api/hear/**", lambda route: route.fulfill(json=answer))
-    data = sound(seconds)
+    data = wav(tone(seconds))
     page.route("**/media/heard/*", lambda route: route.fulfill(body=data, content_type="audio/wav"))
 
 

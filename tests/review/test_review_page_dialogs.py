@@ -13,7 +13,7 @@ from PIL import Image
 from shotad.script import Track, load_track
 from shotad.sight import CastFile
 from tests.redo.redoing import run
-from tests.review.pages import focused as at, violations
+from tests.review.pages import focused as at, press, violations
 
 pytestmark = pytest.mark.slow
 
@@ -39,13 +39,9 @@ def place(described: Path, tmp_path: Path) -> Path:
 
 def opened(page: Any, key: str) -> Any:
     """The dialog that a key of the list opens."""
-    page.keyboard.press(key)
-    return shown(page, KEYS[key])
-
-
-def shown(page: Any, name: str) -> Any:
-    page.wait_for_selector(f"#{name}[open]")
-    return page.locator(f"#{name}")
+    press(page, key)
+    page.wait_for_selector(f"#{KEYS[key]}[open]")
+    return page.locator(f"#{KEYS[key]}")
 
 
 def pressed(dialog: Any, name: str) -> None:
@@ -82,10 +78,9 @@ def test_no_rule_of_accessibility_is_broken_and_nothing_is_cut_off(page: Any) ->
 
 def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page: Any, place: Path) -> None:
     line = on_disk(place).heard[0].id
-    page.keyboard.press("Enter")
-    page.keyboard.press("Control+a")
+    press(page, "Enter", "Control+a")
     page.keyboard.type("My own words.")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     page.locator(f"#line-{line} >> text=My own words.").wait_for()
     page.locator(f"#line-{line}").focus()
     dialog = opened(page, "r")
@@ -108,6 +103,11 @@ def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page:
     dialog.locator("[role=status] >> text=Undone").wait_for()
     assert on_disk(place).heard[0].text == "My own words."
     assert dialog.evaluate("d => d.contains(document.activeElement)")
+    press(page, "Escape", "Control+Shift+Z")
+    page.locator(f"#line-{line} >> text={now.text}").wait_for()
+    press(page, str(now.candidates.index("My own words.") + 1))  # chosen by its number
+    page.locator(f"#line-{line} >> text=My own words.").wait_for()
+    assert on_disk(place).heard[0].text == "My own words."
 
 
 def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, place: Path) -> None:

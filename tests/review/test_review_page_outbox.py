@@ -15,11 +15,12 @@ from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import TRACK, LineState, load_track
 from tests.rendering.described import write_folder
-from tests.review.pages import Program, said, settled, tabs, until
+from tests.review.pages import Program, press, reload, said, settled, tabs, until
 
 pytestmark = pytest.mark.slow
 
 TEN = {1.0 + 1.8 * number: f"Door {number} opens. A cat walks in." for number in range(10)}
+BANNER = "document.getElementById('banner').textContent.includes('{} changes wait')"
 DONE = "!sessionStorage.getItem('shotad-outbox')"
 
 
@@ -40,11 +41,6 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Session, "act", late)
 
 
-def press(page: Any, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-
-
 def accepted(place: Path) -> int:
     return sum(cue.state is LineState.ACCEPTED for cue in load_track(place / TRACK).cues)
 
@@ -52,12 +48,7 @@ def accepted(place: Path) -> int:
 def steps(place: Path) -> list[str]:
     """What was done, as the history has it."""
     rows = map(json.loads, (place / "review.jsonl").read_text(encoding="utf-8").splitlines())
-    return [row["said"] for row in rows if row["step"] == "done"]
-
-
-def reload(page: Any) -> None:
-    page.reload()
-    page.wait_for_selector("[role=option]")
+    return [row["step"] for row in rows]
 
 
 class Way:
@@ -86,7 +77,7 @@ def test_ten_accepted_lines_and_a_reload_are_ten(page: Any, place: Path, slow: N
     reload(page)
     until(page, DONE)
     assert page.locator("#progress-text").inner_text() == "10 of 10 accepted"
-    assert accepted(place) == len(steps(place)) == 10
+    assert accepted(place) == steps(place).count("done") == 10
 
 
 def test_two_tabs_that_are_reloaded_keep_what_each_did(page, opened, place, slow):
@@ -100,7 +91,7 @@ def test_two_tabs_that_are_reloaded_keep_what_each_did(page, opened, place, slow
         until(one, DONE)
         until(one, "document.getElementById('progress-text').textContent === '10 of 10 accepted'")
         assert one.locator("dialog[open]").count() == 0
-    assert accepted(place) == len(steps(place)) == 10
+    assert accepted(place) == steps(place).count("done") == 10
 
 
 def test_an_act_whose_answer_was_lost_is_done_once(page: Any, place: Path) -> None:
@@ -112,8 +103,7 @@ def test_an_act_whose_answer_was_lost_is_done_once(page: Any, place: Path) -> No
     way.cut = False
     until(page, DONE)
     until(page, "!document.querySelector('#banner .bad')")
-    rows = [json.loads(row) for row in (place / "review.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["step"] for row in rows] == ["done", "done", "undo", "done"]
+    assert steps(place) == ["done", "done", "undo", "done"]
     assert page.locator("dialog[open]").count() == 0
     now = load_track(place / TRACK).cues[9]
     assert now.interval.end == pytest.approx(before.interval.end + 0.08, abs=0.001)
@@ -124,10 +114,10 @@ def test_what_is_done_while_the_server_is_gone_waits_and_is_sent(page: Any, plac
     way = Way(page)
     press(page, *"aaa")
     page.wait_for_selector("#banner .bad")
-    until(page, "document.getElementById('banner').textContent.includes('3 changes wait')")
+    until(page, BANNER.format(3))
     assert accepted(place) == 0
     reload(page)
-    until(page, "document.getElementById('banner').textContent.includes('3 changes wait')")
+    until(page, BANNER.format(3))
     way.cut = False
     until(page, DONE)
     assert accepted(place) == 3
@@ -170,8 +160,7 @@ def test_leaving_while_acts_wait_asks_first(page: Any) -> None:
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
     press(page, "a")
     settled(page)
-    page.reload()
-    page.wait_for_selector("[role=option]")
+    reload(page)
     assert asked == []
     page.focus("#list [aria-selected=true]")
     way = Way(page)
@@ -189,7 +178,7 @@ def test_a_full_disk_keeps_what_was_done_until_there_is_room(page, place, monkey
     with monkeypatch.context() as patched:
         patched.setattr(TrackFile, "write", full)
         press(page, *"aa")
-        until(page, "document.getElementById('banner').textContent.includes('2 changes wait')")
+        until(page, BANNER.format(2))
         assert "The disk is full. Free some space." in page.locator("#banner").inner_text()
     page.locator("#banner button", has_text="Send now").click()
     until(page, DONE)

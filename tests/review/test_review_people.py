@@ -99,22 +99,14 @@ def people(session: Session) -> People:
     return People(session)
 
 
-def line(session: Session, number: int) -> Cue:
-    return session.track.cues[number]
-
-
-def rows(people: People) -> dict[str, list[int]]:
-    """By key, the numbers of the lines in which somebody is seen."""
-    order = [cue.id for cue in people._session.track.cues]
-    return {row["key"]: [order.index(name) for name in row["lines"]] for row in people.view()["people"]}
-
-
-def who(people: People, lines: list[int]) -> str:
-    return next(key for key, seen in rows(people).items() if seen == lines)
+def who(people: People, *lines: int) -> str:
+    """The key of whoever is seen in these lines alone."""
+    names = [people._session.track.cues[at].id for at in lines]
+    return next(row["key"] for row in people.view()["people"] if row["lines"] == names)
 
 
 def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
-    key = who(people, [0, 2])
+    key = who(people, 0, 2)
     picture = people.picture(key, 1)
     assert max(Image.open(io.BytesIO(picture.data)).size) <= 240
     assert people.picture(key, 1).key == picture.key
@@ -124,10 +116,10 @@ def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
 
 
 def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(people, session):
-    ann = who(people, [0, 2])
+    ann = who(people, 0, 2)
     before = [cue.text for cue in session.track.cues]
     result = people.name(NoProgress(), ann, "Ann", pronoun="she")
-    assert result["again"] == [line(session, 0).id, line(session, 2).id]
+    assert result["again"] == [session.track.cues[0].id, session.track.cues[2].id]
     assert (result["changed"], result["kept"]) == ([], []), "without a descriptor nothing is certain"
     member = CastFile.open(session.folder / "cast").member(ann)
     assert (member.name, member.pronoun) == ("Ann", "she")
@@ -139,26 +131,26 @@ def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(peo
     assert [cue.text for cue in session.track.cues][:3] == [
         "Ann walks by.", before[1], "Ann's hand rises. The man turns.",
     ]  # fmt: skip
-    assert result["changed"] == [line(session, 0).id, line(session, 2).id]
+    assert result["changed"] == [session.track.cues[0].id, session.track.cues[2].id]
     assert load_track(session.folder / "track.json").cues == session.track.cues
     session.undo()
     assert [cue.text for cue in session.track.cues] == before
 
 
 def test_accepted_lines_stay_and_are_told(people: People, session: Session) -> None:
-    ann = who(people, [0, 2])
-    session.act("accept", line(session, 0).id, {})
-    session.act("write", line(session, 4).id, {"text": "Somebody walks by."})
+    ann = who(people, 0, 2)
+    session.act("accept", session.track.cues[0].id, {})
+    session.act("write", session.track.cues[4].id, {"text": "Somebody walks by."})
     result = people.name(NoProgress(), ann, "Ann", descriptor="the woman in red")
-    assert line(session, 0).text == TEXTS[0]
-    assert line(session, 0).state is LineState.ACCEPTED
-    assert result["kept"] == [line(session, 0).id]
-    assert result["changed"] == [line(session, 2).id]
+    assert session.track.cues[0].text == TEXTS[0]
+    assert session.track.cues[0].state is LineState.ACCEPTED
+    assert result["kept"] == [session.track.cues[0].id]
+    assert result["changed"] == [session.track.cues[2].id]
     assert "stays" in result["said"]
 
 
 def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, session: Session) -> None:
-    ann, bo = who(people, [0, 2]), who(people, [1, 2])
+    ann, bo = who(people, 0, 2), who(people, 1, 2)
     with WorkFolder(session.folder), pytest.raises(ReviewError, match="Another shotad"):
         people.name(NoProgress(), ann, "Ann")
     assert CastFile.open(session.folder / "cast").member(ann).name == ""
@@ -177,15 +169,15 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, 
 
 
 def test_an_extra_is_never_named_and_two_entries_become_one(people: People, session: Session) -> None:
-    ann, cy = who(people, [0, 2]), who(people, [4])
+    ann, cy = who(people, 0, 2), who(people, 4)
     result = people.name(NoProgress(), cy, nameless=True)
     assert CastFile.open(session.folder / "cast").member(cy).nameless
     assert (result["again"], result["changed"]) == ([], [])
     people.name(NoProgress(), ann, "Ann")
     result = people.merge(NoProgress(), cy, ann)
-    assert rows(people)[ann] == [0, 2, 4]
-    assert cy not in rows(people)
-    assert line(session, 4).id in result["again"]
+    assert who(people, 0, 2, 4) == ann
+    assert cy not in {row["key"] for row in people.view()["people"]}
+    assert session.track.cues[4].id in result["again"]
 
 
 def test_a_character_bank_is_only_read(run: Path, tmp_path: Path) -> None:

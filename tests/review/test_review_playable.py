@@ -1,81 +1,130 @@
-"""What browsers play, and whether a browser agrees."""
+"""What browsers play, and the film's small copy for what they do not: same clock, same picture, same sound; whole or not
+there; and whether a browser agrees."""
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import av
+import numpy as np
 import pytest
 
-from shotad.core import Config
-from shotad.film import open_film
+from shotad.core import Config, WorkFolderError
+from shotad.film import open_film, sound_blocks
+from shotad.review import playable as remuxing, proxy as proxymaking
 from shotad.review.playable import Playable, browser_kind
+from shotad.review.proxy import Order, Proxy, known_copy, make_copy
 from tests.browserfilm import shown
-from tests.media import FilmSpec, Made, SoundSpec, make_film, make_stills
+from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
+from tests.review.sessions import Tabs
 
-SOUND = SoundSpec()
+SOUND, OPUS, LATE = SoundSpec(), SoundSpec(codec="libopus"), SoundSpec(start=0.5)
+GAP = SoundSpec(duration=4.0, beeps=(0.5, 3.0), gap=(1.0, 2.5))
+
+
+def timed(times: Iterable[float], **more: Any) -> FilmSpec:
+    """A film whose frames stand at these seconds."""
+    return FilmSpec(time_base=Fraction(1, 1000), times=tuple(times), **more)
+
+
+def matroska(**more: Any) -> FilmSpec:
+    return FilmSpec(suffix=".mkv", **more)
+
+
 PLAYED = {
     "H.264 and AAC": FilmSpec(sounds=(SOUND,)),
     "frames that refer forward": FilmSpec(b_frames=3, sounds=(SOUND,)),
     "1001-based rate": FilmSpec(rate=Fraction(24000, 1001), b_frames=2, sounds=(SOUND,)),
-    "uneven frames": FilmSpec(
-        time_base=Fraction(1, 1000), times=tuple(i / 25 + (0.4 if i > 20 else 0) for i in range(50))
-    ),
-    "late sound": FilmSpec(sounds=(SoundSpec(start=0.5),)),
+    "uneven frames": timed(i / 25 + (0.4 if i > 20 else 0) for i in range(50)),
+    "late sound": FilmSpec(sounds=(LATE,)),
     "QuickTime": FilmSpec(suffix=".mov", sounds=(SOUND,)),
-    "silent": FilmSpec(b_frames=2),
     "turned": FilmSpec(turn=90),
     "wide pixels": FilmSpec(pixel_aspect=Fraction(4, 3)),
-    "WebM, VP8": FilmSpec(suffix=".webm", codec="libvpx", sounds=(SoundSpec(codec="libopus"),)),
-    "WebM, VP9": FilmSpec(suffix=".webm", codec="libvpx-vp9", sounds=(SoundSpec(codec="libopus"),)),
+    "WebM, VP8": FilmSpec(suffix=".webm", codec="libvpx", sounds=(OPUS,)),
+    "WebM, VP9": FilmSpec(suffix=".webm", codec="libvpx-vp9", sounds=(OPUS,)),
 }
 UNPLAYED = {
-    "Matroska": (FilmSpec(suffix=".mkv", sounds=(SOUND,)), "Matroska"),
-    "transport stream": (FilmSpec(suffix=".ts", sounds=(SOUND,)), "MPEG-TS"),
-    "AVI": (FilmSpec(suffix=".avi", codec="mpeg4"), "AVI"),
-    "MPEG-4 part 2": (FilmSpec(codec="mpeg4"), "mpeg4"),
-    "10 bits": (FilmSpec(pixels="yuv420p10le"), "yuv420p10le"),
-    "Opus in MP4": (FilmSpec(sounds=(SoundSpec(codec="libopus"),)), "opus"),
-    "AC-3": (FilmSpec(sounds=(SoundSpec(codec="ac3"),)), "ac3"),
-    "late clock": (FilmSpec(shift=5.0), "5.00 s"),
-    "late clock, WebM": (FilmSpec(suffix=".webm", codec="libvpx", shift=5.0), "5.00 s"),
+    "Matroska": matroska(sounds=(SOUND,)),
+    "MPEG-TS": FilmSpec(suffix=".ts", sounds=(SOUND,)),
+    "AVI": FilmSpec(suffix=".avi", codec="mpeg4"),
+    "mpeg4": FilmSpec(codec="mpeg4"),
+    "yuv420p10le": FilmSpec(pixels="yuv420p10le"),
+    "opus": FilmSpec(sounds=(OPUS,)),
+    "ac3": FilmSpec(sounds=(SoundSpec(codec="ac3"),)),
+    "5.00 s": FilmSpec(shift=5.0),
+}
+"""By a word of why they are not."""
+
+FILMS = {
+    "plain": FilmSpec(sounds=(SOUND,)),
+    "Matroska": matroska(b_frames=2, sounds=(SOUND,)),
+    "late clock": FilmSpec(shift=5.0, b_frames=2, sounds=(SOUND,)),
+    "transport stream": FilmSpec(suffix=".ts", shift=100.0, b_frames=2, sounds=(SOUND,)),
+    "1001-based rate": matroska(rate=Fraction(24000, 1001), b_frames=2, sounds=(SOUND,)),
+    "uneven frames": timed(
+        (i / 25 + (0.4 if i > 20 else 0) + (0.013 if i % 2 else 0) for i in range(50)), suffix=".mkv"
+    ),
+    "long frames": timed(i * 1.7 for i in range(50)),
+    "late picture": timed((0.5 + i / 25 for i in range(50)), suffix=".mkv", sounds=(SOUND,)),
+    "late sound": matroska(sounds=(LATE,)),
+    "gap in the sound": matroska(sounds=(GAP,)),
+    "10 bits": FilmSpec(pixels="yuv420p10le", matrix=1),
+    "turned": FilmSpec(turn=90, sounds=(SOUND,)),
+    "wide pixels": FilmSpec(pixel_aspect=Fraction(4, 3)),
+    "full range": FilmSpec(full_range=True, matrix=6),
+    "large": FilmSpec(size=(640, 484), gop=250, b_frames=2, matrix=1),
+    "VP9": matroska(codec="libvpx-vp9", sounds=(OPUS,)),
+    "late WebM": FilmSpec(suffix=".webm", codec="libvpx-vp9", shift=5.0, sounds=(OPUS,)),
 }
 
+ENCODED = ("transport stream", "10 bits", "turned", "wide pixels")
+"""Films whose picture cannot be copied."""
 
-def kind(made: Made, config: Config | None = None) -> Playable:
-    with open_film(made.path) as film:
+SMALL = (
+    "late clock", "1001-based rate", "uneven frames", "long frames", "late picture", "gap in the sound",
+    "full range", "large",
+)  # fmt: skip
+"""Films whose picture can be copied, and is encoded as well for what is special about it."""
+
+WAYS = [(name, False) for name in FILMS] + [(name, True) for name in SMALL]
+
+IN_A_BROWSER = ("Matroska", "late clock", "uneven frames", "late picture", "large")
+"""Films whose copies, of both kinds, a browser is asked to show: B-frames, clocks, gaps, rare key frames."""
+
+
+def kind(spec: FilmSpec, config: Config | None = None) -> Playable:
+    with open_film(make_film(spec).path) as film:
         return browser_kind(film.info, config)
 
 
 @pytest.mark.parametrize("name", PLAYED)
 def test_played(name: str) -> None:
-    found = kind(make_film(PLAYED[name]))
-    assert found.plays is True
-    assert found.why == ""
-    assert found.media_type == ("video/webm" if "WebM" in name else "video/mp4")
+    assert kind(PLAYED[name]) == Playable(True, "video/webm" if "WebM" in name else "video/mp4", "")
 
 
-@pytest.mark.parametrize("name", UNPLAYED)
-def test_unplayed(name: str) -> None:
-    spec, word = UNPLAYED[name]
-    found = kind(make_film(spec))
+@pytest.mark.parametrize("word", UNPLAYED)
+def test_unplayed(word: str) -> None:
+    found = kind(UNPLAYED[word])
     assert found.plays is False
     assert word in found.why
 
 
 def test_another_audio_track_than_the_first_needs_a_copy() -> None:
     spec = FilmSpec(sounds=(SOUND, SoundSpec(beeps=(1.0,), language="fra")))
-    config = Config.model_validate({"film": {"audio_track": 1}})
-    assert kind(make_film(spec)).plays is True
-    found = kind(make_film(spec), config)
+    assert kind(spec).plays is True
+    found = kind(spec, Config.model_validate({"film": {"audio_track": 1}}))
     assert found.plays is False
     assert "1 (fra" in found.why
 
 
-def test_numbered_frames_need_a_copy_and_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
-    with open_film(make_stills(tmp_path / "frames", 3), frame_rate=Fraction(2)) as film:
-        assert browser_kind(film.info).plays is False
+def test_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
     here = tmp_path / "film.mp4"
     here.write_bytes(make_film(FilmSpec()).path.read_bytes())
     with open_film(here) as film:
@@ -83,15 +132,227 @@ def test_numbered_frames_need_a_copy_and_a_film_that_is_gone_is_not_played(tmp_p
         assert browser_kind(film.info).plays is False
 
 
+# The copy
+
+
+def ordered(film: Path, folder: Path, key: str = "key", **order: Any) -> Order:
+    return Order(film, folder / "review" / "proxy.mp4", key, **order)
+
+
+def copied(film: Path, folder: Path, **order: Any) -> Path:
+    made = ordered(film, folder, **order)
+    make_copy(made, lambda _: None)
+    return made.target
+
+
+def numbered(film: Any) -> list[tuple[float, int]]:
+    """Second and painted number of each frame."""
+    return [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
+
+
+def beeps(path: Path, track: int | None = None) -> list[float]:
+    """Where tones begin by the film's clock."""
+    with open_film(path) as film:
+        sound = np.concatenate([block.samples for block in sound_blocks(film, track, 48000)])
+    loud = np.flatnonzero(np.abs(sound) > 0.1)
+    return [float(loud[i]) / 48000 for i in range(len(loud)) if i == 0 or loud[i] - loud[i - 1] > 4800]
+
+
+@pytest.mark.parametrize(("name", "small"), WAYS)
+def test_every_frame_keeps_its_second_its_picture_and_its_sound(tmp_path, name, small):
+    source = make_film(FILMS[name]).path
+    order = ordered(source, tmp_path, small=small)
+    known = make_copy(order, lambda _: None)
+    assert known["picture"] == ("encoded" if small or name in ENCODED else "copied")
+    assert (known["sound"], known["damage"]) == ("encoded" if FILMS[name].sounds else "none", None)
+    if FILMS[name].sounds:
+        heard = beeps(source)
+        assert len(heard) == 2
+        assert beeps(order.target) == pytest.approx(heard, abs=0.003)
+    with open_film(source) as film, open_film(order.target) as copy:
+        assert browser_kind(copy.info).plays
+        before, after = numbered(film), numbered(copy)
+        assert [number for _, number in after] == [number for _, number in before]
+        early = np.array([second for second, _ in before[1:]]) - [second for second, _ in after[1:]]
+        assert np.all(early > 0)
+        assert np.all(early < 20e-6)
+        assert after[0][0] == 0
+        assert copy.info.start == 0
+        size = film.info.size_within(480 if known["picture"] == "encoded" else None)
+        assert (copy.info.width, copy.info.height) == size
+        colours = [read_patches(next(f.frames()).rgb(size)) for f in (film, copy)]
+        assert np.abs(colours[0] - colours[1]).max() < (8 if known["picture"] == "encoded" else 1)
+
+
+def test_what_does_not_fit_is_not_copied_and_what_no_browser_plays_is_encoded(tmp_path, monkeypatch):
+    """Of a copy that a browser would not play nothing stays."""
+    source = make_film(FILMS["Matroska"]).path
+    size = source.stat().st_size
+    with open_film(source) as film:
+        assert remuxing.copies_picture(film, 2 * size)
+        assert not remuxing.copies_picture(film, 2 * size - 1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(remuxing, "MOST_BYTES", size - 1)
+            assert not remuxing.copies_picture(film, 2 * size)
+    monkeypatch.setattr(proxymaking, "browser_kind", lambda info: Playable(False, "video/mp4", "no"))
+    known = make_copy(ordered(source, tmp_path), lambda _: None)
+    assert (known["picture"], known["sound"]) == ("encoded", "encoded")
+    left = {path.name for path in (tmp_path / "review").iterdir() if path.name[0] != "."}
+    assert left == {"proxy.json", "proxy.mp4"}
+
+
+def test_a_key_frame_every_second_and_no_frame_that_refers_forward(tmp_path: Path) -> None:
+    path = copied(make_film(FilmSpec(frames=130, gop=500, b_frames=3)).path, tmp_path, small=True)
+    with av.open(str(path)) as container:
+        packets = [packet for packet in container.demux(video=0) if packet.size]
+        keys = [float(packet.pts * packet.time_base) for packet in packets if packet.is_keyframe]
+        assert all(packet.pts == packet.dts for packet in packets)
+    assert len(keys) >= 5
+    assert np.diff(keys).max() <= 1.04 + 1e-3
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_the_audio_track_of_the_run(tmp_path: Path, small: bool) -> None:
+    source = make_film(FilmSpec(suffix=".mkv", sounds=(SOUND, SoundSpec(beeps=(1.0,))))).path
+    assert beeps(copied(source, tmp_path, track=1, small=small)) == pytest.approx([1.0], abs=0.003)
+
+
+def test_hdr_becomes_what_the_pictures_show(tmp_path: Path) -> None:
+    spec = FilmSpec(pixels="yuv420p10le", matrix=9, transfer=16, primaries=9)
+    source = make_film(spec).path
+    with open_film(source) as film, open_film(copied(source, tmp_path)) as copy:
+        assert film.info.hdr
+        assert not copy.info.hdr
+        shown = [read_patches(next(f.frames()).rgb()) for f in (film, copy)]
+        assert np.abs(shown[0] - shown[1]).max() < 12
+
+
+def test_numbered_frames(tmp_path: Path) -> None:
+    folder = make_stills(tmp_path / "frames", 5)
+    with open_film(folder, frame_rate=Fraction(2)) as film:
+        assert browser_kind(film.info).plays is False
+    with open_film(copied(folder, tmp_path, frame_rate=Fraction(2))) as copy:
+        frames = numbered(copy)
+        assert copy.info.audio == ()
+        assert copy.info.duration == pytest.approx(2.5, abs=0.01)
+    assert [number for _, number in frames] == [0, 1, 2, 3, 4]
+    assert [second for second, _ in frames] == pytest.approx([0, 0.5, 1, 1.5, 2], abs=20e-6)
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path, small: bool) -> None:
+    spec = FilmSpec(suffix=".mkv", frames=100, sounds=(SoundSpec(duration=4.0),))
+    whole = make_film(spec).path.read_bytes()
+    cut = tmp_path / "cut.mkv"
+    cut.write_bytes(whole[: len(whole) // 2])
+    order = ordered(cut, tmp_path, small=small)
+    known = make_copy(order, lambda _: None)
+    assert "cut off" in known["damage"]
+    with open_film(order.target) as copy:
+        assert 10 < len(list(copy.frames())) < 90
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proxymaking, "replacing", lambda _: nullcontext(Path("/dev/full")))
+    with pytest.raises(WorkFolderError, match="No space left"):
+        copied(make_film(FILMS["plain"]).path, tmp_path)
+    assert not (tmp_path / "review" / "proxy.json").exists()
+
+
+def test_an_older_copy_is_made_anew_and_the_same_is_not(tmp_path: Path) -> None:
+    source = make_film(FilmSpec()).path
+    order = ordered(source, tmp_path, "one")
+    for one in (order, order, replace(order, small=True), replace(order, key="two")):
+        before = known_copy(one)
+        made = None if before is None else order.target.stat().st_mtime_ns
+        assert make_copy(one, lambda _: None) == known_copy(one)
+        assert (made == order.target.stat().st_mtime_ns) is (before is not None)
+    assert known_copy(order) is None
+
+
+def proxy_of(film: Path, folder: Path, hub: Tabs | None = None) -> Proxy:
+    with open_film(film) as opened:
+        return Proxy(film, folder, Config(), opened.info, hub)
+
+
+def test_made_in_the_background_and_told(tmp_path: Path) -> None:
+    source = make_film(FilmSpec(suffix=".mkv", frames=200, sounds=(SOUND,))).path
+    hub = Tabs()
+    proxy = proxy_of(source, tmp_path, hub)
+    assert proxy.state()["state"] == "none"
+    assert "Matroska" in proxy.state()["why"]
+    proxy.start()
+    assert (proxy.state()["state"], proxy.state()["url"]) == ("making", None)
+    proxy.wait()
+    assert proxy.path is not None
+    shown = {"state": "proxy", "url": "/media/proxy", "done": 1.0, "why": ""}
+    assert dict(proxy.state(), why="") == shown
+    assert {kind for kind, _ in hub.told} == {"playable"}
+    assert [hub.told[at][1]["state"] for at in (0, -1)] == ["making", "proxy"]
+    done = [data["done"] for _, data in hub.told]
+    assert done == sorted(done)
+    assert any(0 < share < 1 for share in done)
+    again = proxy_of(source, tmp_path)
+    assert again.state()["state"] == "proxy"
+    for picture in ("copied", "encoded"):  # asked for a second time: a browser refused what was copied
+        again.start()
+        again.wait()
+        record = json.loads((tmp_path / "review" / "proxy.json").read_text(encoding="utf-8"))
+        assert (again.state()["state"], record["picture"]) == ("proxy", picture)
+
+
+@pytest.mark.parametrize("left", [None, b"\x1a\x45\xdf\xa3" + bytes(5000)])
+def test_what_went_wrong_is_told_and_leaves_nothing(tmp_path: Path, left: bytes | None) -> None:
+    film = tmp_path / "film.mkv"
+    film.write_bytes(make_film(FILMS["Matroska"]).path.read_bytes())
+    proxy = proxy_of(film, tmp_path)
+    film.unlink() if left is None else film.write_bytes(left)
+    proxy.start()
+    proxy.wait()
+    assert proxy.state()["state"] == "none"
+    assert ("There is no film" if left is None else "film.mkv") in proxy.state()["why"]
+    assert proxy.path is None
+    assert [path.name for path in (tmp_path / "review").iterdir() if path.suffix != ".lock"] == []
+
+
+def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
+    # One that is encoded
+    source = make_film(FilmSpec(suffix=".mkv", pixels="yuv420p10le", frames=500, sounds=(SOUND,))).path
+    proxy = proxy_of(source, tmp_path, Tabs())
+    proxy.start()
+    while proxy.state()["done"] == 0:
+        time.sleep(0.01)
+        assert proxy.state()["state"] == "making"
+    proxy.stop()
+    assert proxy.path is None
+    assert list((tmp_path / "review").glob(".tmp-*")), "a killed process leaves its draft"
+    again = proxy_of(source, tmp_path)
+    again.start()
+    again.wait()
+    assert again.path is not None
+    assert not list((tmp_path / "review").glob(".tmp-*"))
+    with open_film(again.path) as copy:
+        assert sum(1 for _ in copy.frames()) == 500
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PLAYED)
-def test_the_browser_shows_the_frame_of_each_second(browser: Any, name: str) -> None:
-    """What is said to be played is, and its clock is the film's."""
-    made = make_film(PLAYED[name])
-    found = kind(made)
-    with open_film(made.path) as film:
-        seconds = [frame.seconds for frame in film.frames()]
-        size = [film.info.width, film.info.height]
-    wanted = [0, 1, 5, 11, 12, 13, 23, 24, 30, 48]
-    moments = [seconds[number] + 0.001 for number in wanted]
-    assert shown(browser, made.path, found.media_type, moments) == (size, wanted)
+@pytest.mark.parametrize(("name", "small"), [
+    *((name, None) for name in PLAYED), *((name, small) for name in IN_A_BROWSER for small in (False, True)),
+])  # fmt: skip
+def test_the_browser_shows_the_frame_of_each_second(browser, tmp_path, name, small):
+    """What is said to be played is, and so are copies: sent to a frame's own second, and to its middle, the browser
+    shows just that frame."""
+    path = make_film(PLAYED[name] if small is None else FILMS[name]).path
+    with open_film(path) as film:
+        frames, size = numbered(film), [film.info.width, film.info.height]
+    chosen = [0, 1, 5, 12, 13, 24, 30, 48]
+    wanted = [frames[i][1] for i in chosen]
+    moments = [frames[i][0] + 0.001 for i in chosen]
+    if small is None:
+        assert shown(browser, path, kind(PLAYED[name]).media_type, moments) == (size, wanted)
+    else:
+        middles = [(frames[i][0] + frames[i + 1][0]) / 2 for i in chosen]
+        copy = copied(path, tmp_path, small=small)
+        own = [frames[i][0] for i in chosen]
+        assert shown(browser, copy, "video/mp4", [*own, *middles])[1] == wanted * 2

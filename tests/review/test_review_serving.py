@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +21,23 @@ import pytest
 from shotad.core import ReviewError, UsageError
 from shotad.review import serving
 from shotad.script import load_track
+from tests.review.pages import Program
 from tests.review.reviewed import reviewed
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 WAIT = 60.0
 FIRST = "s00001000"
 
 
-@dataclass
-class Server:
-    """A running program and a browser's connection to it."""
+class Server(Program):
+    """The program, and a browser's connection to it."""
 
-    process: subprocess.Popen[str]
-    base: str
-    token: str
-    client: httpx.Client
+    def __init__(self, place: Path, *words: str) -> None:
+        super().__init__(place, None, *words)
+        self.base, _, self.token = self.url.partition("/?token=")
+        self.client = httpx.Client(base_url=self.base, timeout=WAIT)
+        assert self.process.stdout is not None
+        assert "Ctrl-C ends it" in self.process.stdout.readline()
+        assert self.client.get(f"/?token={self.token}").status_code == 303
 
     def act(self, name: str, line: str, args: Any) -> httpx.Response:
         headers = {"X-Shotad": "page", "Origin": self.base}
@@ -55,33 +57,15 @@ class Server:
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., Server]]:
-    begun: list[Server] = []
+    with ExitStack() as stack:
 
-    def run(place: Path, *words: str) -> Server:
-        process = launch(place, "--no-open", *words)
-        assert process.stdout is not None
-        line = process.stdout.readline() + process.stdout.readline()
-        found = re.search(r"(http://\S+?)/\?token=(\S+)", line)
-        assert found, (line, process.communicate(timeout=WAIT))
-        client = httpx.Client(base_url=found[1], timeout=WAIT)
-        assert line.endswith("Ctrl-C ends it. Every change is saved at once.\n")
-        server = Server(process, found[1], found[2], client)
-        begun.append(server)
-        assert client.get(f"/?token={found[2]}").status_code == 303
-        return server
+        def run(place: Path, *words: str) -> Server:
+            server = Server(place, *words)
+            stack.callback(server.close)
+            stack.callback(server.client.close)
+            return server
 
-    yield run
-    for server in begun:
-        server.client.close()
-        if server.process.poll() is None:
-            server.process.kill()
-        server.process.communicate()
-
-
-def launch(place: Path, *words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "review", str(place), *words]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "BROWSER": "true"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+        yield run
 
 
 def script(place: Path) -> str:
@@ -107,11 +91,10 @@ def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> N
     """It listens on this machine alone, tells tabs of all changes, refuses a second server, ends at once, and
     comes back at the same address, where a browser finds what it kept for the page."""
     server = start(place)
-    port = int(server.base.rsplit(":", 1)[1])
     known = "".join(Path(f"/proc/net/{name}").read_text() for name in ("tcp", "tcp6"))
     listening = [words[1] for words in map(str.split, known.splitlines()) if words[3:4] == ["0A"]]
-    places = [address for address in listening if address.endswith(f":{port:04X}")]
-    assert places == [f"0100007F:{port:04X}"]
+    places = [address for address in listening if address.endswith(f":{server.port:04X}")]
+    assert places == [f"0100007F:{server.port:04X}"]
     heard: list[str] = []
 
     def listen() -> None:
@@ -133,11 +116,11 @@ def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> N
     track = place / "track.json"
     track.write_text(track.read_text().replace("Rain falls", "Hail falls"))
     until_all_heard("Hail falls")
-    second = launch(place, "--no-open")
-    out, err = second.communicate(timeout=WAIT)
+    command = [sys.executable, "-m", "shotad.cli.main", "review", str(place), "--no-open"]
+    second = subprocess.run(command, capture_output=True, text=True, timeout=WAIT, check=False)
     assert second.returncode == 1
-    assert f"open already at {server.base}/" in err
-    assert "token" not in out + err + (place / serving.ADDRESS).read_text()
+    assert f"open already at {server.base}/" in second.stderr
+    assert "token" not in second.stdout + second.stderr + (place / serving.ADDRESS).read_text()
     server.ends_well(signal.SIGHUP)
     for tab in tabs:
         tab.join(WAIT)
@@ -193,15 +176,16 @@ def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_
 @pytest.mark.slow
 def test_asked_to_it_lets_others_in_and_warns(start: Callable[..., Server], place: Path) -> None:
     server = start(place, "--host", "0.0.0.0")
-    port = server.base.rsplit(":", 1)[1]
-    local = httpx.get(f"http://127.0.0.1:{port}/?token={server.token}")
+    local = httpx.get(f"http://127.0.0.1:{server.port}/?token={server.token}")
     assert local.status_code == 303
     err = server.ends_well(signal.SIGINT)
     assert "Warning" in err
     assert "network" in err
 
 
-def test_when_its_usual_port_is_taken_it_takes_another(place: Path) -> None:
+def test_when_its_usual_port_is_taken_it_takes_another_and_no_address_that_is_not_this_machines(
+    place: Path,
+) -> None:
     taking = serving._bound
     with taking("127.0.0.1", None, place) as first, taking("127.0.0.1", None, place) as second:
         ports = [one.getsockname()[1] for one in (first, second)]
@@ -209,6 +193,9 @@ def test_when_its_usual_port_is_taken_it_takes_another(place: Path) -> None:
             pass
     assert ports[0] == serving.usual_port(place)
     assert ports[1] not in (0, ports[0])
+    for host in ("no such host", "256.1.1.1", "192.0.2.1", "x" * 300):
+        with pytest.raises(UsageError, match="cannot listen"), taking(host, None, place):
+            pass
 
 
 @pytest.mark.parametrize("asked_once_more", [False, True])
@@ -248,10 +235,4 @@ def test_what_a_killed_server_left_is_no_lock(place: Path) -> None:
     (place / serving.ADDRESS).write_text("half of it")
     again = pytest.raises(ReviewError, match=r"is open already\.")
     with serving._alone(place), again, serving._alone(place):
-        pass
-
-
-@pytest.mark.parametrize("host", ["no such host", "256.1.1.1", "192.0.2.1", "x" * 300])
-def test_an_address_that_is_not_this_machines_is_refused(place: Path, host: str) -> None:
-    with pytest.raises(UsageError, match="cannot listen"), serving._bound(host, None, place):
         pass

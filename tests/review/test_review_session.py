@@ -1,5 +1,5 @@
-"""A session: each act is on the disk, others' work is taken in, nothing is lost or overwritten; its history counts
-every row."""
+"""A session: each act is on the disk and done once, others' work is taken in, nothing is lost or overwritten, not even
+where programs are killed; its history counts every row; a line that is split and joined is the line that it was."""
 
 from __future__ import annotations
 
@@ -9,60 +9,72 @@ import json
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from shotad.core import Interval, OutOfDate, ReviewError, WorkFolderError, read_settings
+from shotad.core import Interval, OutOfDate, ReviewError, WorkFolderError
 from shotad.review.history import History, LineStep, Step, stamp_of
+from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
-from shotad.script import TRACK, WRITTEN, Cue, FilmId, Track, edited_scripts, import_into, load_track, to_json
-from tests.review.boardfilm import Tabs
-from tests.review.sessions import session_of
+from shotad.script import (
+    TRACK,
+    WRITTEN,
+    Cue,
+    FilmId,
+    Track,
+    edited_scripts,
+    import_into,
+    load_track,
+    to_json,
+)
+from tests.rendering.described import LINES, change, retrack
+from tests.review.reviewed import reviewed
+from tests.review.sessions import Tabs, session_of
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
+TAB = "a tab"
 
 
 def on_disk(place: Path) -> Track:
     return load_track(place / TRACK)
 
 
+def raw(place: Path) -> bytes:
+    return (place / TRACK).read_bytes()
+
+
 def text_of(track: Track, name: str) -> str:
     return next(cue.text for cue in track.cues if cue.id == name)
 
 
-def rewrite(place: Path, name: str, text: str) -> None:
-    """A person with an editor."""
-    path = place / TRACK
-    raw = json.loads(path.read_text(encoding="utf-8"))
-    next(cue for cue in raw["cues"] if cue["id"] == name)["text"] = text
-    path.write_text(json.dumps(raw), encoding="utf-8")
-
-
 def test_undo_and_redo_over_a_restart(place: Path, session: Session) -> None:
-    first = (place / TRACK).read_bytes()
+    first = raw(place)
     session.act("write", CAT, {"text": "A cat wakes."})
     session.act("split", DOOR, {"at": 10})
     session.act("accept", RAIN, {})
-    last = (place / TRACK).read_bytes()
+    last = raw(place)
     session.close()
     again = session_of(place)
     while again.next_steps["undo"]:
         again.undo()
-    assert (place / TRACK).read_bytes() == first
+    assert raw(place) == first
     again.close()
     third = session_of(place)
     assert third.next_steps["undo"] is None
     while third.next_steps["redo"]:
         third.redo()
-    assert (place / TRACK).read_bytes() == last
+    assert raw(place) == last
     with pytest.raises(ReviewError, match="Nothing was undone"):
         third.redo()
     third.close()
 
 
-def test_an_edit_in_the_file_under_the_persons_hands_is_a_conflict(place: Path, session: Session) -> None:
+def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
+    place: Path, session: Session
+) -> None:
     seen = stamp_of(session.cue(RAIN))
-    rewrite(place, RAIN, "Rain stops.")
+    change(place / TRACK, LINES[14.0], "Rain stops.")
     with pytest.raises(OutOfDate):
         session.act("write", RAIN, {"text": "Hail."}, seen=seen)
     assert session.cue(RAIN).text == "Rain stops."
@@ -70,34 +82,28 @@ def test_an_edit_in_the_file_under_the_persons_hands_is_a_conflict(place: Path, 
     assert told is not None
     assert [cue.id for cue in told.change.cues] == [RAIN]
     assert session.refresh() is None
-
-
-def test_undo_passes_over_what_others_changed(place: Path, session: Session) -> None:
     session.act("write", CAT, {"text": "A cat wakes."})
     session.act("write", RAIN, {"text": "Hail."})
-    rewrite(place, RAIN, "Snow.")
+    change(place / TRACK, "Hail.", "Snow.")
     with pytest.raises(OutOfDate, match=RAIN):
         session.undo()
     session.undo()
-    assert (session.cue(CAT).text, session.cue(RAIN).text) == ("A cat sleeps by the window.", "Snow.")
+    assert (session.cue(CAT).text, session.cue(RAIN).text) == (LINES[1.0], "Snow.")
 
 
 def test_a_script_that_contradicts_the_track_blocks_no_other(place: Path) -> None:
-    hub, run = Tabs(), read_settings(place)
-    first = session_of(place)
+    hub, first = Tabs(), session_of(place)
     first.act("write", RAIN, {"text": "Rain stops."})
     rewritten, kept = next(place.glob("*.dapt.xml")), next(place.glob("*.csv"))
     theirs = rewritten.read_text(encoding="utf-8").replace("Rain falls", "Hail falls")
     first.close()
     rewritten.write_text(theirs, encoding="utf-8")
-    kept.write_text(
-        kept.read_text(encoding="utf-8").replace("A cat sleeps", "A dog sleeps"), encoding="utf-8"
-    )
-    session = Session(place, first.film, run, hub=hub)
+    change(kept, "A cat sleeps", "A dog sleeps")
+    session = session_of(place, hub=hub)
     assert text_of(session.track, CAT) == "A dog sleeps by the window."
     assert text_of(session.track, RAIN) == "Rain stops."
     session.close()
-    assert ["Hail" in data["what"] for kind, data in hub.told if kind == "trouble"] == [True]
+    assert ["Hail" in data["what"] for data in hub.of("trouble")] == [True]
     assert rewritten.read_text(encoding="utf-8") == theirs
     assert "A dog sleeps" in next(place.glob("*.vtt")).read_text(encoding="utf-8")
     rewritten.unlink()
@@ -120,7 +126,7 @@ def test_what_a_killed_page_left_undone_is_written_by_the_next(place: Path) -> N
 
 def test_a_broken_file_is_told_and_left_until_it_is_mended(place: Path) -> None:
     hub, path = Tabs(), place / TRACK
-    session = Session(place, session_of(place).film, read_settings(place), hub=hub)
+    session = session_of(place, hub=hub)
     good = path.read_text(encoding="utf-8")
     path.write_text(good.replace('"cues": [', '"cues": [,'), encoding="utf-8")
     broken = path.read_text(encoding="utf-8")
@@ -132,7 +138,7 @@ def test_a_broken_file_is_told_and_left_until_it_is_mended(place: Path) -> None:
     session.act("drop", CAT, {})
     assert text_of(on_disk(place), RAIN).startswith("Hail falls")
     session.close()
-    assert [bool(data["what"]) for kind, data in hub.told if kind == "trouble"][-2:] == [True, False]
+    assert [bool(data["what"]) for data in hub.of("trouble")][-2:] == [True, False]
 
 
 def test_another_films_track_is_refused(place: Path, session: Session) -> None:
@@ -167,23 +173,6 @@ def test_an_import_and_a_person_at_once_lose_nothing(place: Path, session: Sessi
     assert text_of(on_disk(place), RAIN) == "Rain 4 falls on the empty street."
 
 
-def test_slots_come_and_go_with_undo(place: Path, session: Session) -> None:
-    session.act("remove_slot", RAIN, {})
-    assert RAIN not in {cue.id for cue in session.track.cues}
-    done = session.act("add_slot", "", {"start": 17.5, "end": 19.5})
-    name = done.change.focus
-    assert name in {slot.id for slot in session.prepared.slots}
-    session.undo()
-    assert name not in {slot.id for slot in session.prepared.slots}
-    assert name not in {cue.id for cue in session.track.cues}
-    session.redo()
-    assert name in {cue.id for cue in session.track.cues}
-    session.undo()
-    session.undo()
-    assert session.cue(RAIN).text == "Rain falls on the empty street."
-    assert RAIN in {slot.id for slot in session.prepared.slots}
-
-
 def test_a_folder_that_was_renamed_is_told_and_not_made_anew(place: Path) -> None:
     session = session_of(place)
     session.act("write", CAT, {"text": "A cat wakes."})
@@ -198,7 +187,7 @@ def test_a_folder_that_was_renamed_is_told_and_not_made_anew(place: Path) -> Non
 
 
 def test_a_full_disk_refuses_the_act_and_nothing_is_changed(place, session, monkeypatch):
-    before = (place / TRACK).read_bytes()
+    before = raw(place)
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -209,7 +198,7 @@ def test_a_full_disk_refuses_the_act_and_nothing_is_changed(place, session, monk
             with pytest.raises(WorkFolderError, match="No space left") as told:
                 session.act(*act)
             assert "disk is full" in told.value.hint
-    assert (place / TRACK).read_bytes() == before
+    assert raw(place) == before
     assert session.track == on_disk(place)
     assert session.next_steps["undo"] is None
     assert not list(place.glob(".tmp-*"))
@@ -219,15 +208,12 @@ def test_a_full_disk_refuses_the_act_and_nothing_is_changed(place, session, monk
 
 
 def test_scripts_that_contradict_are_told_and_left(place: Path) -> None:
-    hub, run = Tabs(), read_settings(place)
-    first = session_of(place)
-    first.close()
-    session = Session(place, first.film, run, hub=hub)
-    texts = {}
+    hub, texts = Tabs(), {}
+    session = session_of(place, hub=hub)
     for ending, word in (("vtt", "Hail"), ("csv", "Snow")):
         script = next(place.glob(f"*.{ending}"))
-        texts[script] = script.read_text(encoding="utf-8").replace("Rain falls", f"{word} falls")
-        script.write_text(texts[script], encoding="utf-8")
+        change(script, "Rain falls", f"{word} falls")
+        texts[script] = script.read_text(encoding="utf-8")
     session.act("write", CAT, {"text": "A cat wakes."})
     session.act("accept", CAT, {})
     session.close()
@@ -237,7 +223,172 @@ def test_scripts_that_contradict_are_told_and_left(place: Path) -> None:
     assert text_of(on_disk(place), CAT) == "A cat wakes."
     for ending in ("srt", "xml"):
         assert "A cat wakes." in next(place.glob(f"*.{ending}")).read_text(encoding="utf-8")
-    assert {path for _, path in edited_scripts(place, first.film.name)} == texts.keys()
+    assert {path for _, path in edited_scripts(place, session.film.name)} == texts.keys()
+
+
+def again(place: Path, session: Session) -> Session:
+    """The session of a server that was started anew."""
+    session.close()
+    return session_of(place)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted: bool) -> None:
+    session = session_of(place)
+    seen = stamp_of(session.cue(CAT))
+
+    def ask_all() -> set[str]:
+        done = [
+            session.act("shift", CAT, {"by": 0.5}, seen=seen, asked=(TAB, 1)),
+            session.act("drop", DOOR, {}, asked=(TAB, 2)),
+            session.act("unaccept", RAIN, {}, asked=(TAB, 3)),  # changes nothing
+            session.act("accept", RAIN, {}, asked=(TAB, 4)),
+            session.undo(asked=(TAB, 5)),
+            session.act("remove_slot", RAIN, {}, asked=(TAB, 6)),
+        ]
+        return {one.change.said for one in done}
+
+    assert len(ask_all()) > 3
+    before = raw(place)
+    if restarted:
+        session = again(place, session)
+    assert ask_all() == {""}
+    assert raw(place) == before
+    session.act("shift", CAT, {"by": 0.5}, asked=("another tab", 1))
+    assert raw(place) != before
+    session.close()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_a_tab_did_itself_is_no_news_to_it(place: Path, restarted: bool) -> None:
+    """Its later acts were asked for before it knew how the line came out of the earlier ones."""
+    session = session_of(place)
+    seen = stamp_of(session.cue(CAT))
+    session.act("write", CAT, {"text": "A dog"}, seen=seen, asked=(TAB, 1), group="typing")
+    middle = stamp_of(session.cue(CAT))
+    session.act("write", CAT, {"text": "A dog sleeps."}, seen=seen, asked=(TAB, 2), group="typing")
+    session.act("drop", CAT, {}, seen=seen, asked=(TAB, 3))
+    session.undo(asked=(TAB, 4))
+    if restarted:
+        session = again(place, session)
+    with pytest.raises(OutOfDate):
+        session.act("accept", CAT, {}, seen=seen, asked=("another tab", 1))
+    session.act("accept", CAT, {}, seen=middle, asked=(TAB, 5))
+    session.act("unaccept", CAT, {}, asked=("another tab", 2))
+    session.act("shift", CAT, {"by": 0.5}, asked=("another tab", 3))
+    with pytest.raises(OutOfDate):
+        session.act("drop", CAT, {}, seen=seen, asked=(TAB, 6))
+    session.close()
+
+
+def test_a_batch_is_done_in_order_and_each_act_is_answered(place: Path) -> None:
+    with reviewed(place) as (_, page):
+        seen = page.line(CAT)["stamp"]
+        acts = [
+            {"number": 1, "act": "write", "line": CAT, "seen": seen, "args": {"text": "A dog sleeps."}},
+            {"number": 2, "act": "split", "line": CAT, "seen": seen, "args": {"at": 5}},
+            {"number": 3, "act": "choose", "line": CAT, "seen": seen, "args": {"number": 9}},
+            {"number": 4, "act": "drop", "line": DOOR, "seen": "of long ago"},
+            {"number": 5, "act": "undo"},
+            {"number": 6, "act": "accept", "line": CAT, "seen": seen},
+        ]
+        body = {"tab": TAB, "acts": [{"tab": TAB, **act} for act in acts]}
+        for done in (True, False):
+            answers = page.post("/api/acts", body).json["answers"]
+            assert ["changed" in one for one in answers] == [True, True, False, False, True, True]
+            assert "no candidate 9" in answers[2]["refused"]["what"]
+            assert [line["id"] for line in answers[3]["lines"]] == [DOOR]
+            assert [bool(one["changed"]["said"]) for one in answers if "changed" in one] == [done] * 4
+        assert (page.line(CAT)["text"], page.line(CAT)["state"]) == ("A dog sleeps.", "accepted")
+        assert len(page.film()["lines"]) == 3
+
+
+def test_where_nothing_can_be_written_the_rest_is_not_tried(place, monkeypatch):
+    write, free = TrackFile.write, [1]
+
+    def full(self: TrackFile, track: Any) -> None:
+        if not free:
+            raise WorkFolderError("The disk is full.", "Free some space.")
+        free.pop()
+        write(self, track)
+
+    with reviewed(place) as (_, page):
+        body = {
+            "tab": TAB,
+            "acts": [{"number": n, "act": "accept", "line": line} for n, line in ((1, CAT), (2, RAIN))],
+        }
+        with monkeypatch.context() as patched:
+            patched.setattr(TrackFile, "write", full)
+            answer = page.post("/api/acts", body).json
+        assert ["changed" in one for one in answer["answers"]] == [True]
+        assert answer["error"] == {"what": "The disk is full.", "hint": "Free some space."}
+        assert [line["state"] for line in page.film()["lines"]] == ["accepted", "machine", "machine"]
+        assert len(page.post("/api/acts", body).json["answers"]) == 2
+        assert page.line(RAIN)["state"] == "accepted"
+
+
+# Split and join
+
+
+@pytest.mark.parametrize("before", [(), ("shift", "accept"), ("write",)])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_split_and_join_give_back_the_line(place: Path, before: tuple[str, ...], restarted: bool) -> None:
+    text = "A cat sleeps.\nThe window\u00a0is  open."
+    retrack(
+        place, lambda cue: replace(cue, text=text, candidates=("A cat sleeps.",)) if cue.id == CAT else cue
+    )
+    session = session_of(place)
+    for name in before:
+        session.act(name, CAT, {"by": 0.5, "text": "A cat\nwakes up."})
+    was, state = raw(place), session.cue(CAT).state
+    split = session.act("split", CAT, {"at": 8})
+    assert split.change.focus == CAT
+    first, second = split.change.cues
+    assert {first.slot_id, second.slot_id} == {CAT}
+    session.act("accept", DOOR, {})  # what is done to other lines does not matter
+    session.undo()
+    if restarted:
+        session = again(place, session)
+    joined = session.act("join", CAT, {})
+    assert joined.change.said == "Joined with the next line."
+    assert joined.change.focus == CAT
+    assert raw(place) == was
+    assert session.cue(CAT).state is state
+    session.undo()
+    assert session.cue(second.id) == second
+    session.undo()
+    assert raw(place) == was
+    session.redo()
+    session.redo()
+    assert raw(place) == was
+    session.close()
+
+
+def test_a_half_that_was_changed_is_joined_as_it_is(place: Path, session: Session) -> None:
+    (_, second) = session.act("split", CAT, {"at": 13}).change.cues
+    session.act("write", second.id, {"text": "under the roof."})
+    session.act("join", CAT, {})
+    joined = session.cue(CAT)
+    assert joined.text == "A cat sleeps under the roof."
+    assert (joined.interval.start, joined.slot_id, joined.candidates) == (1.0, CAT, ())
+    assert second.id not in {cue.id for cue in session.track.cues}
+
+
+def test_both_halves_show_what_the_model_saw_and_said_of_their_slot(place: Path) -> None:
+    record = {"key": "k", "slot": CAT, "raw": "A cat.", "steps": {"Who": "A cat."}, "engine": "fake"}
+    (place / "stage1.jsonl").write_text(json.dumps({**record, "frames": [1.5, 2.5]}) + "\n")
+    with reviewed(place) as (_, page):
+        shown = page.get(f"/api/lines/{CAT}").json
+        assert shown["stage1"]["text"] == "1. Who: A cat."
+        split = page.act("split", CAT, {"at": 8}).json
+        second = next(line["id"] for line in split["lines"] if line["id"].startswith("h"))
+        for name in (CAT, second):
+            half = page.get(f"/api/lines/{name}").json
+            assert (half["stage1"], half["frames"]) == (shown["stage1"], shown["frames"])
+            assert page.line(name)["slot"] == CAT
+
+
+# The history
 
 
 SLEEPS = Cue("s00001000", "s00001000", Interval(1, 2), "A cat.", candidates=("A cat.", "A dog."), chosen=0)
@@ -248,7 +399,7 @@ def step_of(before: Cue | None, after: Cue | None, said: str = "Done.", group: s
     return Step(said, (LineStep.of(SLEEPS.id, before, after),), None, group)
 
 
-def track_of(cue: Cue) -> Track:
+def track_with(cue: Cue) -> Track:
     return Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", ()).with_cues([cue])
 
 
@@ -267,20 +418,6 @@ def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
     assert History(tmp_path).next_steps["undo"] is None
 
 
-def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
-    history = History(tmp_path)
-    history.add(step_of(SLEEPS, BARKS, "One."))
-    history.add(step_of(BARKS, SLEEPS, "Two."))
-    data = history.path.read_bytes()
-    history.path.write_bytes(data[:-20])
-    cut = History(tmp_path)
-    assert cut.next_steps["undo"] == "One."
-    cut.add(step_of(BARKS, SLEEPS, "Three."))
-    cut.add("undo")
-    for one in (cut, History(tmp_path)):
-        assert (one.next_steps["undo"], one.next_steps["redo"]) == ("One.", "Three.")
-
-
 @pytest.mark.parametrize("begun", ["done", "undo", "redo"])
 def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Path) -> None:
     history, changed = History(tmp_path), replace(SLEEPS, text="A dog.", chosen=None)
@@ -294,31 +431,30 @@ def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Pa
     for cue, held in ((before, False), (after, True)):
         (tmp_path / "review.begun.json").write_bytes(killed)
         again = History(tmp_path)
-        again.settle(track_of(cue), ())
+        again.settle(track_with(cue), ())
         assert again.knows(("tab", 7)) is held
         assert (again.next_steps["undo"] == "One.") is ((begun == "undo") is not held)
         assert not again.is_open
     # The row was added and the note of it left, or half of the row.
     (tmp_path / "review.begun.json").write_bytes(killed)
-    History(tmp_path).settle(track_of(after), ())
+    History(tmp_path).settle(track_with(after), ())
     (tmp_path / "review.begun.json").write_bytes(killed)
     whole = again.path.read_bytes()
     again.path.write_bytes(whole[:-9])
-    History(tmp_path).settle(track_of(after), ())
+    History(tmp_path).settle(track_with(after), ())
     assert again.path.read_bytes().endswith(whole.splitlines(keepends=True)[-1])
     assert History(tmp_path).next_steps["undo"] == (None if begun == "undo" else "One.")
 
 
-@pytest.mark.parametrize("spoilt", [b"", b"[]", b'{"at": 0, "row": {"step": "done"}}', b'{"at": 0}', b"\xff"])
-def test_a_spoilt_note_of_what_was_begun_is_passed_over(spoilt: bytes, tmp_path: Path) -> None:
-    (tmp_path / "review.begun.json").write_bytes(spoilt)
-    history = History(tmp_path)
-    history.settle(track_of(SLEEPS), ())
-    assert (history.next_steps["undo"], history.is_open) == (None, False)
-
-
-def test_a_history_of_no_rows_or_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
-    (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n')
+def test_a_spoilt_note_and_rows_are_passed_over_and_a_history_that_was_taken_away_begins_anew(
+    tmp_path: Path,
+) -> None:
+    for spoilt in (b"", b"[]", b'{"at": 0, "row": {"step": "done"}}', b'{"at": 0}', b"\xff"):
+        (tmp_path / "review.begun.json").write_bytes(spoilt)
+        history = History(tmp_path)
+        history.settle(track_with(SLEEPS), ())
+        assert (history.next_steps["undo"], history.is_open) == (None, False)
+    (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n{"step"')
     history = History(tmp_path)
     assert history.next_steps["undo"] is None
     history.add(step_of(SLEEPS, BARKS, "One."))

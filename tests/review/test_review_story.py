@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.lint import command
-from shotad.core import load_config
+from shotad.core import Interval, load_config
 from shotad.evaluation import MetricContext, Store, evaluate_story, read_film, read_questions, write_story
 from shotad.review.routes import Review
 from shotad.script import CueStatus
 from tests.evaluation.story.storyfilms import READER, options_of, vtt
-from tests.review.boardfilm import LINES, cues_of, make_folder
+from tests.rendering.described import film_with, retrack, write_folder
 from tests.review.reviewed import Page, reviewed
 
 FACTS = {"letter": (2, 10.0), "cat": (3, 21.0), "drum": (6, 31.0), "lamp": (4, 50.0)}
@@ -26,23 +26,24 @@ somebody speaks, and where there is neither slot nor speech."""
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder in whose second slot nothing is said."""
-    first, second, third = cues_of(LINES)
-    silent = replace(second, text="", status=CueStatus.SILENT, candidates=(), chosen=None)
-    return make_folder(tmp_path / "film.shotad", "lint.parse=words", cues=(first, silent, third))
+    lines = {1.0: "A cat sleeps by the window.", 9.0: "Silent.", 20.0: "Rain falls on the street."}
+    film, settings = film_with(frames=1500, sounds=()), ("lint.parse=words",)
+    place = write_folder(tmp_path / "film.shotad", film, lines, (Interval(30, 33),), settings=settings)
+    silent = {"text": "", "status": CueStatus.SILENT}
+    return retrack(place, lambda cue: replace(cue, **silent) if cue.text == "Silent." else cue)
 
 
 def ask(place: Path) -> tuple[Path, ...]:
     """Ask the questions, with a human AD that tells all facts; what was written."""
-    human = place.parent / "human.vtt"
+    human, asked = place.parent / "human.vtt", place.parent / "questions.jsonl"
     lines = [(at, at + 1, f"Anna finds the {fact} in place {n}.") for fact, (n, at) in FACTS.items()]
     human.write_text(vtt(lines), encoding="utf-8")
-    asked = place.parent / "questions.jsonl"
     rows = [
         {"film": "Anna", "id": fact, "question": f"Where does Anna find the {fact}?", "answer": f"place {n}",
          "options": options_of(n)}
         for fact, (n, _) in FACTS.items()
     ]  # fmt: skip
-    asked.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    asked.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     context = MetricContext(load_config(None, ()), Store())
     film = read_film("Anna", place, human=human)
     story = evaluate_story([film], read_questions([asked]), READER, context, tries=1, anyway=True)
@@ -90,7 +91,7 @@ def test_where_the_lines_have_changed_it_says_so_until_it_is_asked_again(place: 
         assert shown(review, page) == {"s00020000": [DRUM, LAMP]}
 
 
-@pytest.mark.parametrize("content", ["{", '{"missing": [{}]}', '{"missing": 3}', "[]"])
+@pytest.mark.parametrize("content", ["{", '{"missing": [{}]}'])
 def test_a_damaged_list_is_a_finding_and_hides_no_other(place: Path, content: str) -> None:
     (place / "missing.json").write_text(content, encoding="utf-8")
     with reviewed(place, gone=True) as (review, page):
