@@ -307,6 +307,7 @@ def test_films_are_let_in_while_there_is_room_for_all_that_they_may_write() -> N
     (100, 16, 64_000_000_000, False, 8),
     (3, 16, 64_000_000_000, False, 3),
     (100, 16, 5_000_000_000, False, 2),
+    (100, 1, 1_000_000_000, False, 1),
     (100, 16, 64_000_000_000, True, 1),
     (0, 16, None, False, 1),
 ])  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,13 +53,8 @@ def failed(one: FilmJob) -> FilmResult:
     return found
 
 
-def test_jobs_and_results_travel_unchanged_and_those_of_no_sense_are_refused(tmp_path: Path) -> None:
-    one = job(
-        tmp_path, end=5.0, makes=("film", "ad:mp3"), configs=("paper",), cast="/cast", rate="24000/1001"
-    )
-    assert pickle.loads(pickle.dumps(one)) == one
-    result = replace(failure(one, "what", "hint", kind="FilmError"), warnings=("a",), files=("b",))
-    assert pickle.loads(pickle.dumps(result)) == result
+def test_results_become_rows_and_jobs_of_no_sense_are_refused(tmp_path: Path) -> None:
+    result = replace(failure(job(tmp_path), "what", "hint", kind="FilmError"), warnings=("a",), files=("b",))
     row = json.loads(json.dumps(result.as_json()))
     assert (row["error"], row["warnings"], row["files"]) == (["what", "hint"], ["a"], ["b"])
     for more, error in (

@@ -22,16 +22,7 @@ from shotad.batch.places import Addresses
 from shotad.batch.staging import NAME, Keeper, Lease, Placed, staged
 from shotad.batch.store import Store
 from shotad.core import Config, Interval, InUse, NoProgress, ScriptError, StorageError, load_settings
-from shotad.script import (
-    Cue,
-    FilmId,
-    Maker,
-    Provenance,
-    Track,
-    edited_scripts,
-    load_track,
-    save_track,
-)
+from shotad.script import Cue, FilmId, Maker, Provenance, Track, edited_scripts, load_track, save_track
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN
 

@@ -282,6 +282,7 @@ PLAIN = b'<c r="C2" s="2" t="inlineStr"><is><t>A dog runs.</t></is></c>'
     ("docx", BODY, b"?>", DOCTYPE, "declares a document type"),
     ("xlsx", SHEET, b"<sheetData>", b"<sheetData", "cannot be read"),
     ("xlsx", "xl/workbook.xml", b"<sheets>", b"<sheets", "cannot be read as a workbook"),
+    ("xlsx", SHEET, b"00:00:12.500", b"later", "x, sheet Script, row 2: 'later' is no time"),
     ("xlsx", SHEET, b"<t>Line</t>", b"<t>Sentence</t>", "no sheet with the heads"),
     ("xlsx", SHEET, b"<worksheet", DOCTYPE[2:] + b"<worksheet", "declares a document type"),
     ("xlsx", "xl/styles.xml", b"<styleSheet", DOCTYPE[2:] + b"<styleSheet", "declares a document type"),

@@ -246,6 +246,7 @@ def test_a_line_is_found(name: str, start: float) -> None:
 @pytest.mark.parametrize(("name", "words"), [
     ("s00083121", "no line s00083121. The nearest is s00083120, at 00:01:23.120"),
     ("s1", "The nearest is s00002000"),
+    ("1:28", "no line at 1:28. The nearest is s00083120"),
     ("5", "no line 5: 4 lines are heard"),
     ("2:00", "more than one line: s00120200 (00:02:00.200) and s00120600"),
     ("first", "'first' is neither an id nor a time nor a number"),
@@ -335,6 +336,7 @@ def mentioned(text: str) -> list[tuple[str, str]]:
     ("Mr. Smith waits for Mrs. Jones and Mr. Jones.", []),
     # Another's name, or something else's.
     ("Mary Smith waits on Smith Street.", []),
+    ("He sees Smith-Jones and the Smiths.", []),
     ("He reads 'Celia Smith' on the door.", []),
     # A word of the language where a sentence begins.
     ("Brown leaves fall. Black smoke rises.", []),

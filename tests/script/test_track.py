@@ -119,6 +119,7 @@ def test_an_added_line_needs_no_more_than_times_and_text_and_a_copy_no_id() -> N
 @pytest.mark.parametrize(("change", "message"), [
     (lambda t: t.update(schema_version=2), "schema_version 2; this shotad reads up to 1"),
     (lambda t: t["cues"][0].update(txt="A"), "cue s00010000 has an unknown key 'txt'. Did you mean text"),
+    (lambda t: t["cues"][0].update(start="10"), "start must be a number of seconds, got '10'"),
     (lambda t: t["cues"][0].update(end=3), "start before it ends"),
     (lambda t: t["cues"][0].update(status="gone"), "'gone'"),
     (lambda t: t["cues"][0].update(seen_from="soon"), "seen_from must be a number of seconds, got 'soon'"),

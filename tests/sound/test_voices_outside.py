@@ -17,6 +17,7 @@ from shotad.sound import make_voice, notice, voice_programs as espeak, voices
 from shotad.sound.voice_programs import FOLDERS, Espeak, Piper, run
 from shotad.sound.voice_server import EndpointVoice
 from tests.bad_server import Act, BadServer, endless
+from tests.conftest import ROOT
 from tests.endpoint import StoppedTime
 from tests.speech_server import refusal, sound, tone
 
@@ -136,19 +137,15 @@ def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 
-_SPEAK = """
-import io, math, struct, sys, wave
-def wav(seconds, rate=22050):
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(1); file.setsampwidth(2); file.setframerate(rate)
-        tone = (int(9000 * math.sin(0.1 * n)) for n in range(int(seconds * rate)))
-        file.writeframes(struct.pack(f"<{int(seconds * rate)}h", *tone))
-    return out.getvalue()
+_SPEAK = f"""
+import json, pathlib, sys
+def spoken(seconds, rate=22050):
+    sys.path.insert(0, {ROOT!r})
+    from tests.speech_server import tone, wav
+    return wav(tone(seconds, rate), rate)
 """
 
 _ESPEAK = f"""{_SPEAK}
-import json, pathlib
 args = sys.argv[1:]
 if args == ["--voices"]:
     print("Pty Language       Age/Gender VoiceName          File                 Other Languages")
@@ -163,18 +160,17 @@ elif args == ["--version"]:
 else:
     text = sys.stdin.buffer.read().decode()
     pathlib.Path(__file__).with_name("asked.json").write_text(json.dumps([args, text]))
-    data = wav(0.05 * len(text) * 175 / int(args[args.index("-s") + 1]))
+    data = spoken(0.05 * len(text) * 175 / int(args[args.index("-s") + 1]))
     sys.stdout.buffer.write(data[:4] + b"\\xff\\xff\\xff\\x7f" + data[8:40] + b"\\xff\\xff\\xff\\x7f" + data[44:])
 """
 
 _PIPER = f"""{_SPEAK}
-import json, pathlib, time
 args = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 lines = [line.strip() for line in sys.stdin if line.strip()]
 pathlib.Path(__file__).with_name("asked.json").write_text(json.dumps([args, lines]))
 for number, line in enumerate(lines, 999):
     seconds = 0.05 * len(line) * float(args["--length_scale"])
-    (pathlib.Path(args["--output_dir"]) / f"{{number}}.wav").write_bytes(wav(seconds, 16000))
+    (pathlib.Path(args["--output_dir"]) / f"{{number}}.wav").write_bytes(spoken(seconds, 16000))
 """
 
 

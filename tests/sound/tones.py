@@ -14,6 +14,7 @@ import numpy.typing as npt
 from shotad.film import SoundBlock
 from shotad.sound import Course, Spoken, Take
 from shotad.sound.loudness import Meter
+from tests.media import FilmSpec, make_film
 
 Samples = npt.NDArray[np.float32]
 
@@ -96,26 +97,18 @@ class SoundFilm:
         """Write it."""
         import av
 
-        with av.open(str(path), "w") as container:
-            pictures = container.add_stream("libx264", rate=10)
-            pictures.width, pictures.height, pictures.pix_fmt = 64, 36, "yuv420p"
-            pictures.codec_context.time_base = Fraction(1, 1000)
-            packets = list(self._pictures(pictures))
+        times = tuple(float(second) for second in self.times or np.arange(0, self.seconds, 0.1))
+        spec = FilmSpec(".mkv", size=(64, 36), times=times, shift=self.shift, time_base=Fraction(1, 1000))
+        with av.open(str(make_film(spec).path)) as shown, av.open(str(path), "w") as container:
+            way = container.add_stream_from_template(shown.streams.video[0], opaque=True)
+            packets = [packet for packet in shown.demux() if packet.size]
+            for packet in packets:
+                packet.stream = way
             if self.wave is not None:
                 packets += self._sounds(container.add_stream(self.codec, rate=self.rate, layout=self.layout))
             for packet in sorted(packets, key=lambda p: float(p.dts * p.time_base)):
                 container.mux(packet)
         return path
-
-    def _pictures(self, stream: Any) -> Iterator[Any]:
-        from av import VideoFrame
-
-        times = self.times or np.arange(0, self.seconds, 0.1)
-        for number, second in enumerate(times):
-            frame = VideoFrame.from_ndarray(np.full((54, 64), 16 + number % 200, np.uint8), "yuv420p")
-            frame.pts, frame.time_base = round((second + self.shift) * 1000), Fraction(1, 1000)
-            yield from stream.encode(frame)
-        yield from stream.encode(None)
 
     def _sounds(self, stream: Any) -> Iterator[Any]:
         from av import AudioFrame
