@@ -162,23 +162,20 @@ def refusing(**refusals: Act) -> Script:
     return lambda seen: next((act for name, act in refusals.items() if name in seen.body), echo(seen))
 
 
-@pytest.mark.parametrize(
-    "refusal",
-    [
+def test_a_server_without_schemas_is_asked_plainly_from_then_on() -> None:
+    for refusal in (
         status(400, "Invalid schema for response_format 'answer'", param="response_format"),
         plain('{"error": "json schema is not supported by this backend"}', 400),
         plain('{"detail": [{"loc": ["body", "response_format"], "msg": "extra fields not permitted"}]}', 422),
         status(400, "guided decoding is not available"),
         status(400, "Failed to parse grammar"),
         status(500, "The model produced output that does not match the expected peg-native format"),
-    ],
-)
-def test_a_server_without_schemas_is_asked_plainly_from_then_on(refusal: Act) -> None:
-    with BadServer(refusing(response_format=refusal)) as server:
-        engine = engine_for(server.url)
-        texts = ["one", "two", "three"]
-        assert [engine.generate([request(text, schema=True)])[0].text for text in texts] == texts
-        assert ["response_format" in seen.body for seen in server.requests] == [True, False, False, False]
+    ):
+        with BadServer(refusing(response_format=refusal)) as server:
+            engine = engine_for(server.url)
+            texts = ["one", "two", "three"]
+            assert [engine.generate([request(text, schema=True)])[0].text for text in texts] == texts
+            assert ["response_format" in seen.body for seen in server.requests] == [True, False, False, False]
 
 
 def test_newer_models_are_asked_in_their_own_words_from_then_on() -> None:
@@ -208,29 +205,31 @@ def test_a_template_without_a_system_turn_gets_its_words_from_the_user(frames: i
 
 
 # Where it is, and who is told
-def test_what_is_set_first_counts_then_the_environment_then_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_addresses_and_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert address_of(None, "").is_own
     monkeypatch.setenv("OPENAI_BASE_URL", "http://box:1/v1/")
     assert address_of(None, None).url == "http://box:1/v1"
     assert address_of("https://one/v1", "http://two/v1").host == "one"
+    # A key that no header can carry is refused unseen.
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-good\n")
+    assert key_from("OPENAI_API_KEY") == "sk-good"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-“quoted”")
+    with pytest.raises(EngineError, match="OPENAI_API_KEY") as caught:
+        key_from("OPENAI_API_KEY")
+    assert "quoted" not in str(caught.value)
 
 
-def test_secrets_of_a_url_are_kept_apart() -> None:
+def test_secrets_of_a_url_are_kept_apart_and_what_is_none_is_refused_without_them() -> None:
     found = address_of("https://user:p%40ss-word@Box.example:8443/v1/chat/completions?api-key=top-secret#x")
     assert (found.url, found.host, found.shown) == (
         "https://Box.example:8443/v1", "box.example", "box.example:8443",
     )  # fmt: skip
     assert (found.login, found.query) == (("user", "p@ss-word"), (("api-key", "top-secret"),))
     assert not any(secret in f"{found!r} {found}" for secret in ("p@ss", "secret"))
-
-
-@pytest.mark.parametrize(
-    "url", ["ftp://box/v1", "box", "http://", "http://[::1/v1", "https://user:hush@box:port/v1?key=hush"]
-)
-def test_what_is_no_url_is_refused_without_its_secrets(url: str) -> None:
-    with pytest.raises(EngineError, match="base_url") as caught:
-        address_of(url)
-    assert "hush" not in str(caught.value)
+    for url in ("ftp://box/v1", "box", "http://", "http://[::1/v1", "https://user:hush@box:port/v1?key=hush"):
+        with pytest.raises(EngineError, match="base_url") as caught:
+            address_of(url)
+        assert "hush" not in str(caught.value)
 
 
 def test_this_machine_is_known_by_its_names() -> None:
@@ -239,15 +238,6 @@ def test_this_machine_is_known_by_its_names() -> None:
     for host in ("192.168.1.5:8000", "localhost.example.com", "[2001:db8::1]:80"):
         assert not address_of(f"http://{host}/v1").is_local, host
         assert engine_for(f"http://{host}/v1").abilities.sends_to == host
-
-
-def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", " sk-good\n")
-    assert key_from("OPENAI_API_KEY") == "sk-good"
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-“quoted”")
-    with pytest.raises(EngineError, match="OPENAI_API_KEY") as caught:
-        key_from("OPENAI_API_KEY")
-    assert "quoted" not in str(caught.value)
 
 
 def test_who_gets_frames_and_who_gets_words_is_said_where_something_leaves() -> None:

@@ -51,16 +51,13 @@ class Noted:
         self.notes.append(text)
 
 
-def test_pauses_grow_to_the_longest_and_belong_to_the_seed() -> None:
+def test_pauses_grow_to_the_longest_belong_to_the_seed_and_are_those_that_servers_ask_for() -> None:
     first, again, other = (
         [pause for pause, _ in zip(pauses(seed, 20.0), range(8), strict=False)] for seed in (1, 1, 2)
     )
     assert first == again != other
     for pause, step in zip(first, (1, 2, 4, 8, 16, 20, 20, 20), strict=True):
         assert step / 2 <= pause <= step
-
-
-def test_pauses_servers_ask_for() -> None:
     for after, milliseconds, seconds in (
         (None, None, None),
         ("7", None, 7.0),
@@ -79,20 +76,17 @@ def test_pauses_servers_ask_for() -> None:
         assert asked_pause({name: one for name, one in headers.items() if one is not None}, NOON) == seconds
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
+def test_what_may_pass_is_tried_again() -> None:
+    for bad in (
         status(429), status(503), cut_off(), drop(), html(), plain(""), plain("null"), plain('{"choices": []}'),
         plain("[" * 100_000), plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
-    ],
-)  # fmt: skip
-def test_what_may_pass_is_tried_again(bad: Act) -> None:
-    time = StoppedTime()
-    reply, seen = ask([bad, bad, answer("A cat.")], time=time)
-    assert [one.body for one in seen] == [seen[0].body] * 3
-    assert (reply.text, reply.error) == ("A cat.", None)
-    first, second = time.slept
-    assert 0.5 <= first <= 1 <= second <= 2
+    ):  # fmt: skip
+        time = StoppedTime()
+        reply, seen = ask([bad, bad, answer("A cat.")], time=time)
+        assert [one.body for one in seen] == [seen[0].body] * 3
+        assert (reply.text, reply.error) == ("A cat.", None)
+        first, second = time.slept
+        assert 0.5 <= first <= 1 <= second <= 2
 
 
 def test_packed_and_long_answers_are_read_or_tried_again() -> None:
@@ -145,19 +139,16 @@ def test_a_packed_answer_is_not_unpacked_beyond_the_limit() -> None:
     assert sum(taken) <= (32 << 20) + 1
 
 
-@pytest.mark.parametrize(
-    ("headers", "least"),
-    [
+def test_the_servers_wish_is_obeyed() -> None:
+    for headers, least in (
         ({"Retry-After": "20"}, 20.0),
         ({"Retry-After": "Mon, 21 Sep 2026 14:13:40 GMT"}, 20.0),
         ({"retry-after-ms": "250"}, 0.25),
-    ],
-)
-def test_the_servers_wish_is_obeyed(headers: dict[str, str], least: float) -> None:
-    time = StoppedTime()
-    assert ask([status(429, headers=headers), answer()], time=time)[0].error is None
-    (slept,) = time.slept
-    assert least <= slept <= 1.1 * least
+    ):
+        time = StoppedTime()
+        assert ask([status(429, headers=headers), answer()], time=time)[0].error is None
+        (slept,) = time.slept
+        assert least <= slept <= 1.1 * least
 
 
 def test_a_long_pause_is_reported_and_one_that_is_too_long_stops_the_run() -> None:
@@ -200,25 +191,22 @@ def test_a_server_that_is_not_there_stops_the_run() -> None:
         engine_for("http://nobody.invalid/v1", retries=1).generate([request()])
 
 
-@pytest.mark.parametrize(
-    ("act", "words"),
-    [
+def test_what_makes_all_calls_useless_is_asked_once_and_stops_the_run() -> None:
+    for act, words in (
         (status(401, "Incorrect key"), "OPENAI_API_KEY.*Incorrect key"),
         (status(403, "Not in your country"), "OPENAI_API_KEY.*Not in your country"),
         (status(404, "No such model"), r"tiny.*No such model.*It has: tiny"),
         (status(429, "You exceeded your quota", code="insufficient_quota"), "quota.*is spent.*same command"),
         (status(400, "tiny is not a multimodal model"), "takes no images"),
-    ],
-)
-def test_what_makes_all_calls_useless_is_asked_once_and_stops_the_run(act: Act, words: str) -> None:
-    time = StoppedTime()
-    with BadServer([act, answer()]) as server:
-        engine = engine_for(server.url, time)
-        for _ in range(2):
-            with pytest.raises(EngineError, match=words) as caught:
-                engine.generate([request()])
-            assert not caught.value.again
-        assert (len(server.requests), time.slept) == (1, [])
+    ):
+        time = StoppedTime()
+        with BadServer([act, answer()]) as server:
+            engine = engine_for(server.url, time)
+            for _ in range(2):
+                with pytest.raises(EngineError, match=words) as caught:
+                    engine.generate([request()])
+                assert not caught.value.again
+            assert (len(server.requests), time.slept) == (1, [])
 
 
 def test_a_request_that_is_refused_is_not_repeated_and_takes_no_other_along() -> None:

@@ -320,7 +320,16 @@ def test_each_family_sees_times_and_by_the_papers_rules_wordless_stills(kind: st
         assert (one != other) is bool(shown)
 
 
-def test_a_frame_without_size_and_a_small_model_fail_alone(folder_of: Any, tmp_path: Path) -> None:
+def test_who_it_is_and_what_it_cannot(folder_of: Any, tmp_path: Path) -> None:
+    engine, foreseen = vision(folder_of("llava")), vision(folder_of("llava"))
+    assert (engine.identity.engine, engine.identity.model) == ("qwen2-vl", "llava")
+    engine.get_ready(NoProgress())
+    foreseen.ready_if_here()
+    assert foreseen.identity == engine.identity
+    unfetched = make_engine("qwen2-vl", Config(), "stage1")
+    assert unfetched.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
+    assert unfetched.image_tokens(504, 280, 32) == 2880, "estimates need no model"  # type: ignore[attr-defined]
+    # A frame without size and a small model fail alone.
     engine = vision(folder_of("qwen2_vl"))
     good, bad = make_request("a", clip=make_clip(2)), make_request("b", clip=make_clip(2, 600, 2))
     first, second = engine.generate([good, bad])
@@ -330,17 +339,6 @@ def test_a_frame_without_size_and_a_small_model_fail_alone(folder_of: Any, tmp_p
     with pytest.raises(EngineError, match=r"small takes 600 tokens; a clip takes about \d+ and stage1"):
         vision(folder).get_ready(NoProgress())
     vision(folder, stage="stage2").get_ready(NoProgress())
-
-
-def test_identity_says_model_precision_and_way_of_showing(folder_of: Any) -> None:
-    engine, foreseen = vision(folder_of("llava")), vision(folder_of("llava"))
-    assert (engine.identity.engine, engine.identity.model) == ("qwen2-vl", "llava")
-    engine.get_ready(NoProgress())
-    foreseen.ready_if_here()
-    assert foreseen.identity == engine.identity
-    unfetched = make_engine("qwen2-vl", Config(), "stage1")
-    assert unfetched.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
-    assert unfetched.image_tokens(504, 280, 32) == 2880, "estimates need no model"  # type: ignore[attr-defined]
 
 
 def test_the_sound_has_as_many_tokens_as_the_published_rule_gives(folder_of: Any) -> None:

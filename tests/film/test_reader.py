@@ -35,7 +35,6 @@ MEDIA = {
     "variable rate, mp4": FilmSpec(times=UNEVEN, time_base=MS, b_frames=2),
     "variable rate, mkv": FilmSpec(suffix=".mkv", times=UNEVEN, time_base=MS, b_frames=2),
     "late start": FilmSpec(suffix=".mkv", shift=5.0, b_frames=2),
-    "late start, 1001-based": FilmSpec(suffix=".mov", shift=3.5, rate=Fraction(30000, 1001)),
     "picture later than sound": FilmSpec(
         suffix=".mkv", times=tuple(0.48 + i / 25 for i in range(50)), time_base=MS, sounds=(SoundSpec(),)
     ),
@@ -44,7 +43,6 @@ MEDIA = {
     "open gop, transport stream": FilmSpec(suffix=".ts", options=X264_OPEN, b_frames=3),
     "open gop, hevc": FilmSpec(codec="libx265", suffix=".mkv", options=X265),
     "programme stream": FilmSpec(codec="mpeg2video", suffix=".mpg", b_frames=2),
-    "mpeg2 transport stream": FilmSpec(codec="mpeg2video", suffix=".ts", b_frames=2),
     "mkv without duration": FilmSpec(suffix=".mkv", muxer=(("live", "1"),)),
     "fragmented mp4": FilmSpec(muxer=(("movflags", "frag_keyframe+empty_moov"),)),
     "raw stream without times": FilmSpec(suffix=".h264", b_frames=2),
@@ -57,25 +55,23 @@ MEDIA = {
     "10 bit": FilmSpec(codec="libx265", pixels="yuv420p10le", options=X265),
     "interlaced": FilmSpec(codec="mpeg2video", suffix=".ts", interlaced=True, size=(192, 144)),
     "wide pixels": FilmSpec(pixel_aspect=Fraction(16, 15), size=(180, 144)),
-    "narrow pixels": FilmSpec(pixel_aspect=Fraction(8, 9), size=(180, 120)),
     "turned 90": FilmSpec(turn=90),
     "turned 270": FilmSpec(turn=270),
     "cover, mp4": FilmSpec(cover=True),
     "cover, mkv, late start": FilmSpec(cover=True, suffix=".mkv", shift=3.0),
     "full range": FilmSpec(matrix=6, full_range=True),
-    "bt.709 full range": FilmSpec(matrix=1, full_range=True),
     "untagged hd": FilmSpec(size=(1280, 720), matrix=1, frames=3),
 }
 
 SHOWN = {
-    "wide pixels": (192, 144), "narrow pixels": (160, 120), "turned 90": (108, 192), "turned 270": (108, 192),
+    "wide pixels": (192, 144), "turned 90": (108, 192), "turned 270": (108, 192),
 }  # fmt: skip
 
 NO_DECORD = "decord is not installed (extra shotad[decord])"
 
 DECORD_UNFIT = {
     "transport stream": "hangs on MPEG-TS",
-    "open gop, transport stream": "hangs on MPEG-TS", "mpeg2 transport stream": "hangs on MPEG-TS",
+    "open gop, transport stream": "hangs on MPEG-TS",
     "interlaced": "knows no fields", "programme stream": "knows no times",
     "mkv without duration": "cannot open what states no length",
     "raw stream without times": "cannot open what states no length",

@@ -173,7 +173,9 @@ def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> N
     assert len({plain, *others}) == 4
 
 
-def test_the_terms_are_said_when_the_models_are_fetched(fetched: list[str]) -> None:
+def test_the_terms_are_said_when_the_models_are_fetched_and_what_to_do_where_they_cannot_be(
+    fetched: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = Notes()
     get_face_models(CastSettings(faces="buffalo_l"), said)
     assert len(said.said) == 1
@@ -183,8 +185,6 @@ def test_the_terms_are_said_when_the_models_are_fetched(fetched: list[str]) -> N
     get_face_models(CastSettings(), free)
     assert free.said == []
 
-
-def test_models_that_cannot_be_fetched_can_be_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     def offline(name: str, progress: object = None) -> Path:
         raise WeightsError(f"The weights {name} could not be fetched.", "Check the network.")
 

@@ -120,8 +120,7 @@ def kneeling(x: float, *, frames: int = 10, height: float = 0.3, score: float = 
 
 
 def test_three_small_people_are_a_group_and_one_after_the_other_is_one_at_a_time() -> None:
-    people = people_of([kneeling(0.3), kneeling(0.4), kneeling(0.6)])
-    fact = fact_of(people, 10)
+    fact = fact_of(people_of([kneeling(0.3), kneeling(0.4), kneeling(0.6)]), 10)
     assert (fact.count, fact.movement, fact.framing) == (3, None, None)
     assert people_of([kneeling(0.3), kneeling(0.4)]) == []
     assert people_of([kneeling(0.3), kneeling(0.3), kneeling(0.3)]) == []
@@ -129,8 +128,7 @@ def test_three_small_people_are_a_group_and_one_after_the_other_is_one_at_a_time
     assert people_of([kneeling(x, score=0.35) for x in (0.3, 0.4, 0.6)]) == []
     first = walker(4)
     later = Track(tuple(replace(g, seconds=g.seconds + 2) for g in first.seen), tuple(range(8, 12)))
-    fact = fact_of(people_of([first, later]), 12)
-    assert fact.count == 1
+    assert fact_of(people_of([first, later]), 12).count == 1
 
 
 def test_heads_and_bodies_tell_framing_and_turns() -> None:
@@ -139,10 +137,8 @@ def test_heads_and_bodies_tell_framing_and_turns() -> None:
     assert framing_of(track(*[Glimpse(Box(0.2, 0.1, 0.8, 1), 0, body=0.9)] * 4)) is None
     # A head that turns.
     assert turn_of(looking(-0.5, -0.5, 0.2, 0.5, 0.5)) == "right"
-    assert turn_of(looking(0.0, 0.0, 0.5, 0.5)) == "right"
     assert turn_of(looking(0.5, 0.5, 0.0, -0.5, -0.5)) == "left"
     assert turn_of(looking(0.5, 0.5, -0.5, 0.0, -0.5, -0.5)) is None
-    assert turn_of(looking(0.5, 0.5, 0.0, 0.0)) is None
     assert turn_of(looking(-0.5, 0.5, -0.5, 0.5)) is None
     assert turn_of(looking(0.5, 0.5, 0.5, 0.5)) is None
 
@@ -156,8 +152,7 @@ def test_two_who_face_each_other() -> None:
     right = track(*[Glimpse(Box(0.6, 0.1, 0.9, 1), 0, body=0.8, face=face(x=0.75, yaw=-0.5))] * 4)
     fact = fact_of(people_of([left, right]), 4)
     assert (fact.count, fact.facing, fact.looks, fact.place) == (2, True, None, "centre")
-    away = fact_of([Person(left, 0.9), Person(left, 0.9)], 4)
-    assert not away.facing
+    assert not fact_of([Person(left, 0.9), Person(left, 0.9)], 4).facing
 
 
 def test_facts_begin_and_end_when_they_are_seen() -> None:
@@ -206,8 +201,7 @@ def test_who_walks_moves_and_who_is_carried_by_the_camera_does_not() -> None:
     seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes[:7]))
     fact = fact_of(people_of([seen]), 12)
     assert (fact.movement, fact.leaves, fact.enters) == ("right", True, False)
-    short = fact_of(people_of([seen]), 7)
-    assert not short.leaves
+    assert not fact_of(people_of([seen]), 7).leaves
 
 
 # Recognised faces go to the right people, names to tracks only where there is no doubt

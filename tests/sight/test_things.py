@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -114,30 +115,23 @@ def test_a_thing_has_its_place_time_size_and_way() -> None:
     assert (fact.movement, fact.place) == ("up", "centre")
 
 
-@pytest.mark.parametrize(
-    ("firsts", "seconds", "shares"),
-    [
-        (frames_of("car", 0.9, 3), None, None),
-        (frames_of("car", 0.7), frames_of("car", 0.9), None),
-        (CAR, frames_of("car", 0.4), None),
-        (CAR, frames_of("truck", 0.9), None),
-        (CAR, [[thing("car", 0.9, Box(0, 0, 0.2, 0.3))]] * 6, None),
-        (CAR, [[]] * 6, None),
-        (CAR, None, {"car": 0.1}),
-        (CAR, None, {"car": 0.5, "cell phone": 0.4}),
-        (CAR, None, {"cell phone": 0.9}),
-        ([*frames_of("car", 0.9)[:3], *[[thing("bus", 0.9, second=i / 4)] for i in range(3, 6)]], None, None),
-    ],
-    ids=[
-        *("few frames", "unsure", "second unsure", "second otherwise", "elsewhere", "second blind"),
-        *("third unsure", "a rival", "third otherwise", "two names"),
-    ],
-)
-def test_a_thing_needs_all_three_in_several_frames(
-    firsts: list[list[Sighting]], seconds: list[list[Sighting]] | None, shares: dict[str, float] | None
-) -> None:
+def test_a_thing_needs_all_three_in_several_frames() -> None:
+    bus = [[thing("bus", 0.9, second=i / 4)] for i in range(3, 6)]
+    lacking: dict[str, tuple[Any, Any, Any]] = {
+        "few frames": (frames_of("car", 0.9, 3), None, None),
+        "unsure": (frames_of("car", 0.7), frames_of("car", 0.9), None),
+        "second unsure": (CAR, frames_of("car", 0.4), None),
+        "second otherwise": (CAR, frames_of("truck", 0.9), None),
+        "elsewhere": (CAR, [[thing("car", 0.9, Box(0, 0, 0.2, 0.3))]] * 6, None),
+        "second blind": (CAR, [[]] * 6, None),
+        "third unsure": (CAR, None, {"car": 0.1}),
+        "a rival": (CAR, None, {"car": 0.5, "cell phone": 0.4}),
+        "third otherwise": (CAR, None, {"cell phone": 0.9}),
+        "two names": ([*frames_of("car", 0.9)[:3], *bus], None, None),
+    }
     assert [fact.name for fact in named(CAR)] == ["car"]
-    assert named(firsts, seconds, shares) == []
+    for name, (firsts, seconds, shares) in lacking.items():
+        assert named(firsts, seconds, shares) == [], name
 
 
 def test_what_fills_a_picture_fills_all() -> None:
