@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,23 +28,26 @@ from shotad.script import CueStatus, Track, save_track
 from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
 
 SLOTS = load_config(None, SETTINGS).slots
-SET = tuple(word for text in SETTINGS for word in ("--set", text))
-GIVEN = "start,end\n1,5\n6,9\n12,16\n"
 
 
-@pytest.fixture
-def given(tmp_path: Path) -> Given:
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
     """Three slots that leave time between them."""
-    file = tmp_path / "slots.csv"
-    file.write_text(GIVEN, encoding="utf-8")
+    file = tmp_path_factory.mktemp("given") / "slots.csv"
+    file.write_text("start,end\n1,5\n6,9\n12,16\n", encoding="utf-8")
     return Given(slots=file)
 
 
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory, given: Given) -> Path:
+    run(place := tmp_path_factory.mktemp("described") / "w", given=given)
+    return place
+
+
 @pytest.fixture
-def place(tmp_path: Path, given: Given) -> Path:
+def place(tmp_path: Path, described: Path) -> Path:
     """A folder in which they were described."""
-    run(tmp_path / "w", given=given)
-    return tmp_path / "w"
+    return Path(shutil.copytree(described, tmp_path / "w"))
 
 
 def add(place: Path, start: float, end: float) -> Slot:
@@ -101,10 +105,14 @@ def test_a_planned_slot_that_gives_way_is_told(place, given, tmp_path):
     assert "Kept to what a person did to the slots: 1 slot added." in done.warnings
 
 
-def test_the_empty_line_is_described_anew_by_redo_and_is_then_a_persons_choice(place, given):
+@pytest.mark.parametrize("amid", [False, True], ids=["in the track", "added while a run was under way"])
+def test_the_empty_line_is_described_anew_by_redo_and_is_then_a_persons_choice(place, given, amid):
     slot = add(place, 9.5, 11.5)
-    empty = next(cue for cue in track_of(place).cues if cue.id == slot.id)
+    track = track_of(place)
+    empty = next(cue for cue in track.cues if cue.id == slot.id)
     assert (empty.status, empty.reason, empty.text) == (CueStatus.SILENT, "added by a person", "")
+    if amid:
+        save_track(track.with_cues(cue for cue in track.cues if cue.id != slot.id), place, track.film.name)
     done, *_ = again(place, slot.id)
     assert done.results[0].after is not None
     line = next(cue for cue in track_of(place).cues if cue.id == slot.id)
@@ -121,25 +129,18 @@ def test_slots_by_hand_are_told_and_kept_in_a_file_that_people_can_read(place):
     assert read_hand_slots(place) == HandSlots((Interval(9.5, 11.5),), (gone,))
     material, _ = track_material(track_of(place), place)
     assert {line.slot for line in material.lines} == {Interval(1, 5), Interval(12, 16)}
-    done = CliRunner().invoke(
-        slots_command, [str(film_path()), "--out", str(place), *SET], catch_exceptions=False
-    )
+    words = [str(film_path()), "--out", str(place), *(word for text in SETTINGS for word in ("--set", text))]
+    done = CliRunner().invoke(slots_command, words, catch_exceptions=False)
     assert done.exit_code == 0
     assert "s00009500, 5 words, added by a person" in done.output
     assert "By hand: 1 added, 1 removed (slots.hand.json)." in done.output
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{", "[]", '{"schema_version": 2, "added": [], "removed": []}',
-        '{"schema_version": 1, "added": [[3, 2]]}',
-    ],
-)  # fmt: skip
-def test_a_damaged_file_is_refused_for_it_holds_a_persons_work(place, given, text):
-    (place / FILE).write_text(text, encoding="utf-8")
-    with pytest.raises(WorkFolderError, match=r"slots\.hand\.json"):
-        run(place, given=given)
+def test_a_damaged_file_is_refused_for_it_holds_a_persons_work(place, given):
+    for text in ("{", '{"schema_version": 1, "added": [[3, 2]]}'):
+        (place / FILE).write_text(text, encoding="utf-8")
+        with pytest.raises(WorkFolderError, match=r"slots\.hand\.json"):
+            run(place, given=given)
 
 
 @pytest.mark.parametrize("overwritten", [False, True])
@@ -161,10 +162,9 @@ def test_slots_that_come_in_a_run_are_in_its_track(place: Path, given: Given, ov
     lines = {cue.id: cue for cue in track_of(place).cues}
     assert gone.id not in lines
     assert (lines[new.id].status, lines[new.id].text) == (CueStatus.SILENT, "")
-    assert {new.id} == {slot.id for slot in slots_of(place)} - {
-        cue.slot_id for cue in lines.values() if cue.heard
-    }
-    assert gone.id not in {slot.id for slot in slots_of(place)}
+    there = {slot.id for slot in slots_of(place)}
+    assert {new.id} == there - {cue.slot_id for cue in lines.values() if cue.heard}
+    assert gone.id not in there
     assert [slot.id for slot in read_hand_slots(place).removed] == [gone.id]
     run(place, "seed=8", given=given)
     lines = {cue.id: cue for cue in track_of(place).cues}
@@ -191,12 +191,3 @@ def test_a_persons_slot_that_goes_while_a_run_is_under_way_takes_its_line(place:
     assert read_hand_slots(place) == HandSlots()
     assert own.id not in {slot.id for slot in slots_of(place)}
     assert removed.id in {slot.id for slot in slots_of(place)}
-
-
-def test_a_slot_added_while_a_run_was_under_way_is_described_by_redo_all_the_same(place):
-    slot = add(place, 9.5, 11.5)
-    track = track_of(place)
-    save_track(track.with_cues(cue for cue in track.cues if cue.id != slot.id), place, track.film.name)
-    done, *_ = again(place, slot.id)
-    assert done.results[0].before.text == ""
-    assert next(cue for cue in track_of(place).cues if cue.id == slot.id).heard

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import (
-    Config,
     Engine,
     Given,
     Identity,
@@ -38,15 +37,11 @@ def film_path() -> Path:
     return make_film(SPEC).path
 
 
-def settings(*more: str) -> Config:
-    return load_config(None, (*SETTINGS, *more))
-
-
 def run(
     place: Path, *more: str, given: Given | None = None, writes: Engine | None = None, **options: Any
 ) -> Track:
     """A run of describe into ``place``, with its settings kept."""
-    config, given = settings(*more), given or Given()
+    config, given = load_config(None, (*SETTINGS, *more)), given or Given()
     engines = Engines(FakeEngine(), writes or FakeEngine())
     with open_film(film_path()) as film, WorkFolder(place) as folder:
         write_settings(folder, config, film_path(), given, assignments=more)
@@ -79,14 +74,6 @@ def fresh(request: Request) -> str:
     if request.schema is None:
         return plain_answer(request)
     return json.dumps(dict.fromkeys(request.schema["properties"], f"A cat sits by {request.seed}."))
-
-
-def says(*lines: str) -> Answer:
-    def answer(request: Request) -> str:
-        keys = request.schema["properties"] if request.schema else ()
-        return json.dumps(dict(zip(keys, lines, strict=False)))
-
-    return answer
 
 
 def rows(place: Path, name: str = "redo") -> list[dict[str, Any]]:
