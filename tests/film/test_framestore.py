@@ -134,10 +134,8 @@ def exact(film: Film, folder: Path) -> OnePass:
 
 
 def alone(film: Film, moments: list[float]) -> list[Picture]:
-    return [
-        Picture(frame.seconds, moment, frame.rgb(SIZE))
-        for frame, moment in zip(film.frames_at(moments), moments, strict=True)
-    ]
+    frames = zip(film.frames_at(moments), moments, strict=True)
+    return [Picture(frame.seconds, moment, frame.rgb(SIZE)) for frame, moment in frames]
 
 
 def test_who_comes_later_decodes_nothing_and_sees_the_same_pixels(film: Film, tmp_path: Path) -> None:

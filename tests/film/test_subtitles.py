@@ -74,24 +74,19 @@ def test_sounds_tunes_and_subtitlers_are_no_speech() -> None:
         assert read_caption(raw) is None
 
 
-def test_sung_words_are_lyrics() -> None:
-    for raw, text in (
-        ("♪ Hello darkness ♪", "Hello darkness"),
-        ("<i>♪ Hello darkness,\nmy old friend ♪</i>", "Hello darkness, my old friend"),
-        ("# Hello darkness #", "Hello darkness"),
-        ("♪ I love this song ♪", "I love this song"),
-        ("[singing in Spanish]", ""),
-    ):
+def test_sung_words_are_lyrics_and_a_voice_that_is_named_but_not_written_is_speech() -> None:
+    lyrics, speech = SpeechKind.LYRICS, SpeechKind.SPEECH
+    for raw, text, kind in (
+        ("♪ Hello darkness ♪", "Hello darkness", lyrics),
+        ("<i>♪ Hello darkness,\nmy old friend ♪</i>", "Hello darkness, my old friend", lyrics),
+        ("# Hello darkness #", "Hello darkness", lyrics),
+        ("♪ I love this song ♪", "I love this song", lyrics),
+        ("[singing in Spanish]", "", lyrics),
+        ("[speaking French]", "", speech), ("(Whispering)", "", speech), ("[Narrator speaks]", "", speech),
+    ):  # fmt: skip
         said = read_caption(raw)
         assert said is not None
-        assert (said.text, said.kind) == (text, SpeechKind.LYRICS)
-
-
-@pytest.mark.parametrize("raw", ["[speaking French]", "(Whispering)", "[in German]", "[Narrator speaks]"])
-def test_a_voice_that_is_named_but_not_written_is_speech(raw: str) -> None:
-    said = read_caption(raw)
-    assert said is not None
-    assert (said.text, said.kind) == ("", SpeechKind.SPEECH)
+        assert (said.text, said.kind) == (text, kind)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -239,41 +234,31 @@ MANY: list[Cue] = [(0.5 * k, 0.5 * k + 0.4, f"Line {k}.") for k in range(14)]
 FEW = MANY[:3]
 
 
-def chosen(tmp_path: Path, *tracks: tuple[Sequence[Cue], dict[str, str]]) -> tuple[int, str] | None:
+def chosen(tmp_path: Path, *tracks: tuple[Sequence[Cue], dict[str, str]]) -> tuple[int | None, str]:
     found = embedded_track(film_with(tmp_path / "a.mkv", *(("srt", cues, tags) for cues, tags in tracks)))
-    return None if found is None else (found.number, found.reason)
+    return (None, "") if found is None else (found.number, found.reason)
 
 
 def test_tracks_of_few_lines_and_parts_are_not_trusted(tmp_path: Path) -> None:
-    parts = [{"flag": "forced"}, {"title": "Signs & Songs"}, {"title": "Director's commentary"}]
-    for part in parts:
-        assert chosen(tmp_path, (MANY, part)) is None
-        found = chosen(tmp_path, (MANY, part), (FEW, {}))
-        assert found is not None
-        assert found[0] == 1
+    for part in ({"flag": "forced"}, {"title": "Signs & Songs"}, {"title": "Director's commentary"}):
+        assert chosen(tmp_path, (MANY, part))[0] is None
+        assert chosen(tmp_path, (MANY, part), (FEW, {}))[0] == 1
     # A track of few lines is not trusted beside a full one.
-    found = chosen(tmp_path, (FEW, {"language": "eng", "flag": "default"}), (MANY, {"language": "fre"}))
-    assert found is not None
-    assert found[0] == 1
-    assert "1 of 2" in found[1]
+    few, many = {"language": "eng", "flag": "default"}, {"language": "fre"}
+    number, reason = chosen(tmp_path, (FEW, few), (MANY, many))
+    assert (number, "1 of 2" in reason) == (1, True)
     # A few lines in a long film are not its speech.
-    late = [*FEW, (1500.0, 1501.0, "The end.")]
-    assert chosen(tmp_path, (late, {})) is None
-    talk = [(10.0 * k, 10.0 * k + 2, "Words.") for k in range(150)]
-    assert chosen(tmp_path, (talk, {})) is not None
-
-
-def test_the_language_of_the_sound_goes_before_captions_and_default(tmp_path: Path) -> None:
-    found = chosen(
+    assert chosen(tmp_path, ([*FEW, (1500.0, 1501.0, "The end.")], {}))[0] is None
+    assert chosen(tmp_path, ([(10.0 * k, 10.0 * k + 2, "Words.") for k in range(150)], {}))[0] == 0
+    # The language of the sound goes before captions and default.
+    sdh = {"language": "eng", "title": "English SDH"}
+    number, reason = chosen(
         tmp_path,
         (MANY, {"language": "fre", "flag": "default"}),
         (MANY[1:], {"language": "eng"}),
-        (MANY[2:], {"language": "eng", "title": "English SDH"}),
+        (MANY[2:], sdh),
     )
-    assert found is not None
-    assert found[0] == 2
-    assert "eng" in found[1]
-    assert "deaf" in found[1]
+    assert (number, "eng" in reason, "deaf" in reason) == (2, True, True)
 
 
 # Who speaks

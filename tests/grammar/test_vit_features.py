@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,29 +98,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return {n: saved(tmp_path_factory.mktemp(f"dino{n}"), n) for n in (0, 4)}
 
 
-def direct(model: Any, images: list[Any], first: int) -> tuple[Any, Any]:
-    """Patches from token ``first`` on and the CLS token, straight from the model, of length 1."""
-    with torch.no_grad():
-        tokens = model(
-            pixel_values=torch.from_numpy(normalised([fitted(image, *THREAD_SIZE) for image in images]))
-        ).last_hidden_state.numpy()
-    unit = tokens / np.linalg.norm(tokens, axis=-1, keepdims=True)
-    return unit[:, first:], unit[:, 0]
-
-
-@pytest.mark.parametrize("registers", [0, 4])
-def test_patches_without_cls_and_registers(folders: dict[int, Path], registers: int) -> None:
-    images = pictures(4)
-    found = DinoV2.in_folder(folders[registers], EXACT).of(images)
-    patches, whole = direct(tiny(registers), images, 1 + registers)
-    assert (found.grid, found.patches.shape) == ((12, 16), (4, 192, 96))
-    assert found.patches.dtype == found.whole.dtype == torch.float32
-    np.testing.assert_allclose(found.patches.numpy(), patches, atol=1e-5)
-    np.testing.assert_allclose(found.whole.numpy(), whole, atol=1e-5)
-    assert not found.patches.requires_grad
-    assert not found.patches.is_inference()
-
-
 @pytest.mark.parametrize("registers", [0, 4])
 def test_patches_of_one_row_lie_side_by_side(folders: dict[int, Path], registers: int) -> None:
     """With a model of no layers a patch's token depends on its own pixels and its place alone."""
@@ -148,44 +126,43 @@ def _small(kind: str, **changes: Any) -> Any:
     return getattr(transformers, f"{kind}Model")(config).eval()
 
 
-@pytest.mark.parametrize(
-    ("kind", "changes", "first", "grid"),
-    [
-        ("DINOv3ViT", {"patch_size": 16, "num_register_tokens": 4}, 5, (12, 16)),
-        ("DINOv3ViT", {"patch_size": 8, "num_register_tokens": 2}, 3, (21, 28)),
-        ("ViT", {"patch_size": 16, "image_size": 64}, 1, (12, 16)),
-    ],
-)
-def test_other_networks_of_patches(
-    tmp_path: Path, kind: str, changes: dict[str, Any], first: int, grid: tuple[int, int]
-) -> None:
-    model = _small(kind, **changes)
+NETWORKS: dict[str, tuple[Callable[[], Any], int, int, tuple[int, int]]] = {
+    "dinov2": (tiny, 14, 1, (12, 16)),
+    "dinov2 with registers": (partial(tiny, 4), 14, 5, (12, 16)),
+    "dinov3": (partial(_small, "DINOv3ViT", patch_size=16, num_register_tokens=4), 16, 5, (12, 16)),
+    "dinov3, small patches": (
+        partial(_small, "DINOv3ViT", patch_size=8, num_register_tokens=2),
+        8,
+        3,
+        (21, 28),
+    ),
+    "vit": (partial(_small, "ViT", patch_size=16, image_size=64), 16, 1, (12, 16)),
+}
+"""How to make one, the pixels of its patches, the first token of a patch, and the patches of a broad frame."""
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_patches_without_cls_and_registers(tmp_path: Path, name: str) -> None:
+    make, pixels, first, (rows, columns) = NETWORKS[name]
+    model = make()
     model.save_pretrained(tmp_path)
     maker = DinoV2.in_folder(tmp_path, EXACT)
-    assert not maker.identity.startswith("dinov2")
-    rows, columns = grid
-    for height, width, wanted in ((120, 200, grid), (200, 120, (columns, rows))):
-        images = pictures(2, height=height, width=width)
+    assert maker.identity.startswith("dinov2") is name.startswith("dinov2")
+    for height, width, grid in ((120, 200, (rows, columns)), (200, 120, (columns, rows))):
+        images = pictures(4, height=height, width=width)
         found = maker.of(images)
-        assert found.grid == wanted
-        size = (columns * changes["patch_size"], rows * changes["patch_size"])
-        asked = {"interpolate_pos_encoding": True} if kind == "ViT" else {}
+        assert found.grid == grid
+        inputs = torch.from_numpy(
+            normalised([fitted(image, columns * pixels, rows * pixels) for image in images])
+        )
         with torch.no_grad():
-            tokens = model(
-                pixel_values=torch.from_numpy(normalised([fitted(image, *size) for image in images])), **asked
-            ).last_hidden_state
+            asked = {"interpolate_pos_encoding": True} if name == "vit" else {}
+            tokens = model(pixel_values=inputs, **asked).last_hidden_state
         unit = torch.nn.functional.normalize(tokens, dim=-1)
         torch.testing.assert_close(found.patches, unit[:, first:], rtol=0, atol=1e-5)
         torch.testing.assert_close(found.whole, unit[:, 0], rtol=0, atol=1e-5)
-
-
-def test_a_missing_weight_is_an_error_and_no_random_number(folders: dict[int, Path], tmp_path: Path) -> None:
-    folder = shutil.copytree(folders[0], tmp_path / "model")
-    weights = load_file(folder / "model.safetensors")
-    del weights["layernorm.weight"]
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(WeightsError, match=r"lacks 1 of its weights, such as layernorm\.weight"):
-        DinoV2.in_folder(folder, EXACT).of(pictures(1))
+        assert not found.patches.requires_grad
+        assert not found.patches.is_inference()
 
 
 @pytest.mark.parametrize(
@@ -229,6 +206,13 @@ def test_folders_of_no_model_or_no_patches_are_refused(folders: dict[int, Path],
     (folder / "config.json").unlink()
     with pytest.raises(WeightsError, match="holds no model"):
         DinoV2.in_folder(folder, EXACT)
+    # A missing weight is an error and no random number.
+    folder = shutil.copytree(folders[0], tmp_path / "part")
+    weights = load_file(folder / "model.safetensors")
+    del weights["layernorm.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(WeightsError, match=r"lacks 1 of its weights, such as layernorm\.weight"):
+        DinoV2.in_folder(folder, EXACT).of(pictures(1))
     # Networks whose tokens are no patches are refused.
     _small("IJepa", patch_size=16, image_size=64).save_pretrained(tmp_path)
     with pytest.raises(WeightsError, match="not a CLS token, 0 registers and 192 patches"):

@@ -24,21 +24,16 @@ from tests.sight.face_makers import KnownFaces, Seen, face, person, scene, tiny_
 
 
 # SCRFD: what its outputs become
-@pytest.fixture(scope="module")
-def finder(tmp_path_factory: pytest.TempPathFactory) -> Scrfd:
-    return Scrfd(tiny_scrfd(tmp_path_factory.mktemp("scrfd") / "det.onnx"), 0.4)
-
-
-def picture(height: int, width: int, *blocks: tuple[int, int, int]) -> Image:
-    """Black with red squares: left, top, side."""
+def picture(height: int, width: int, left: int, top: int, side: int) -> Image:
+    """Black with a red square."""
     image = np.zeros((height, width, 3), np.uint8)
-    for left, top, side in blocks:
-        image[top : top + side, left : left + side] = (255, 0, 0)
+    image[top : top + side, left : left + side] = (255, 0, 0)
     return image
 
 
-def test_a_place_becomes_a_box_and_five_points(finder: Scrfd) -> None:
-    (found,) = finder.find(picture(320, 640, (80, 40, 8)), 2.5)
+def test_a_place_becomes_a_box_and_five_points(tmp_path: Path) -> None:
+    finder = Scrfd(tiny_scrfd(tmp_path / "det.onnx"), 0.4)
+    (found,) = finder.find(picture(320, 640, 80, 40, 8), 2.5)
     # The place is (80, 40); edges 1, 1, 2, 2 and the points are in strides of 8.
     box = found.box
     assert (box.left * 640, box.top * 320) == pytest.approx((72, 32))
@@ -48,15 +43,12 @@ def test_a_place_becomes_a_box_and_five_points(finder: Scrfd) -> None:
     assert found.score == pytest.approx(127.5 / 128)
     assert found.seconds == 2.5
     assert found.yaw == pytest.approx(0)
-
-
-@pytest.mark.parametrize(("height", "width", "factor"), [(640, 1280, 2), (1280, 640, 2), (160, 320, 0.5)])
-def test_boxes_are_those_of_the_whole_picture(finder: Scrfd, height: int, width: int, factor: float) -> None:
-    left, top, side = (round(v * factor) for v in (96, 48, 8))
-    found = finder.find(picture(height, width, (left, top, side)), 0.0)[0]
-    assert found.box.left * width == pytest.approx(88 * factor)
-    assert found.box.top * height == pytest.approx(40 * factor)
-    assert found.box.bottom * height == pytest.approx(64 * factor)
+    # Boxes are those of the whole picture.
+    for height, width, factor in ((640, 1280, 2), (1280, 640, 2), (160, 320, 0.5)):
+        left, top, side = (round(v * factor) for v in (96, 48, 8))
+        box = finder.find(picture(height, width, left, top, side), 0.0)[0].box
+        found_at = (box.left * width, box.top * height, box.bottom * height)
+        assert found_at == pytest.approx((88 * factor, 40 * factor, 64 * factor))
 
 
 def test_models_with_other_outputs_are_refused(tmp_path: Path) -> None:
