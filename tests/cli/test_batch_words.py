@@ -21,12 +21,16 @@ from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
 
 
+def write_films(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"film")
+
+
 @pytest.fixture
-def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a.mp4", "b.mp4", "c.mp4"):
-        (tmp_path / name).write_bytes(b"film")
-    return tmp_path
+    write_films(tmp_path, "a.mp4", "b.mp4", "c.mp4")
 
 
 def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
@@ -47,17 +51,15 @@ def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
 
 
 @pytest.mark.usefixtures("films")
-def test_each_film_is_told_as_it_ends(shotad: Shotad, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_film_is_told_as_it_ends_and_a_run_that_is_stopped_tells_what_became_of_each(
+    shotad, monkeypatch
+):
     runs(monkeypatch, None)
     said = shotad("batch", "a.mp4", "b.mp4", "--ray", "--plain", *FAKE)
     assert said.code == 1
     assert "a.mp4: done, 3 lines in 4 slots." in said.err
     assert "b.mp4: failed. It broke. Mend it." in said.err
     assert "2 films: 1 done, 1 failed." in said.out
-
-
-@pytest.mark.usefixtures("films")
-def test_a_run_that_is_stopped_tells_what_became_of_each_film(shotad, monkeypatch):
     runs(monkeypatch, KeyboardInterrupt())
     said = shotad("batch", "a.mp4", "b.mp4", "c.mp4", "--ray", *FAKE)
     assert said.code == 130
@@ -109,11 +111,7 @@ sys.modules["ray.data"] = data = types.ModuleType("ray.data")
 
 @pytest.mark.parametrize(("init", "told"), [
     ("os.write(2, b'RAW TEXT'); os._exit(1)", "Error: The Ray cluster has ended"),
-    ("os.write(2, b'RAW TEXT'); os.abort()", "Error: The Ray cluster has ended"),
-    (
-        "raise Exception('The current node timed out during startup.')",
-        "Error: Ray could not be started on this machine: The current node timed out during startup.",
-    ),
+    ("raise Exception('It timed out.')", "Error: Ray could not be started on this machine: It timed out."),
 ])  # fmt: skip
 def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, init: str, told: str) -> None:
     (tmp_path / "ray.py").write_text(STAND_IN.format(init=init))
@@ -126,16 +124,9 @@ def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, in
         text=True,
         check=False,
     )
-    assert done.returncode == 1
-    assert done.stderr.count("Error: ") == 1
+    assert (done.returncode, done.stderr.count("Error: ")) == (1, 1)
     assert told in done.stderr
     assert not {"RAW TEXT", "Traceback"} & set(done.stderr.split("\n"))
-
-
-def write_films(folder: Path, *names: str) -> None:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(b"film")
 
 
 def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, tmp_path: Path) -> None:
@@ -152,12 +143,8 @@ def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, t
     assert not (tmp_path / "out").exists()
     found = json.loads(shotad("batch", tmp_path, "--out", tmp_path / "out", "--dry-run", "--json", *FAKE).out)
     assert [film["state"] for film in found["films"]] == ["to_do", "to_do"]
-
-
-def test_no_failures_are_nothing_to_do(shotad, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "shotad-batch.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
-    said = shotad("batch", "--only-failed")
+    (tmp_path / "done.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
+    said = shotad("batch", "--only-failed", "--report", tmp_path / "done.json")
     assert (said.code, said.out) == (0, "No film has failed.\n")
 
 

@@ -1,0 +1,148 @@
+"""``shotad render``, ``describe --voice`` and ``shotad voices`` as a person at the terminal meets them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import wave
+from pathlib import Path
+
+import av
+import pytest
+
+from shotad.core import VoiceError, WorkFolderError
+from shotad.sound.voice_engines import KINDS
+from tests.bad_server import BadServer
+from tests.cli.program import FAKE, Shotad
+from tests.rendering.described import film_with, write_folder
+from tests.speech_server import refusal, sound, tone
+
+FAKE_VOICE = ("--voice", "fake")
+
+
+@pytest.fixture
+def film(tmp_path: Path) -> Path:
+    return Path(shutil.copy(film_with(), tmp_path / "movie.mp4"))
+
+
+@pytest.fixture
+def place(film: Path) -> Path:
+    return write_folder(film.with_suffix(".shotad"), film)
+
+
+def test_what_must_not_go_out_is_exit_code_1(shotad, place, monkeypatch):
+    assert shotad("render", place, *FAKE_VOICE, "--make", "ad", "--set", "mix.duck=12").code == 0
+    monkeypatch.setattr("shotad.sound.mix.OVER", 60.0)
+    said = shotad("render", place, *FAKE_VOICE, "--make", "mix")
+    assert said.code == 1
+    assert "error A3" in said.out
+
+
+def test_describing_is_told_before_the_voice_begins_and_a_container_refused_before_all(
+    shotad, film, monkeypatch
+):
+    def hoarse(*_: object, **__: object) -> None:
+        raise VoiceError("The voice is gone.")
+
+    said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--make", "film:webm")
+    assert said.code == 1
+    assert "WebM cannot hold" in said.err
+    assert not (film.with_suffix(".shotad") / "shots.json").exists()
+    monkeypatch.setattr("shotad.sound.render.speak", hoarse)
+    said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet")
+    assert said.code == 1
+    assert "Error: The voice is gone." in said.err
+    assert "to be spoken in" in said.out
+    assert str(film.with_suffix(".shotad") / "track.json") in said.out
+
+
+def test_describe_with_a_voice_says_each_thing_once_and_one_json(shotad: Shotad, film: Path) -> None:
+    words = ("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet", "--make", "ad")
+    plain = shotad(*words).out
+    heads = ("Files:", "Made:", "Guideline check:", "Lines: ")
+    assert [plain.count(word) for word in heads] == [1, 1, 1, 2]
+    assert plain.count(f"Next: shotad review {film.with_suffix('.shotad')}\n") == 1
+    told = json.loads(shotad(*words, "--json").out)
+    assert told["rendered"]["counts"]["takes_spoken_now"] == 0
+    assert shotad(*words, "--quiet").out == ""
+
+
+def test_a_film_that_moved_is_asked_for_and_may_be_named(shotad: Shotad, place: Path, film: Path) -> None:
+    elsewhere = film.parent / "some where" / 'mö\'vie "1".mp4'
+    elsewhere.parent.mkdir()
+    film.rename(elsewhere)
+    lost = shotad("render", place, *FAKE_VOICE)
+    assert (lost.code, "--film FILM" in lost.err) == (1, True)
+    found = shotad("render", place, *FAKE_VOICE, "--film", elsewhere, "--out", elsewhere.parent)
+    assert found.code == 0, found.err
+    assert (elsewhere.parent / "movie.described.mp4").is_file()
+
+
+def test_a_file_that_fails_is_told_and_is_exit_code_1_and_an_interruption_130(shotad, place, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shotad.sound.making.prepare_mix", stop)
+        said = shotad("render", place, *FAKE_VOICE)
+    assert (said.code, "run the same command again" in said.err) == (130, True)
+    assert len(list((place / "voice").glob("*.flac"))) == 3
+
+    def full(path: Path, *_: object, **__: object) -> None:
+        raise WorkFolderError(f"{path} cannot be written: No space left on device.", "Free some space.")
+
+    monkeypatch.setattr("shotad.sound.making.write_sound", full)
+    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--make", "film")
+    assert said.code == 1
+    assert f"Not made: {place / 'movie.mix.wav'}" in said.out
+    assert (place / "movie.described.mp4").is_file()
+
+
+def test_each_kind_has_a_line_of_plain_words(shotad: Shotad) -> None:
+    said = shotad("voices")
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert all(any(line.startswith(kind) for line in lines) for kind in KINDS)
+    assert "fake. Speaks any language. Apache-2.0. Installed. No words: for tests and trials." in lines
+    assert lines[-1].endswith(" installed.")
+    assert len(lines) < 60, "a kind with many voices is told in one line"
+    assert shotad("voices", "--voice", "fake").out.splitlines()[-1] == "1 voice, 1 installed."
+
+
+def test_a_text_is_spoken_into_a_file_as_a_line_would_be(shotad: Shotad, tmp_path: Path) -> None:
+    out = tmp_path / "x.wav"
+    said = shotad("voices", "--say", "Dr. Lee sees SINTEL.", "--voice", "fake", "--out", out)
+    assert said.code == 0
+    assert said.out.startswith("fake says 'Doctor Lee sees Sintel.' in ")
+    assert said.out.rstrip().endswith(str(out))
+    with wave.open(str(out)) as file:
+        assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24000)
+        assert 1 < file.getnframes() / 24000 < 4
+
+
+def test_an_endpoint_is_named_by_settings(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
+    with BadServer([sound(tone(0.5))]) as server:
+        settings = ("--set", f"voice.base_url={server.url}", "--set", "voice.model=kokoro")
+        said = shotad("voices", "--say", "Hallo.", "--voice", "openai:nova", "--language", "de", *settings)
+    assert said.code == 0
+    assert [server.requests[0].body[name] for name in ("voice", "model")] == ["nova", "kokoro"]
+    with BadServer([refusal(400, "Unknown voice.")]) as server:
+        own = ("--set", f"voice.base_url={server.url}")
+        said = shotad("voices", "--say", "Hallo.", "--voice", "openai:x", *own)
+    assert said.code == 1
+    assert "Unknown voice (status 400)" in said.err
+
+
+def test_flac_speed_and_lexicon(shotad: Shotad, tmp_path: Path) -> None:
+    words, out = tmp_path / "words.txt", tmp_path / "x.flac"
+    words.write_text("Sintel = Sin-TELL\n", encoding="utf-8")
+    options = ("--voice", "fake", "--speed", "1.25", "--lexicon", words, "--json")
+    found = json.loads(shotad("voices", "--say", "Sintel runs.", "--out", out, *options).out)
+    assert (found["said"], found["speed"]) == ("Sin-TELL runs.", 1.25)
+    with av.open(str(out)) as container:
+        assert container.streams.audio[0].codec_context.name == "flac"
