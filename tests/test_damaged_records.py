@@ -17,23 +17,20 @@ from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Said, Shotad
 from tests.redo.redoing import SETTINGS, film_path, run
 
-WHOLE = (b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b'{"key":' + b"[" * 10**5 + b"]" * 10**5 + b"}")
+WHOLE = (b"{", b"[]", b"\xff\xfe\x00", b'{"key":' + b"[" * 10**5 + b"]" * 10**5 + b"}")
 """What can become of any file."""
 
 CHANGES: tuple[tuple[str, str, object], ...] = (
-    ("shots.json", "shots.0.start", "x"), ("shots.json", "shots.0.start", None),
-    ("shots.json", "shots.0.end", 10**400), ("shots.json", "shots.1.end", -1.0),
-    ("shots.json", "shots.1.index", 7), ("shots.json", "shots.1.start", 0.5), ("shots.json", "shots", {}),
+    ("shots.json", "shots.0.start", "x"), ("shots.json", "shots.0.end", 10**400),
+    ("shots.json", "shots.1.end", -1.0), ("shots.json", "shots.1.index", 7), ("shots.json", "shots.1.start", 0.5),
     ("shots.json", "shots", []), ("shots.json", "end", float("nan")),
     ("speech.json", "speech", [{"start": 2.0, "end": 1.0, "kind": "speech", "text": ""}]),
     ("speech.json", "speech", [{"start": 1.0, "end": 2.0, "kind": "talk", "text": ""}]),
     ("slots.json", "slots.0.max_words", 0), ("slots.json", "slots.0.id", "x"),
-    ("slots.json", "slots.1.id", "s00000200"), ("slots.json", "slots.0.credits", "no"),
-    ("slots.json", "slots.0", 3), ("credits.json", "credits", [3]), ("credits.json", "credits", [4.0, 3.0]),
-    ("grammar.json", "shots.0.thread", "["), ("grammar.json", "shots.0.scale", "huge"),
-    ("grammar.json", "shots.0.middle", -4.0), ("grammar.json", "pairs.0", [0, 99, 0.5]),
-    ("grammar.json", "pairs.0", [0]), ("settings.json", "film.frame_rate", "1/0"),
-    ("settings.json", "given.start", float("inf")), ("settings.json", "given", None),
+    ("slots.json", "slots.1.id", "s00000200"), ("credits.json", "credits", [3]),
+    ("credits.json", "credits", [4.0, 3.0]), ("grammar.json", "shots.0.thread", "["),
+    ("grammar.json", "shots.0.scale", "huge"), ("grammar.json", "pairs.0", [0, 99, 0.5]),
+    ("grammar.json", "pairs.0", [0]), ("settings.json", "film.frame_rate", "1/0"), ("settings.json", "given", None),
     ("slots.hand.json", "added", [[3.0, 1.0]]), ("slots.hand.json", "removed", [{"id": 3}]),
 )  # fmt: skip
 """File, place and value of what a person might do in an editor."""
@@ -41,10 +38,8 @@ CHANGES: tuple[tuple[str, str, object], ...] = (
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("damaged") / "w"
-    run(place)
-    hand = {"schema_version": 1, "added": [], "removed": []}
-    (place / "slots.hand.json").write_text(json.dumps(hand))
+    run(place := tmp_path_factory.mktemp("damaged") / "w")
+    (place / "slots.hand.json").write_text('{"schema_version": 1, "added": [], "removed": []}')
     return place
 
 
@@ -105,20 +100,21 @@ def test_what_a_person_may_have_edited_is_refused_with_the_place_and_kept(
         shown = f"entry {int(part) + 1}" if part.isdigit() else part
         assert shown in refused.value.what
     assert "delete" in refused.value.hint or "again" in refused.value.hint
-    describe = next(commands(place))
-    said = shotad(*describe)
     if file != "settings.json":  # it is written anew from the command
+        said = shotad(*next(commands(place)))
         assert said.code == 1
-        assert said.err.strip().splitlines()[-1] == f"Error: {refused.value}".replace(
-            refused.value.hint, said.err.strip()[said.err.strip().rfind("Correct it") :]
-        )
+        assert said.err.strip().splitlines()[-1].startswith(f"Error: {refused.value.what}")
         assert (place / file).read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["stage1", "stage2"])
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [("error", []), ("raw", None), ("prompt", "x"), ("maker", 3), ("notes", []), ("slot", float("nan"))],
+    ("name", "key", "value"),
+    [
+        ("stage1", "error", []),
+        ("stage1", "prompt", "x"),
+        ("stage2", "maker", 3),
+        ("stage2", "slot", float("nan")),
+    ],
 )
 def test_damaged_lines_of_records_are_redone(
     shotad: Shotad, place: Path, name: str, key: str, value: object
@@ -132,21 +128,20 @@ def test_damaged_lines_of_records_are_redone(
     assert f"{name}.jsonl: 1 damaged" in (place / "log.txt").read_text()
 
 
-@pytest.mark.parametrize(
-    ("file", "value"),
-    [
+def test_records_of_other_commands_are_held_to_their_shape(tmp_path: Path) -> None:
+    for file, value in (
         ("characters.json", {"cast": [{"id": "a", "shots": ["x"]}], "tracks": []}),
         ("characters.json", {"cast": [], "tracks": [{"shot": 0}]}),
         ("cast-faces.json", {"photos": {"a": {"embedding": "?"}}}),
         ("cast-faces.json", {"photos": {"a": {"embedding": "AAA="}}}),
         ("render.json", {"sound": []}),
         ("scripts.de.json", {"scripts": ["x"]}),
-    ],
-)
-def test_records_of_other_commands_are_held_to_their_shape(tmp_path: Path, file: str, value: object) -> None:
-    (tmp_path / file).write_text(json.dumps(value))
-    with pytest.raises(WorkFolderError, match=f"{re.escape(file)} is damaged: .*Correct it there, or delete"):
-        read_record(tmp_path / file)
+    ):
+        (tmp_path / file).write_text(json.dumps(value))
+        with pytest.raises(
+            WorkFolderError, match=f"{re.escape(file)} is damaged: .*Correct it there, or delete"
+        ):
+            read_record(tmp_path / file)
 
 
 def test_own_faults_are_a_paragraph(shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,17 +161,11 @@ def test_own_faults_are_a_paragraph(shotad: Shotad, tmp_path: Path, monkeypatch:
     assert "shotad doctor" in details.read_text()
 
 
-DEEP = "a: " + "[" * 1500 + "]" * 1500 + "\n"
-
-
 def test_yaml_that_is_nested_too_deeply_is_refused(shotad: Shotad, tmp_path: Path) -> None:
-    (tmp_path / "deep.yaml").write_text(DEEP)
-    (tmp_path / "cast.yaml").write_text(f"people:\n- {DEEP}")
-    for command in (
-        ["describe", film_path(), "--config", tmp_path / "deep.yaml", "--out", tmp_path / "w"],
-        ["describe", film_path(), "--set", DEEP.replace("a: ", "frames.inside=").strip(), "--out", tmp_path / "w"],
-        ["cast", "show", tmp_path],
-    ):  # fmt: skip
+    deep = "a: " + "[" * 1500 + "]" * 1500 + "\n"
+    (tmp_path / "deep.yaml").write_text(deep)
+    (tmp_path / "cast.yaml").write_text(f"people:\n- {deep}")
+    for command in (["slots", film_path(), "--config", tmp_path / "deep.yaml"], ["cast", "show", tmp_path]):
         said = shotad(*command)
         assert said.code in (1, 2)
         assert said.err.startswith("Error:")

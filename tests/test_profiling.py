@@ -128,16 +128,12 @@ def test_nothing_is_kept_while_nothing_records(clock: Clock) -> None:
         late = span("decode")
         late.__enter__()
         clock.pass_(1)
-    before = found.table()
     clock.pass_(5)
     late.__exit__(None, None, None)
-    assert found.table() == before
     assert worked(found) == {"decode": 1.0}
     # Two recordings at once are refused.
     with recording(), pytest.raises(RuntimeError, match="recorded already"), recording():
         pass
-    with recording() as found:
-        assert found.table().rows == ()
 
 
 def test_time_and_memory_are_those_of_the_machine() -> None:
