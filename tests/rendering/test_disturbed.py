@@ -90,31 +90,24 @@ def test_beside_a_file_only_what_was_to_become_it_is_swept(tmp_path: Path) -> No
     assert set(target.parent.iterdir()) == {target, *others}
 
 
-def test_an_unchanged_render_listens_to_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_render_listens_to_nothing_also_where_its_folder_was_moved(place, monkeypatch):
     rendered(place, "ad", "film", "mix:flac")
     script = next(place.glob("*.recorded.dapt.xml"))
     before = script.read_bytes()
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("the film was measured")
-
     with monkeypatch.context() as patched:
-        patched.setattr("shotad.sound.making.prepare_mix", refuse)
+        patched.setattr("shotad.sound.making.prepare_mix", None)  # the film is not measured
         again, _ = rendered(place, "ad", "film", "mix:flac")
         assert script in again.files
+        place = place.rename(place.with_name("elsewhere"))
+        moved, voice = rendered(place, "ad", "film", "mix:flac")
+    assert voice.calls == []
+    assert [one.fresh for one in moved.made] == [False] * 3
+    record = json.loads((place / "render.json").read_text())
+    assert {Path(row["path"]).parent for row in record["made"]} == {place}
+    script = place / script.name
     script.unlink()
     rendered(place, "ad")
     assert script.read_bytes() == before
-
-
-def test_a_work_folder_may_be_moved(place: Path, tmp_path: Path) -> None:
-    rendered(place, "ad", "film")
-    moved = place.rename(tmp_path / "elsewhere")
-    again, voice = rendered(moved, "ad", "film")
-    assert voice.calls == []
-    assert [one.fresh for one in again.made] == [False, False]
-    record = json.loads((moved / "render.json").read_text())
-    assert [Path(row["path"]).parent for row in record["made"]] == [moved, moved]
 
 
 class Broken(FileMaker):

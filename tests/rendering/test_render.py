@@ -117,7 +117,7 @@ def test_onsets_hold_for_films_that_are_odd(tmp_path: Path, changes: dict[str, o
         assert copy.info.duration == pytest.approx(own.info.duration, abs=0.04)
 
 
-@pytest.mark.parametrize("name", [TRACK, "vtt", "csv"])
+@pytest.mark.parametrize("name", [TRACK, "vtt"])
 def test_only_a_changed_line_is_spoken_again(place: Path, name: str) -> None:
     rendered(place, "ad")
     file = place / name if name == TRACK else next(place.glob(f"*.ad.{name}"))
