@@ -16,18 +16,12 @@ LEFT, RIGHT = [100.0, 100.0, 150.0, 170.0], [400.0, 100.0, 450.0, 170.0]
 
 @pytest.fixture
 def truth(tmp_path: Path) -> Truth:
-    """Two shots of a second: Anna beside a stranger, then Anna alone, in the dark for a while."""
+    """Two shots of a second: Anna beside a stranger, then Anna alone."""
     first = [
         {"name": "anna", "kind": "member", "faces": [[f, *LEFT, 1.0] for f in range(24)]},
         {"name": "x", "kind": "stranger", "faces": [[f, *RIGHT, 1.0] for f in range(24)]},
     ]
-    lights = [0.1] * 6 + [0.4] * 18
-    second = [
-        {
-            "name": "anna", "kind": "member",
-            "faces": [[24 + f, *RIGHT, light] for f, light in enumerate(lights)],
-        }
-    ]  # fmt: skip
+    second = [{"name": "anna", "kind": "member", "faces": [[24 + f, *RIGHT, 0.4] for f in range(24)]}]
     shots = [{"first": 0, "end": 24, "people": first}, {"first": 24, "end": 48, "people": second}]
     path = tmp_path / "truth.json"
     path.write_text(json.dumps({"rate": 24, "shots": shots}))

@@ -1,0 +1,119 @@
+"""The list of clips to tune and to judge by, their labels, and how what is found is held against them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import av
+import clips
+import cuts
+import made_clips
+import numpy as np
+import PIL.Image
+import pytest
+import yaml
+from clips import LABELS, read_clips
+from common import FILMS
+from cuts import Truth, count
+from statements import VERDICTS, Described, Said, figures
+from threads import labelled_clips
+
+
+def test_halves_of_the_list_are_apart() -> None:
+    found = read_clips()
+    files = [clip.file for clip in found.values() if clip.file]
+    assert len({file.sha256 for file in files}) == len(files) >= 40
+    for file in (*files, *clips.read_stills().values()):
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256), file
+        assert file.licence, file
+    # Made clips share no photograph between the halves.
+    assert {name for name, clip in found.items() if clip.file is None} == set(made_clips.PLANS)
+    taken: dict[str, set[str]] = {"tuning": set(), "judging": set()}
+    for name, plan in made_clips.PLANS.items():
+        taken[found[name].half] |= {shot.still for shot in plan.shots if shot.still}
+    assert not taken["tuning"] & taken["judging"]
+    assert taken["tuning"] | taken["judging"] == set(clips.read_stills())
+
+
+def test_labels_lie_within_their_clips_in_order() -> None:
+    known = read_clips()
+    for file in ("scenes.yaml", "seen.yaml"):
+        labels = yaml.safe_load((LABELS / file).read_text("utf-8"))
+        assert set(labels) == set(known), file
+        for name, moments in labels.items():
+            for start, end, *_ in moments:
+                assert known[name].start <= start < end <= known[name].end + 0.05, (name, start)
+    for name, truth in cuts.truths().items():
+        assert list(truth.hard) == sorted(set(truth.hard)), name
+        assert all(first < last for first, last in (*truth.gradual, *truth.either)), name
+    for clip in labelled_clips(FILMS):
+        assert all(one.end <= other.start for one, other in pairwise(clip.shots)), clip.name
+        grouped = [shot for cluster in clip.clusters for shot in cluster]
+        assert len(set(grouped)) == len(grouped), clip.name
+        assert set(grouped) <= set(range(len(clip.shots))), clip.name
+    for name, rows in yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8")).items():
+        for _, start, verdicts, useful, timely, *_ in rows:
+            assert known[name].start <= start < known[name].end
+            assert {useful, timely} <= {0, 1}
+            assert set(verdicts.split()) <= set(VERDICTS)
+
+
+def test_each_label_is_found_by_its_nearest_cut() -> None:
+    truth = Truth(hard=[10, 40], gradual=[(60, 80)], either=[(100, 120)])
+    found = count([11, 13, 43, 59, 75, 110], truth)
+    assert (found.hard, found.hard_found) == (2, 1)
+    assert (found.gradual, found.gradual_found) == (1, 1)
+    assert found.false == 3
+    assert found.wrong == ["missed 40", "false 13", "false 43", "false 75"]
+    # The nearest cut takes the label.
+    assert count([8, 10, 12], Truth(hard=[10, 12])).wrong == ["false 8"]
+    assert count([9, 11], Truth(hard=[10, 13])).wrong == []
+
+
+def test_lines_slots_and_verdicts_are_counted() -> None:
+    clip = read_clips()["squats"]
+    lines = (
+        Said("Someone squats down.", 1.8, 1), Said("A person enters and waves.", 8.0, 2),
+        Said("New.", 11.0, 1),
+    )  # fmt: skip
+    one = Described(clip, lines, ((0.2, 6.0), (7.0, 10.0), (11.0, 12.0)))
+    labels = {
+        "squats": [
+            ["Someone squats down.", 1.8, "true", 1, 1],
+            ["A person enters and waves.", 8.0, "true false", 0, 0, "true true", 0],
+        ]
+    }
+    scenes = {"squats": [[1.5, 3, "She squats."], [7.5, 9, "She rises."]]}
+    told = "\n".join(figures([one], labels, scenes))
+    assert "statements 3; true 2 of 3: 67%" in told
+    assert "false 1, doubtful 0; not labelled: 1 lines" in told
+    assert "lines in time 1 of 2: 50%" in told
+    assert "useful 1 of 2: 50%" in told
+    assert "labelled twice: the same verdict 1 of 2: 50%" in told
+    assert "use 1 of 1: 100%" in told
+    assert "with a true and useful line 1 of 2: 50%" in told
+
+
+def test_a_made_clip_shows_its_plan_and_is_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = tmp_path / "lake.png"
+    PIL.Image.new("RGB", (800, 600), (40, 90, 160)).save(lake)
+    plan = made_clips.PLANS["made-fade-in-out"]
+    monkeypatch.setitem(
+        made_clips.PLANS, "short", replace(plan, shots=plan.shots[:2], draw=made_clips.logo("A", 0.9))
+    )
+    made_clips.write_clip("short", {"lake": lake}, tmp_path / "short.mp4")
+    with av.open(str(tmp_path / "short.mp4")) as film:
+        pictures = [frame.to_ndarray(format="rgb24") for frame in film.decode(video=0)]
+    with av.open(str(tmp_path / "short.mp4")) as film:
+        sound = np.concatenate([frame.to_ndarray()[0] for frame in film.decode(audio=0)])
+    assert len(pictures) == 4 * made_clips.RATE
+    assert abs(len(sound) / 48000 - 4) < 0.1
+    assert not sound.any()
+    blue = np.array([picture[200, 100, 2] for picture in pictures], float)
+    assert blue[:50].max() < 5
+    assert abs(blue[75] - 80) < 12
+    assert abs(blue[-1] - 160) < 12
+    assert all(picture[30, 530].min() > 200 for picture in pictures), "the logo stands all the time"
