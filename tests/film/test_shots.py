@@ -47,48 +47,30 @@ def busy_film(size: tuple[int, int]) -> Images:
     """Cuts, a very short shot, a fade out and in, a flash, and stillness: 120 frames."""
     still = scene(5, 1, size, grain=0) * 20
     flash = [np.full_like(still[0], 255)]
-    return (
-        scene(1, 22, size)
-        + scene(2, 4, size)
-        + scene(3, 20, size, pan=3)
-        + faded(scene(3, 10, size), 1, 0)
-        + faded(scene(4, 10, size), 0, 1)
-        + scene(4, 10, size)
-        + flash
-        + still
-        + scene(6, 23, size, pan=2, grain=8)
-    )
+    parts = [scene(1, 22, size), scene(2, 4, size), scene(3, 20, size, pan=3)]
+    parts += [faded(scene(3, 10, size), 1, 0), faded(scene(4, 10, size), 0, 1), scene(4, 10, size)]
+    return [image for part in (*parts, flash, still, scene(6, 23, size, pan=2, grain=8)) for image in part]
 
 
 def write_film(
-    path: Path,
-    images: Images,
-    *,
-    codec: str = "libx264",
-    pixels: str = "yuv420p",
-    rate: int = 24,
-    ticks: Iterable[int] | None = None,
-    matrix: int | None = None,
-    rotation: int = 0,
+    path: Path, images: Images, codec: str = "libx264", pixels: str = "yuv420p", **more: Any
 ) -> Path:
-    """A film of ``images``; ``ticks`` are the frames' moments in 1/1000 s, else one per 1/rate s."""
-    height, width = images[0].shape[:2]
-    moments = list(ticks) if ticks is not None else [round(1000 * i / rate) for i in range(len(images))]
-    base = Fraction(1, 1000) if ticks is not None else Fraction(1, rate)
+    """A film of ``images``, 24 a second or at its ``ticks`` in ms, with a ``matrix`` or a ``rotation`` if so asked."""
+    ticks = more.get("ticks")
     with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream(codec, rate=rate)
-        stream.width, stream.height, stream.pix_fmt = width, height, pixels
-        stream.codec_context.time_base = base
-        if matrix is not None:
-            stream.codec_context.colorspace = matrix
+        stream: Any = container.add_stream(codec, rate=24)
+        stream.height, stream.width = images[0].shape[:2]
+        stream.pix_fmt = pixels
+        stream.codec_context.time_base = Fraction(1, 1000) if ticks else Fraction(1, 24)
+        if "matrix" in more:
+            stream.codec_context.colorspace = more["matrix"]
         if codec == "libx264":
             stream.options = {"preset": "ultrafast", "crf": "16", "threads": "1"}
-        if rotation:
-            stream.set_display_rotation(rotation)
-        for i, image in enumerate(images):
+        if "rotation" in more:
+            stream.set_display_rotation(more["rotation"])
+        for image, moment in zip(images, ticks or range(len(images)), strict=True):
             frame = av.VideoFrame.from_ndarray(image, format="bgr24").reformat(format=pixels)
-            frame.time_base = base
-            frame.pts = moments[i] if ticks is not None else i
+            frame.pts, frame.time_base = moment, stream.codec_context.time_base
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
     return path
@@ -126,18 +108,16 @@ def library(path: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.floa
     return cuts, np.array(scores)
 
 
-def detect_shots(frames: Iterable[Frame], settings: ShotSettings, *, end: float) -> ShotList:
-    finder = ShotFinder(settings)
+def found_in(frames: Iterable[Frame], end: float = 1e6, **settings: Any) -> tuple[ShotList, ShotFinder]:
+    finder = ShotFinder(ShotSettings(detector="adaptive", **settings))
     for frame in frames:
         finder.add(frame)
-    return finder.finish(end)
+    return finder.finish(end), finder
 
 
 def ours(film: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.float64]]:
-    finder = ShotFinder(ShotSettings(detector="adaptive", **settings))
-    for frame in decoded(film):
-        finder.add(frame)
-    return list(finder.finish(end=1e6).cuts), finder.scores
+    shots, finder = found_in(decoded(film), **settings)
+    return list(shots.cuts), finder.scores
 
 
 @pytest.fixture
@@ -213,7 +193,7 @@ def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
     ticks = np.cumsum(steps) - steps[0]
     path = write_film(tmp_path / "vfr.mkv", images, ticks=ticks.tolist())
     with open_film(path) as film:
-        found = detect_shots(film.frames(), ShotSettings(detector="adaptive"), end=100.0)
+        found, _ = found_in(film.frames(), 100.0)
     assert found.cuts == (30, 60)
     expected = [0.0, ticks[30] / 1000, ticks[60] / 1000, 100.0]
     bounds = [shot.interval.start for shot in found.shots] + [found.end]
@@ -223,7 +203,7 @@ def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
 # One shot, no shot, wrong frames
 def test_films_without_frames_or_with_an_odd_matrix(tmp_path: Path) -> None:
     with pytest.raises(FilmError, match="no picture"):
-        detect_shots([], ShotSettings(detector="adaptive"), end=1.0)
+        found_in([])
     # A matrix that swscale does not know stops nobody.
     images = scene(1, 20, (320, 180)) + scene(2, 20, (320, 180))
     path = write_film(tmp_path / "film.mp4", images, matrix=8)
@@ -238,7 +218,7 @@ def test_a_change_of_size_is_compared_at_the_first_size(path: str) -> None:
         Frame(i / 24, i, av.VideoFrame.from_ndarray(image, "bgr24").reformat(format="yuv420p"), no_picture)
         for i, image in enumerate(images)
     ]
-    assert detect_shots(frames, ShotSettings(detector="adaptive", path=path), end=9.0).cuts == (40,)
+    assert found_in(frames, path=path)[0].cuts == (40,)
 
 
 @pytest.mark.slow

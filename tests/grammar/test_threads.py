@@ -69,35 +69,27 @@ def inside(grid: tuple[int, int], radius: int) -> npt.NDArray[np.bool_]:
     return mask
 
 
+def sharp(line: Floats, matching: Matching) -> float:
+    weights = np.exp((line - line.max()) / matching.temperature)
+    return float((weights / weights.sum()).max())
+
+
 def formula(ours: Floats, theirs: Floats, matching: Matching) -> float:
     """Equations 3 and 4 for one pair of frames, patch by patch, in float64."""
     volume = np.where(inside(matching.grid, matching.radius), ours.astype(np.float64) @ theirs.T, 0.0)
-
-    def one_way(volume: Floats) -> float:
-        best = []
-        for line in volume:
-            weights = np.exp((line - line.max()) / matching.temperature)
-            best.append((weights / weights.sum()).max())
-        return float(np.mean(best))
-
-    there = one_way(volume)
-    return (there + one_way(volume.T)) / 2 if matching.both_ways else there
+    ways = (volume, volume.T) if matching.both_ways else (volume,)
+    return float(np.mean([sharp(line, matching) for way in ways for line in way]))
 
 
 def match_scores(earlier: Any, later: Any, matching: Matching) -> Floats:
     """The score of every frame of ``earlier`` with every frame of ``later``, each pair by itself."""
 
-    def score(a: Any, b: Any) -> float:
-        kinds = {
-            place: Features(x[[0, 0]], x[[0, 0], 0], matching.grid)
-            for place, x in (("last", a), ("first", b))
-        }
+    def score(a: int, b: int) -> float:
+        sides = (("last", earlier[[a, a]]), ("first", later[[b, b]]))
+        kinds: Any = {place: Features(x, x[:, 0], matching.grid) for place, x in sides}
         return float(shot_scores(kinds, matching)[0, 1])
 
-    return np.array(
-        [[score(earlier[[i]], later[[j]]) for j in range(len(later))] for i in range(len(earlier))],
-        np.float32,
-    )
+    return np.array([[score(a, b) for b in range(len(later))] for a in range(len(earlier))], np.float32)
 
 
 def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
@@ -105,14 +97,13 @@ def agreement(ours: Floats, theirs: Floats, matching: Matching) -> float:
     mask, columns = inside(matching.grid, matching.radius), matching.grid[1]
     volume = np.where(mask, ours.astype(np.float64) @ theirs.T, 0.0)
 
-    def sharp(line: Floats) -> float:
-        weights = np.exp((line - line.max()) / matching.temperature)
-        return float((weights / weights.sum()).max())
-
     moved = []
     for p, q in enumerate(volume.argmax(1)):
         if volume[:, q].argmax() == p and volume[p, q] > 0:
-            ways = [sharp(volume[p]), *([sharp(volume[:, q])] if matching.both_ways else [])]
+            ways = [
+                sharp(volume[p], matching),
+                *([sharp(volume[:, q], matching)] if matching.both_ways else []),
+            ]
             down, across = q // columns - p // columns, q % columns - p % columns
             moved.append((down, across, float(np.mean(ways) * volume[p, q])))
     far = range(-matching.radius, matching.radius + 1)
