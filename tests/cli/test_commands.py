@@ -207,11 +207,8 @@ def test_programs_get_the_table_too(shotad: Shotad, film: Path) -> None:
 
 
 def test_that_prompts_are_english_is_told_where_another_language_is_asked_for() -> None:
-    for language, answer, told in (
-        ("de", plain_answer, True),
-        ("en-GB", plain_answer, False),
-        ("de", None, False),
-    ):
+    cases = (("de", plain_answer, True), ("en-GB", plain_answer, False), ("de", None, False))
+    for language, answer, told in cases:
         config = load_config(None, ("engine=fake", f"language={language}"))
         said = opening(config, Path("w"), Engines(FakeEngine(), FakeEngine(answer=answer)))
         assert (ONLY_ENGLISH.format(language=language) in said) is told

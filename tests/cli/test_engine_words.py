@@ -90,6 +90,30 @@ def ollama(serve: Callable[[Pages], str], monkeypatch: pytest.MonkeyPatch) -> Ol
     return server
 
 
+def with_a_tiny_model(model: Path, place: Path, *more: str) -> tuple[object, ...]:
+    """``describe`` of a film with sound in two slots, with a model of random weights in Stage I."""
+    film = make_film(FilmSpec(frames=200, cuts=(100,), sounds=(SoundSpec(duration=8.0),))).path
+    (place / "slots.csv").write_text("start,end\n0.2,3.8\n4.2,7.8\n")
+    own = (f"stage1.model={model}", "compute.device=cpu", "compute.precision=float32", "stage1.attempts=1",
+           "stage1.sampling.max_tokens=8", "frames.min_pixels=784", "frames.max_pixels=20000", *more)  # fmt: skip
+    settings = (word for one in own for word in ("--set", one))
+    return (
+        "describe",
+        film,
+        *FAKE,
+        *settings,
+        "--slots",
+        place / "slots.csv",
+        "--out",
+        place / "film.shotad",
+        "--no-sheet",
+    )
+
+
+def stage1_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "stage1.jsonl").read_text().splitlines()]
+
+
 def engine(word: str = WORD, **more: Any) -> Engine:
     return make_engine("ollama", build_settings(Config, {"engine": word, **more}), "stage1")
 
@@ -257,16 +281,37 @@ def test_small_is_one_model_for_both_stages_loaded_once(shotad, tmp_path, monkey
         lambda *words, **options: loads.append(1) or real(*words, **options),
     )
     tiny = qwen_folder(tmp_path / "tiny", "qwen3_vl")
-    film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "film.shotad"
-    own = (f"stage1.model={tiny}", f"stage2.model={tiny}", "compute.device=cpu", "stage1.sampling.max_tokens=8",
-           "stage2.sampling.max_tokens=8", "stage1.attempts=1", "stage2.attempts=1")  # fmt: skip
-    shotad("describe", film, *FAKE, "--engine", "small", *(word for one in own for word in ("--set", one)),
-           "--out", folder, "--no-sheet")  # fmt: skip
-    records = [
-        json.loads(line) for line in (folder / "stage1.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    assert [one["engine"] for one in records] == ["qwen2-vl"] * len(records) != []
+    own = (f"stage2.model={tiny}", "stage2.sampling.max_tokens=8", "stage2.attempts=1")
+    shotad(*with_a_tiny_model(tiny, tmp_path, *own), "--engine", "small")
+    assert {one["engine"] for one in stage1_of(tmp_path / "film.shotad")} == {"qwen2-vl"}
     assert loads == [1]
+
+
+def test_a_model_that_hears_looks_at_a_film_once_and_one_without_torchvision_is_refused_first(
+    shotad, tmp_path
+):
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from tests.vision_models import NO_STILLS, has_torchvision, omni_folder, video_folder
+
+    omni = omni_folder(tmp_path / "omni", whole=True)
+    words = with_a_tiny_model(omni, tmp_path, "stage1.engine=qwen2-vl")
+    assert "2 calls" in shotad(*words).out
+    for record in stage1_of(tmp_path / "film.shotad"):
+        assert (record["maker"]["model"], record["error"], record["tries"][0]["shown"]) == (
+            "omni",
+            None,
+            "video",
+        )
+        assert record["maker"]["revision"].endswith(" float32")
+        assert "everybody hears it" in record["prompt"][0]["text"]
+    kept = (tmp_path / "film.shotad" / "stage1.jsonl").read_bytes()
+    assert "Used by" not in shotad(*words).out
+    assert (tmp_path / "film.shotad" / "stage1.jsonl").read_bytes() == kept
+    if not has_torchvision():
+        blind = video_folder(tmp_path / "blind", NO_STILLS[0])
+        said = shotad(*with_a_tiny_model(blind, tmp_path, "stage1.engine=qwen2-vl"), "--force")
+        assert (said.code, "torchvision" in said.err, "Finding shots" in said.err) == (1, True, False)
 
 
 @pytest.mark.parametrize(("word", "looks", "kinds"), [
@@ -293,8 +338,7 @@ def test_what_a_film_becomes_on_the_wire(word, looks, kinds, shotad, tmp_path):
     assert run.code == 0, run.err
     parts = first["messages"][-1]["content"]
     assert [part["type"] for part in parts] == kinds
-    records = [json.loads(line) for line in (tmp_path / "out" / "stage1.jsonl").read_text().splitlines()]
-    seconds = [second for shot in records[0]["shots"] for second in shot["seconds"]]
+    seconds = [second for shot in stage1_of(tmp_path / "out")[0]["shots"] for second in shot["seconds"]]
     told = [
         float(re.search(r"at ([\d.]+) s:", part["text"])[1])  # type: ignore[index]
         for part in parts[:-1]

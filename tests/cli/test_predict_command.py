@@ -29,9 +29,7 @@ def test_it_tells_programs_the_same(shotad: Shotad, root: Path, tmp_path: Path) 
     assert (again["made"], again["kept"], again["used"]) == (0, 2, None)
 
 
-def test_a_run_that_was_killed_ends_as_if_nothing_had_been(
-    shotad: Shotad, root: Path, tmp_path: Path
-) -> None:
+def test_a_killed_run_ends_as_if_nothing_had_been(shotad: Shotad, root: Path, tmp_path: Path) -> None:
     """A kill leaves lines up to some place, the last of them torn."""
     out = tmp_path / "p.jsonl"
     words = ("predict", "cmd-ad", "--root", root, "--out", out, *FAKE)
@@ -47,22 +45,11 @@ def test_shots_that_are_not_there_cannot_be_asked_for(shotad: Shotad, root: Path
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "cmdad_anno.csv").write_bytes((root / "cmdad_anno.csv").read_bytes())
-    words = (
-        "predict",
-        "cmd-ad",
-        "--root",
-        bare,
-        "--videos",
-        root,
-        "--out",
-        tmp_path / "p.jsonl",
-        "--limit",
-        1,
-    )
-    refused = shotad(*words, "--shots", "published", *FAKE)
+    words = ("predict", "cmd-ad", "--root", bare, "--videos", root, "--out", tmp_path / "p.jsonl")
+    refused = shotad(*words, "--limit", 1, "--shots", "published", *FAKE)
     assert refused.code == 2
     assert "no published shots" in refused.err
-    taken = shotad(*words, *FAKE)
+    taken = shotad(*words, "--limit", 1, *FAKE)
     assert taken.code == 0
     (row,) = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
     assert row["shots"] == "found"
@@ -72,23 +59,9 @@ def test_it_starts_from_what_every_benchmark_wants_and_is_told_otherwise(shotad,
     """The embedded narrator speaks wherever it can, unless --config or --set says that it need not."""
     quiet = tmp_path / "quiet.yaml"
     quiet.write_text("narrator:\n  always: false\n")
-    for words, always in (
-        ((), True),
-        (("--config", quiet), False),
-        (("--set", "narrator.always=false"), False),
-    ):
-        shotad(
-            "predict",
-            "cmd-ad",
-            "--root",
-            root,
-            "--out",
-            tmp_path / "p.jsonl",
-            "--films",
-            "tt2",
-            *words,
-            *FAKE,
-        )
+    words = ("predict", "cmd-ad", "--root", root, "--out", tmp_path / "p.jsonl", "--films", "tt2", *FAKE)
+    for how in ((), ("--config", quiet), ("--set", "narrator.always=false")):
+        shotad(*words, *how)
         settings = json.loads((tmp_path / "p.shotad" / "settings.json").read_text())
-        assert settings["config"]["narrator"]["always"] is always
+        assert settings["config"]["narrator"]["always"] is not bool(how)
     assert not load_config(["cmd-ad"], ()).narrator.always

@@ -18,7 +18,7 @@ from transformers import Dinov2Config, Dinov2Model
 from shotad.core import ComputeSettings, ShotScale, load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import ScaleClassifier
-from tests.cli.program import Shotad
+from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
 from tests.scale_pictures import make_scale_pictures
 
@@ -73,14 +73,9 @@ def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, P
     checkpoint = tmp_path / "run" / "best.safetensors"
     film = make_film(FilmSpec(frames=300, cuts=(100, 200))).path
     out = tmp_path / "work"
-    usual = (
-        "threads.features=none",
-        "slots.find_credits=false",
-        "speech.source=none",
-        "shots.detector=adaptive",
-    )
-    settings = [word for one in (f"scale.checkpoint={checkpoint}", *usual) for word in ("--set", one)]
-    said = shotad("describe", film, "--engine", "fake", "--out", out, *settings)
+    own = ("threads.features=none", "scale.method=classifier", f"scale.checkpoint={checkpoint}")
+    settings = [word for one in own for word in ("--set", one)]
+    said = shotad("describe", film, *FAKE, "--no-sheet", "--out", out, *settings)
     assert said.code == 0, said.err
     grammar = json.loads((out / "grammar.json").read_text(encoding="utf-8"))
     reader = ScaleClassifier.load(checkpoint, ComputeSettings())
