@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,49 @@ def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(untouched: Page) 
     detail = untouched.get(f"/api/lines/{FIRST}")
     assert (detail.status, detail.json["id"]) == (200, FIRST)
     assert isinstance(detail.json["frames"], list)
+
+
+# Colours, by computation
+
+
+def themes() -> dict[str, dict[str, str]]:
+    """The colours of both themes by their names."""
+    light, rest = (WEB / "style.css").read_text().split("@media (prefers-color-scheme: dark)", 1)
+    one, other = (
+        dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", css)) for css in (light, rest.split("box-sizing")[0])
+    )
+    return {"light": one, "dark": one | other}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, as WCAG 2.2 has it."""
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+GROUNDS = ("paper", "ground", "raised", "chosen", "hover", "bad-ground")
+TEXT = [
+    *((ink, ground) for ink in ("ink", "ink-soft") for ground in GROUNDS),
+    *((ink, ground) for ink in ("good", "bad", "edited", "accent") for ground in ("paper", "chosen", "hover")),
+    ("good", "good-ground"), ("bad", "bad-ground"), ("warn", "warn-ground"), ("accent-ink", "accent"),
+    ("found-ink", "found"),
+]  # fmt: skip
+PARTS = [(part, ground) for part in ("edge", "focus") for ground in GROUNDS]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("pairs", "least"), [(TEXT, 4.5), (PARTS, 3.0)], ids=["1.4.3", "1.4.11"])
+def test_colours_are_apart_enough(theme: str, pairs: list[tuple[str, str]], least: float) -> None:
+    """WCAG 1.4.3 is on text, 1.4.11 on borders of fields and the focus ring."""
+    colours = themes()[theme]
+    found = {pair: round(contrast(*(colours[name] for name in pair)), 2) for pair in pairs}
+    assert {pair: value for pair, value in found.items() if value < least} == {}
 
 
 # Lines and acts

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import shotad.review
 from shotad.script import TRACK
 from tests.review.pages import drawn, focused, press, reload, said, settled, until, violations
 
-WEB = Path(shotad.review.__file__).parent / "web"
+pytestmark = pytest.mark.slow
+
 NARROW = {"width": 320, "height": 640}
 
 
@@ -57,11 +57,9 @@ def heard(page: Any) -> Any:
 # What is said
 
 
-@pytest.mark.slow
 def test_each_act_is_said_once_and_an_undo_waits_for_the_act_before_it(page: Any) -> None:
-    press(
-        page, "d", "Control+z"
-    )  # pressed while that is on its way it is not told that there is nothing to undo
+    # Pressed while that is on its way it is not told that there is nothing to undo.
+    press(page, "d", "Control+z")
     said(page, "Undone: Dropped.")
     assert page.locator("#list [data-state=dropped]").count() == 0
     for key, words in {
@@ -76,7 +74,6 @@ def test_each_act_is_said_once_and_an_undo_waits_for_the_act_before_it(page: Any
         assert [bool(re.fullmatch(words, one)) for one in heard(page)] == [True], key
 
 
-@pytest.mark.slow
 def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> None:
     # What the guidelines say comes from the server when it comes; it belongs to what is read of a line.
     until(page, "document.querySelector('#list')?.textContent.includes('1 finding')")
@@ -97,7 +94,6 @@ def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> N
     assert heard(page) == [], "the row is read by itself"
 
 
-@pytest.mark.slow
 def test_findings_that_were_told_before_the_page_listened_are_fetched(opened: Callable[..., Any]) -> None:
     asked: list[str] = []
 
@@ -122,7 +118,6 @@ def test_findings_that_were_told_before_the_page_listened_are_fetched(opened: Ca
 # News
 
 
-@pytest.mark.slow
 def test_a_tab_out_of_sight_gives_its_connection_back_and_catches_up(opened: Callable[..., Any]) -> None:
     """A browser has six connections for one server: with seven open tabs none could save any more."""
 
@@ -152,7 +147,6 @@ def test_a_tab_out_of_sight_gives_its_connection_back_and_catches_up(opened: Cal
     first.locator("#list [data-state=dropped]").wait_for(state="attached")
 
 
-@pytest.mark.slow
 def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, place: Path) -> None:
     track = place / TRACK
     sound, strip = track.read_text(), page.locator("#banner .strip", has_text="track.json")
@@ -194,7 +188,6 @@ RUNNING: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_nothing_that_sticks_covers_the_focus(opened: Callable[..., Any]) -> None:
     """WCAG 2.4.7 and 2.4.11, in a narrow window with a job in its foot."""
     page = opened()
@@ -218,7 +211,6 @@ _NAMES = """() => [...document.querySelectorAll('button[aria-label], a[aria-labe
   one.textContent.trim().toLowerCase(), one.getAttribute('aria-label').toLowerCase()])"""
 
 
-@pytest.mark.slow
 def test_a_name_holds_the_words_that_are_seen_and_keys_are_named(page: Any) -> None:
     """WCAG 2.5.3: who speaks to the computer says what stands on the button."""
     pairs = page.evaluate(_NAMES)
@@ -244,7 +236,6 @@ STATES: Mapping[str, str] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_every_state_of_the_page_passes_axe(opened: Callable[..., Any]) -> None:
     page = opened(unheard, viewport=NARROW, color_scheme="dark")
     for state, script in STATES.items():
@@ -267,7 +258,6 @@ LARGER = (
 )
 
 
-@pytest.mark.slow
 def test_larger_and_wider_text_stays_in_the_window(opened: Callable[..., Any]) -> None:
     """WCAG 1.4.4 and 1.4.12."""
     page = opened(viewport={"width": 768, "height": 1024})
@@ -285,46 +275,3 @@ def test_larger_and_wider_text_stays_in_the_window(opened: Callable[..., Any]) -
             " && !one.closest('.d-frames')).map((one) => one.outerHTML)"
         )
         assert outside == []
-
-
-# Colours, by computation
-
-
-def themes() -> dict[str, dict[str, str]]:
-    """The colours of both themes by their names."""
-    light, rest = (WEB / "style.css").read_text().split("@media (prefers-color-scheme: dark)", 1)
-    one, other = (
-        dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", css)) for css in (light, rest.split("box-sizing")[0])
-    )
-    return {"light": one, "dark": one | other}
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance, as WCAG 2.2 has it."""
-    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-GROUNDS = ("paper", "ground", "raised", "chosen", "hover", "bad-ground")
-TEXT = [
-    *((ink, ground) for ink in ("ink", "ink-soft") for ground in GROUNDS),
-    *((ink, ground) for ink in ("good", "bad", "edited", "accent") for ground in ("paper", "chosen", "hover")),
-    ("good", "good-ground"), ("bad", "bad-ground"), ("warn", "warn-ground"), ("accent-ink", "accent"),
-    ("found-ink", "found"),
-]  # fmt: skip
-PARTS = [(part, ground) for part in ("edge", "focus") for ground in GROUNDS]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("pairs", "least"), [(TEXT, 4.5), (PARTS, 3.0)], ids=["1.4.3", "1.4.11"])
-def test_colours_are_apart_enough(theme: str, pairs: list[tuple[str, str]], least: float) -> None:
-    """WCAG 1.4.3 is on text, 1.4.11 on borders of fields and the focus ring."""
-    colours = themes()[theme]
-    found = {pair: round(contrast(*(colours[name] for name in pair)), 2) for pair in pairs}
-    assert {pair: value for pair, value in found.items() if value < least} == {}

@@ -96,7 +96,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(page: Any) -> None:
     found: list[Any] = []
     for look in ({"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}):
         page.emulate_media(**look)
-        for width, height in SIZES:
+        for width, height in SIZES if "light" in look.values() else SIZES[::2]:
             page.set_viewport_size({"width": width, "height": height})
             drawn(page)
             found += [(look, width, height, one) for one in violations(page)]

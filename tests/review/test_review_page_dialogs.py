@@ -17,7 +17,7 @@ from tests.review.pages import focused as at, press, violations
 
 pytestmark = pytest.mark.slow
 
-SIZES = ((1440, 900), (768, 1024), (320, 640))
+SIZES = ((1440, 900), (320, 640))
 KEYS = {"r": "redo-dialog", "t": "slots-dialog", "c": "cast-dialog", "x": "export-dialog"}
 
 

@@ -186,7 +186,7 @@ def test_a_full_disk_keeps_what_was_done_until_there_is_room(page, place, monkey
 
 
 def test_one_act_that_is_far_too_long_holds_up_no_other(page: Any, place: Path) -> None:
-    write = "import('/web/store.js').then((s) => { s.act('write', {text: 'x'.repeat(2e6)}); })"
+    write = "import('/web/store.js').then((s) => { s.act('write', {text: 'x'.repeat(1.1e6)}); })"
     way = Way(page)
     page.evaluate(write)
     press(page, "j", "a")
