@@ -156,10 +156,8 @@ def plan(presence: Presence = NOBODY, *heard: Heard) -> SlotPlan:
         ContextShot(Shot(3, Interval(6, 9)), Role.PAST, Interval(6, 9)),
         ContextShot(Shot(4, Interval(9, 15)), Role.CURRENT, Interval(9, 15)),
     )
-    frames = (
-        FramePlan(0, Role.PAST, np.array([7.0, 8.0])),
-        FramePlan(1, Role.CURRENT, np.array([10.0, 11.0])),
-    )
+    roles = ((Role.PAST, [7.0, 8.0]), (Role.CURRENT, [10.0, 11.0]))
+    frames = tuple(FramePlan(n, role, np.array(moments)) for n, (role, moments) in enumerate(roles))
     return SlotPlan(SLOT, shots, frames, Grammar(), presence=presence, heard=heard)
 
 

@@ -247,7 +247,17 @@ REPLIES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).ma
 @given(REPLIES, st.sampled_from([1, 5]))
 @example('{"summarized_AD": "\ud800"}', 1)
 @example("\\" * 999, 5)
-def test_any_reply_gives_good_lines_and_steps_or_a_clear_error(reply: str, candidates: int) -> None:
+@example('"' * 2000, 5)
+@example("{" * 2000, 5)
+@example("1. " * 2000, 5)
+@example("\n- " * 2000, 5)
+@example("I can't " * 2000, 5)
+@example("camera shot 1 " * 2000, 5)
+def test_any_reply_gives_good_lines_and_steps_or_a_clear_error_in_good_time(
+    reply: str, candidates: int
+) -> None:
+    with suppress(ScriptError):
+        parse_stage2(reply, candidates, cut=True)
     with suppress(ScriptError):
         lines = parse_stage2(reply, candidates)
         assert 1 <= len(lines) <= candidates
@@ -259,18 +269,3 @@ def test_any_reply_gives_good_lines_and_steps_or_a_clear_error(reply: str, candi
         steps = parse_stage1(reply, STEPS, "s1", "vlm").steps
         assert steps
         assert all(text and text == " ".join(text.split()) for text in steps.values())
-
-
-NOISE = (
-    " ", "*", "\n", "1. ", '"', "{", "\\", "camera shot 1 ", "Actions: ", "here is ", "| a ", "\n- ", '"a": ', "I can't ",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("noise", NOISE)
-def test_a_model_that_repeats_itself_is_read_in_good_time(noise: str) -> None:
-    reply = noise * 2000
-    for cut in (False, True):
-        with suppress(ScriptError):
-            parse_stage2(reply, 5, cut=cut)
-    with suppress(ScriptError):
-        parse_stage1(reply, STEPS, "s1", "vlm")

@@ -179,9 +179,7 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
         assert said in found[-1].text
     assert found[-1].text.endswith('\n{"summarized_AD": "..."}')
     assert "other sentences" not in found[-1].text
-
-
-def test_of_several_lines_only_the_wrong_ones_are_asked_for() -> None:
+    # Of several lines only the wrong ones are asked for.
     wrong = [(line, complaints_about(line, 9)) for line in ("He was here.", "She left.")]
     found = repair.stage2_again(ASKED, RAW, wrong, candidates=5, wanted=2)
     assert list(json.loads(found[-1].text.splitlines()[-1])) == ["summarized_AD_1", "summarized_AD_2"]
@@ -246,10 +244,7 @@ def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> 
     (complaint,) = (one for one in complaints_about(line, 20) if one.rule == rule)
     assert said in complaint.text
     assert complaint.text.endswith(".")
-
-
-def test_good_lines_have_no_fault() -> None:
-    assert [line for line in GOOD_LINES if complaints_about(line, 20)] == []
+    assert [good for good in GOOD_LINES if complaints_about(good, 20)] == []
 
 
 def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:

@@ -54,17 +54,6 @@ def every(names: Sequence[str] = NAMES) -> Iterator[Named]:
         yield name, asks(name)
 
 
-def told(source: Iterator[Named], engine: Listed) -> tuple[dict[str, Any], Exception | None]:
-    """The records that came, and what stopped the run."""
-    found: dict[str, Any] = {}
-    try:
-        for name, record in converse(source, {"writes": engine}):
-            found[name] = record  # noqa: PERF403  what came before an error is to be kept
-    except EngineError as error:
-        return found, error
-    return found, None
-
-
 def test_several_questions_of_one_slot_stay_together_and_in_order() -> None:
     engine = Listed(batch=4)
     numbers = {"a": 3, "b": 3, "c": 1, "d": 0, "e": 5}
@@ -118,47 +107,26 @@ def test_a_question_that_is_waited_for_stops_nothing_else() -> None:
     assert ["between"] in engine.calls[:-1]
 
 
-def test_after_an_error_those_who_wait_are_told_at_once_and_no_thread_is_left() -> None:
-    def gone(_: object) -> None:
-        raise EngineError("The server is gone.")
+def test_after_an_error_those_who_wait_are_told_at_once_and_no_answer_or_thread_is_left() -> None:
+    def gone(names: list[str]) -> None:
+        if max(names) >= NAMES[2]:
+            raise EngineError("The server is gone.")
 
-    before = threading.active_count()
+    before, found = threading.active_count(), dict[str, Any]()
     with Scheduler({"writes": Listed(first=gone)}) as scheduler:
         scheduler.read(every())
         with pytest.raises(EngineError, match="gone"):
+            found.update(scheduler)
+        with pytest.raises(EngineError, match="gone"):
             scheduler.ask("writes", Request("a", ()))
-    assert threading.active_count() == before
+    assert (threading.active_count(), list(found)) == (before, NAMES[:2])
 
 
 def test_too_few_replies_are_failures_not_a_shift() -> None:
     engine = Listed(batch=3)
     engine.generate = lambda requests: [Reply("one")]  # type: ignore[method-assign]
-    found, _ = told(every(NAMES[:3]), engine)
+    found = dict(converse(every(NAMES[:3]), {"writes": engine}))
     assert all("gave 1 replies to 3" in record["error"] for record in found.values())
-
-
-@pytest.mark.parametrize(("batch", "flights"), [(1, 1), (4, 1), (1, 4)])
-def test_what_stops_a_run_leaves_the_answers_that_were_there(batch: int, flights: int) -> None:
-    def spent(names: list[str]) -> None:
-        if max(names) >= NAMES[12]:
-            due = time.monotonic() + 5  # what was handed over before and has not begun would not be asked
-            while sum(map(len, engine.calls)) < 12 and time.monotonic() < due:
-                time.sleep(0.001)
-            raise EngineError("The quota is spent.", "Run again later.")
-
-    engine = Listed(batch, flights, spent)
-    found, error = told(every(), engine)
-    assert "quota" in str(error)
-    assert sorted(found) == NAMES[:12]
-    assert sum(map(len, engine.calls)) == 12
-
-    def ends() -> Iterator[Named]:
-        yield from every(NAMES[:2])
-        raise EngineError("The film ends here.")
-
-    found, error = told(ends(), Listed(in_flight=flights))
-    assert "film ends" in str(error)
-    assert sorted(found) == NAMES[:2]
 
 
 @pytest.mark.parametrize("flights", [1, 2])

@@ -53,18 +53,18 @@ LEFT, RIGHT = Box(0.2, 0.25, 0.3, 0.45), Box(0.7, 0.25, 0.8, 0.45)
 People = Callable[[float], list[Glimpse]]
 
 
-def wall(bars: int = 0) -> np.ndarray:
+def wall() -> np.ndarray:
     blocks = np.random.default_rng(4).integers(20, 200, (12, 20), np.uint8)
-    picture = np.stack([np.repeat(np.repeat(blocks, 10, 0), 10, 1)] * 3, axis=-1)
-    if bars:
-        picture[:bars] = picture[-bars:] = 0
-    return picture
+    return np.stack([np.repeat(np.repeat(blocks, 10, 0), 10, 1)] * 3, axis=-1)
 
 
 def clip_of(images: np.ndarray | Sequence[np.ndarray], shots: Sequence[int] = (0,) * 16) -> Clip:
     """Eight frames a second from 10 s; one image stands for all."""
     every = [images] * len(shots) if isinstance(images, np.ndarray) else images
     return Clip(np.stack(every), 10 + np.arange(len(shots)) / 8, np.array(shots, np.int64))
+
+
+WALL, LONG = clip_of(wall()), clip_of(wall(), [0] * 24)
 
 
 def scene_of(clip: Clip, who: Presence) -> Scene:
@@ -146,7 +146,7 @@ class Seer:
         assert np.array_equal(clip.images, before)
         return reply
 
-    def __call__(self, clip: Clip, eyes: FakeEyes | People, *sightings: Sighting) -> Facts:
+    def __call__(self, eyes: FakeEyes | People, *sightings: Sighting, clip: Clip = WALL) -> Facts:
         ids = tuple(c.id for c in (THOM, RED) if any(s.name == c.id for s in sightings))
         who = Presence((THOM, RED), ids, (), {name: Mark("red") for name in ids}, sightings)
         reply = self.reply(clip, eyes if isinstance(eyes, FakeEyes) else FakeEyes(eyes), who)
@@ -162,28 +162,27 @@ def facts_of(monkeypatch: pytest.MonkeyPatch) -> Seer:
 
 
 def test_a_person_in_the_slot_and_what_they_do_become_facts_and_text(facts_of: Seer) -> None:
-    facts = facts_of(clip_of(wall()), one)
+    facts = facts_of(one)
     (fact,) = facts.people
     assert (fact.count, fact.place, fact.movement, fact.posture) == (1, "left", "still", "stands")
     text = describe(facts)
     assert "One person on the left" in text
     assert "The person stays in place and stands." in text
     assert list(parse_stage1(text, STEPS[:3], "s", "observer").steps)[:2] == ["Main characters", "Actions"]
-    facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up")))
+    facts = facts_of(FakeEyes(one, postures=("stands", "hand up")), clip=LONG)
     told = [(f.count, f.deed, f.posture, f.since) for f in facts.people]
     assert told == [(1, None, None, 10.0), (1, "raises a hand", None, 11.5)]
     assert "raises a hand" in describe(facts)
     # What the face does, too.
-    facts = facts_of(clip_of(wall(), [0] * 24), FakeEyes(one, postures=("stands", "hand up"), smile=0.7))
+    facts = facts_of(FakeEyes(one, postures=("stands", "hand up"), smile=0.7), clip=LONG)
     assert [f.deed for f in facts.people] == [None, "smiles", "raises a hand"]
 
 
 def test_what_has_no_joints_of_a_person_is_none(facts_of: Seer) -> None:
     """A drawn figure, or a hand; of one too small for joints nobody can tell."""
-    clip = clip_of(wall())
-    assert facts_of(clip, FakeEyes(one, 0.2)).people == ()
+    assert facts_of(FakeEyes(one, 0.2)).people == ()
     far = FakeEyes(lambda second: [Glimpse(Box(0.45, 0.4, 0.55, 0.5), second, body=0.9)], 0.2)
-    (fact,) = facts_of(clip, far).people
+    (fact,) = facts_of(far).people
     assert (fact.count, fact.posture) == (1, None)
 
 
@@ -198,7 +197,7 @@ def test_a_plain_face_that_fills_the_picture_is_a_person_without_joints(facts_of
         return people
 
     def count(height: float, score: float) -> int:
-        return len(facts_of(clip_of(wall()), FakeEyes(close(height, score), clear=0.2)).people)
+        return len(facts_of(FakeEyes(close(height, score), clear=0.2)).people)
 
     assert (count(0.6, 0.95), count(0.6, 0.8), count(0.2, 0.95)) == (1, 0, 0)
 
@@ -210,12 +209,12 @@ def test_who_is_small_beside_something_unclear_is_not_told(facts_of: Seer) -> No
         large, small = Box(0.0, 0.0, 0.5, 1.0), Box(0.7, 0.2, 0.8, 0.5)
         return [Glimpse(box, second, body=0.9) for box in (large, small)]
 
-    clip, arm = clip_of(wall()), FakeEyes(both)
-    assert facts_of(clip, arm).people[0].count == 2
+    arm = FakeEyes(both)
+    assert facts_of(arm).people[0].count == 2
     arm.poses = lambda track, images: [  # type: ignore[method-assign]
         pose("stands", g.seconds, score=0.9 if g.box.height < 0.5 else 0.2) for g in track.seen
     ]
-    assert facts_of(clip, arm).people == ()
+    assert facts_of(arm).people == ()
 
 
 def test_a_number_of_people_is_unsure_where_there_may_be_more(facts_of: Seer) -> None:
@@ -224,43 +223,40 @@ def test_a_number_of_people_is_unsure_where_there_may_be_more(facts_of: Seer) ->
         return lambda second: [*one(second), Glimpse(box, second, body=score)]
 
     def sure(people: People) -> float:
-        return facts_of(clip_of(wall()), people).people[0].sure
+        return facts_of(people).people[0].sure
 
     assert sure(beside(0.45)) < 0.5 < sure(one)
     assert sure(beside(0.32)) > 0.5
     assert sure(beside(0.45, height=0.1)) > 0.5
-    moving = facts_of(clip_of(wall(), [0] * 24), FakeEyes(beside(0.45), postures=("stands", "hand up")))
+    moving = facts_of(FakeEyes(beside(0.45), postures=("stands", "hand up")), clip=LONG)
     assert [f.deed for f in moving.people if f.sure > 0.5] == ["raises a hand"]
 
 
 def test_hands_and_a_place_are_told_of_where_nobody_is_seen(facts_of: Seer) -> None:
     def things(eyes: FakeEyes) -> list[tuple[str, float | None]]:
-        return [(thing.name, thing.since) for thing in facts_of(clip_of(wall()), eyes).things]
+        return [(thing.name, thing.since) for thing in facts_of(eyes).things]
 
     assert things(FakeEyes(hand=True, lake=0.8)) == [("hand", 10.0)]
     assert things(FakeEyes(lake=0.8)) == [("lake", 10.0)]
     assert things(FakeEyes(lake=0.3)) == things(FakeEyes(one, hand=True, lake=0.8)) == []
 
 
-def test_black_frames_are_not_searched(facts_of: Seer) -> None:
+def test_black_frames_are_not_searched_and_something_that_moves_is_a_figure(facts_of: Seer) -> None:
     eyes = FakeEyes(one)
-    facts = facts_of(clip_of(wall() * 0), eyes)
+    facts = facts_of(eyes, clip=clip_of(wall() * 0))
     assert eyes.seen == []
     assert [(f.level, f.change) for f in facts.light] == [("black", None)]
     assert parse_stage1(describe(facts), STEPS, "s", "observer").steps
-
-
-def test_something_that_moves_is_a_figure(facts_of: Seer) -> None:
     fur = np.random.default_rng(5).integers(0, 255, (10, 6, 3), np.uint8).repeat(5, 0).repeat(5, 1)
     frames = [wall() for _ in range(16)]
     for i, picture in enumerate(frames):
         picture[50:100, 10 + 9 * i : 40 + 9 * i] = fur
-    assert [f.movement for f in facts_of(clip_of(frames), nobody).figures] == ["right"]
+    assert [f.movement for f in facts_of(nobody, clip=clip_of(frames)).figures] == ["right"]
 
 
 def test_what_somebody_wears_or_plays_is_told_beside_them(facts_of: Seer) -> None:
     def seen(people: People, **also: float) -> tuple[set[str | None], list[str]]:
-        facts = facts_of(clip_of(wall()), FakeEyes(people, also=also))
+        facts = facts_of(FakeEyes(people, also=also))
         return {fact.clothes for fact in facts.people}, [fact.name for fact in facts.things]
 
     assert seen(one, guitar=0.8) == ({None}, ["guitar"])
@@ -274,8 +270,7 @@ def test_what_somebody_wears_or_plays_is_told_beside_them(facts_of: Seer) -> Non
 
 def test_who_turns_round_shows_a_face_and_who_turns_away_or_is_seen_from_behind_none(facts_of: Seer) -> None:
     def deeds(before: str, after: str, people: People = one) -> list[str | None]:
-        clip = clip_of(wall(), [0] * 24)
-        return [fact.deed for fact in facts_of(clip, FakeEyes(people, postures=(before, after))).people]
+        return [fact.deed for fact in facts_of(FakeEyes(people, postures=(before, after)), clip=LONG).people]
 
     def faced(second: float) -> list[Glimpse]:
         face = Face(Box(0.45, 0.2, 0.55, 0.3), second, 0.9, ((0.5, 0.25),) * 5, 0.0)
@@ -285,16 +280,15 @@ def test_who_turns_round_shows_a_face_and_who_turns_away_or_is_seen_from_behind_
     assert "turns round" not in deeds("from behind", "stands")
     assert "turns away" not in deeds("stands", "from behind", faced)
     assert "turns round" in deeds("from behind", "stands", faced)
-    (fact,) = facts_of(clip_of(wall()), FakeEyes(one, postures=("from behind", "from behind"))).people
+    (fact,) = facts_of(FakeEyes(one, postures=("from behind", "from behind"))).people
     assert fact.looks == "away"
     assert "looks away from us" in describe(Facts((0,), people=(fact,)))
 
 
 def test_weights_that_cannot_be_had_stop_the_run_and_another_failure_is_a_reply(facts_of: Seer) -> None:
-    clip, absent = clip_of(wall()), WeightsError("The weights yunet are not there.")
     with pytest.raises(WeightsError, match="yunet"):
-        facts_of.reply(clip, FakeEyes(trouble=absent))
-    reply = facts_of.reply(clip, FakeEyes(trouble=EngineError("The eyes are shut.")))
+        facts_of.reply(WALL, FakeEyes(trouble=WeightsError("The weights yunet are not there.")))
+    reply = facts_of.reply(WALL, FakeEyes(trouble=EngineError("The eyes are shut.")))
     assert (reply.finish, reply.error) == ("error", "The eyes are shut.")
     (reply,) = Observer(Config()).generate([Request("s00000000", ())])
     assert (reply.finish, "clip" in (reply.error or "")) == ("error", True)
@@ -314,7 +308,7 @@ def test_without_npm_the_other_models_look_alone(monkeypatch: pytest.MonkeyPatch
 # With a cast
 
 
-def seen(name: str, box: Box, clip: Clip, every: int = 1) -> list[Sighting]:
+def seen(name: str, box: Box, clip: Clip = WALL, every: int = 1) -> list[Sighting]:
     return [Sighting(name, box, float(second), 0.7) for second in clip.seconds[::every]]
 
 
@@ -323,16 +317,15 @@ def names(facts: Facts) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def test_whose_face_was_recognised_has_a_name(facts_of: Seer) -> None:
-    clip = clip_of(wall())
-    facts = facts_of(clip, two, *seen("thom", LEFT, clip))
+    facts = facts_of(two, *seen("thom", LEFT))
     assert names(facts) == [(2, ("Thom",)), (1, ("Thom",))]
     assert (facts.people[1].place, facts.people[1].movement) == ("left", "still")
     assert "Thom and one other person in the middle. Thom on the left" in describe(facts)
-    plain = facts_of(clip, two)
+    plain = facts_of(two)
     assert names(plain) == [(2, ())]
     assert replace(facts.people[0], names=(), face=False) == plain.people[0]
-    both = (*seen("red", LEFT, clip, every=4), *seen("thom", RIGHT, clip, every=4))
-    assert names(facts_of(clip, two, *both))[0] == (2, ("the woman in red", "Thom"))
+    both = (*seen("red", LEFT, every=4), *seen("thom", RIGHT, every=4))
+    assert names(facts_of(two, *both))[0] == (2, ("the woman in red", "Thom"))
 
 
 def test_faces_are_carried_into_the_part_without_bars() -> None:
@@ -342,15 +335,14 @@ def test_faces_are_carried_into_the_part_without_bars() -> None:
 
 
 def test_a_face_that_no_detector_follows_is_told_with_no_more_than_is_known(facts_of: Seer) -> None:
-    clip = clip_of(wall())
-    (fact,) = facts_of(clip, nobody, *seen("thom", LEFT, clip)).people
+    (fact,) = facts_of(nobody, *seen("thom", LEFT)).people
     assert fact.who == Named("thom", "Thom", "he")
     assert (fact.place, fact.framing, fact.looks) == ("left", None, None)
     black = clip_of(wall() // 40)
-    assert names(facts_of(black, two, *seen("thom", LEFT, black))) == [(1, ("Thom",))]
+    assert names(facts_of(two, *seen("thom", LEFT), clip=black)) == [(1, ("Thom",))]
     shots = clip_of(wall(), [0] * 8 + [1] * 8)
     known = [*seen("thom", LEFT, shots), *(s for s in seen("red", RIGHT, shots)[1:6] if s.seconds % 0.25)]
-    facts = facts_of(shots, one, *known)
+    facts = facts_of(one, *known, clip=shots)
     assert (2, ("Thom", "the woman in red")) in names(facts)
     assert [fact.again for fact in facts.people if fact.who == Named("thom", "Thom", "he")] == [None, 0]
 

@@ -35,7 +35,7 @@ from shotad.core import (
 )
 from shotad.description import check_prompts, prompt_hash, render
 from shotad.description.choice import ByEngine, Situation
-from shotad.description.prompts import effective_scale, factors_for, stage2_messages
+from shotad.description.prompts import factors_for, stage2_messages
 from shotad.description.slotplan import Heard
 from shotad.description.stage2 import shorter_messages
 from shotad.description.story import Telling, story_text
@@ -59,7 +59,6 @@ from tests.describe.prompting import (
     config_of,
     people,
     plan_of,
-    plans,
     stage1,
     stage2_text,
     text_of,
@@ -141,16 +140,10 @@ def test_thread_sentence_needs_a_thread_among_the_shots_shown() -> None:
     assert "[Shot 0, Shot 2]" in text_of(stage1(grammar=Grammar({}, ((0, 2, 9),))))
 
 
-@pytest.mark.parametrize(("scales", "expected"), [
-    ({1: EC, 2: L}, 2.0),
-    ({0: EC, 1: L, 2: F, 3: EC}, 3.5),
-    ({0: C, 3: M}, 2.0),
-    ({}, 2.0),
-])  # fmt: skip
-def test_effective_scale_is_that_of_current_shots_else_medium(scales, expected):
-    grammar = Grammar(scales)
-    assert effective_scale(grammar, plans()) == expected
-    assert stage1(grammar=grammar).effective_scale == expected
+def test_effective_scale_is_that_of_current_shots_else_medium() -> None:
+    current = ({1: EC, 2: L}, 2.0), ({0: EC, 1: L, 2: F, 3: EC}, 3.5), ({2: C}, 1.0)
+    for scales, expected in (*current, ({0: C, 3: M}, 2.0), ({}, 2.0)):
+        assert stage1(grammar=Grammar(scales)).effective_scale == expected
 
 
 # Stage II
@@ -185,15 +178,10 @@ def test_note_and_story_stand_in_blocks_of_their_own_or_leave_no_trace() -> None
     assert (plain.count("\n\n"), told.count("\n\n")) == (4, 6)
 
 
-@pytest.mark.parametrize(("words", "kept"), [
-    (6, "One two. Three four five. Six."),
-    (5, "One two. Three four five."),
-    (4, "One two."),
-    (1, "One …"),
-    (0, ""),
-])  # fmt: skip
-def test_a_note_is_cut_at_a_sentence_where_it_can(words: int, kept: str) -> None:
-    assert cut_to_words("One two. Three four five. Six.", words) == kept
+def test_a_note_is_cut_at_a_sentence_where_it_can() -> None:
+    note = "One two. Three four five. Six."
+    kept = {6: note, 5: "One two. Three four five.", 4: "One two.", 1: "One …", 0: ""}
+    assert {words: cut_to_words(note, words) for words in kept} == kept
 
 
 def test_factor_can_be_forced() -> None:

@@ -22,7 +22,7 @@ from shotad.core import (
     Utterance,
     load_config,
 )
-from shotad.description.story import Memory, Telling, parse_renewal, story_text
+from shotad.description.story import Memory, Telling, story_text
 from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 
@@ -49,11 +49,6 @@ def test_dialogue_says_where_it_is_spoken() -> None:
 def new(**kinds: Any) -> str:
     """An answer about a passage."""
     return json.dumps({"people": [], "places": [], "facts": [], "open": [], "settled": []} | kinds)
-
-
-def test_an_answer_in_another_form_teaches_nothing() -> None:
-    answers = ("", "Ann flees.", "{}", '["Ann"]', '{"facts": ["Ann fl', '{"answer": "no"}')
-    assert [parse_renewal(answer) for answer in answers] == [None] * 6
 
 
 class Teller:
@@ -93,7 +88,7 @@ def slot_at(second: float) -> Slot:
     return Slot(f"s{round(1000 * second):08d}", Interval(second, second + 3), 9)
 
 
-MINUTES = 100
+MINUTES = 96
 
 
 def film(teller: Teller, minutes: int = MINUTES) -> list[str]:
@@ -192,14 +187,14 @@ def test_dialogue_is_learnt_in_its_place_and_none_is_lost_where_people_talk_much
     Reply("", "error", error="timed out"),
     Reply("I'm sorry, I can't help with that."),
     Reply(new(facts=["The response was filtered."]), "refused"),
+    *map(Reply, ("", "{}", '["Ann"]', '{"facts": ["Ann fl', '{"answer": "no"}')),
 ])  # fmt: skip
 def test_where_nothing_is_learnt_what_is_known_stays(bad: Reply) -> None:
     teller = Teller(Reply(new(facts=["Ann waits for Bob."])), bad, bad)
     teller.hear("Ann sits.", 16)
     assert len(teller.asked) == (2 if bad.error else 3), "what cannot be read is asked for once more"
     assert "Ann waits for Bob." in teller.told()
-    assert "filtered" not in teller.told()
-    assert "sorry" not in teller.told()
+    assert not {"filtered", "sorry"} & set(re.findall(r"\w+", teller.told()))
     assert len(teller.rows) == len(teller.asked) - bool(bad.error), "a call that failed is made again"
 
 
