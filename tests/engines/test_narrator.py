@@ -118,6 +118,8 @@ GOLDEN = [
             ({"movement": "closer", "enters": True}, ("enters and comes closer", "enters and moves closer")),
             ({"movement": "closer", "leaves": True}, ("comes closer, then leaves", "comes near, then leaves")),
             ({"movement": "away", "leaves": True}, ("goes away", "moves away and leaves")),
+            ({"leaves": True}, ("goes away", "leaves")),
+            ({"movement": "left", "looks": "right"}, ("moves left, looking to the right", "moves to the left, looking to the right")),
         )
     ),
     (Facts((1,), people=(person(turns="left", clothes="blue"),)), {"A person in blue turns to the left.", "Someone in blue turns to the left."}),
@@ -207,7 +209,7 @@ TOGETHER: list[tuple[Facts, dict[str, Any], str]] = [
     (Facts((1, 2), people=(COMES, person(shot=2, at=6, movement="left"))), {"scene": Scene(Interval(5, 9), ())}, ".*left.*"),
     # What was read is not read again, and a wording of the last lines is not taken.
     (Facts((1,), texts=(text("SINTEI"),), people=(person(enters=True),)),
-     {"history": ('Words appear: "SINTEL."', "A person appears.")}, "(A person|Someone) (enters|comes into sight)"),
+     {"history": ('Words appear: "SINTEL."', 'Text reads: "EXIT."', "A person appears.")}, "(A person|Someone) (enters|comes into sight)"),
     (Facts((1,), people=(COMES,)), {"history": ("A person comes closer.", "Light flashes.", 'A sign reads: "EXIT."')},
      "((?!comes closer).)*"),
     (Facts((1,), texts=(text("COMING SOON", at=0), CARD)), {},

@@ -48,6 +48,7 @@ def test_movements_are_measured_in_fractions_of_the_picture() -> None:
     assert shift.trust > 0.6
     assert shift.rest < 0.02
     assert shift.moving is None
+    assert shift_between(view(wall() * 0 + 90, 200), view(wall(), 200)) is None
     one, other = view(wall(1), 200), view(wall(3), 200)
     assert is_break(one, other, None)
     assert not is_break(one, view(wall(1), 201), None)
