@@ -77,7 +77,7 @@ def _the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None
     labels = page.locator("#list [role=option]").evaluate_all("all => all.map(a => a.ariaLabel)")
     assert len(labels) == len(LINES)
     assert re.fullmatch(
-        r"Line 2 of 6, 3 seconds, machine, doubtful(, \d findings?)?: She opens the old door\.", labels[1]
+        r"Line 2 of 6, 3 seconds, machine(, \d findings?)?: She opens the old door\.", labels[1]
     )
     assert page.locator("#progress").inner_text().strip() == "0 of 6 accepted"
     assert page.title().startswith("0 of 6 accepted – ")

@@ -196,9 +196,7 @@ def test_a_line_without_words_is_not_saved_and_another_is_split_at_the_cursor(pa
     assert cue_text(place) == CANDIDATES[0]
     page.focus("#line-text")
     page.fill("#line-text", text)
-    page.keyboard.press("End")
-    for _ in "It wakes up.":
-        press(page, "ArrowLeft", "Alt+s")
+    press(page, "End", *["ArrowLeft"] * len("It wakes up."), "Alt+s")
     settled(page)
     texts = [cue.text for cue in load_track(place / TRACK).cues]
     assert texts[:2] == [text.removesuffix(" It wakes up."), "It wakes up."]
