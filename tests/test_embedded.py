@@ -1,4 +1,4 @@
-"""The embedded default on the sample film, judged by the film's truths, and killed on the way."""
+"""The sample film and the embedded default on it, judged by the film's truths."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Interval, LintSettings, Utterance
+from shotad.core import Interval, LintSettings, ShotSettings, Utterance
 from shotad.description import Checker, lint
 from shotad.engines.narrator_words import spoken_words
+from shotad.film import open_film, read_subtitles, survey
 from shotad.script import Cue, Level, Material, Track, lines_of_track, load_track
 from tests.sample_run import ROOT, SAMPLE, described_sample, modules_of, start
 
@@ -37,6 +38,24 @@ def track_of(out: Path) -> Track:
     return load_track(out / "track.json")
 
 
+def test_captions_are_what_is_said_and_shots_are_found_on_either_path(truths: dict[str, Any]) -> None:
+    heard = read_subtitles(SAMPLE.parent / "sample.en.vtt")
+    assert [line.text for line in heard] == [line["text"] for line in truths["speech"]]
+    for line, truth in zip(heard, truths["speech"], strict=True):
+        assert [line.interval.start, line.interval.end] == pytest.approx(truth["seconds"], abs=0.002)
+    # The way into black has no frame of its own for the border.
+    dark = next(Interval(*fade["seconds"]) for fade in truths["fades"] if fade["kind"] == "out")
+    for path in ("exact", "fast"):
+        settings = ShotSettings.model_validate({"detector": "adaptive", "path": path})
+        with open_film(SAMPLE) as film:
+            found = survey(film, settings)
+        assert found.frame_count == truths["frames"]
+        seconds = {cut: cut / truths["frame_rate"] for cut in found.cuts}
+        assert {cut for cut, at in seconds.items() if not dark.start <= at <= dark.end} == set(truths["cuts"])
+        starts = [shot.interval.start for shot in found.shots[1:]]
+        assert starts == pytest.approx([*seconds.values()], abs=1e-4)
+
+
 def check_worth_hearing(out: Path) -> None:
     """No line only says that somebody is there, and each slot without a line has its reason."""
     lines = {row["slot"]: row for row in map(json.loads, (out / "stage2.jsonl").read_text().splitlines())}
@@ -51,24 +70,17 @@ def check_worth_hearing(out: Path) -> None:
 
 def test_lines_tell_something_without_speech_and_rules_broken(whole: Path, truths: dict[str, Any]) -> None:
     check_worth_hearing(whole)
-    assert len(track_of(whole).heard) >= 3
     track = track_of(whole)
-    speech = [Interval(*spoken["seconds"]) for spoken in truths["speech"]]
-    assert errors_in(track, speech) == []
+    assert len(track.heard) >= 3
+    assert errors_in(track, [Interval(*spoken["seconds"]) for spoken in truths["speech"]]) == []
     # The cat and the cup, as labelled; neither the rocket nor the tripod has a name.
-    said = [
-        row["notes"]["things"] for row in map(json.loads, (whole / "stage1.jsonl").read_text().splitlines())
-    ]
-    assert {thing["name"] for things in said for thing in things} == {"cat", "cup"}
-    lines = " ".join(cue.text for cue in track_of(whole).heard)
-    assert re.search(r"\bcat\b.*\bcup\b", lines), lines
-    said = " ".join(cue.text for cue in track_of(whole).heard)
-    assert "READY FOR LAUNCH" in said
-    assert "THE NEXT MORNING" in said
+    looks = map(json.loads, (whole / "stage1.jsonl").read_text().splitlines())
+    assert {thing["name"] for row in looks for thing in row["notes"]["things"]} == {"cat", "cup"}
+    said = " ".join(cue.text for cue in track.heard)
+    assert re.search(r"READY FOR LAUNCH.*\bcat\b.*\bcup\b.*THE NEXT MORNING", said), said
     # The credits are said and not read.
-    last = track_of(whole).heard[-1]
-    assert "redits" in last.text
-    assert "Michetti" not in last.text
+    assert "redits" in track.heard[-1].text
+    assert "Michetti" not in said
 
 
 def test_threads_and_scales_are_those_of_the_film(whole: Path, truths: dict[str, Any]) -> None:
