@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange
 
-from shotad.core import Interval, ShotSettings
+from shotad.core import ShotSettings
 from shotad.film import FrameStore, Grid, find_media, open_film, packets_of, shots as survey
 from shotad.film.decoder import planes_of
 from shotad.film.shots import ShotFinder, ShotList
@@ -45,7 +45,7 @@ Found = tuple[ShotList, str | None, tuple[object, ...]]
 """The shots, the damage, and all else that a survey leaves behind."""
 
 
-def surveyed(path: Path, folder: Path, threads: int, zones: list[Interval] | None = None) -> Found:
+def surveyed(path: Path, folder: Path, threads: int) -> Found:
     finders: list[ShotFinder] = []
 
     class Noted(ShotFinder):
@@ -58,7 +58,7 @@ def surveyed(path: Path, folder: Path, threads: int, zones: list[Interval] | Non
         patch.setattr(survey, "ShotFinder", Noted)
         patch.setattr("shotad.film.pyav_reader.processors", lambda: threads)
         patch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
-        store = FrameStore(folder, film, GRID, zones)
+        store = FrameStore(folder, film, GRID)
         settings = ShotSettings(detector="adaptive", min_scene_len=3)
         shots = survey.survey(film, settings, store=store)
         assert store.complete
