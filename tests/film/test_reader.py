@@ -56,6 +56,7 @@ MEDIA = {
     "interlaced": FilmSpec(codec="mpeg2video", suffix=".ts", interlaced=True, size=(192, 144)),
     "wide pixels": FilmSpec(pixel_aspect=Fraction(16, 15), size=(180, 144)),
     "turned 90": FilmSpec(turn=90),
+    "turned 180": FilmSpec(turn=180),
     "turned 270": FilmSpec(turn=270),
     "cover, mp4": FilmSpec(cover=True),
     "cover, mkv, late start": FilmSpec(cover=True, suffix=".mkv", shift=3.0),

@@ -271,6 +271,7 @@ def test_speaker_of_a_cue() -> None:
         ("[Thom] Who's there?", "Thom"),
         ("[Thom]\nWho's there?", "Thom"),
         ("(Mr. Smith) Hello", "Mr. Smith"),
+        ("DR. McGEE: No", "Dr. McGee"),
         ("ROSE'S VOICE: Hi", "Rose"),
         ("THOM AND ANN: Yes!", "Thom and Ann"),
         ("<v Thom>Hi</v>", "Thom"),
