@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from shotad.cli.cast import cast_folder_of
 from tests.cli.program import FAKE, Said, Shotad
-from tests.painted_faces import Head, PaintedFaces, Take, paint_film, photo
+from tests.painted_faces import Head, Take, paint_film, photo
 
 CAST = """\
 # Season one.
@@ -30,17 +29,16 @@ people:
 """
 
 
-def picture(path: Path, shade: int) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (16, 16), (shade, 0, 0)).save(path)
-    return path
-
-
 @pytest.fixture
 def cast(tmp_path: Path) -> Path:
     folder = tmp_path / "my cast"
-    for number, name in enumerate(("person-01/1.jpg", "person-01/2.jpg", "person-02/1.jpg", "bo.png")):
-        picture(folder / name, number)
+    for name, who in (
+        ("person-01/1.jpg", "ann"),
+        ("person-01/2.jpg", "cy"),
+        ("person-02/1.jpg", "bo"),
+        ("bo.png", "bo"),
+    ):
+        photo(folder / name, who)
     (folder / "cast.yaml").write_text(CAST)
     return folder
 
@@ -78,7 +76,7 @@ def test_programs_get_it_as_json(shotad: Shotad, cast: Path) -> None:
 def test_a_bank_is_shown_with_its_pictures(shotad: Shotad, tmp_path: Path) -> None:
     bank = tmp_path / "bank.json"
     bank.write_text('{"tt1": [{"id": "nm1", "role": "Queen"}], "tt2": []}')
-    picture(tmp_path / "faces" / "nm1.jpg", 1)
+    photo(tmp_path / "faces" / "nm1.jpg", "ann")
     said = shotad("cast", "show", bank, "--cast-key", "tt1", "--cast-photos", tmp_path / "faces")
     assert said.out.splitlines()[1:] == ["1. nm1: Queen. 1 photo."]
     assert "--cast-key: tt1, tt2" in shotad("cast", "show", bank).err
@@ -134,6 +132,14 @@ def test_two_who_both_have_names_are_not_merged_unasked(shotad, cast, monkeypatc
 
 
 def test_a_merge_is_undone_unless_the_file_was_changed_since(shotad: Shotad, cast: Path) -> None:
+    # Also in a folder of photos alone.
+    (cast / "cast.yaml").unlink()
+    before = shotad("cast", "show", cast).out
+    shotad("cast", "merge", cast, "1", "2", "--yes")
+    assert (cast / "cast.yaml").exists()
+    assert shotad("cast", "merge", cast, "--undo").code == 0
+    assert shotad("cast", "show", cast).out == before
+    (cast / "cast.yaml").write_text(CAST)
     shotad("cast", "merge", cast, "2", "1")
     assert text_of(cast) != CAST
     said = shotad("cast", "merge", cast, "--undo")
@@ -151,18 +157,9 @@ def test_a_merge_is_undone_unless_the_file_was_changed_since(shotad: Shotad, cas
     assert not (cast / "merged.json").exists(), "it holds the entry"
 
 
-def test_a_merge_in_a_folder_of_photos_alone_is_undone(shotad: Shotad, cast: Path) -> None:
-    (cast / "cast.yaml").unlink()
-    before = shotad("cast", "show", cast).out
-    shotad("cast", "merge", cast, "1", "2", "--yes")
-    assert (cast / "cast.yaml").exists()
-    assert shotad("cast", "merge", cast, "--undo").code == 0
-    assert shotad("cast", "show", cast).out == before
-
-
 def test_a_person_is_forgotten_on_the_overview_too(shotad: Shotad, cast: Path, tmp_path: Path) -> None:
     (cast / "overview.html").write_text("<h2>Ann Lee (person-01)</h2>")
-    outside = picture(tmp_path / "family.png", 9)
+    outside = photo(tmp_path / "family.png", "stranger")
     text = CAST.replace("photos: person-01", f"photos: [person-01, '{outside}']") + "# Ann Lee again\n"
     (cast / "cast.yaml").write_text(text)
     said = shotad("cast", "forget", cast, "ann", "--yes")
@@ -190,23 +187,22 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(
-    ("typed", "code", "said"),
-    [("y\n", 0, ""), ("n\n", 1, "Nothing was deleted."), ("\n", 1, "Nothing was deleted.")],
-)
-def test_one_is_asked_first(shotad, cast, monkeypatch, typed, code, said):
-    monkeypatch.setattr(sys, "stdin", Terminal(typed))
-    heard = shotad("cast", "forget", cast, "2")
-    assert heard.code == code
-    assert "To forget person-02: 2 photos and the entry will be deleted. This cannot be undone." in heard.err
-    assert said in heard.err
-    assert (cast / "bo.png").exists() == bool(code)
+def test_one_is_asked_first(shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for typed, code, said in (
+        ("n\n", 1, "Nothing was deleted."),
+        ("\n", 1, "Nothing was deleted."),
+        ("y\n", 0, ""),
+    ):
+        monkeypatch.setattr(sys, "stdin", Terminal(typed))
+        heard = shotad("cast", "forget", cast, "2")
+        assert (heard.code, said in heard.err) == (code, True)
+        assert "To forget person-02: 2 photos and the entry will be deleted. This cannot be" in heard.err
+        assert (cast / "bo.png").exists() == bool(code)
 
 
-def test_work_folders_elsewhere_are_known_and_names_go_from_what_was_compared(
-    shotad: Shotad, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
-    takes = tuple(Take(3, (Head(who),)) for who in ("ann", "bo", "cy"))
+@pytest.mark.usefixtures("painted_faces")
+def test_work_folders_elsewhere_are_known_and_names_go_from_what_was_compared(shotad, tmp_path):
+    takes = tuple(Take(2, (Head(who),)) for who in ("ann", "bo", "cy"))
     (tmp_path / "films").mkdir()
     film, cast = paint_film(tmp_path / "films" / "film.mp4", takes), tmp_path / "people" / "cast"
     for who in ("ann", "bo", "stranger"):
@@ -219,9 +215,8 @@ def test_work_folders_elsewhere_are_known_and_names_go_from_what_was_compared(
     assert f"These work folders still hold face data: {runs[1]}." in told.out
     assert f"{runs[0]}: cast-faces.json changed, characters.json changed" in told.out
     assert "stranger" not in (runs[0] / "characters.json").read_text()
-    assert "stranger" in (runs[1] / "characters.json").read_text(), (
-        "whom nobody recognised is named there too"
-    )
+    # Whom nobody recognised is named there too.
+    assert "stranger" in (runs[1] / "characters.json").read_text()
     rows = json.loads((runs[0] / "characters.json").read_text())
     rows["tracks"][2]["reason"] = "ann is too near to bo"
     (runs[0] / "characters.json").write_text(json.dumps(rows))

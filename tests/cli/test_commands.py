@@ -13,9 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from shotad.cli.doctor import command as doctor, models
 from shotad.cli.options import asked_time
 from shotad.core import Config, Request, duration, load_config, progress as room
 from shotad.description import Engines, opening
@@ -174,16 +172,6 @@ def test_doctor_names_the_extra_that_brings_what_is_missing(shotad, monkeypatch)
         assert any(wanted.startswith(package.lower()) for wanted in extras[extra]), (package, extra)
 
 
-def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, tmp_path: Path) -> None:
-    whole = make_film(FilmSpec(suffix=".mkv", frames=300, cuts=(100, 200), gop=10)).path.read_bytes()
-    path = tmp_path / "cut.mkv"
-    path.write_bytes(whole[: len(whole) * 6 // 10])
-    said = shotad("describe", path, *FAKE)
-    assert said.code == 0, said.err
-    assert "Note: " in said.out
-    assert (tmp_path / "cut.shotad" / "track.json").is_file()
-
-
 @pytest.mark.parametrize("command", ["describe", "grammar"])
 def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(shotad, film, command):
     folder = film.with_suffix(".shotad")
@@ -214,16 +202,6 @@ def test_that_prompts_are_english_is_told_where_another_language_is_asked_for() 
         assert (ONLY_ENGLISH.format(language=language) in said) is told
 
 
-def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, film: Path) -> None:
-    code, out, err = shotad("sheet", film, *FAKE[2:])
-    assert code == 0, err
-    folder = film.with_suffix(".shotad")
-    assert out == f"{folder / 'overview.html'}\n"
-    assert "There are no lines yet" in (folder / "overview.html").read_text()
-    assert not (folder / "track.json").exists()
-    assert not list(folder.glob("frames.*"))
-
-
 @pytest.mark.parametrize("given", [(), ("--slots", "slots.csv")])
 def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(shotad, film, given, monkeypatch):
     """The one is drawn from kept frames, the other decodes the film; given slots are read exactly."""
@@ -237,6 +215,24 @@ def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(shotad, film, given
     page.unlink()
     assert shotad("sheet", page.parent, "--quiet") == (0, "", "")
     assert page.read_bytes() == drawn
+
+
+def test_a_film_that_was_never_described_is_drawn_without_lines_or_its_end(
+    shotad: Shotad, tmp_path: Path
+) -> None:
+    """Also one that was cut off, which is described as far as it goes."""
+    whole = make_film(FilmSpec(suffix=".mkv", frames=300, cuts=(100, 200), gop=10)).path.read_bytes()
+    film, folder = tmp_path / "cut.mkv", tmp_path / "cut.shotad"
+    film.write_bytes(whole[: len(whole) * 6 // 10])
+    code, out, err = shotad("sheet", film, *FAKE[2:])
+    assert code == 0, err
+    assert out == f"{folder / 'overview.html'}\n"
+    assert "There are no lines yet" in (folder / "overview.html").read_text()
+    assert not [*folder.glob("track.json"), *folder.glob("frames.*")]
+    said = shotad("describe", film, *FAKE)
+    assert said.code == 0, said.err
+    assert "Note: " in said.out
+    assert (folder / "track.json").is_file()
 
 
 @pytest.fixture
@@ -303,33 +299,27 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hub"
 
 
-def invoked(command: object, *words: str) -> Result:
-    return CliRunner().invoke(command, list(words))  # type: ignore[arg-type]
-
-
-def threads_line() -> str:
-    checks = json.loads(invoked(doctor, "--json").stdout)
+def threads_line(shotad: Shotad) -> str:
+    checks = json.loads(shotad("doctor", "--json").out)
     return next(check["finding"] for check in checks if check["topic"] == "Threads")
 
 
-def test_pull_offline_says_why_and_what_to_do_and_asks_nobody_for_what_is_here(
-    cache: Path, tmp_path: Path
+def test_pull_offline_says_why_and_asks_nobody_for_what_is_here(
+    shotad: Shotad, cache: Path, tmp_path: Path
 ) -> None:
-    done = invoked(models, "pull", "dinov2-base", "--plain")
-    assert done.exit_code == 1
-    assert "facebook/dinov2-base could not be fetched from the hub" in done.stderr
-    assert "threads.features=grid" in done.stderr
-    assert "0 of 1 here." in done.stdout
+    said = shotad("models", "pull", "dinov2-base", "--plain")
+    assert (said.code, "0 of 1 here." in said.out) == (1, True)
+    assert "facebook/dinov2-base could not be fetched from the hub" in said.err
+    assert "threads.features=grid" in said.err
     folder = put_in_cache(cache, "facebook/dinov2-small", saved(tmp_path / "model"))
-    done = invoked(models, "pull", "dinov2-small", "--plain")
-    assert done.exit_code == 0
-    assert f"dinov2-small: {folder}" in done.stderr
-    assert "1 of 1 here." in done.stdout
+    said = shotad("models", "pull", "dinov2-small", "--plain")
+    assert (said.code, "1 of 1 here." in said.out) == (0, True)
+    assert f"dinov2-small: {folder}" in said.err
 
 
-def test_doctor_says_what_auto_takes_and_why(cache, tmp_path, monkeypatch):
-    assert threads_line() == "grid (no DINOv2 weights are at hand: shotad models pull dinov2-base)"
+def test_doctor_says_what_auto_takes_and_why(shotad, cache, tmp_path, monkeypatch):
+    assert threads_line(shotad) == "grid (no DINOv2 weights are at hand: shotad models pull dinov2-base)"
     put_in_cache(cache, "facebook/dinov2-base", saved(tmp_path / "model"))
-    assert threads_line().startswith("dinov2-base (at hand, on ")
+    assert threads_line(shotad).startswith("dinov2-base (at hand, on ")
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert threads_line().startswith("grid (torch is not installed")
+    assert threads_line(shotad).startswith("grid (torch is not installed")

@@ -106,10 +106,9 @@ def test_missing_may_be_skipped_and_the_empty_text_counts_as_0(evaluate: Place) 
     assert evaluate("--metrics", "rouge-l", "--out", "whole", "--quiet").code == 0
     said = evaluate("--metrics", "rouge-l", "--missing", "skip", "--out", "part")
     assert "1 AD without a prediction was left out, as --missing skip asks" in said.out
-    whole, part = numbers("whole")["rouge-l"], numbers("part")["rouge-l"]
-    assert whole is not None
-    assert part is not None
+    whole, part = (numbers(folder)["rouge-l"] or 0 for folder in ("whole", "part"))
     assert whole * 6 == pytest.approx(part * 5)
+    assert whole > 0
     assert head("part")["n"]["skipped"] == 1
 
 
@@ -136,16 +135,6 @@ def test_judges_stand_side_by_side(evaluate: Place) -> None:
     assert list(found) == kinds
     assert (found[kinds[0]] or 0) > (found[kinds[1]] or 0)
     assert "could not be scored and count as 0" in said.out
-
-
-def test_another_human_text_under_the_same_ids_is_refused_before_scoring(evaluate: Place, here: Path) -> None:
-    assert evaluate("--metrics", "rouge-l", "--quiet", "--out", "earlier").code == 0
-    text = (here / "human.csv").read_text(encoding="utf-8")
-    (here / "human.csv").write_text(text.replace("Ben runs", "Bert walks"), encoding="utf-8")
-    said = evaluate("--metrics", "rouge-l", "--compare", "earlier", "--plain")
-    assert said.code == 1
-    assert "AD 'b' has another human text in earlier" in said.err
-    assert "ROUGE-L" not in said.err
 
 
 def test_shards_merged_are_the_whole(evaluate: Place, shotad: Shotad, here: Path) -> None:
@@ -184,10 +173,8 @@ def test_every_file_that_a_number_rests_on_is_named_by_its_content(evaluate: Pla
 def test_actions_that_were_made_are_told_apart_from_published_ones(evaluate, shotad, here):
     assert evaluate("--metrics", "bleu-1", "--quiet").code == 0
     assert not any("published" in note for note in head("preds.eval")["notes"])
-    rows = [
-        {"anno_idx": name, "text_gt": text, "gt_action": actions, "made_by": "rules by a parser, no engine"}
-        for name, _, text, actions in HUMAN
-    ]
+    made = {"made_by": "rules by a parser, no engine"}
+    rows = [{"anno_idx": name, "text_gt": text, "gt_action": acts, **made} for name, _, text, acts in HUMAN]
     (here / "acts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     words = ("--predictions", "preds.jsonl", "--metrics", "bleu-1", "--cache", "kept.sqlite", "--out", "r")
     said = shotad("evaluate", "ad", "acts.jsonl", *words)
@@ -208,3 +195,9 @@ def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -
     record = strictly(evaluate(*words, "--json", predictions=["better.jsonl"]).out)
     (metric,) = record["comparison"]["metrics"]
     assert metric["difference"] > 0
+    # Another human text under the same ids is refused before scoring.
+    text = (here / "human.csv").read_text(encoding="utf-8")
+    (here / "human.csv").write_text(text.replace("Ben runs", "Bert walks"), encoding="utf-8")
+    said = evaluate(*words, "--plain")
+    assert (said.code, "ROUGE-L" in said.err) == (1, False)
+    assert "AD 'b' has another human text in preds.eval" in said.err
