@@ -346,7 +346,9 @@ def test_a_dissolve_is_one_cut_where_the_network_sees_it_and_a_fade_in_at_the_st
     oracle.slow = [int(picture[0, 0, 0]) for picture in way[1:-1]]
     (cut,) = found(dissolve)
     assert 60 <= cut < 90
+    oracle.seen.clear()
     assert found(dissolve[60:]) == ()
+    assert oracle.seen
 
 
 def test_what_fades_to_black_is_cut_where_it_is_black(oracle: Oracle) -> None:

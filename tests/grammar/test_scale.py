@@ -223,11 +223,13 @@ Change = Callable[[dict[str, Any], dict[str, torch.Tensor]], object]
 
 CHANGES: dict[str, tuple[Change, str]] = {
     "later schema": (lambda about, _: about.update(schema=2), "is of schema 2.*Update shotad"),
+    "no schema": (lambda about, _: about.pop("schema"), "describes itself wrongly"),
     "broken design": (lambda about, _: about.update(design="{"), "describes itself wrongly"),
     "no training": (lambda about, _: about.pop("training"), "describes itself wrongly"),
     "other classes": (lambda about, _: about["design"]["classes"].reverse(), "classes must be"),
     "unknown field": (lambda about, _: about["design"]["backbone"].update(registers=4), "'registers'"),
     "weight missing": (lambda _, weights: weights.pop("backbone.norm.bias"), "backbone.norm.bias is one"),
+    "weight too many": (lambda _, weights: weights.update(extra=torch.zeros(1)), "extra is one"),
     "wrong shape": (lambda _, weights: weights.update({"head.bias": torch.zeros(4)}), "head.bias is one"),
     "half floats": (
         lambda _, weights: weights.update({"head.bias": torch.zeros(5).half()}), "head.bias is one",
