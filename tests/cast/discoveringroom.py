@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Config, Given, NoProgress, WorkFolder, load_config
+from shotad.core import Given, NoProgress, WorkFolder, load_config
 from shotad.description import Discovery, RunContext, discover
 from shotad.film import open_film
-from shotad.sight import USED, CastFile, Face
+from shotad.sight import USED, CastFile, Face, load_photo
 from tests.painted_faces import HEADS, Head, Image, PaintedFaces, Take
 
 WHOLE = Given()
@@ -32,12 +32,7 @@ NEXT = (
 class VariedFaces(PaintedFaces):
     """Painted heads that look a little different in each picture; ``kin`` is somewhat like ``ann``."""
 
-    identity = "varied/1"
     kin = "nobody"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.identity = "varied/1"
 
     def read(self, image: Image, face: Face) -> npt.NDArray[np.float32]:
         own = super().read(image, face)
@@ -56,22 +51,14 @@ class Room:
         self.films, self.place = films, place
         self.cast = place / "ep1.cast"
 
-    def run(
-        self, film: str = "ep1", given: Given = WHOLE, *assignments: str, force: bool = False
-    ) -> Discovery:
-        config = self.config(*assignments)
-        with (
-            open_film(self.films / f"{film}.mp4") as opened,
-            WorkFolder(self.place / f"{film}.shotad", force=force) as folder,
-        ):
-            return discover(RunContext.of(opened, folder, config, given, NoProgress()), self.cast)
+    def run(self, film: str = "ep1", given: Given = WHOLE, force: bool = False) -> Discovery:
+        place = WorkFolder(self.place / f"{film}.shotad", force=force)
+        with open_film(self.films / f"{film}.mp4") as opened, place as folder:
+            return discover(RunContext.of(opened, folder, load_config(), given, NoProgress()), self.cast)
 
     def begin(self) -> None:
         """Have the first episode looked through, as `run` does; it was done once for all tests."""
         shutil.copytree(self.films / "done", self.place, dirs_exist_ok=True)
-
-    def config(self, *assignments: str) -> Config:
-        return load_config(None, assignments)
 
     def files(self) -> dict[str, str]:
         """The hash of every file of the cast, without its lock."""
@@ -83,8 +70,6 @@ class Room:
 
     def who(self, person: str) -> str:
         """Whose head the pictures of somebody show; all the same, or it is an error."""
-        from shotad.sight import load_photo
-
         file = CastFile.open(self.cast)
         shown = set()
         for path in file.member(person).photos:

@@ -220,10 +220,8 @@ def difference(before: str, after: str) -> tuple[list[str], list[str]]:
         ("person-03", {"descriptor": ""}, [], []),
     ],
 )  # fmt: skip
-def test_a_change_touches_no_other_line(
-    folder: Path, person: str, values: dict[str, object], gone: list[str], came: list[str]
-) -> None:
-    after = changed(folder, WHOLE, lambda file: file.update(person, **values))  # type: ignore[arg-type]
+def test_a_change_touches_no_other_line(folder, person, values, gone, came):
+    after = changed(folder, WHOLE, lambda file: file.update(person, **values))
     assert difference(WHOLE, after) == (gone, came)
 
 
@@ -298,9 +296,7 @@ NAMES = st.text(
 
 @settings(max_examples=25)
 @given(NAMES, NAMES, st.sampled_from(["anna", "thom", "person-03", "no"]))
-def test_texts_read_back(
-    tmp_path_factory: pytest.TempPathFactory, name: str, other: str, person: str
-) -> None:
+def test_texts_read_back(tmp_path_factory, name, other, person):
     folder = tmp_path_factory.mktemp("cast")
     (folder / "cast.yaml").write_text(WHOLE, encoding="utf-8")
     file = CastFile.open(folder)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import CastError, Config, Given, NoProgress, UsageError, WorkFolder
+from shotad.core import CastError, Config, Given, NoProgress, UsageError, WorkFolder, load_config
 from shotad.description import DISCOVERED, RunContext, cast_discovery as discovering, discover
 from shotad.film import open_film
 from shotad.sight import CastFile, Face, FaceModels, Facts, Picture, read_gallery
 from shotad.sight.castfile import read_cast
 from tests.cast.discoveringroom import EPISODE, NEXT, Room, VariedFaces
-from tests.painted_faces import Image, Take, paint_film, photo
+from tests.painted_faces import Image, paint_film, photo
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,6 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("films")
     paint_film(folder / "ep1.mp4", EPISODE)
     paint_film(folder / "ep2.mp4", NEXT)
-    paint_film(folder / "empty.mp4", (Take(1.5), Take(1.5)))
     return folder
 
 
@@ -52,25 +51,23 @@ def test_a_film_becomes_a_cast_folder_that_stays_the_same(room: Room, faces: Var
     assert [(one.id, one.way, one.name, room.who(one.id)) for one in found.people] == [
         ("person-01", "new", "", "ann"), ("person-02", "new", "", "bo"), ("person-03", "new", "", "cy"),
     ]  # fmt: skip
-    ann, bo, cy = (one.found for one in found.people)
-    assert (ann.shots, bo.shots, cy.shots) == (2, 2, 1)
-    assert ann.seconds == pytest.approx(4.0, abs=0.7)
-    assert (ann.first, bo.first, cy.first) == pytest.approx((0.0, 2.0, 6.5), abs=0.4)
+    people = [one.found for one in found.people]
+    assert [one.shots for one in people] == [2, 2, 1]
+    assert people[0].seconds == pytest.approx(4.0, abs=0.7)
+    assert [one.first for one in people] == pytest.approx([0.0, 2.0, 6.5], abs=0.4)
     cast = read_cast(room.cast / "cast.yaml")
     assert [(m.id, m.name) for m in cast] == [("person-01", ""), ("person-02", ""), ("person-03", "")]
     assert all(1 < len(member.photos) <= 6 for member in cast)
-    gallery = read_gallery(cast, faces, room.config().cast)
+    gallery = read_gallery(cast, faces, load_config().cast)
     assert set(gallery.gallery.photos) == {"person-01", "person-02", "person-03"}
     assert not gallery.warnings
     assert "first at 00:00:02 in ep1.mp4" in (room.cast / "cast.yaml").read_text()
     assert {p.id for p in Facts.read(room.cast).pictures} == set(gallery.gallery.photos)
-    room.begin()
     assert (room.place / "ep1.shotad" / f"{DISCOVERED}.jsonl").stat().st_size > 1000
     kinds = {path.suffix for path in room.cast.rglob("*") if path.is_file()} - {".lock"}
     assert kinds <= {".jpg", ".yaml", ".json", ".html", ""}
     assert "embed" not in (room.cast / "discovered.json").read_text()
     # The same again changes nothing.
-    room.begin()
     before = room.files()
     again = room.run()
     assert room.files() == before
@@ -94,8 +91,7 @@ def test_a_killed_run_goes_on(room: Room, faces: VariedFaces, monkeypatch: pytes
     shown.clear()
     monkeypatch.setattr(VariedFaces, "find", lambda self, i, s: (shown.append(s), find(self, i, s))[1])
     found = room.run()
-    looked = [second for second in shown if second > 0]
-    assert min(looked) > 3.0, "the first two shots were known"
+    assert min(second for second in shown if second > 0) > 3.0, "the first two shots were known"
     assert len(found.people) == 3
 
 
@@ -160,9 +156,8 @@ def test_a_persons_own_picture_stays_and_ours_are_left(room: Room, monkeypatch: 
     again = room.run()
     assert [one.way for one in again.people] == ["renew", "leave", "renew"]
     after = room.files()
-    assert {n: h for n, h in after.items() if n.startswith("person-02")} == {
-        n: h for n, h in before.items() if n.startswith("person-02")
-    }
+    two = [{n: h for n, h in files.items() if n.startswith("person-02")} for files in (before, after)]
+    assert two[0] == two[1]
     assert len([n for n in after if n.startswith("person-01/")]) == 2
 
 
@@ -189,9 +184,7 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
         ("person-01", "Ann", "add", "ann"), ("person-02", "", "add", "bo"),
         ("person-04", "", "new", "stranger"),
     ]  # fmt: skip
-    assert {n: h for n, h in room.files().items() if n in pictures and n.endswith(".jpg")} == {
-        n: h for n, h in pictures.items() if n.endswith(".jpg")
-    }
+    assert {(n, h) for n, h in pictures.items() if n.endswith(".jpg")} <= room.files().items()
     assert all(one.added for one in found.people)
     facts = Facts.read(room.cast)
     assert [f.name for f in facts.in_films("person-01")] == ["ep1.mp4", "ep2.mp4"]
@@ -229,7 +222,7 @@ def test_somebody_named_is_never_taken_out_by_a_run(room: Room, monkeypatch: pyt
     monkeypatch.setattr(discovering, "LEAST_SECONDS", 3.0)
     found = room.run()
     assert "person-03" in {one.id for one in found.people}
-    assert {n: h for n, h in room.files().items() if n.startswith("person-03")} == pictures
+    assert pictures.items() <= room.files().items()
     assert found.gone == ()
     # Who is seen too briefly is left out, where nobody gave a name.
     monkeypatch.setattr(discovering, "LEAST_SECONDS", 2.0)

@@ -225,10 +225,8 @@ def judged(
         ({"extra": 0.6, "anna": 0.4}, "extra", None, "somebody without a name"),
     ],
 )
-def test_faces_of_one_person(
-    likeness: dict[str, float], person: str | None, member: str | None, reason: str
-) -> None:
-    (verdict,) = judged([track(like(**likeness))])  # type: ignore[arg-type]
+def test_faces_of_one_person(likeness, person, member, reason):
+    (verdict,) = judged([track(like(**likeness))])
     assert (verdict.person, verdict.member, verdict.reason) == (person, member, reason)
 
 

@@ -18,16 +18,13 @@ from shotad.core import (
     Interval,
     NoProgress,
     RecordLog,
-    Reply,
-    Request,
     RunSettings,
     Shot,
     WorkFolder,
     load_config,
 )
-from shotad.description import Engines, Outcome, describe, redo
+from shotad.description import Engines, Outcome, redo
 from shotad.description.cast_recognition import FaceSearch, known_faces, read_faces, ticks_in
-from shotad.engines.fake import FakeEngine
 from shotad.film import Picture, open_film
 from tests.painted_faces import (
     HEADS,
@@ -38,6 +35,7 @@ from tests.painted_faces import (
     paint_film,
     photo,
 )
+from tests.runs import QUICK, SMALL, Talker, rows, run
 
 TAKES = (
     Take(4, (Head("ann", (0.2, 0.5), (0.6, 0.5)),)), Take(4, (Head("bo"),)),
@@ -45,11 +43,7 @@ TAKES = (
     Take(4, (Head("stranger"),)), Take(4),
 )  # fmt: skip
 CUTS = (0, 4, 8, 12, 16, 20)
-SMALL = (
-    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
-    "threads.features=none", "frames.min_pixels=12544", "frames.max_pixels=25088", "context.past=0",
-    "context.future=0",
-)  # fmt: skip
+ALONE = ("threads.features=none", "context.past=0", "context.future=0")
 SLOTS = "start,end\n" + "\n".join(f"{a + 0.5},{b - 0.5}" for a, b in itertools.pairwise(CUTS)) + "\n"
 
 
@@ -76,68 +70,50 @@ def cast_in(folder: Path, **more: str) -> GivenCast:
     return GivenCast(folder / "cast.yaml")
 
 
-class Remembering(FakeEngine):
-    """The fake engine, with all that it was asked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.requests: list[Request] = []
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.requests += requests
-        return super().generate(requests)
-
-
-def run(
-    film: Path, out: Path, cast: GivenCast | None, *assignments: str, **given: Any
-) -> tuple[Outcome, Remembering]:
+def described(
+    film: Path, out: Path, cast: GivenCast | None, *how: str, **given: Any
+) -> tuple[Outcome, Talker]:
     slots = out.parent / "slots.csv"
     slots.write_text(SLOTS)
-    config = load_config(None, (*SMALL, *assignments))
-    looks = Remembering()
-    engines = Engines(looks, FakeEngine())
-    with open_film(film) as opened, WorkFolder(out) as folder:
-        asked = Given(slots=slots, cast=cast, **given)
-        outcome = describe(opened, folder, config, asked, engines=engines, sheet=False)
+    asked = Given(slots=slots, cast=cast, **given)
+    outcome, looks, _ = run(out, *ALONE, *how, film=film, given=asked)
     return outcome, looks
-
-
-def looks_of(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / "stage1.jsonl").read_text().splitlines()]
 
 
 def prompt_of(record: dict[str, Any]) -> str:
     return str(record["prompt"][-1]["text"])
 
 
-def test_names_stand_in_the_prompts_of_the_clips_that_show_them_and_nothing_else_changes(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
-    outcome, _ = run(film, tmp_path / "w", None)
+def test_names_stand_in_the_prompts_of_clips_that_show_them_and_nothing_else_changes(
+    film, tmp_path, painted_faces
+):
+    outcome, _ = described(film, tmp_path / "w", None)
     assert painted_faces.shown == 0
     assert outcome.recognised is None
     assert not [*(tmp_path / "w").glob("*faces.json*"), *(tmp_path / "w").glob("characters.json")]
-    before = {record["slot"]: record["key"] for record in looks_of(tmp_path / "w")}
-    outcome, looks = run(film, tmp_path / "w", cast_in(tmp_path))
-    named = [[c["called"] for c in record["characters"]] for record in looks_of(tmp_path / "w")]
+    before = {record["slot"]: record["key"] for record in rows(tmp_path / "w", "stage1")}
+    outcome, looks = described(film, tmp_path / "w", cast_in(tmp_path))
+    named = [[c["called"] for c in record["characters"]] for record in rows(tmp_path / "w", "stage1")]
     assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
-    told = ["Ann" in prompt_of(record) for record in looks_of(tmp_path / "w")]
+    told = ["Ann" in prompt_of(record) for record in rows(tmp_path / "w", "stage1")]
     assert told == [name == ["Ann Lee"] for name in named]
     assert outcome.recognised == (("Ann Lee", 2), ("Bo", 1))
-    after = {record["slot"]: record["key"] for record in looks_of(tmp_path / "w")}
+    after = {record["slot"]: record["key"] for record in rows(tmp_path / "w", "stage1")}
     changed = [slot for slot in before if before[slot] != after[slot]]
     assert changed == ["s00000500", "s00004500", "s00008500"]
-    assert looks.calls == 3
+    assert len(looks.asked) == 3
 
 
 def test_marks_are_painted_around_the_heads(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     plain, marked = (
-        run(film, tmp_path / name, cast_in(tmp_path), f"overlay.characters={how}", "overlay.label=none")[1]
+        described(
+            film, tmp_path / name, cast_in(tmp_path), f"overlay.characters={how}", "overlay.label=none"
+        )[1]
         for name, how in (("plain", "none"), ("marked", "ellipses"))
     )
-    assert plain.requests
-    assert len(plain.requests) == len(marked.requests)
-    for one, other in zip(plain.requests, marked.requests, strict=True):
+    assert plain.asked
+    assert len(plain.asked) == len(marked.asked)
+    for one, other in zip(plain.asked, marked.asked, strict=True):
         assert one.clip is not None
         assert other.clip is not None
         differ = np.abs(one.clip.images.astype(int) - other.clip.images.astype(int)).max(axis=3) > 30
@@ -156,13 +132,12 @@ def test_marks_are_painted_around_the_heads(film: Path, tmp_path: Path, painted_
                 assert middle == pytest.approx((of_head[axis].min() + of_head[axis].max()) / 2, abs=4)
 
 
-def test_a_name_waits_until_the_film_reveals_it_and_a_line_that_does_not_is_told(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+@pytest.mark.usefixtures("painted_faces")
+def test_a_name_waits_until_the_film_reveals_it_and_a_line_that_does_not_is_told(film, tmp_path):
     cast = cast_in(tmp_path, ann='    reveal_at: "0:07"\n    descriptor: the woman in red\n')
-    clean, _ = run(film, tmp_path / "w", cast)
+    clean, _ = described(film, tmp_path / "w", cast)
     assert not [warning for warning in clean.warnings if warning.startswith("L7")]
-    first, _, third, *_ = looks_of(tmp_path / "w")
+    first, _, third, *_ = rows(tmp_path / "w", "stage1")
     assert [c["called"] for c in first["characters"]] == ["the woman in red"]
     assert "Ann" not in prompt_of(first)
     assert [c["called"] for c in third["characters"]] == ["Ann Lee"]
@@ -171,58 +146,54 @@ def test_a_name_waits_until_the_film_reveals_it_and_a_line_that_does_not_is_told
     edited["cues"][0]["text"] = "Ann Lee waves."
     edited["cues"][2]["text"] = "Ann Lee sits down."
     track.write_text(json.dumps(edited))
-    outcome, _ = run(film, tmp_path / "w", cast)
+    outcome, _ = described(film, tmp_path / "w", cast)
     (told,) = [warning for warning in outcome.warnings if warning.startswith("L7")]
     assert "00:00:00.500" in told
     assert "Ann Lee" in told
 
 
 @pytest.mark.usefixtures("painted_faces")
-def test_a_nameless_one_is_nobodys_double_and_a_reveal_of_another_film_is_told(
-    film: Path, tmp_path: Path
-) -> None:
+def test_a_nameless_one_is_nobodys_double_and_a_reveal_of_another_film_is_told(film, tmp_path):
     cast = cast_in(tmp_path, ann="    reveal_at: {episode-2: never}\n")
     text = (tmp_path / "cast.yaml").read_text().replace("name: Bo\n", "name:\n")
     (tmp_path / "cast.yaml").write_text(text)
-    outcome, _ = run(film, tmp_path / "w", cast)
+    outcome, _ = described(film, tmp_path / "w", cast)
     assert outcome.recognised == (("Ann Lee", 2),)
     assert any("episode-2" in warning and "heads" in warning for warning in outcome.warnings)
-    assert [len(record["characters"]) for record in looks_of(tmp_path / "w")] == [1, 0, 1, 0, 0]
-    rows = json.loads((tmp_path / "w" / "characters.json").read_text())["tracks"]
-    assert [(row["shot"], row["person"], row["named"]) for row in rows] == [
+    assert [len(record["characters"]) for record in rows(tmp_path / "w", "stage1")] == [1, 0, 1, 0, 0]
+    tracks = json.loads((tmp_path / "w" / "characters.json").read_text())["tracks"]
+    assert [(row["shot"], row["person"], row["named"]) for row in tracks] == [
         (0, "ann", "ann"), (1, "bo", None), (2, "ann", "ann"), (2, None, None), (3, None, None),
     ]  # fmt: skip
-    assert all(row["reason"] for row in rows if row["named"] is None)
+    assert all(row["reason"] for row in tracks if row["named"] is None)
 
 
 def test_a_redo_sees_the_same_people_alone(film: Path, tmp_path: Path, painted_faces: PaintedFaces) -> None:
     cast = cast_in(tmp_path)
-    outcome, _ = run(film, tmp_path / "w", cast)
+    outcome, _ = described(film, tmp_path / "w", cast)
     records = {p: (tmp_path / "w" / p).read_bytes() for p in ("faces.jsonl", "characters.json")}
     painted_faces.shown = 0
-    config = load_config(None, SMALL)
-    looks = Remembering()
-    engines = Engines(looks, FakeEngine())
+    config = load_config(None, (*QUICK, *SMALL, *ALONE, "speech.source=none"))
+    looks = Talker("looks")
+    engines = Engines(looks, Talker("writes"))
     settings = RunSettings(config, film, Given(slots=tmp_path / "slots.csv", cast=cast))
     with open_film(film) as opened, WorkFolder(tmp_path / "w") as folder:
         redo(opened, folder, settings, [outcome.track.cues[2].id], engines=engines, sheet=False)
     assert painted_faces.shown == 0
-    (asked,) = looks.requests
+    (asked,) = looks.asked
     assert "Ann Lee" in asked.messages[-1].text
     assert records == {p: (tmp_path / "w" / p).read_bytes() for p in records}
 
 
-def test_frames_decided_singly_are_the_same_and_names_in_subtitles_are_offered(
-    film: Path, tmp_path: Path, painted_faces: PaintedFaces
-) -> None:
+def test_frames_decided_singly_are_the_same_and_names_in_subtitles_are_offered(film, tmp_path, painted_faces):
     subtitles = tmp_path / "film.srt"
     subtitles.write_text("1\n00:00:00,100 --> 00:00:00,400\nCY: Where is Bo?\n")
     how = ("cast.rules=paper", "cast.threshold=0.2", "speech.source=auto")
-    run(film, tmp_path / "w", cast_in(tmp_path), *how, subtitles=subtitles)
-    assert "Bo" in [heard["name"] for heard in looks_of(tmp_path / "w")[0]["heard"]]
-    named = [[c["called"] for c in record["characters"]] for record in looks_of(tmp_path / "w")]
+    described(film, tmp_path / "w", cast_in(tmp_path), *how, subtitles=subtitles)
+    assert "Bo" in [heard["name"] for heard in rows(tmp_path / "w", "stage1")[0]["heard"]]
+    named = [[c["called"] for c in record["characters"]] for record in rows(tmp_path / "w", "stage1")]
     assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
-    shown = sum(len(set(s["seconds"])) for r in looks_of(tmp_path / "w") for s in r["shots"])
+    shown = sum(len(set(s["seconds"])) for r in rows(tmp_path / "w", "stage1") for s in r["shots"])
     assert painted_faces.shown <= shown + 2
 
 
