@@ -10,11 +10,11 @@ import pytest
 
 from shotad.core import Abilities, Identity, Reply, Request
 from shotad.evaluation import store as room
-from tests.evaluation.judges.judging import ScriptedEngine, lines_of, quotes
+from tests.evaluation.judges.judging import ScriptedEngine, keys_of, lines_of, quotes
 from tests.evaluation.standins import Words
 
 HERE = "tests.evaluation.cml.script_reader"
-READER, STOPS, MUTE = f"{HERE}:ScriptReader", f"{HERE}:Stops", f"{HERE}:Mute"
+READER, MUTE = f"{HERE}:ScriptReader", f"{HERE}:Mute"
 GEMMA, QWQ = f"{HERE}:Gemma", f"{HERE}:Qwq"
 
 SCRIPT = """<script>
@@ -81,11 +81,8 @@ class ScriptReader(ScriptedEngine):
     abilities = Abilities(batch=2)
 
     def answer(self, request: Request) -> str:
-        assert request.schema is not None
-        keys = list(request.schema["properties"])
-        return json.dumps(
-            {"keywords": self._turn, "analysis": self._analysis}.get(keys[0], self._list)(request)
-        )
+        kinds = {"keywords": self._turn, "analysis": self._analysis}
+        return json.dumps(kinds.get(keys_of(request)[0], self._list)(request))
 
     def _turn(self, request: Request) -> dict[str, Any]:
         (line,) = quotes(request, "Line")
@@ -95,9 +92,7 @@ class ScriptReader(ScriptedEngine):
         }  # fmt: skip
 
     def _list(self, request: Request) -> dict[str, Any]:
-        assert request.schema is not None
-        (key,) = request.schema["properties"]
-        lines = lines_of(request)
+        (key,), lines = keys_of(request), lines_of(request)
         return {
             key: [event(line) for line in lines] if key == "events" else [f"Of {one}" for one in lines[:3]]
         }
@@ -105,12 +100,6 @@ class ScriptReader(ScriptedEngine):
     def _analysis(self, request: Request) -> dict[str, Any]:
         about = lines_of(request) or re.findall(r'"[^"]*"', request.messages[1].text)
         return {"analysis": f"It plays with {about[0]}."}
-
-
-class Stops(ScriptReader):
-    """Its server is gone after the seventh question."""
-
-    gone_after = 7
 
 
 class Mute(ScriptReader):

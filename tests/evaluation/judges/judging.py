@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from shotad.core import Abilities, Config, EngineError, Identity, Interval, Reply, Request, load_config
+from shotad.core import Abilities, Config, Identity, Interval, Reply, Request, load_config
 from shotad.evaluation import Corpus, Item, MetricContext, Store
 
 HERE = "tests.evaluation.judges.judging"
@@ -21,16 +21,26 @@ def quotes(request: Request, *labels: str) -> list[str]:
     return [json.loads(one) for one in found]
 
 
+def quoted_after(label: str, text: str) -> str:
+    """What stands in quotes after a label; empty where it does not."""
+    found = re.search(rf'^{label}: ("(?:[^"\\]|\\.)*")', text, re.MULTILINE)
+    return str(json.loads(found[1])) if found else ""
+
+
+def keys_of(request: Request) -> list[str]:
+    """What an answer is to have."""
+    assert request.schema is not None
+    return list(request.schema["properties"])
+
+
 def words_of(text: str) -> set[str]:
     return set(re.findall(r"[a-z]+", text.lower())) - {"a", "an", "the", "he", "she", "they", "it", "of"}
 
 
 class ScriptedEngine:
-    """Answers by `answer`; ``asked`` are the requests of all engines of this class, in order. Its server is gone
-    once more than ``gone_after`` are asked."""
+    """Answers by `answer`; ``asked`` are the requests of all engines of this class, in order."""
 
     asked: ClassVar[list[Request]]
-    gone_after: ClassVar[int | None] = None
     identity = Identity("scripted", "script", "1")
     abilities = Abilities(batch=4)
 
@@ -42,8 +52,6 @@ class ScriptedEngine:
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         self.asked.extend(requests)
-        if self.gone_after is not None and len(self.asked) > self.gone_after:
-            raise EngineError("The server is gone.")
         return [self.reply(request) for request in requests]
 
     def reply(self, request: Request) -> Reply:
@@ -57,9 +65,8 @@ class WordJudge(ScriptedEngine):
     """Judges by words in common: a stand-in with the manners of a good judge, and none of its wits."""
 
     def answer(self, request: Request) -> str:
-        assert request.schema is not None
-        keys = list(request.schema["properties"])
-        return json.dumps({"score": self._ad, "reason": self._action}.get(keys[0], self._story)(request))
+        kinds = {"score": self._ad, "reason": self._action}
+        return json.dumps(kinds.get(keys_of(request)[0], self._story)(request))
 
     def _ad(self, request: Request) -> dict[str, Any]:
         person, system = map(words_of, quotes(request, "The person's line", "The system's line"))
@@ -68,7 +75,7 @@ class WordJudge(ScriptedEngine):
         return {"score": max(lowest, round(5 * share))}
 
     def _action(self, request: Request) -> dict[str, Any]:
-        if "conveyed" in request.schema["properties"]:  # type: ignore[index]
+        if "conveyed" in keys_of(request):
             (event,) = map(words_of, quotes(request, "The event"))
             heard = set().union(*map(words_of, lines_of(request)))
             share = len(event & heard) / len(event)

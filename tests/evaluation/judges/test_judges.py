@@ -1,18 +1,20 @@
-"""Judges: how they are named, what is asked, what of an answer is read, and what becomes of failures."""
+"""Judges: how they are named, what is asked, what of an answer is read and kept, and what becomes of failures; and
+LLM-AD-Eval, the LLM action metric and story recall by a judge that counts words."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import sys
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import Abilities, EngineError, EvaluationError, Reply, Request
-from shotad.evaluation import Store, make_metric, score
-from shotad.evaluation.metrics import judge
+from shotad.evaluation import Corpus, Item, Result, Store, make_metric, making_actions as making, score
+from shotad.evaluation.metrics import judge, judged
 from shotad.evaluation.metrics.judge import (
     Judge,
     JudgeName,
@@ -23,23 +25,36 @@ from shotad.evaluation.metrics.judge import (
     sentence,
     sentences,
 )
-from shotad.evaluation.metrics.judged import ad_question
 from tests.bad_server import BadServer
-from tests.evaluation.judges.judging import HERE, ScriptedEngine, bench_of, corpus_of, item, said_by
+from tests.evaluation.judges.judging import (
+    HERE,
+    WORDS,
+    ScriptedEngine,
+    WordJudge,
+    bench_of,
+    corpus_of,
+    item,
+    lines_of,
+    quotes,
+    said_by,
+)
+
+
+def named(monkeypatch: pytest.MonkeyPatch, engine: type[ScriptedEngine]) -> str:
+    """The name of a class of engines."""
+    monkeypatch.setattr(sys.modules[HERE], "Anybody", engine, raising=False)
+    return f"{HERE}:Anybody"
 
 
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("fake", JudgeName("fake")),
-        ("openai:gpt-4o-2024-08-06", JudgeName("openai", "gpt-4o-2024-08-06")),
         ("openai:llama3:8b", JudgeName("openai", "llama3:8b")),
         ("openai:m@http://localhost:8000/v1", JudgeName("openai", "m", base_url="http://localhost:8000/v1")),
         ("openai:@https://a.b/v1", JudgeName("openai", base_url="https://a.b/v1")),
         ("llama3:/models/a@b c/x", JudgeName("llama3", "/models/a@b c/x")),
         ("llama3:org/name@main", JudgeName("llama3", "org/name", "main")),
         (" llama3 ", JudgeName("llama3")),
-        ("a.b:Judge", JudgeName("a.b:Judge")),
         ("a.b:Judge:big", JudgeName("a.b:Judge", "big")),
     ],
 )
@@ -55,7 +70,6 @@ def test_names_taken_apart(text: str, name: JudgeName) -> None:
         ("cider@openai:m", "cider asks no engine"),
         ("llm-acton@openai:m", "Did you mean llm-action"),
         ("llm-ad-eval@narrator", "cannot judge"),
-        ("llm-ad-eval@observer", "cannot judge"),
     ],
 )
 def test_what_names_no_judge_is_refused(name: str, why: str) -> None:
@@ -71,9 +85,7 @@ def test_what_names_no_judge_is_refused(name: str, why: str) -> None:
     [
         ("llm-ad-eval", "meta-llama/Meta-Llama-3-8B-Instruct", True),
         ("llm-ad-eval", "llama3:8b", True),
-        ("llm-ad-eval", "meta-llama/Llama-2-7b-chat-hf", True),
         ("llm-ad-eval", "meta-llama/Llama-3.1-8B-Instruct", False),
-        ("llm-ad-eval", "gpt-4o", False),
         ("llm-action", "gpt-4o-2024-08-06", True),
         ("llm-action", "meta-llama/Llama-3.1-70B-Instruct", True),
         ("llm-action", "gpt-4o-mini", False),
@@ -85,28 +97,21 @@ def test_whose_numbers_may_stand_beside_the_papers(metric: str, judge: str, may:
     assert made.comparable is may
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        '{"score": 3}', '  {"score": 3}\n', '{\n  "score": 3\n}', '```json\n{"score": 3}\n```',
-        '```\n{"score": 3}```', '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
-    ],
-)  # fmt: skip
-def test_what_is_read(answer: str) -> None:
-    assert record_in(answer, ["score"]) == {"score": 3}
+def test_what_is_read() -> None:
+    for answer in (
+        '  {"score": 3}\n', '{\n  "score": 3\n}', '```json\n{"score": 3}\n```', '```\n{"score": 3}```',
+        '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
+    ):  # fmt: skip
+        assert record_in(answer, ["score"]) == {"score": 3}, answer
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
         ("", "empty"),
-        ("3", "does not begin"),
         ('Sure! {"score": 3}', "does not begin"),
         ('{"score": 3} because both open a door', "after the JSON object"),
-        ('{"score": 3}{"score": 4}', "after the JSON object"),
-        ('```json\n{"score": 3}\n```\nI hope this helps.', "does not begin"),
         ('{"score": 3', "not valid JSON"),
-        ('{"score": <1 to 5>}', "not valid JSON"),
         ('{"score": NaN}', "NaN is no number"),
         ('{"score": 3, "score": 4}', '"score" stands in the answer twice'),
         ('{"Score": 3}', 'has no "score"'),
@@ -123,21 +128,11 @@ def test_what_is_refused(answer: str, why: str) -> None:
 
 def test_sentences() -> None:
     assert sentence("  Both \n open a door. ", "reason") == "Both open a door."
-    assert sentences(["He sits.", " She stands. "], "events", 2) == ("He sits.", "She stands.")
     twice = ["He sits.", "She stands.", "he  sits."]
     assert sentences(twice, "events", 2) == ("He sits.", "She stands.")
     for value in ("", "…", None, 3, ["He sits."]):
         with pytest.raises(Unreadable, match="reason must be a sentence"):
             sentence(value, "reason")
-    for value, why in (
-        ([], "must be a list"),
-        ("He sits.", "must be a list"),
-        (["He sits.", 3], "each of events"),
-        (["…", "…"], "each of events"),
-        (["A.", "B.", "C."], "2 entries at most, and has 3"),
-    ):
-        with pytest.raises(Unreadable, match=why):
-            sentences(value, "events", 2)
 
 
 @given(st.text() | st.text(alphabet='{}[]":,0123456789 \nscoretrue`\\'))
@@ -151,21 +146,20 @@ REFUSAL = "I'm sorry, but I can't assist with that."
 
 
 def questions(count: int = 1) -> list[Question[int]]:
-    return [ad_question(f"He opens door {n}.", f"Door {n} opens.", 1) for n in range(count)]
+    return [judged.ad_question(f"He opens door {n}.", f"Door {n} opens.", 1) for n in range(count)]
 
 
 @pytest.fixture
-def judge_who(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+def judge_who(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Judge]:
     """Makes a judge of a class of engines."""
 
     def made(engine: type[ScriptedEngine], *assignments: str, store: Store | None = None) -> Judge:
-        monkeypatch.setattr(sys.modules[HERE], "Anybody", engine, raising=False)
-        return Judge(f"{HERE}:Anybody", bench_of(*assignments, store=store))
+        return Judge(named(monkeypatch, engine), bench_of(*assignments, store=store))
 
     return made
 
 
-def test_attempts_are_counted_and_then_it_failed(judge_who, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_attempts_are_counted_and_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch):
     monkeypatch.setattr(judge, "ATTEMPTS", 3)
     engine = said_by('{"score": 9}')
     (answer,) = judge_who(engine).answers(questions())
@@ -173,10 +167,11 @@ def test_attempts_are_counted_and_then_it_failed(judge_who, monkeypatch) -> None
     assert "whole number from 1 to 5, and is 9" in answer.failure
     assert len(engine.asked) == 3
     assert [len(request.messages) for request in engine.asked] == [2, 4, 4], "questions do not grow"
-
-
-def test_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(judge, "ATTEMPTS", 3)
+    # An engine's own error is not asked about again.
+    engine = said_by(Reply("", "error", error="HTTP 500"))
+    (answer,) = judge_who(engine).answers(questions())
+    assert (answer.failure, len(engine.asked)) == ("HTTP 500", 1)
+    # A refusal.
     engine = said_by(REFUSAL, Reply("", "refused"), GOOD)
     (answer,) = judge_who(engine).answers(questions())
     assert answer.value == 4
@@ -185,7 +180,7 @@ def test_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch) -> 
         assert "published film" in request.messages[-1].text
 
 
-def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path):
     path = tmp_path / "cache.sqlite"
     with Store(path) as store:
         engine = said_by(GOOD, "?", "?", GOOD)
@@ -202,7 +197,7 @@ def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path: Path) -> Non
         assert [answer.value for answer in longer.answers(questions(3))] == [2, 2, 2]
 
 
-def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path):
     def gone(request: Request) -> str:
         raise EngineError("The server is gone.")
 
@@ -217,7 +212,7 @@ def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path:
         assert len(engine.asked) == 3
 
 
-def test_the_host_that_is_sent_texts_is_told_once(judge_who) -> None:  # type: ignore[no-untyped-def]
+def test_the_host_that_is_sent_texts_is_told_once(judge_who):
     class Far(said_by(GOOD)):  # type: ignore[misc]
         abilities = Abilities(sends_to="far.example")
 
@@ -238,8 +233,147 @@ def test_which_judge_is_meant_and_no_server_is_an_error() -> None:
             judge_of("llm-action", engines)
     with BadServer() as server:
         url = server.url
-    bench, pair = (
-        bench_of("openai.retries=0", "openai.timeout=2"), corpus_of(item("0", "He opens it.", "It opens.")),
-    )  # fmt: skip
+    pair = corpus_of(item("0", "He opens it.", "It opens."))
     with pytest.raises(EngineError):
-        score(make_metric(f"llm-ad-eval@openai:tiny@{url}", bench), pair, bench)
+        measured(f"llm-ad-eval@openai:tiny@{url}", pair, "openai.retries=0", "openai.timeout=2")
+
+
+# --- metrics
+LINES = (
+    "A giant fat rabbit climbs out of a hole in the ground.", "He stretches, yawns, and then starts walking.",
+    "Then he stops to scratch his bottom.", "Hanna leaps up from the table.", "The kettle boils over.",
+)  # fmt: skip
+ACTIONS = (
+    ("A rabbit climbs out of a hole.",), ("He stretches.", "He yawns.", "He starts walking."),
+    ("He stops.", "He scratches his bottom."), ("She leaps up from the table.",), ("The kettle boils over.",),
+)  # fmt: skip
+
+
+def items(predictions: tuple[str | None, ...] = LINES) -> list[Item]:
+    return [
+        item(str(n), human, predicted, start=float(n), actions=actions)
+        for n, (human, predicted, actions) in enumerate(zip(LINES, predictions, ACTIONS, strict=True))
+    ]
+
+
+def measured(name: str, corpus: Corpus, *assignments: str, store: Store | None = None) -> Result:
+    bench = bench_of(f"measures.judge.engines=[{WORDS}]", *assignments, store=store)
+    return score(make_metric(name, bench), corpus, bench)
+
+
+def test_the_published_codes_scale_begins_at_0() -> None:
+    corpus = corpus_of(item("1", "He opens the door.", "Snow falls on a field."))
+    assert measured("llm-ad-eval", corpus).value == 1.0
+    zero = measured("llm-ad-eval", corpus, "measures.rules=code")
+    assert zero.value == 0.0
+    assert zero.identity["lowest"] == 0
+    scale = WordJudge.asked[-1].messages[1].text
+    assert "0 - they have nothing in common" in scale
+    assert WordJudge.asked[-1].schema["properties"]["score"]["minimum"] == 0  # type: ignore[index]
+
+
+def test_the_mean_is_over_an_ads_actions_first_and_one_without_known_actions_says_nothing() -> None:
+    corpus = corpus_of(
+        item("1", "…", "He sits.", actions=("He sits.", "Snow falls.", "Rain falls.")),
+        item("2", "…", "Snow falls.", actions=("Snow falls.",)),
+        item("3", "A sign.", "He sits."),
+        item("4", "A sign.", None),
+        item("5", "A sign.", "He sits.", actions=()),
+    )
+    result = measured("llm-action", corpus)
+    assert [row.sums for row in result.rows] == [(1.0, 1.0), (3.0, 1.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]
+    assert [row.value for row in result.rows] == [1.0, 3.0, None, None, None]
+    assert (result.value, result.scored, result.failed) == (2.0, 2, 0)
+    assert [one["score"] for one in result.rows[0].notes["actions"]] == [3, 0, 0]
+    assert result.rows[0].notes["actions"][0] == {"action": "He sits.", "score": 3, "reason": "3 of 3."}
+
+
+def test_a_judges_failure_counts_as_0_and_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = named(monkeypatch, said_by(json.dumps({"score": 5}), "no", "no", json.dumps({"score": 3})))
+    result = measured(f"llm-ad-eval@{name}", corpus_of(*items((*LINES[:2], None, *LINES[3:]))))
+    assert [row.sums for row in result.rows] == [(5, 1), (0, 1), (0, 1), (3, 1), (3, 1)]
+    assert (result.value, result.failed) == (11 / 5, 2)
+    assert [row.failure.startswith("judge: The answer does not begin") for row in result.rows].index(
+        True
+    ) == 1
+    # One failed action of several counts as 0, and is asked about again alone.
+    yes = '{"reason": "Same.", "score": 3}'
+    name, store = named(monkeypatch, said_by(yes, "no", "no", yes)), Store()
+    actions = ("He sits.", "He eats.", "He sleeps.")
+    corpus = corpus_of(item("1", "…", "He sits and eats and sleeps.", actions=actions))
+    (row,) = measured(f"llm-action@{name}", corpus, store=store).rows
+    assert row.sums == (2.0, 1.0)
+    assert row.failure.startswith("judge: 1 of 3 answers: ")
+    assert measured(f"llm-action@{name}", corpus, store=store).rows[0].sums == (3.0, 1.0)
+
+
+STORY = (
+    "Ada hides the letter under the floor.", "The guard kicks the door open.", "He searches the room.",
+    "He finds nothing and leaves.", "Ada burns the letter.",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _short_passages() -> Iterator[None]:
+    """So that a story of five lines has two."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judged, "STORY_LINES", 3)
+        yield
+
+
+def recalled(told: Sequence[str | None], judge: str = WORDS) -> Result:
+    """Of these lines, of as many of the story."""
+    pairs = enumerate(zip(STORY, told, strict=False))
+    lines = [item(str(n), one, other, start=10.0 * n) for n, (one, other) in pairs]
+    return measured(f"story-recall@{judge}", corpus_of(*lines))
+
+
+def test_lines_may_tell_it_at_another_place_of_the_passage() -> None:
+    assert recalled([STORY[n] for n in (2, 0, 1, 4, 3)]).value == pytest.approx(100.0)
+    moved = recalled([STORY[n] for n in (3, 4, 2, 0, 1)]).value
+    assert moved is not None
+    assert moved < 50, "what is told in another passage is told too late"
+
+
+def test_a_verdict_or_list_of_events_that_cannot_be_read_counts_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = json.dumps({"events": ["Ada hides a letter.", "The guard comes."]})
+    verdict = '{"reason": "Said.", "conveyed": "%s"}'
+    judge = named(monkeypatch, said_by(events, verdict % "yes", verdict % "surely"))
+    result = recalled(STORY[:2], judge)
+    assert result.value == pytest.approx(50.0)
+    assert all(row.failure.startswith("judge: 1 of 2 answers: ") for row in result.rows)
+    assert [one["conveyed"] for one in result.rows[0].notes["events"]] == ["yes", ""]
+    for wrong in ([], ["…"], "He sits.", [f"Event {n}." for n in range(7)]):
+        result = recalled(STORY[:3], named(monkeypatch, said_by(json.dumps({"events": wrong}))))
+        assert (result.value, result.failed) == (0.0, 3), wrong
+
+
+def test_what_the_judge_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = said_by('{"events": ["Ada hides a letter."]}', '{"reason": "Said.", "conveyed": "yes"}')
+    recalled(("She hides it.", None, "A “guard” looks."), named(monkeypatch, engine))
+    first, second = engine.asked
+    assert lines_of(first) == list(STORY[:3])
+    assert "at most 6" in first.messages[1].text
+    assert lines_of(second) == ["She hides it.", "A “guard” looks."]
+    assert quotes(second, "The event") == ["Ada hides a letter."]
+    assert first.sampling.max_tokens >= 48 * 6
+
+
+ODD = 'He says "$5 {now}\\" \n\n— and… 100 % ☃'
+QUESTIONS: dict[str, Question[Any]] = {
+    "ad": judged.ad_question(ODD, ODD, 0), "action": judged.action_question(ODD, ODD),
+    "events": judged.events_question([ODD, ODD]), "conveyed": judged.conveyed_question(ODD, [ODD, ODD]),
+    "names": making.names_question(ODD), "split": making.split_question(ODD),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_any_text_is_quoted_whole_on_one_line_and_the_form_of_an_answer_is_no_answer(name: str) -> None:
+    question = QUESTIONS[name]
+    text = question.messages[1].text
+    assert json.dumps(" ".join(ODD.split()), ensure_ascii=False) in text
+    assert "$" not in text.replace("$5", "")
+    # Weak models copy the form.
+    assert question.template in text
+    with pytest.raises(Unreadable):
+        question.read(question.template)

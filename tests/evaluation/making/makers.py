@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 
 from shotad.core import Abilities, Identity, Reply, Request
-from tests.evaluation.judges.judging import ScriptedEngine
+from tests.evaluation.judges.judging import ScriptedEngine, keys_of, quotes
 
 MAKER = "tests.evaluation.making.makers:Rote"
 NAMES = {"Ada": "She", "Bo": "he", "The guard": "He"}
 
 
 def text_of(request: Request) -> str:
-    """The text that a question is about: the last one in it."""
-    found = re.findall(r'^Text: ("(?:[^"\\]|\\.)*")$', request.messages[1].text, re.MULTILINE)
-    return str(json.loads(found[-1]))
+    """The text that a question is about."""
+    (found,) = quotes(request, "Text")
+    return found
 
 
 def is_first(request: Request) -> bool:
-    assert request.schema is not None
-    return "text" in request.schema["properties"]
+    return "text" in keys_of(request)
 
 
 class Rote(ScriptedEngine):
@@ -41,20 +39,12 @@ class Rote(ScriptedEngine):
         return Reply(json.dumps({"actions": actions}))
 
 
-class Stops(Rote):
-    """Its server is gone after the fifth question."""
-
-    gone_after = 5
-
-
 class Parrot(Rote):
     """Gives examples of the prompt back, as weak models do."""
 
     def reply(self, request: Request) -> Reply:
+        if is_first(request) and "snow" in text_of(request):
+            return super().reply(request)
         if is_first(request):
-            return (
-                super().reply(request)
-                if "snow" in text_of(request)
-                else Reply('{"text": "She hands him a wrench."}')
-            )
+            return Reply('{"text": "She hands him a wrench."}')
         return Reply('{"actions": ["She kicks off her boots.", "She drops onto the bed.", "She groans."]}')

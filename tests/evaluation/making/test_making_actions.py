@@ -9,17 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import DatasetError, EngineError
-from shotad.evaluation import Store, ads_of, make_actions, write_actions
+from shotad.core import DatasetError
+from shotad.evaluation import ads_of, make_actions, write_actions
 from shotad.evaluation.datasets.dataset import ActionFile, read_actions
-from shotad.evaluation.making_actions import (
-    AdText,
-    MadeActions,
-    names_question,
-    split_question,
-)
+from shotad.evaluation.making_actions import AdText, MadeActions, names_question, split_question
 from shotad.evaluation.metrics.judge import Unreadable
-from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.evaluation.datasets.datasetfiles import cmd_ad
 from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
@@ -29,13 +23,13 @@ TEXTS = (AGAIN, "The guard sits.", "", AGAIN, "Rain falls.")
 ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
 
 
-def made_by(name: str = MAKER, store: Store | None = None, *assignments: str) -> MadeActions:
-    return make_actions(ADS, name, bench_of(*assignments, store=store))
+def made_by_rote() -> MadeActions:
+    return make_actions(ADS, MAKER, bench_of())
 
 
 def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
     Rote.asked.clear()
-    made = made_by()
+    made = made_by_rote()
     assert [one.without_names for one in made.ads] == [
         "She opens the door and sees he.", "He sits.", "", "She opens the door and sees he.", "Rain falls.",
     ]  # fmt: skip
@@ -60,34 +54,17 @@ def test_examples_given_back_are_no_answers() -> None:
     assert len(Parrot.asked) == 5, "each that failed is asked about twice"
 
 
-@pytest.mark.parametrize(
-    ("text", "answer_"),
-    [
+def test_what_may_be_left_of_a_text() -> None:
+    for text, said in (
         ("Mrs. Oduya hands the plumber a wrench.", "She hands him a wrench."),
-        ("Ann, Ben and Cy leave.", "They leave."),
-        ("Dr. Brandt's Jaguar stops.", "Her Jaguar stops."),
-        ("Ada.", "She."),
+        ("Ann, Ben and Cy leave.", "They leave."), ("Dr. Brandt's Jaguar stops.", "Her Jaguar stops."),
         ("Snow falls.", "Snow falls."),
-    ],
-)
-def test_what_may_be_left_of_a_text(text: str, answer_: str) -> None:
-    assert names_question(text).read(json.dumps({"text": answer_})) == answer_
-
-
-@pytest.mark.parametrize(
-    ("text", "answer_"),
-    [
-        ("Snow falls.",
-         "Here is the sentence with all character information replaced, as you asked: Snow falls."),
-        ("Ada opens a door.", "He looks at the clock on the wall."),
-        ("Ada opens a door.", ""),
-        ("Ada opens a door.", "…"),
-        ("Ada opens a door.", None),
-    ],
-)  # fmt: skip
-def test_what_is_no_rewritten_text(text: str, answer_: object) -> None:
-    with pytest.raises(Unreadable):
-        names_question(text).read(json.dumps({"text": answer_}))
+    ):  # fmt: skip
+        assert names_question(text).read(json.dumps({"text": said})) == said
+    long = "Here is the sentence with all character information replaced, as you asked: Ada opens a door."
+    for wrong in (long, "He looks at the clock on the wall.", "", "…", None):
+        with pytest.raises(Unreadable):
+            names_question("Ada opens a door.").read(json.dumps({"text": wrong}))
 
 
 def test_what_may_be_made_of_a_text() -> None:
@@ -100,7 +77,7 @@ def test_what_may_be_made_of_a_text() -> None:
 
 
 def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
-    made = made_by()
+    made = made_by_rote()
     paths = write_actions(made, tmp_path / "out" / "gt_action.csv")
     assert [path.name for path in paths] == ["gt_action.csv", "gt_action.about.json"]
     rows = list(csv.DictReader(io.StringIO(paths[0].read_text(encoding="utf-8"))))
@@ -120,9 +97,8 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
 
 def test_rules_say_that_no_engine_made_it() -> None:
     pytest.importorskip("spacy")
-    made = make_actions(
-        (AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")), "rules", bench_of()
-    )
+    ads = AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")
+    made = make_actions(ads, "rules", bench_of())
     assert made.made_by == "rules by en_core_web_sm, no engine"
     first, second = made.ads
     assert first.actions is not None
@@ -133,69 +109,29 @@ def test_rules_say_that_no_engine_made_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "body"),
+    "body",
     [
-        ("a.csv", 'id,text,film\n7,"He sits, tired.",tt1\nx,Rain falls.,\n'),
-        ("a.jsonl",
-         '{"id": 7, "text": "He sits, tired.", "film": "tt1"}\n{"id": "x", "text": "Rain falls."}\n'),
-        ("b.csv", 'anno_idx,imdbid,text_gt\n7,tt1,"He sits, tired."\nx,,Rain falls.\n'),
+        'id,text,film\n7,"He sits, tired.",tt1\nx,Rain falls.,\n',
+        '{"id": 7, "text": "He sits, tired.", "film": "tt1"}\n{"id": "x", "text": "Rain falls."}\n',
+        'anno_idx,imdbid,text_gt\n7,tt1,"He sits, tired."\nx,,Rain falls.\n',
     ],
-)  # fmt: skip
-def test_plain_files_are_read(tmp_path: Path, name: str, body: str) -> None:
-    (tmp_path / name).write_text(body, encoding="utf-8")
+)
+def test_plain_files_are_read(tmp_path: Path, body: str) -> None:
+    (tmp_path / "a.csv").write_text(body, encoding="utf-8")
     told = (AdText("7", "tt1", "He sits, tired."), AdText("x", "", "Rain falls."))
-    assert ads_of(str(tmp_path / name)) == told
+    assert ads_of(str(tmp_path / "a.csv")) == told
 
 
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
+def test_files_that_are_refused_and_a_dataset_needs_its_folder(tmp_path: Path) -> None:
+    for body, why in (
         ("id,words\n1,He sits.\n", "has no text_gt or text"),
         ("id,text\n1,He sits.\n1,He stands.\n", "several times: 1"),
         ("id,text\n,He sits.\n", "id is empty"),
-        ("", "is empty"),
-    ],
-)
-def test_files_that_are_refused(tmp_path: Path, body: str, why: str) -> None:
-    (tmp_path / "a.csv").write_text(body, encoding="utf-8")
-    with pytest.raises(DatasetError, match=why):
-        ads_of(str(tmp_path / "a.csv"))
-
-
-def test_a_dataset_needs_its_folder(tmp_path: Path) -> None:
+    ):
+        (tmp_path / "a.csv").write_text(body, encoding="utf-8")
+        with pytest.raises(DatasetError, match=why):
+            ads_of(str(tmp_path / "a.csv"))
     found = ads_of("cmd-ad", cmd_ad(tmp_path))
     assert found[0] == AdText("0", "tt01", "Ann opens the door.")
     with pytest.raises(DatasetError, match="is no file"):
         ads_of("cmd-ad")
-
-
-def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    with Store(tmp_path / "a.sqlite") as store:
-        with pytest.raises(EngineError, match="gone"):
-            made_by("tests.evaluation.making.makers:Stops", store)
-        Rote.asked.clear()
-        made = made_by(store=store)
-        assert len(Rote.asked) == 6 - 3, "what was answered in one call with what stopped is asked again"
-        Rote.asked.clear()
-        assert made_by(store=store) == made
-        assert not Rote.asked
-
-
-def test_a_server_that_misbehaves() -> None:
-    def script(seen: Seen) -> Act:
-        asked = seen.body["messages"][1]["content"].rpartition("Text: ")[2]
-        if "guard" in asked:
-            return answer("Sure! Here you go: He sits.")
-        if "Rain" in asked:
-            return status(500)
-        if '"text"' in asked:
-            return answer('{"text": "She opens the door and sees him."}')
-        return answer('```json\n{"actions": ["She opens the door.", "She sees him."]}\n```')
-
-    with BadServer(script) as server:
-        settings = ("openai.retries=1", "openai.longest_pause=0.01")
-        made = made_by(f"openai:m@{server.url}", None, *settings)
-    assert made.ads[0].actions == ("She opens the door.", "She sees him.")
-    assert [name for name, _ in made.failed] == ["1", "2", "4"]
-    assert "does not begin with the JSON object" in made.failed[0][1]
-    assert "500" in made.failed[2][1]

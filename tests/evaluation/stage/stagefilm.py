@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from shotad.core import Reply, Request
-from tests.evaluation.judges.judging import ScriptedEngine
+from shotad.core import Request
+from tests.evaluation.judges.judging import ScriptedEngine, keys_of, quoted_after
 
 HERE = "tests.evaluation.stage.stagefilm"
 
@@ -24,66 +24,46 @@ TITLES = ("1、EXT. WELL - DAY", "2、EXT. RIVER - DAY", "3、EXT. ROOF - NIGHT"
 
 def node(name: str, scene: int, development: str) -> dict[str, Any]:
     return {
-        "timeline_node_id": name, "scene_id": str(scene), "scene_order": scene,
-        "scene_title": TITLES[scene - 1], "importance": "core", "role_in_context": "foreground",
+        "timeline_node_id": name, "scene_id": str(scene), "scene_title": TITLES[scene - 1],
         "salient_development": development, "goal_state": None, "resulting_state": "It stays so.",
-        "unresolved_issue": "", "evidence_quotes": [],
     }  # fmt: skip
 
 
 def arc(name: str, title: str, nodes: list[str], end: str) -> dict[str, Any]:
     return {
-        "arc_id": name, "character_name": "Ann", "title": title, "arc_focus": "goal",
-        "linked_timeline_node_ids": nodes, "arc_summary": f"{title} from first to last.",
-        "start_state": "Nothing.", "end_state": end, "unresolved_issue": None,
+        "arc_id": name, "character_name": "Ann", "title": title, "linked_timeline_node_ids": nodes,
+        "arc_summary": f"{title} from first to last.", "end_state": end, "unresolved_issue": None,
     }  # fmt: skip
 
 
 def turn(asked: str, sources: list[str], history: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     key = "dialogue_history" if history is None else "dialogue_history_template"
-    return {
-        "question_id": "q",
-        "input": {key: history or [], "current_user_turn": asked},
-        "reference": {
-            "source_memory_ids": sources,
-            "source_relation_ids": [],
-            "supporting_facts": ["The key lay by the well."],
-            "contradicting_facts": ["The key lay in the river."],
-            "knowledge_boundary": {"allowed": ["The key."], "forbidden": ["The dance."]},
-            "expected_stance": None,
-            "cross_turn_constraints": ["Stay with it."],
-        },
-    }
+    known = {
+        "source_memory_ids": sources, "supporting_facts": ["The key lay by the well."],
+        "contradicting_facts": ["The key lay in the river."], "cross_turn_constraints": ["Stay with it."],
+        "knowledge_boundary": {"allowed": ["The key."], "forbidden": ["The dance."]},
+    }  # fmt: skip
+    return {"input": {key: history or [], "current_user_turn": asked}, "reference": known}
 
 
-MEMORIES = {
-    "r001": "I found a key by the well.", "r002": "I dropped it into the river.",
-    "r003": "We danced on the roof.", "r004": "Bob laughed at me.", "r005": "My mother called.",
-    "r006": "The rain stopped.",
-}  # fmt: skip
+MEMORIES = (
+    "I found a key by the well.", "I dropped it into the river.", "We danced on the roof.", "Bob laughed at me.",
+    "My mother called.", "The rain stopped.",
+)  # fmt: skip
+"""Those of Ann: r001 and so on, of the three scenes, the last of all that follow."""
 RIVER, WELL = "Where did it fall, into the river?", "What lay by the well?"
 
 
-def memory(name: str, text: str) -> dict[str, Any]:
-    order = int(name[1:])
+def role(name: str, memories: Sequence[str] = ()) -> dict[str, Any]:
+    persona = {"traits": ["brave"], "speaking_style": ["short"], "constraints": ["Never lies."]}
+    kept = [
+        {"memory_id": f"r{n:03}", "scene_id": str(min(n, 3)), "scene_order": n, "memory_text": text}
+        for n, text in enumerate(memories, 1)
+    ]
     return {
-        "memory_id": name, "scene_id": str(min(order, 3)), "scene_order": order, "memory_text": text,
-        "grounded_facts": [], "tags": ["a_tag"],
-    }  # fmt: skip
-
-
-def role(name: str, memories: dict[str, str]) -> dict[str, Any]:
-    return {
-        "character_name": name,
-        "aliases": [],
-        "persona_card": {
-            "traits": ["brave"], "speaking_style": ["short"], "constraints": ["Never lies."],
-            "dialogue_exemplars": ["Whose is this?"],
-        },
-        "relations": [
-            {"relation_id": "x", "target_character": "Bob", "relation": "friend", "relation_summary": ""}
-        ],
-        "memories": [memory(*one) for one in memories.items()],
+        "character_name": name, "persona_card": {**persona, "dialogue_exemplars": ["Whose is this?"]},
+        "relations": [{"target_character": "Bob", "relation": "friend"}],
+        "memories": [memory | {"grounded_facts": [], "tags": ["a_tag"]} for memory in kept],
     }  # fmt: skip
 
 
@@ -103,55 +83,40 @@ QUESTIONS = (
 def files() -> dict[str, Any]:
     """Of one film, what each JSON file holds, by its name."""
     ann = [
-        node("n1", 1, "Ann finds the key."), node("n2", 2, "Ann loses the key."),
+        node("n1", 1, "Ann finds the key."),
+        node("n2", 2, "Ann loses the key."),
         node("n3", 3, "Ann forgives Bob."),
-    ]  # fmt: skip
-    ref = {"asset_file": "task_3_role_assets.json", "character_name": "Ann"}
-    talk = [
-        turn(WELL, ["r001"], []) | {"turn_index": 1},
-        turn(RIVER, ["r002", "r006"], said(1, WELL)) | {"turn_index": 2},
-        turn("And then?", [], said(1, WELL) + said(2, RIVER)) | {"turn_index": 3},
     ]
+    bob = [node("n4", 2, "Bob loses patience.")]
+    ref = {"role_asset_ref": {"asset_file": "task_3_role_assets.json", "character_name": "Ann"}}
+    talk = [
+        turn(WELL, ["r001"], []), turn(RIVER, ["r002", "r006"], said(1, WELL)),
+        turn("And then?", [], said(1, WELL) + said(2, RIVER)),
+    ]  # fmt: skip
+    single = [turn(WELL, ["r001"]), turn("Who called?", ["r003"])]
     return {
         "script": [
             {"_id": n, "title": title, "subtitle": "", "content": text}
             for n, (title, text) in enumerate(zip(TITLES, CONTENTS, strict=True), 1)
         ],
         "task_1_character_timelines": {
-            "movie_id": "film",
             "language": "en",
             "focal_character_timelines": [
-                {
-                    "character_name": "Ann", "aliases": ["Annie"], "timeline_summary": "",
-                    "timeline_nodes": ann,
-                },
-                {
-                    "character_name": "Bob", "aliases": [], "timeline_summary": "",
-                    "timeline_nodes": [node("n4", 2, "Bob loses patience.")],
-                },
+                {"character_name": "Ann", "aliases": ["Annie"], "timeline_nodes": ann},
+                {"character_name": "Bob", "aliases": [], "timeline_nodes": bob},
             ],
         },
         "task_1_cross_scene_arcs": {
             "cross_scene_arcs": [
-                arc("a1", "The key", ["n1", "n2"], "It is gone."),
-                arc("a2", "The friend", ["n2", "n3"], "They dance."),
+                arc("a1", "The key", ["n1", "n2"], "It is gone."), arc("a2", "The friend", ["n2", "n3"], "They dance."),
             ]
         },
-        "task_3_role_assets": {"roles": [role("Ann", MEMORIES), role("Bob", {})]},
+        "task_3_role_assets": {"roles": [role("Ann", MEMORIES), role("Bob")]},
         "task_3_in_script_character_role_play_single_turn": {
-            "instances": [
-                {"instance_id": "s1", "character": "Ann", "role_asset_ref": ref} | turn(WELL, ["r001"]),
-                {"instance_id": "s2", "character": "Ann", "role_asset_ref": ref}
-                | turn("Who called?", ["r003"]),
-            ]
+            "instances": [{"instance_id": f"s{n}", **ref, **one} for n, one in enumerate(single, 1)]
         },
         "task_3_in_script_character_role_play_multi_turn": {
-            "episodes": [
-                {
-                    "episode_id": "m1", "character": "Ann", "role_asset_ref": ref, "episode_theme": "",
-                    "turns": talk,
-                }
-            ]
+            "episodes": [{"episode_id": "m1", **ref, "turns": talk}]
         },
     }  # fmt: skip
 
@@ -169,17 +134,6 @@ def write_film(folder: Path, content: dict[str, Any] | None = None) -> Path:
     return folder
 
 
-def told(request: Request, label: str) -> str:
-    """What stands in quotes after a label; empty where it does not."""
-    found = re.search(rf'^{label}: ("(?:[^"\\]|\\.)*")', request.messages[1].text, re.MULTILINE)
-    return str(json.loads(found[1])) if found else ""
-
-
-def keys(request: Request) -> list[str]:
-    assert request.schema is not None
-    return list(request.schema["properties"])
-
-
 class Model(ScriptedEngine):
     """Writes Ann's timeline, half of it wrong, and none of Bob's; knows the key two times in five; says what
     it remembers first."""
@@ -189,18 +143,18 @@ class Model(ScriptedEngine):
     def answer(self, request: Request) -> str:
         empty = {"goal": "", "result": "", "unresolved": ""}
         text = request.messages[1].text
-        if keys(request) == ["nodes"]:
-            if told(request, "The character") == "Bob":
+        if keys_of(request) == ["nodes"]:
+            if quoted_after("The character", text) == "Bob":
                 return "Who is Bob?"
             nodes = [
                 {"scene": "2", "development": "Ann flies to Mars."} | empty,
                 {"scene": "1", "development": "Ann finds the key."} | empty,
             ]
             return json.dumps({"nodes": nodes})
-        if keys(request) == ["arcs"]:
+        if keys_of(request) == ["arcs"]:
             made = {"title": "The key", "nodes": ["1", "2"], "summary": "The key from first to last."}
             return json.dumps({"arcs": [made | {"start": "", "end": "It is on Mars.", "unresolved": ""}]})
-        question = told(request, "The question")
+        question = quoted_after("The question", text)
         if question:
             self.tries[text] += 1
             right = {row[1]: row[2] for row in QUESTIONS}[question]
@@ -216,21 +170,21 @@ class Grader(ScriptedEngine):
 
     def answer(self, request: Request) -> str:
         text = request.messages[1].text
-        if keys(request) == ["answer"]:
+        if keys_of(request) == ["answer"]:
             return "Not I."
-        if keys(request) == ["facts"]:
+        if keys_of(request) == ["facts"]:
             return json.dumps({"facts": re.findall(r'what happens: "([^"]*)"', text)})
-        if keys(request) == ["why", "right"]:
-            agree = told(request, "The right answer") == told(request, "The given answer")
+        if keys_of(request) == ["why", "right"]:
+            agree = quoted_after("The right answer", text) == quoted_after("The given answer", text)
             return json.dumps({"why": "So it is.", "right": "yes" if agree else "no"})
-        if keys(request) == ["reason", "score"]:
+        if keys_of(request) == ["reason", "score"]:
             return json.dumps({"reason": "So it is.", "score": self._score(text)})
         return json.dumps({"reason": "So it is.", "verdict": "yes" if self._agrees(request) else "no"})
 
     def _agrees(self, request: Request) -> bool:
         text = request.messages[1].text
-        if told(request, "The fact"):
-            return f'what happens: "{told(request, "The fact")}"' in text
+        if quoted_after("The fact", text):
+            return f'what happens: "{quoted_after("The fact", text)}"' in text
         if "Can the second come after" in text:
             return "Mars" not in text
         found = re.findall(r'Title: ("[^"]*")|It ends with: ("[^"]*")', text)
@@ -244,13 +198,4 @@ class Grader(ScriptedEngine):
         return 1 if "Judge the memories" in text and not any("well" in one for one in answers) else 5
 
 
-class Dying(Model):
-    """Stops the run after some answers."""
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        if len(self.asked) + len(requests) > 6:
-            raise KeyboardInterrupt
-        return super().generate(requests)
-
-
-MODEL, GRADER, DYING = (f"{HERE}:{kind.__name__}" for kind in (Model, Grader, Dying))
+MODEL, GRADER = f"{HERE}:Model", f"{HERE}:Grader"

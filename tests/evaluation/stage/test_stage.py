@@ -12,7 +12,6 @@ from shotad.evaluation import (
     Bm25,
     StageFilm,
     StageRun,
-    Store,
     check_stage,
     check_stage_text,
     evaluate_questions,
@@ -20,30 +19,17 @@ from shotad.evaluation import (
     evaluate_timelines,
     read_stage,
 )
+from tests.evaluation.cml.script_reader import use_word_vectors
 from tests.evaluation.judges.judging import bench_of
-from tests.evaluation.stage.stagefilm import (
-    DYING,
-    GRADER,
-    MODEL,
-    Dying,
-    Grader,
-    Model,
-    files,
-    said,
-    write_film,
-)
-from tests.evaluation.standins import Words
+from tests.evaluation.stage.stagefilm import GRADER, MODEL, QUESTIONS, Grader, Model, files, said, write_film
 
 
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (Model, Grader, Dying):
+    for kind in (Model, Grader):
         kind.asked.clear()
     Model.tries.clear()
-    here = "shotad.evaluation.store"
-    monkeypatch.setattr(f"{here}.check_installed", lambda: None)
-    monkeypatch.setattr(f"{here}.make_embedder", lambda *_, **__: Words())
-    monkeypatch.setattr(f"{here}.embedding_model", lambda name, *_: {"model": name, "revision": "1"})
+    use_word_vectors(monkeypatch)
 
 
 @pytest.fixture
@@ -79,15 +65,9 @@ def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
 
 def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
     run = evaluate_questions(films, MODEL, bench_of(), judge=GRADER, memory=("bm25", "none"), top=1)
-    assert figures(run) == pytest.approx(
-        {
-            "bm25: pass@5": 50, "bm25: average accuracy": 20,
-            "bm25: average accuracy, Role-Relation Continuity": 0,
-            "bm25: average accuracy, Scene Grounding": 40, "none: pass@5": 0, "none: average accuracy": 0,
-            "none: average accuracy, Role-Relation Continuity": 0,
-            "none: average accuracy, Scene Grounding": 0,
-        }
-    )  # fmt: skip
+    kinds = ("pass@5", "average accuracy", *(f"average accuracy, {kind}" for *_, kind in QUESTIONS))
+    wanted = {f"bm25: {name}": value for name, value in zip(kinds, (50, 20, 40, 0), strict=True)}
+    assert figures(run) == pytest.approx({**wanted, **{f"none: {name}": 0 for name in kinds}})
     assert [one["scenes"] for one in run.items] == [["1"], ["3"], [], []]
     assert run.items[0]["right"] == [True, True, False, False, False]
     tries = Model.asked[:5]
@@ -100,36 +80,22 @@ def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
 def test_role_play_by_what_is_remembered(films: tuple[StageFilm, ...]) -> None:
     run = evaluate_role_play(films, MODEL, bench_of(), judge=GRADER, memory=("bm25", "none", "dense"), top=2)
     found = figures(run)
-
-    def of(kind: str) -> dict[str, float | None]:
-        return {
-            name.partition(": ")[2]: value
-            for name, value in found.items()
-            if name.startswith(f"{kind}, bm25")
-        }
-
-    assert of("single-turn") == pytest.approx(
-        {
-            "character fidelity": 5,
-            "response naturalness": 5,
+    wanted = {
+        "single-turn": {
+            "character fidelity": 5, "response naturalness": 5,
             "memory faithfulness": 3,  # 5 for the well, 1 for the mother's call
-            "boundary compliance": 5,
-            "support hit": 50,
-            "support recall": 50,
-        }
-    )
-    assert of("multi-turn") == pytest.approx(
-        {
-            "character fidelity": 5,
-            "response naturalness": 5,
-            "memory faithfulness": 5,
-            "boundary compliance": 5,
-            "cross-turn consistency": 5,
-            "follow-up compatibility": 2,
-            "support hit": 100,  # of two questions that have sources
-            "support recall": 75,
-        }
-    )
+            "boundary compliance": 5, "support hit": 50, "support recall": 50,
+        },
+        "multi-turn": {
+            "character fidelity": 5, "response naturalness": 5, "memory faithfulness": 5, "boundary compliance": 5,
+            "cross-turn consistency": 5, "follow-up compatibility": 2,
+            "support hit": 100, "support recall": 75,  # of two questions that have sources
+        },
+    }  # fmt: skip
+    for kind, values in wanted.items():
+        start = f"{kind}, bm25: "
+        got = {name.removeprefix(start): value for name, value in found.items() if name.startswith(start)}
+        assert got == pytest.approx(values)
     assert found["single-turn, none: memory faithfulness"] == 1
     assert found["single-turn, none: support hit"] == 0
     assert found["single-turn, dense: support hit"] is not None
@@ -170,18 +136,6 @@ def test_an_interview_without_an_answer_has_no_points(films: tuple[StageFilm, ..
     assert figures(run)["gold-fact recall"] == 0
     assert run.results[0].sums[1] == 16  # eight each that might have been
     assert run.items[0]["figures"]["transition coherence"][2].startswith("judge: ")
-
-
-def test_a_run_that_was_stopped_goes_on(films: tuple[StageFilm, ...], tmp_path: Path) -> None:
-    with Store(tmp_path / "kept.sqlite") as store, pytest.raises(KeyboardInterrupt):
-        evaluate_questions(films, DYING, bench_of(store=store), judge=GRADER)
-    assert len(Dying.asked) == 4
-    with Store(tmp_path / "kept.sqlite") as store:
-        evaluate_questions(films, MODEL, bench_of(store=store), judge=GRADER)
-        assert len(Model.asked) == 10 - 4
-        judged = len(Grader.asked)
-        evaluate_questions(films, MODEL, bench_of(store=store), judge=GRADER)
-        assert (len(Model.asked), len(Grader.asked)) == (6, judged)
 
 
 def test_bm25_by_hand() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from shotad.core import Abilities, Identity, Request
-from tests.evaluation.judges.judging import ScriptedEngine
+from tests.evaluation.judges.judging import ScriptedEngine, keys_of, quoted_after
 
 HERE = "tests.evaluation.steps.stepjudges"
 GOOD = {
@@ -20,11 +19,6 @@ GOOD = {
 """The one good way to each goal that these judges know. For any other the first list they are shown is good."""
 
 
-def quoted_after(label: str, text: str) -> str:
-    found = re.search(rf'^{label}: ("(?:[^"\\]|\\.)*")$', text, re.MULTILINE)
-    return str(json.loads(found[1])) if found else ""
-
-
 def steps_after(head: str, text: str) -> tuple[str, ...]:
     """The numbered list that stands below a line."""
     _, _, below = text.partition(f"{head}\n")
@@ -32,18 +26,8 @@ def steps_after(head: str, text: str) -> tuple[str, ...]:
     return tuple(json.loads(line.partition(". ")[2]) for line in lines)
 
 
-def keys_of(request: Request) -> list[str]:
-    assert request.schema is not None
-    return list(request.schema["properties"])
-
-
 def judged_steps(request: Request) -> tuple[str, ...]:
     return steps_after("The steps to be judged:", request.messages[1].text)
-
-
-def in_order(steps: Sequence[str], good: Sequence[str]) -> bool:
-    places = [good.index(step) for step in dict.fromkeys(steps) if step in good]
-    return places == sorted(places)
 
 
 class Careful(ScriptedEngine):
@@ -70,7 +54,8 @@ class Careful(ScriptedEngine):
         return (*steps[:-1], "Add milk." if "the condition of the task is broken" in text else "Go home.")
 
     def said(self, goal: str, steps: Sequence[str]) -> dict[str, Any]:
-        good = GOOD.get(goal, self.known(goal, steps))
+        good = GOOD.get(goal, tuple(sorted(set(steps))))
+        places = [good.index(step) for step in dict.fromkeys(steps) if step in good]
         truth = {
             "missing": bool(set(good) - set(steps)),
             "redundant": bool(set(steps) - set(good)),
@@ -78,18 +63,13 @@ class Careful(ScriptedEngine):
             "executable": not any("moon" in step for step in steps),
             "constraint": not any("milk" in step or "camera" in step for step in steps),
             "goal": good[-1] in steps,
-            "order": in_order(steps, good),
+            "order": places == sorted(places),
         }
         return {"reason": "I looked.", **{key: "yes" if value else "no" for key, value in truth.items()}}
-
-    def known(self, goal: str, steps: Sequence[str]) -> Sequence[str]:
-        return tuple(sorted(set(steps)))
 
 
 class Harsh(Careful):
     """Finds every fault in everything."""
-
-    identity = Identity("harsh", "h1", "1")
 
     def said(self, goal: str, steps: Sequence[str]) -> dict[str, Any]:
         bad = dict.fromkeys(("missing", "redundant", "duplicate"), "yes")
@@ -99,8 +79,6 @@ class Harsh(Careful):
 class Mute(Careful):
     """Says nothing of the order, the goal and the condition that can be read."""
 
-    identity = Identity("mute", "m1", "1")
-
     def answer(self, request: Request) -> str:
         return "Hm." if "order" in keys_of(request) else super().answer(request)
 
@@ -108,31 +86,13 @@ class Mute(Careful):
 class NoAnswer(Careful):
     """Writes no good answer."""
 
-    identity = Identity("noanswer", "n1", "1")
-
     def written(self, text: str) -> Sequence[str]:
         return ()
 
 
 class Lazy(Careful):
-    """Plants nothing: gives back what it is given."""
-
-    identity = Identity("lazy", "l1", "1")
+    """Plants nothing in tea: gives back what it is given; takes out all but one step of the rest."""
 
     def written(self, text: str) -> Sequence[str]:
-        return steps_after("The steps:", text) or super().written(text)
-
-
-class Cuts(Careful):
-    """Takes out all but one step, whatever it is asked to plant."""
-
-    identity = Identity("cuts", "x1", "1")
-
-    def written(self, text: str) -> Sequence[str]:
-        return steps_after("The steps:", text)[:1] or super().written(text)
-
-
-class Stops(Careful):
-    """Its server is gone after the ninth question."""
-
-    gone_after = 9
+        steps = steps_after("The steps:", text)
+        return (steps if "Make tea" in text else steps[:1]) or super().written(text)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from shotad.core import Identity, Reply, Request
 from tests.evaluation.filmfolder import Lines, make_folder
@@ -48,20 +48,13 @@ def options_of(n: int) -> list[str]:
     return places[n % 4 :] + places[: n % 4]
 
 
-def questions(film: str, *, open_ones: bool = False) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for n, fact in enumerate(FACTS, 1):
-        row = {
-            "film": film, "id": fact, "question": f"Where does {film} find the {fact}?",
-            "answer": f"place {n}",
-        }  # fmt: skip
-        rows.append(row if open_ones else {**row, "options": options_of(n)})
-    return rows
-
-
 def write_questions(path: Path, *films: str, open_ones: bool = False) -> Path:
-    rows = (row for film in films for row in questions(film, open_ones=open_ones))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with path.open("w", encoding="utf-8") as file:
+        for film in films:
+            for n, fact in enumerate(FACTS, 1):
+                row: dict[str, Any] = {"film": film, "id": fact, "answer": f"place {n}"}
+                row |= {"question": f"Where does {film} find the {fact}?"}
+                file.write(json.dumps(row if open_ones else {**row, "options": options_of(n)}) + "\n")
     return path
 
 
@@ -78,16 +71,23 @@ def make_table(place: Path, told: dict[str, Sequence[str]], *, with_human: bool 
     return table
 
 
+def listed(mark: str, text: str) -> list[tuple[str, str]]:
+    """What stands in quotes behind marks of this form, at the beginning of a line."""
+    found = re.findall(rf"^({mark})\. {_QUOTED}$", text, re.MULTILINE)
+    return [(one, json.loads(line)) for one, line in found]
+
+
 def lines_of(text: str) -> list[tuple[int, str]]:
-    return [
-        (int(number), json.loads(line))
-        for number, line in re.findall(rf"^(\d+)\. {_QUOTED}$", text, re.MULTILINE)
-    ]
+    return [(int(number), line) for number, line in listed(r"\d+", text)]
+
+
+def letters_of(text: str) -> dict[str, str]:
+    return {option: letter for letter, option in listed("[A-Z]", text)}
 
 
 class Reader(ScriptedEngine):
-    """Knows only the lines that it is given: it looks for one with the question's film and thing, right after what
-    stands before it; else it says the same wrong thing always. As a judge it compares words."""
+    """Knows only the lines that it is given: it looks for one with the question's film and thing; else it says the
+    same wrong thing always. As a judge it compares words."""
 
     identity = Identity("scripted", "reader", "1")
 
@@ -102,49 +102,33 @@ class Reader(ScriptedEngine):
             )
             return {"why": "By the words.", "right": "yes" if given == right else "no"}
         film, fact = re.findall(r"Where does (\S+) find the (\w+)\?", text)[-1]
-        found = [
-            (number, line) for number, line in lines_of(text) if self.tells(line, film, fact, number, text)
-        ]
+        found = [one for one in lines_of(text) if film in one[1] and self.tells(fact, *one, text)]
         place = re.findall(r"place \d", found[0][1])[0] if found else "place 9"
-        letters = {
-            json.loads(option): letter
-            for letter, option in re.findall(rf"^([A-Z])\. {_QUOTED}$", text, re.MULTILINE)
-        }
-        return {"lines": [number for number, _ in found[:1]], "answer": letters.get(place, place)}
+        return {"lines": [number for number, _ in found[:1]], "answer": letters_of(text).get(place, place)}
 
-    def tells(self, line: str, film: str, fact: str, number: int, text: str) -> bool:
-        return film in line and fact in line
+    def tells(self, fact: str, number: int, line: str, text: str) -> bool:
+        return fact in line
 
 
 class Strict(Reader):
     """Believes a line only where it stands right after the one that tells of the thing before: order matters."""
 
-    identity = Identity("scripted", "strict", "1")
-
-    def tells(self, line: str, film: str, fact: str, number: int, text: str) -> bool:
+    def tells(self, fact: str, number: int, line: str, text: str) -> bool:
         before = dict(lines_of(text)).get(number - 1, "")
         place = FACTS.index(fact)
-        return film in line and fact in line and (place == 0 or FACTS[place - 1] in before)
+        return fact in line and (place == 0 or FACTS[place - 1] in before)
 
 
 class Knower(Reader):
     """Knows every film by heart."""
 
-    identity = Identity("scripted", "knower", "1")
-
     def told(self, text: str) -> dict[str, Any]:
         fact = re.findall(r"find the (\w+)\?", text)[-1]
-        letters = {
-            json.loads(option): letter
-            for letter, option in re.findall(rf"^([A-Z])\. {_QUOTED}$", text, re.MULTILINE)
-        }
-        return {"lines": [], "answer": letters[f"place {FACTS.index(fact) + 1}"]}
+        return {"lines": [], "answer": letters_of(text)[f"place {FACTS.index(fact) + 1}"]}
 
 
 class Maker(Reader):
     """Makes a question of the second line of each passage, where there is one."""
-
-    identity = Identity("scripted", "maker", "1")
 
     def told(self, text: str) -> dict[str, Any]:
         lines = lines_of(text)
@@ -161,10 +145,7 @@ class Maker(Reader):
 class Dying(Reader):
     """Stops the run after some answers."""
 
-    identity = Reader.identity
-    left: ClassVar[int] = 20
-
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        if len(self.asked) + len(requests) > self.left:
+        if len(self.asked) + len(requests) > 20:
             raise KeyboardInterrupt
         return super().generate(requests)

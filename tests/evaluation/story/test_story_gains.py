@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from shotad.core import DatasetError, EvaluationError, Interval, load_config
+from shotad.core import DatasetError, EvaluationError, Interval
 from shotad.evaluation import (
-    MetricContext,
     Store,
     Story,
     StoryQuestion,
@@ -26,6 +26,7 @@ from shotad.evaluation import (
     story_text,
     write_questions as as_csv,
 )
+from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.story import storyfilms
 from tests.evaluation.story.storyfilms import (
     FACTS,
@@ -47,16 +48,19 @@ def _nothing_asked() -> None:
         getattr(storyfilms, name).asked.clear()
 
 
-def context(store: Store | None = None) -> MetricContext:
-    return MetricContext(load_config(None, ()), store or Store())
-
-
 def asked(
-    place: Path, engine: str = READER, *, open_ones: bool = False, store: Store | None = None, **more: object
+    place: Path,
+    engine: str = READER,
+    told: dict[str, tuple[str, ...]] = TOLD,
+    *,
+    open_ones: bool = False,
+    with_human: bool = True,
+    store: Store | None = None,
+    **more: Any,
 ) -> Story:
-    films = read_films(make_table(place, TOLD))
-    questions = read_questions([write_questions(place / "q.jsonl", *TOLD, open_ones=open_ones)])
-    return evaluate_story(films, questions, engine, context(store), **{"tries": 2, **more})  # type: ignore[arg-type]
+    films = read_films(make_table(place, told, with_human=with_human))
+    questions = read_questions([write_questions(place / "q.jsonl", *told, open_ones=open_ones)])
+    return evaluate_story(films, questions, engine, bench_of(store=store), **{"tries": 2, **more})
 
 
 @pytest.mark.parametrize("open_ones", [False, True])
@@ -81,16 +85,6 @@ def test_gains_are_those_of_what_each_description_tells(tmp_path: Path, open_one
     assert (span.low, span.high) == pytest.approx(ends, abs=0.01)
 
 
-def test_what_an_answer_rests_on_is_told_by_cue_ids(tmp_path: Path) -> None:
-    record = story_record(asked(tmp_path))
-    letter = next(row for row in record["questions"] if (row["film"], row["id"]) == ("Bert", "letter"))
-    answer = {"said": "place 2", "right": True, "rests_on": ("s00020000",), "failure": ""}
-    assert letter["answers"]["ad"][0] == answer
-    key = record["questions"][0]
-    assert key["answers"]["dialogue"][0]["rests_on"] == ("d00005000",)
-    assert key["answers"]["nothing"][0]["rests_on"] == ()
-
-
 def test_it_tells_good_from_bad_where_order_matters_and_says_so_where_it_does_not(tmp_path: Path) -> None:
     strict = asked(tmp_path, f"{HERE}:Strict", anyway=True)
     shuffled, human = strict.accuracy("shuffled").value, strict.accuracy("human").value
@@ -104,16 +98,11 @@ def test_it_tells_good_from_bad_where_order_matters_and_says_so_where_it_does_no
 
 
 def test_verdicts_need_gains_that_are_sure_and_a_human_ad(tmp_path: Path) -> None:
-    films = {f"F{n}": () for n in range(8)}
-    table = make_table(tmp_path, films)
-    questions = read_questions([write_questions(tmp_path / "q.jsonl", *films)])
-    story = evaluate_story(read_films(table), questions, f"{HERE}:Strict", context(), tries=1)
+    story = asked(tmp_path, f"{HERE}:Strict", {f"F{n}": () for n in range(8)}, tries=1)
     assert story.verdict[0] is True
     assert "Yes. Above 0 for sure" in story_text(story)
     # Without a human ad it says that it does not know.
-    films = read_films(make_table(tmp_path, TOLD, with_human=False))
-    questions = read_questions([write_questions(tmp_path / "q.jsonl", *TOLD)])
-    story = evaluate_story(films, questions, READER, context(), tries=1)
+    story = asked(tmp_path, with_human=False, tries=1)
     assert story.verdict[0] is None
     absent = "not there for 2 of 2 films (Anna, Bert)"
     assert story.left_out == {"human": absent, "script": absent}
@@ -122,17 +111,15 @@ def test_verdicts_need_gains_that_are_sure_and_a_human_ad(tmp_path: Path) -> Non
 
 def test_options_are_shuffled_by_the_seed_alike_under_all_conditions(tmp_path: Path) -> None:
     asked(tmp_path, tries=3)
-    orders: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    orders: dict[str, dict[str, set[str]]] = {}
     for request in Reader.asked:
         lines, _, rest = request.messages[1].text.partition("The question: ")
-        options = tuple(line for line in rest.splitlines() if line[1:3] == ". ")
-        orders.setdefault((rest.splitlines()[0], lines), set()).add(options)
-    by_question: dict[str, set[frozenset[tuple[str, ...]]]] = {}
-    for (question, _), seen in orders.items():
-        by_question.setdefault(question, set()).add(frozenset(seen))
-    assert len(by_question) == 12
-    assert all(len(seen) == 1 for seen in by_question.values())
-    assert {len(seen) for all_of in by_question.values() for seen in all_of} <= {2, 3}
+        question, options = rest.split("\n", 1)
+        orders.setdefault(question, {}).setdefault(lines, set()).add(options)
+    assert len(orders) == 12
+    for seen in orders.values():
+        assert len({frozenset(options) for options in seen.values()}) == 1
+        assert all(len(options) in (2, 3) for options in seen.values())
 
 
 def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
@@ -143,22 +130,18 @@ def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
         assert answered
     with Store(tmp_path / "kept.sqlite") as store:
         asked(tmp_path, store=store)
-        whole = len(Reader.asked)
-        Reader.asked.clear()
-        asked(tmp_path)
-        assert len(Reader.asked) == whole + answered
-        Reader.asked.clear()
+        rest = len(Reader.asked)
         asked(tmp_path, store=store)
-        assert not Reader.asked
+        assert len(Reader.asked) == rest
+    asked(tmp_path)
+    assert len(Reader.asked) == rest + rest + answered
 
 
 def test_what_the_estimate_says_is_asked_at_most(tmp_path: Path) -> None:
-    films = read_films(make_table(tmp_path, TOLD))
-    questions = read_questions([write_questions(tmp_path / "q.jsonl", *TOLD, open_ones=True)])
+    asked(tmp_path, open_ones=True, conditions=["ad", "human"])
+    films, questions = read_films(tmp_path / "films.csv"), read_questions([tmp_path / "q.jsonl"])
     found = estimate_story(films, questions, 0, tries=2, conditions=["ad", "human"])
     assert (found["answers"], found["checks"]) == (2 * 4 * 12, 2 * 4 * 12)
-    assert not Reader.asked
-    evaluate_story(films, questions, READER, context(), tries=2, conditions=["ad", "human"])
     # Equal answers to one question are judged once.
     answers = [one for one in Reader.asked if "The given answer:" not in one.messages[1].text]
     assert len(answers) == found["answers"]
@@ -174,7 +157,9 @@ def test_questions_that_are_answered_from_nothing_are_refused(tmp_path: Path) ->
     assert "FAULT: 100% of the questions are answered from nothing" in story_text(story)
 
 
-def test_questions_whose_longest_option_is_right_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+def test_questions_whose_longest_option_is_right_or_of_other_films_are_refused_unasked(
+    tmp_path: Path,
+) -> None:
     films = read_films(make_table(tmp_path, TOLD))
     options = ("place 1, of course", "place 2")
     questions = [
@@ -184,7 +169,9 @@ def test_questions_whose_longest_option_is_right_are_refused_before_anything_is_
     ]
     said = r"longest option is the right one in 100% .* \(by chance 50%; 60% is accepted\)"
     with pytest.raises(EvaluationError, match=said):
-        evaluate_story(films, questions, READER, context())
+        evaluate_story(films, questions, READER, bench_of())
+    with pytest.raises(EvaluationError, match="not here: Cleo"):
+        evaluate_story(films, [StoryQuestion("Cleo", "1", "Who?", "She.")], READER, bench_of())
     assert not Reader.asked
 
 
@@ -201,7 +188,8 @@ def test_an_examination_counts() -> None:
 
 
 def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
-    lost = lost_questions(asked(tmp_path))
+    story = asked(tmp_path)
+    lost = lost_questions(story)
     found = [(one.question.film, one.question.id) for one in lost]
     assert found[:2] == [("Anna", "boat"), ("Anna", "drum")]
     assert found[2:] == [("Bert", fact) for fact in ("cat", "lamp", "boat", "drum")]
@@ -209,6 +197,12 @@ def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
     assert boat.moment == Interval(50, 53)
     assert (boat.room, boat.slots) == ("slot with a line", {"s00050000": "Somebody stands there."})
     assert (boat.said, boat.known_by) == ("place 9", "human")
+    # What an answer rests on is told by the ids of cues.
+    told = {(row["film"], row["id"]): row["answers"] for row in story_record(story)["questions"]}
+    answer = {"said": "place 2", "right": True, "rests_on": ("s00020000",), "failure": ""}
+    assert told["Bert", "letter"]["ad"][0] == answer
+    assert told["Anna", "key"]["dialogue"][0]["rests_on"] == ("d00005000",)
+    assert told["Anna", "key"]["nothing"][0]["rests_on"] == ()
 
 
 def test_room_for_a_missing_line(tmp_path: Path) -> None:
@@ -219,7 +213,7 @@ def test_room_for_a_missing_line(tmp_path: Path) -> None:
     def room(moment: Interval | None, *, slots: bool = True, told: bool = True) -> str:
         here = replace(film, slots=film.slots if slots else None, ad=film.ad if told else film.ad[:1])
         one = StoryQuestion("Anna", "drum", text, right, options, moment)
-        (lost,) = lost_questions(evaluate_story([here], [one], READER, context(), tries=1, anyway=True))
+        (lost,) = lost_questions(evaluate_story([here], [one], READER, bench_of(), tries=1, anyway=True))
         return lost.room
 
     assert room(Interval(61, 62)) == "slot with a line"
@@ -230,7 +224,7 @@ def test_room_for_a_missing_line(tmp_path: Path) -> None:
 
 def test_made_questions_have_their_evidence_and_read_back_equal(tmp_path: Path) -> None:
     films = read_films(make_table(tmp_path, TOLD))
-    made = make_story_questions(films, f"{HERE}:Maker", context())
+    made = make_story_questions(films, f"{HERE}:Maker", bench_of())
     assert len(Maker.asked) == 2
     (first, _) = made
     assert (first.film, first.text, first.answer) == ("Anna", "Where does Anna find the letter?", "place 2")
@@ -251,16 +245,15 @@ STAGE = """id,movie_id,language,related_scenes,question,answer,evidence_or_reaso
 def test_questions_and_script_of_stage(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text(STAGE, encoding="utf-8")
     content = "Anna finds the cat in place 3.\nANNA\nAnna finds the key in place 1."
-    (tmp_path / "script.json").write_text(
-        json.dumps([{"_id": 1, "title": "1、INT. HALL", "content": content}])
-    )
+    scenes = [{"_id": 1, "title": "1、INT. HALL", "content": content}]
+    (tmp_path / "script.json").write_text(json.dumps(scenes))
     questions = read_questions([tmp_path / "q.csv"])
     told = (
         "Where does Anna find the key?", "place 1", (), None, "She finds it, [scene 1]", "Scene Grounding",
     )  # fmt: skip
     assert questions[0] == StoryQuestion("en04", "1", *told)
     film = read_film("en04", script=tmp_path / "script.json")
-    story = evaluate_story([film], questions, READER, context(), tries=5)
+    story = evaluate_story([film], questions, READER, bench_of(), tries=5)
     accuracy = {name: story.accuracy(name).value for name in story.answers}
     assert accuracy == {"nothing": 0, "dialogue": 50, "script": 100}
     assert story.span(story.accuracy("script")) is None
@@ -283,9 +276,3 @@ def test_files_of_questions_that_cannot_be_used(rows: str, said: str, tmp_path: 
     (tmp_path / "q.csv").write_text(rows, encoding="utf-8")
     with pytest.raises(DatasetError, match=said):
         read_questions([tmp_path / "q.csv"])
-
-
-def test_questions_of_another_film_are_refused(tmp_path: Path) -> None:
-    films = read_films(make_table(tmp_path, TOLD))
-    with pytest.raises(EvaluationError, match="not here: Cleo"):
-        evaluate_story(films, [StoryQuestion("Cleo", "1", "Who?", "She.")], READER, context())

@@ -1,0 +1,281 @@
+"""CML-Bench: screenplays in and out of tags, the formulas by hand, and figures from files, with engines and vectors
+that follow rules."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from shotad.core import EvaluationError
+from shotad.evaluation import (
+    CML_METRICS,
+    Element,
+    Scene,
+    Screenplay,
+    ScriptText,
+    adjacent_similarity,
+    alignment,
+    central_similarity,
+    cml_instruction,
+    cml_text,
+    creativity,
+    emotional_stability,
+    evaluate_cml,
+    innovation,
+    mutual_similarity,
+    originality,
+    paired_similarity,
+    read_cml,
+    read_scripts,
+    topic_concentration,
+    write_cml,
+)
+from tests.evaluation.cml.script_reader import GEMMA, MUTE, PUBLISHED, QWQ, READER, SCRIPT, use_word_vectors
+from tests.evaluation.judges.judging import bench_of
+from tests.evaluation.standins import Words
+
+# --- markup
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r"), min_size=1).map(str.strip).filter(bool)
+ACTION = st.builds(Element, st.just("action"), TEXT)
+DIALOGUE = st.builds(Element, st.just("dialogue"), TEXT, st.just("") | TEXT, st.just("") | TEXT)
+SCENE = st.builds(Scene, TEXT, st.lists(ACTION | DIALOGUE, max_size=4).map(tuple))
+UNTITLED = st.builds(Scene, st.just(""), st.lists(ACTION | DIALOGUE, min_size=1, max_size=4).map(tuple))
+
+
+@given(
+    st.builds(Screenplay, TEXT, st.lists(SCENE | UNTITLED, min_size=1, max_size=3).map(tuple), st.just("en"))
+)
+def test_what_is_written_reads_back_equal(play: Screenplay) -> None:
+    found, form = read_cml(write_cml(play), play.title, play.language)
+    assert (form, found) == ("tags", play)
+
+
+def test_a_script_in_tags() -> None:
+    found, form = read_cml(f"Here is your script:\n```xml\n{SCRIPT}\n```\nEnjoy!", "Light")
+    assert form == "tags"
+    first, second, third = found.scenes
+    assert (found.title, first.heading) == ("Light", "INT. LIGHTHOUSE - NIGHT")
+    assert [one.kind for one in second.elements] == ["action", "dialogue", "action"]
+    assert first.elements[2] == Element("dialogue", "I let the boat go, and I hate it.", "TOM", "quietly")
+    assert len(third.elements) == 1
+
+
+def test_what_models_do_to_tags() -> None:
+    text = """<SCENE type="1"><Stage_Direction>INT. BARN</stage_direction>
+    <scene_description>A <b>lamp</b> &amp; a cow.
+    <character>IDA<dialogue>So.<parenthetical>(beat)</parenthetical><dialogue>Well.</dialogue>
+    <parenthetical>laughs</parenthetical>
+    <character>OLE</character><parenthetical>sighs</parenthetical>
+    <action>He leaves.</action><stage_direction>Dark.</stage_direction>"""
+    elements = (
+        Element("action", "A lamp & a cow."), Element("dialogue", "So.", "IDA"),
+        Element("dialogue", "Well.", "IDA", "beat, laughs"), Element("action", "(sighs)"),
+        Element("action", "He leaves."), Element("action", "Dark."),
+    )  # fmt: skip
+    assert read_cml(text)[0].scenes == (Scene("INT. BARN", elements),)
+
+
+def test_scripts_without_scenes() -> None:
+    found, form = read_cml("<character>IDA</character><dialogue>Alone.</dialogue>")
+    assert form == "tags"
+    assert found.scenes == (Scene("", (Element("dialogue", "Alone.", "IDA"),)),)
+    for text in ("", " \n", "<script><scene></scene></script>", "<dialogue> </dialogue>"):
+        found, form = read_cml(text)
+        assert (form, found.scenes) == ("none", ()), text
+
+
+def test_a_plain_script() -> None:
+    text = "**INT. BARN - NIGHT**\n\nA lamp.\nA cow.\n\nIDA: So.\nOLE: **Well.**\n\nExt. yard\nNote: rain.\n\n\nLater."
+    found, form = read_cml(text)
+    assert form == "text"
+    night = (
+        Element("action", "A lamp. A cow."),
+        Element("dialogue", "So.", "IDA"),
+        Element("dialogue", "Well.", "OLE"),
+    )
+    assert found.scenes == (
+        Scene("INT. BARN - NIGHT", night),
+        Scene("Ext. yard", (Element("action", "Note: rain."),)),
+        Scene("", (Element("action", "Later."),)),
+    )
+
+
+# --- formulas
+X, Y = [1.0, 0.0], [0.0, 1.0]
+BETWEEN = [3.0, 3.0]
+HALF = math.sqrt(0.5)
+ROWS = np.array([X, BETWEEN, Y])
+"""Cosines: HALF between neighbours, 0 between the first and the last. Lengths do not matter."""
+
+
+def test_negative_cosines_count_unless_they_are_clipped() -> None:
+    rows = np.array([X, [-1.0, 0.0], [-1.0, 0.0]])
+    assert adjacent_similarity(rows) == pytest.approx(0.0)
+    assert adjacent_similarity(rows, clipped=True) == pytest.approx(0.5)
+    assert adjacent_similarity(np.array([X, [0.0, 0.0], X])) == 0.0, "a row of zeros is like nothing"
+
+
+def test_originality_innovation_and_alignment() -> None:
+    alike = 2 * HALF / 3
+    assert originality(ROWS, [0.8, 0.6, 0.7]) == pytest.approx(0.5 * (1 - alike) + 0.5 * 0.7)
+    assert originality(ROWS, [0.8, 0.6], weight=1.0) == pytest.approx(1 - alike)
+    central = central_similarity(ROWS)
+    assert central is not None
+    assert innovation(ROWS) == pytest.approx(1 - (alike + central) / 2)
+    assert innovation(ROWS, weight=0.0) == pytest.approx(1 - central)
+    # Alignment takes the best action from a place on.
+    intentions, actions = np.array([X, Y]), np.array([X, BETWEEN])
+    assert alignment(intentions, actions, [0, 0]) == pytest.approx((1 + HALF) / 2)
+    assert alignment(intentions, actions, [1, 1]) == pytest.approx(HALF)
+    assert alignment(intentions, actions, [2, 0]) == pytest.approx(HALF / 2), "no action follows the first: 0"
+
+
+def test_concentration_and_stability() -> None:
+    entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
+    found = topic_concentration([["boat", "fog"], ["Boat"], ["boat"]])
+    assert found == pytest.approx(1 - entropy / math.log(2))
+    assert topic_concentration([["a", "b"], ["c"]]) == pytest.approx(0.0)
+    assert topic_concentration([["a"], ["a"]]) == 1.0
+    assert emotional_stability([0, 1, 1, -1]) == pytest.approx(1 - (0.5 + 0 + 1) / 3)
+
+
+def test_what_is_not_defined() -> None:
+    one, none = ROWS[:1], ROWS[:0]
+    assert [f(one) for f in (adjacent_similarity, mutual_similarity, creativity, innovation)] == [None] * 4
+    assert paired_similarity(none, none) is central_similarity(none) is None
+    assert originality(one, [0.5]) is alignment(none, ROWS, []) is alignment(one, none, [0]) is None
+    assert topic_concentration([[], []]) is emotional_stability([1]) is None
+
+
+# --- scores
+@pytest.fixture(autouse=True)
+def word_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_word_vectors(monkeypatch)
+
+
+def scored(*texts: str, judge: str = READER, analyst: str = READER, model: str = "minilm") -> dict[str, Any]:
+    scripts = [ScriptText(f"tt{k}", "Light", "films", text) for k, text in enumerate(texts)]
+    return evaluate_cml(scripts, judge, analyst, bench_of(f"measures.embedding.model={model}"))
+
+
+def values(report: dict[str, Any]) -> dict[str, float]:
+    return {name: score["value"] for name, score in report["scripts"][0]["scores"].items()}
+
+
+def cosine(one: str, other: str) -> float:
+    a, b = Words().of([one, other])
+    return float(a @ b)
+
+
+def mutual(texts: list[str]) -> float:
+    return float(np.mean([cosine(*pair) for pair in combinations(texts, 2)]))
+
+
+def test_the_metrics_are_those_of_code_and_paper() -> None:
+    found = values(scored(SCRIPT.replace("action>", "scene_description>")))
+    assert {name: found[name] for name in PUBLISHED} == pytest.approx(PUBLISHED, abs=1e-6)
+    found = values(scored(SCRIPT))
+    spoken = [
+        "Who let the boat go out tonight?", "I let the boat go, and I hate it.",
+        "I will ring the harbour bell.", "Will the bell bring the boat home?",
+        "Bells love the fog, the fog loves nobody.", "I will tie the boat to the wall.",
+    ]  # fmt: skip
+    neighbours = [cosine(*pair) for pair in pairwise(spoken)]
+    assert found["dc1"] == pytest.approx(np.mean(neighbours), abs=1e-6)
+    assert found["cc1"] == 0.75, "MARA: 0, 0, 1; TOM: -1, 0, 0"
+    rings, ties = "Mara rings the harbour bell.", "Tom ties a rope to an iron ring."
+    later = (rings, "The boat drifts to the harbour wall. The bell rings and rings.", ties)
+    last = (ties, "Mara sleeps beside the lens. Tom puts out the lamp.")
+    kept = [max(cosine(spoken[2], one) for one in later), max(cosine(spoken[5], one) for one in last)]
+    assert found["cc3"] == pytest.approx(np.mean(kept), abs=1e-6)
+    speakers = zip(("MARA", "TOM", "MARA"), spoken, strict=False)
+    assert found["dc3"] == pytest.approx(
+        1 - mutual([f'It plays with "Of {who}: {line}".' for who, line in speakers]), abs=1e-6
+    )
+    voices = [f"It plays with Of {line}." for line in (spoken[0], spoken[1])]
+    own = [mutual(spoken[first::2]) for first in (0, 1)]
+    assert found["cc2"] == pytest.approx((1 - cosine(*voices)) / 2 + np.mean(own) / 2, abs=1e-6)
+    assert all(0 < found[name] < 1 for name in ("dc2", "pr1", "pr2", "pr3"))
+
+
+def test_what_cannot_be_counted_is_0_and_says_why() -> None:
+    report = scored("Nobody speaks here, and no tag stands anywhere.", "")
+    (plain, nothing) = report["scripts"]
+    assert (plain["read"], nothing["read"]) == ("text", "none")
+    for result in report["scripts"]:
+        assert {score["value"] for score in result["scores"].values()} == {0.0}
+        assert all(score["reason"] for score in result["scores"].values())
+    assert plain["scores"]["dc1"]["reason"] == "fewer than 2 turns"
+    assert report["n"]["failed"] == 0
+    assert "Read: 1 of 2 (50.0%), 0 by their tags, 1 as plain text." in cml_text(report)
+    assert report["sources"][0]["read"] == 1
+
+
+def test_an_engine_that_fails_is_told_and_not_passed_over() -> None:
+    report = scored(SCRIPT, judge=MUTE)
+    (result,) = report["scripts"]
+    scores = result["scores"]
+    assert report["n"]["failed"] == 1
+    assert result["features"]["failures"]["turns"].startswith("6 of 6 answers: The answer does not begin")
+    assert scores["cc1"]["value"] == 0
+    assert scores["cc1"]["reason"].startswith("engine: 6 of 6")
+    assert scores["dc1"]["value"] > 0 < scores["pr2"]["value"]
+    assert "Engine failed: tt0, turns: 6 of 6" in cml_text(report)
+
+
+def test_figures_are_comparable_only_with_the_papers_models() -> None:
+    mine = scored(SCRIPT)
+    assert not any(one["comparable"] for one in mine["metrics"])
+    assert "CC2*" in cml_text(mine)
+    assert "judge reader r1, the paper's is gemma-2-2b-it" in cml_text(mine)
+    # The record has what the figures come from.
+    mine = json.loads(json.dumps(mine))
+    assert [one["name"] for one in mine["metrics"]] == list(CML_METRICS)
+    (script,) = mine["scripts"]
+    assert script["n"] == {"scenes": 3, "turns": 6, "actions": 5, "characters": 2}
+    turn = {"keywords": ["boat", "hate"], "question": False, "emotion": -1, "intention": False}
+    assert script["features"]["turns"][1] == turn
+    assert script["features"]["lists"]["events"][1] == "The boat drifts to the harbour wall."
+    assert mine["sources"][0]["means"]["cc1"] == 0.75
+    theirs = scored(SCRIPT, judge=GEMMA, analyst=QWQ, model="google/gemma-2-2b-it")
+    odd = {one["name"]: one["why_not"] for one in theirs["metrics"] if not one["comparable"]}
+    assert list(odd) == ["cc2", "pr3"]
+    assert odd["pr3"] == ["λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"]
+
+
+def test_files_and_folders(tmp_path: Path) -> None:
+    (tmp_path / "one.xml").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "notes.md").write_text("no script", encoding="utf-8")
+    rows = [
+        {"movie_name": "Light", "imdb_id": "tt9", "response": SCRIPT}, {"imdb_id": "tt8", "response": None},
+    ]  # fmt: skip
+    (tmp_path / "o3-mini.json").write_text(json.dumps(rows), encoding="utf-8")
+    lines = json.dumps({"movie_name": "Light", "imdb_id": "tt9", "script_segment": SCRIPT})
+    (tmp_path / "people.jsonl").write_text(lines + "\n", encoding="utf-8")
+    found = {(one.source, one.id, bool(one.text)) for one in read_scripts([tmp_path])}
+    people = {("o3-mini", "tt9", True), ("o3-mini", "tt8", False), ("people", "tt9", True)}
+    assert found == {*people, (tmp_path.name, "one", True)}
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(EvaluationError, match=r"bad\.txt cannot be read"):
+        read_scripts([tmp_path / "bad.txt"])
+    (tmp_path / "empty").mkdir()
+    for name, why in (("absent", "no file or folder"), ("empty", "No screenplay in")):
+        with pytest.raises(EvaluationError, match=why):
+            read_scripts([tmp_path / name])
+
+
+def test_the_instruction_shows_the_form_that_is_read() -> None:
+    prompt = cml_instruction("Light", "Two keepers wait for a boat. It costs $5.")
+    assert "Title: Light" in prompt
+    assert "It costs $5." in prompt
+    found, form = read_cml(prompt[prompt.index("<script>\n") : prompt.index("</script>\n")])
+    assert form == "tags"
+    assert len(found.scenes) == 2
+    assert found.scenes[0].elements[1].manner == "not looking at the boat"
