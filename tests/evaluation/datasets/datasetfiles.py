@@ -81,10 +81,8 @@ def cmd_ad(
     return root
 
 
-def mad_row(
-    text: str, start: float, end: float, movie: str = "1005_Signs", film: str = "tt05"
-) -> list[object]:
-    return [movie, text, 6391.2, start, end, film, f"{movie}_{start:.3f}-{end:.3f}", "", ""]
+def mad_row(text: str, start: float, end: float) -> list[object]:
+    return ["1005_Signs", text, 6391.2, start, end, "tt05", f"1005_Signs_{start:.3f}-{end:.3f}", "", ""]
 
 
 MAD_ROWS = [
@@ -93,31 +91,21 @@ MAD_ROWS = [
 ]  # fmt: skip
 
 
-def mad_eval(root: Path, *, rows: Rows | None = None, film_column: str = "imdbid") -> Path:
+def mad_eval(root: Path, film_column: str = "imdbid") -> Path:
     """MAD-Eval in the published repositories' folders."""
     columns = [film_column if name == "imdbid" else name for name in MAD_COLUMNS]
-    table(root / "resources/annotations/madeval_anno.csv", columns, MAD_ROWS if rows is None else rows)
+    table(root / "resources/annotations/madeval_anno.csv", columns, MAD_ROWS)
     shots = [["tt05", "[(0.01, 135.0), (135.02, 160.5)]"]]
     table(root / "resources/annotations/madeval_shot_info.csv", ["imdbid", "shot_list"], shots)
-    actions = [
-        [i, "tt05", row[1], row[1], f"[{row[1]!r}]"]
-        for i, row in enumerate(MAD_ROWS if rows is None else rows)
-    ]
+    actions = [[i, "tt05", row[1], row[1], f"[{row[1]!r}]"] for i, row in enumerate(MAD_ROWS)]
     table(root / "action_score/gt_actions/madeval_gt_action.csv", ACTION_COLUMNS, actions)
     return root
 
 
-def tv_row(
-    text: str,
-    start: float,
-    frames: Sequence[int],
-    seconds: float = 2.0,
-    clip: str = "friends_s01e01_seg02_clip_04",
-) -> list[object]:
-    begin = start - 0.1
+def tv_row(text: str, start: float, frames: Sequence[int]) -> list[object]:
+    begin, clip = start - 0.1, "friends_s01e01_seg02_clip_04"
     return [
-        text, start, start + 1.5, "tt0108778", "tt0583459", 1, 1, begin + seconds, begin, seconds, clip,
-        list(frames),
+        text, start, start + 1.5, "tt0108778", "tt0583459", 1, 1, begin + 2.0, begin, 2.0, clip, list(frames),
     ]  # fmt: skip
 
 

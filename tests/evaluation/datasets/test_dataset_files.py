@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -21,6 +23,10 @@ def test_bad_bytes_and_lines_of_a_table(tmp_path: Path) -> None:
     text, mended = decoded("Zoë\n".encode() + "caf\u00e9 ".encode() + b"caf\xe9 5 \x80\n" + b"end\n")
     assert text == "Zoë\ncafé café 5 €\nend\n"
     assert mended == {2}
+    # Unicode is left as it is, and a mark before it goes.
+    text = "Zoë rennt – “so”\n"
+    for code in ("utf-8", "utf-8-sig", "utf-16"):
+        assert decoded(text.encode(code)) == (text, frozenset())
     # Rows know the line they begin in.
     file = tmp_path / "a.csv"
     file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
@@ -40,81 +46,39 @@ def test_any_bytes_are_read_and_plain_ones_stay(data: bytes) -> None:
     assert [c for c in text if c.isascii()] == [chr(b) for b in data if b < 128]
 
 
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [
-        (b"", "is empty"),
-        (b"a,b,a\n1,2,3\n", "several columns called a"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "is no text"),
-    ],
-)
-def test_a_file_that_is_no_table_is_refused(tmp_path: Path, data: bytes, says: str) -> None:
-    file = tmp_path / "a.csv"
-    file.write_bytes(data)
-    with pytest.raises(DatasetError, match=says):
-        read_table(file)
-
-
 @given(st.lists(st.text(min_size=1).filter(lambda text: text == text.strip() != "")))
 def test_lists_of_texts_come_back_from_python_and_json(values: list[str]) -> None:
     assert texts(repr(values)) == tuple(values)
     assert texts(json.dumps(values)) == tuple(values)
 
 
-def test_lists_of_numbers_and_pairs() -> None:
-    assert numbers("[9, 9, 10, 14]") == (9, 9, 10, 14)
-    assert pairs("[(0.01, 7.539000000000001), (7.559, 9.833)]") == ((0.01, 7.539000000000001), (7.559, 9.833))
-    assert pairs("[]") == ()
-    assert pairs("[[1, 4]]") == ((1, 4),)
-    assert texts("['  He runs. ', '']") == ("He runs.",)
-
-
-@pytest.mark.parametrize("cell", ["5", "[]", "['9']", "[True]"])
-def test_what_is_no_list_of_numbers_is_refused(cell: str) -> None:
-    with pytest.raises(ValueError, match="is no list"):
-        numbers(cell)
-
-
 @pytest.mark.parametrize(
-    "cell",
-    ["[(1, 2, 3)]", "[(1,)]", "[('a', 2)]", "[(1, float('inf'))]", "[1, 2]", "[(True, 2)]", "[(1, 1e999)]"],
+    ("read", "cells"),
+    [
+        (number, ["", " ", "a", "inf", None]),
+        (numbers, ["5", "[]", "['9']", "[True]"]),
+        (
+            pairs,
+            ["[(1, 2, 3)]", "[('a', 2)]", "[(1, float('inf'))]", "[1, 2]", "[(True, 2)]", "[(1, 1e999)]"],
+        ),
+    ],
 )
-def test_what_is_no_list_of_pairs_is_refused(cell: str) -> None:
-    with pytest.raises(ValueError):
-        pairs(cell)
-
-
-def cast(folder: Path, text: str) -> Path:
-    file = folder / "cast.json"
-    file.write_text(text, encoding="utf-8")
-    return file
+def test_what_is_no_number_and_no_list_is_refused(read: Callable[[Any], Any], cells: list[Any]) -> None:
+    for cell in cells:
+        with pytest.raises(ValueError, match=r"number|is no list|no pair"):
+            read(cell)
 
 
 def test_names_and_roles(tmp_path: Path) -> None:
-    doubled = '[{"id": "nm1", "role": "Robert(as Alan  Marshall)", "name": "A"}, {"id": "nm2", "role": "", "name": "B"}]'
-    read = read_casts(cast(tmp_path, f'{{"tt1": ["Zoë", "Cop", "Cop"], "1005_Signs": {doubled}}}'))
-    assert read == {"tt1": ("Zoë", "Cop"), "1005_Signs": ("Robert",)}
-    named = casts_of({"tt5": "1005_Signs", "tt1": "Other", "tt9": ""}, read)
-    assert named == {"tt5": ("Robert",), "tt1": ("Zoë", "Cop")}
     # Remarks go, what belongs to the role stays.
-    text = '{"a": ["Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob (uncredited)"]}'
-    read = read_casts(cast(tmp_path, text))
-    assert read == {"a": ("Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob")}
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("[1]", "has no films"),
-        ('{"a": "Bob"}', "film 'a': 'Bob' is no list"),
-        ('{"a": [7]}', "film 'a': 7 is no name"),
-        ('{"a": [{"name": "Bob"}]}', "is no name"),
-        ("{", "cannot be read"),
-    ],
-)
-def test_what_is_no_cast_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises(DatasetError, match=says):
-        read_casts(cast(tmp_path, text))
+    names = ["Zoë", "Cop", "Cop", "Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob (uncredited)"]
+    bank = [{"id": "nm1", "role": "Robert(as Alan  Marshall)"}, {"id": "nm2", "role": "", "name": "B"}]
+    (tmp_path / "cast.json").write_text(json.dumps({"tt1": names, "1005_Signs": bank}), encoding="utf-8")
+    read = read_casts(tmp_path / "cast.json")
+    kept = ("Zoë", "Cop", "Mr. Quinn / Voice of the Fish", "Kate (young)", "Bob")
+    assert read == {"tt1": kept, "1005_Signs": ("Robert",)}
+    named = casts_of({"tt5": "1005_Signs", "tt1": "Other", "tt9": ""}, read)
+    assert named == {"tt5": ("Robert",), "tt1": kept}
 
 
 PIECES = st.sampled_from(
@@ -147,35 +111,11 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
             assert len({ad.id for ad in found.ads}) == len(found.ads)
 
 
-@pytest.mark.parametrize(
-    ("text", "error", "says"),
-    [
-        ("title: A\n", DatasetError, "names no annotation.files"),
-        ("annotation: {files: [a.csv], txt: [b]}\n", ConfigError, r"annotation\.txt.*annotation\.text"),
-        ("annotation: {files: [a.csv]}\nslot: {kind: frames}\n", DatasetError, r"needs slot\.frames"),
-        ("annotation: {files: [a]}\nslot: {kind: centred, start: [a]}\n", DatasetError, r"needs slot\.end"),
-        (
-            "annotation: {files: [a]}\nvideos: {films: ['{name}']}\n", DatasetError,
-            r"'\{name\}' cannot be filled.*\{clip\}",
-        ),
-        ("annotation: {files: [a.csv]}\nvideos: {frames_per_second: 0}\n", ConfigError, "greater than 0"),
-        ("- a\n", DatasetError, "not a mapping"),
-        ("a: [\n", DatasetError, "cannot be read"),
-    ],
-)  # fmt: skip
-def test_senseless_words_are_refused(tmp_path: Path, text: str, error: type[Exception], says: str) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(text)
-    with pytest.raises(error, match=says):
-        read_description(str(file))
-
-
 def test_csv_and_json_lines_are_one(tmp_path: Path) -> None:
     record = {"id": "a", "text": "Zoë runs.", "film": "f", "start": 1.5, "end": 3, "actions": ["She runs."]}
-    lines = tmp_path / "mine.jsonl"
+    lines, cast = tmp_path / "mine.jsonl", tmp_path / "cast.json"
     lines.write_text(json.dumps(record) + "\n")
     table = files.table(tmp_path / "mine.csv", list(record), [[*list(record.values())[:-1], '["She runs."]']])
-    cast = tmp_path / "cast.json"
     cast.write_text('{"f": ["Zoë"], "other": ["Al"]}', encoding="utf-8")
     one, two = (load_references(path, casts=cast) for path in (lines, table))
     assert one.ads == two.ads
@@ -198,33 +138,43 @@ def test_human_ads_of_ones_own_files(tmp_path: Path) -> None:
     assert all(word in words for word in ("no column film", "no times", "no actions", "--casts"))
 
 
+def described(path: Path) -> object:
+    return read_description(str(path))
+
+
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("read", "content", "says"),
     [
-        ("text\na\n", "needs a column id"),
-        ("id\na\n", "and text or references"),
-        ("id,text\na,b\na,c\n", "line 3: the id 'a' stands twice"),
-        ("id,text\na,\n", "line 2: there is no text"),
-        ("id,text\n,a\n", "line 2: there is no id"),
-        ("id,text,start,end\na,b,3,1\n", "line 2: start 3.0 and end 1.0 are no stretch"),
-        ("id,text,start,end\na,b,3,\n", "end None"),
-        ("id,text\n", "has no ADs"),
+        (read_table, "", "is empty"),
+        (read_table, "a,b,a\n1,2,3\n", "several columns called a"),
+        (read_table, "PNG\r\n\0\0", "is no text"),
+        (read_casts, "[1]", "has no films"),
+        (read_casts, '{"a": "Bob"}', "film 'a': 'Bob' is no list"),
+        (read_casts, '{"a": [{"name": "Bob"}]}', "is no name"),
+        (read_casts, "{", "cannot be read"),
+        (load_references, "text\na\n", "needs a column id"),
+        (load_references, "id\na\n", "and text or references"),
+        (load_references, "id,text\na,b\na,c\n", "line 3: the id 'a' stands twice"),
+        (load_references, "id,text\na,\n", "line 2: there is no text"),
+        (load_references, "id,text\n,a\n", "line 2: there is no id"),
+        (load_references, "id,text,start,end\na,b,3,1\n", "line 2: start 3.0 and end 1.0 are no stretch"),
+        (load_references, "id,text,start,end\na,b,3,\n", "end None"),
+        (load_references, "id,text\n", "has no ADs"),
+        (described, "title: A\n", "names no annotation.files"),
+        (described, "annotation: {files: [a.csv], txt: [b]}\n", r"annotation\.txt.*annotation\.text"),
+        (described, "annotation: {files: [a.csv]}\nslot: {kind: frames}\n", r"needs slot\.frames"),
+        (described, "annotation: {files: [a]}\nslot: {kind: centred, start: [a]}\n", r"needs slot\.end"),
+        (described, "annotation: {files: [a]}\nvideos: {films: ['{name}']}\n",
+         r"'\{name\}' cannot be filled.*\{clip\}"),
+        (described, "annotation: {files: [a.csv]}\nvideos: {frames_per_second: 0}\n", "greater than 0"),
+        (described, "- a\n", "not a mapping"),
+        (described, "a: [\n", "cannot be read"),
     ],
-)
-def test_what_is_no_ad_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    file = tmp_path / "mine.csv"
-    file.write_text(text)
-    with pytest.raises(DatasetError, match=says):
-        load_references(file)
-
-
-@pytest.mark.parametrize(("mark", "code"), [("", "utf-8"), ("\ufeff", "utf-8"), ("", "utf-16")])
-def test_unicode_is_left_as_it_is_and_a_mark_before_it_goes(mark: str, code: str) -> None:
-    text = "Zoë rennt – “so”\n"
-    assert decoded(f"{mark}{text}".encode(code)) == (text, frozenset())
-
-
-@pytest.mark.parametrize("cell", ["", " ", "a", "nan", "inf", "1,5", None])
-def test_what_is_no_number_is_refused(cell: str | None) -> None:
-    with pytest.raises(ValueError, match=r"number"):
-        number(cell)
+)  # fmt: skip
+def test_files_that_cannot_be_meant(
+    tmp_path: Path, read: Callable[[Path], object], content: str, says: str
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises((DatasetError, ConfigError), match=says):
+        read(file)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, Job, Shard, choose, load_dataset, predict
 from shotad.evaluation.predicting.clip import Predicted
+from tests.evaluation.datasets.datasetfiles import CMD_COLUMNS, TV_COLUMNS, cmd_row, table
 from tests.media import FilmSpec, make_film, make_stills
 from tests.shotad_process import PLAIN
 
@@ -49,43 +49,34 @@ def make_cmd(root: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(make_film(spec).path, target)
     (root / "2002/broken.mp4").write_bytes(b"no film at all" * 100)
-    heads = "text,start,end,movie,scaled_start,scaled_end,cmd_filename,imdbid,movie_title,cmd_clip_idx"
-    rows: list[list[Any]] = [heads.split(",")]
+    rows: list[Sequence[object]] = []
     for clip, (film, slots) in CLIPS.items():
         for start, end in slots:
-            text = f"Somebody does thing {len(rows)}."
-            rows.append([text, 100 + start, 100 + end, 7, start, end, clip, film, f"Film {film}", 1])
-    _write(root / "cmdad_anno.csv", rows)
-    shots = [[clip, CLIPS[clip][0], 7, "Film", repr(times)] for clip, times in SHOTS.items()]
-    columns = ["cmd_filename", "imdbid", "movie", "movie_title", "shot_list"]
-    _write(root / "cmdad_shot_info.csv", [columns, *shots])
+            text = f"Somebody does thing {len(rows) + 1}."
+            rows.append(cmd_row(text, 100 + start, 100 + end, (start, end), clip, film))
+    table(root / "cmdad_anno.csv", CMD_COLUMNS, rows)
+    shots = [[clip, repr(times)] for clip, times in SHOTS.items()]
+    table(root / "cmdad_shot_info.csv", ["cmd_filename", "shot_list"], shots)
     return root
 
 
 def make_tv(root: Path) -> Path:
     """One episode with one clip: a tar of 30 numbered frames, 3 to a second. Slots are longer than the ADs."""
     clip = "friends_s01e01_seg02_clip_00"
-    make_stills(root / "made" / clip, 30)
     folder = root / "tvad" / "friends_frames"
-    folder.mkdir(parents=True)
+    made = make_stills(folder / "made", 30)
     with tarfile.open(folder / f"{clip}.tar", "w") as tar:
-        tar.add(root / "made" / clip, clip)
-    shutil.rmtree(root / "made")
-    heads = "text,start,end,imdbid,imdbid_pe,season,episode,scaled_end,scaled_start,duration,tvad_name"
-    rows: list[list[Any]] = [f"{heads},tvad_index".split(",")]
+        tar.add(made, clip)
+    shutil.rmtree(made)
+    rows = []
     for first, last, length in ((4, 9, 1.1), (16, 24, 1.4)):
         index = [round(first + k * (last - first) / 15) for k in range(16)]
         start, end = (first - 1) / 3, last / 3
         ad = ["He waits.", 60 + start, 60 + start + length, "tt9", "tt9e", 1, 1]
         rows.append([*ad, end, start, 2, clip, index])
-    _write(root / "tvad_anno.csv", rows)
-    _write(root / "tvad_shot_info.csv", [["shot_list", "tvad_name"], [[(1, 12), (13, 30)], clip]])
+    table(root / "tvad_anno.csv", TV_COLUMNS, rows)
+    table(root / "tvad_shot_info.csv", ["shot_list", "tvad_name"], [[[(1, 12), (13, 30)], clip]])
     return root
-
-
-def _write(path: Path, rows: Iterable[Iterable[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
 
 
 @dataclass
