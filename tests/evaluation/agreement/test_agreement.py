@@ -1,4 +1,5 @@
-"""Metrics against people: their scores from files, correlations with their intervals, and what is told."""
+"""Metrics against people: their scores from files, correlations, and what is told; and two human ADs of one film:
+which lines are of the same moment, and how they score."""
 
 from __future__ import annotations
 
@@ -9,25 +10,37 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import DatasetError, EvaluationError, ReportSettings
-from shotad.evaluation import Report, agreement, agreement_text, read_report, read_scores, write_report
+from shotad.core import DatasetError, EvaluationError, Interval, ReportSettings
+from shotad.evaluation import (
+    Item,
+    Report,
+    Version,
+    agreement,
+    agreement_text,
+    from_table,
+    inter_rater,
+    read_report,
+    read_scores,
+    write_report,
+)
+from shotad.evaluation.interrater import pairs
 from shotad.evaluation.report.comparing import HumanScores, correlations
 from tests.conftest import needed
+from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 needed("scipy")
 
 
-def read(tmp_path: Path, text: str, name: str = "scores.csv", encoding: str = "utf-8") -> HumanScores:
+def read(tmp_path: Path, text: str, name: str = "scores.csv") -> HumanScores:
     path = tmp_path / name
-    path.write_text(text, encoding=encoding)
+    path.write_text(text, encoding="utf-8-sig")
     return read_scores(path)
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_annotators_are_averaged_and_their_own_scores_are_kept(tmp_path: Path, mark: str) -> None:
-    text = "anno_idx,ann,ben,cleo\n1,3,2,1\n2,0,,1\n".replace(",", mark)
-    found = read(tmp_path, text, encoding="utf-8-sig")
+    found = read(tmp_path, "anno_idx,ann,ben,cleo\n1,3,2,1\n2,0,,1\n".replace(",", mark))
     assert found.scores == {"1": 2.0, "2": 0.5}
     assert found.by_annotator == {
         "ann": {"1": 3.0, "2": 0.0}, "ben": {"1": 2.0}, "cleo": {"1": 1.0, "2": 1.0},
@@ -60,10 +73,8 @@ def test_scores_of_json_lines_and_of_people_alone(tmp_path: Path) -> None:
     [
         ("id,score\n", "holds no scores"),
         ("id,score\n1,2\n1,3\n", "line 3: AD '1' was scored before, in scores.csv, line 2"),
-        ("id,action,score\n1,He runs.,2\n1,He runs.,3\n", "was scored before"),
         ("id,score\n1,good\n", "line 2: score 'good' is no score"),
         ("id,text\n1,good\n", "no column of scores"),
-        ("id,text,start,end\n1,Ann runs.,4.5,6\n", "no column of scores"),
         ("score\n2\n", "names no AD"),
         ("id,score\n1,2,3\n", "3 cells for 2 columns"),
         ('{"id": 1, "score": true}\n', "no score"),
@@ -91,7 +102,6 @@ def test_ties_by_hand() -> None:
         ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], "the metric gives all of them the same"),
         ([1.0, 2.0, 3.0], [2.0, 2.0, 2.0], "people give all of them the same"),
         ([1.0, 2.0], [1.0, 2.0], "only 2 ADs"),
-        ([], [], "only 0 ADs"),
     ],
 )
 def test_where_it_is_not_defined_the_reason_is_told(x: list[float], y: list[float], reason: str) -> None:
@@ -109,15 +119,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return read_report(folder)
 
 
-def people(report: Report, noise: float = 5.0, ids: range = range(50)) -> HumanScores:
-    """Two people who think as the first metric does, each a little differently."""
+def people(report: Report) -> HumanScores:
+    """Two people who think as the first metric does of its first 50 ADs, each a little differently."""
     result = report.result("action")
     assert result is not None
-    values = {row.id: row.value or 0.0 for row in result.rows}
     chance = random.Random(1)
-    own = {name: {str(k): values[str(k)] + chance.gauss(0, noise) for k in ids} for name in ("ann", "ben")}
-    scores = {str(k): (own["ann"][str(k)] + own["ben"][str(k)]) / 2 for k in ids}
-    return HumanScores(scores, own)
+    thought = {row.id: row.value or 0.0 for row in result.rows[:50]}
+    own = {who: {name: x + chance.gauss(0, 5.0) for name, x in thought.items()} for who in ("ann", "ben")}
+    return HumanScores({name: (own["ann"][name] + own["ben"][name]) / 2 for name in thought}, own)
 
 
 def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report) -> None:
@@ -136,8 +145,84 @@ def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
     write_report(tmp_path, made_run(corpus, (made_result(corpus, "cider", scale=0.0),)), plots=False)
     scores = HumanScores({str(k): float(k) for k in range(10)}, {})
     found = agreement(read_report(tmp_path), scores, SETTINGS)
-    assert "CIDER: not defined, the metric gives all of them the same number." in agreement_text(
-        found, scores
-    )
+    text = agreement_text(found, scores)
+    assert "CIDER: not defined, the metric gives all of them the same number." in text
     record = json.loads(json.dumps(found))
     assert record["metrics"][0]["pearson"] == {"value": None, "interval": None}
+
+
+# --- two human ADs
+def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> Version:
+    spoken = (Item(f"{film}:{k}", film, Interval(a, b), (text,)) for k, (a, b, text) in enumerate(lines, 1))
+    return Version(name, tuple(spoken))
+
+
+def test_lines_have_one_partner_of_their_film() -> None:
+    """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
+    a = version("a", (0, 10, "one"), (4, 12, "two"))
+    b = version("b", (2, 12, "x"), (0, 6, "y"))
+    found = {(pair.a.reference, pair.b.reference) for pair in pairs(a, b, 0.1)}
+    assert found == {("one", "y"), ("two", "x")}
+    # Lines of other films are never paired.
+    a = Version(
+        "a", version("a", (0, 4, "one"), film="x").lines + version("a", (0, 4, "two"), film="y").lines
+    )
+    (pair,) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
+    assert pair.a.reference == "two"
+
+
+SAID = (
+    "Ann opens the door slowly.", "She runs to the car.", "Ben waits at the window.", "They drive away fast.",
+)  # fmt: skip
+
+
+def versions() -> tuple[Version, Version]:
+    a = version("first", *((10.0 * k, 10 * k + 4, text) for k, text in enumerate(SAID)))
+    other = ("Ann slowly opens the door.", "She runs to the car.", "Rain falls.", "The car is gone.")
+    lines = ((10.0 * k + 0.2, 10 * k + 4 + 2 * (k == 3), text) for k, text in enumerate(other))
+    return a, version("second", *lines)
+
+
+def test_both_directions_at_each_threshold() -> None:
+    found = inter_rater(*versions(), [0.8, 0.5], bench_of(), ["cider", "rouge-l"])
+    assert [(one.tiou, one.reference, one.pairs) for one in found.directions] == [
+        (0.5, "first", 4), (0.5, "second", 4), (0.8, "first", 3), (0.8, "second", 3),
+    ]  # fmt: skip
+    rouge = [one.results[1] for one in found.directions]
+    assert (rouge[2].value or 0) > (rouge[0].value or 0), (
+        "the pair that fits worst in time says something else"
+    )
+    assert not any(result.comparable for one in found.directions for result in one.results)
+    values = {row.id: row.value for row in rouge[0].rows}
+    assert values["film:2"] == pytest.approx(100)
+    assert values["film:3"] == pytest.approx(0)
+
+
+def test_nothing_in_common_and_metrics_of_casts_are_refused() -> None:
+    a = version("a", (0, 4, "one"))
+    with pytest.raises(EvaluationError, match=r"No line of a has a tIoU of 0.5 with one of b. Name a lower"):
+        inter_rater(a, version("b", (50, 54, "x")), [0.5], bench_of(), ["cider"])
+    with pytest.raises(EvaluationError, match="critic needs more than two texts"):
+        inter_rater(*versions(), [0.5], bench_of(), ["critic"])
+
+
+TABLE = (
+    "film,rater,start,end,text\nUp,a,0,4,One.\nUp,b,0:00:01,0:00:04,Two.\nCoco,b,7,9,Three.\nCoco,a,7,9, \n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("film,start,end,text\nUp,0,4,One.\n", "has the columns film, start"),
+        ("film,rater,start,end,text\nUp,a,0,4,One.\n", "has 1 raters: a"),
+        (TABLE + "Up,c,1,2,Four.\n", "has 3 raters"),
+        (TABLE + "Up,a,4,2,Four.\n", "line 6: interval must start before it ends"),
+        (TABLE + "Up,a,x,2,Four.\n", "line 6: 'x' is no time"),
+    ],
+)
+def test_tables_that_cannot_be_meant(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(EvaluationError, match=said):
+        from_table(path)

@@ -1,4 +1,5 @@
-"""Two reports held against each other, shards made one, and intervals over films."""
+"""Two reports held against each other, shards made one, and intervals over films: against the textbook, by hand, and
+by how often they hold."""
 
 from __future__ import annotations
 
@@ -6,20 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from shotad.core import EvaluationError, ReportSettings
 from shotad.evaluation import (
     Corpus,
+    Figure,
     Report,
     ReportInput,
+    Result,
+    Row,
     compare,
     comparison_text,
     merge,
     read_report,
     write_report,
 )
-from shotad.evaluation.report.comparing import Comparison
+from shotad.evaluation.report.comparing import Comparison, paired
+from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans
 from shotad.evaluation.running import Predictions
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 
@@ -86,14 +93,13 @@ def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, one:
 FILES = ("report.json", "report.html", "report.md", "items.csv", "items.jsonl")
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
-def test_shards_make_the_report_of_the_whole_to_the_byte(tmp_path: Path, order: tuple[int, ...]) -> None:
+def test_shards_make_the_report_of_the_whole_to_the_byte(tmp_path: Path) -> None:
     items = tuple(replace(i, prediction=None) if i.id in ("7", "50") else i for i in made_corpus(60).items)
     run = made_run(Corpus(items, dataset="cmd-ad"), extra=3, doubled=1)
     kept(tmp_path / "whole", run)
     ends = ((0, 10), (10, 11), (11, 60))
     parts = [kept(tmp_path / f"{k}", shard(run, *each)) for k, each in enumerate(ends)]
-    kept(tmp_path / "merged", merge([parts[k] for k in order]))
+    kept(tmp_path / "merged", merge([parts[k] for k in (2, 0, 1)]))
     for name in FILES:
         assert (tmp_path / "merged" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
@@ -119,26 +125,25 @@ def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     run = made_run()
     first = kept(tmp_path / "first", shard(run, 0, 30))
-    again = kept(tmp_path / "again", shard(run, 20, 60))
-    fewer = kept(tmp_path / "fewer", replace(shard(run, 30, 60), results=run.results[:1]))
-    other = kept(tmp_path / "other", made_run(made_corpus(60, seed=3)))
     changed = replace(run.results[0], identity={"version": 2})
-    newer = kept(tmp_path / "newer", shard(replace(run, results=(changed, *run.results[1:])), 30, 60))
-    for parts, said in (
-        ([first, again], "10 items stand in both results of CIDER, such as"),
-        ([first, fewer], "Only one of first and fewer has action, repetition"),
-        ([first, other], "are not of the same texts of the dataset"),
-        ([first, newer], "differ in identity"),
-        ([], "There is no report to merge"),
-    ):
+    others = {
+        "10 items stand in both results of CIDER, such as": shard(run, 20, 60),
+        "Only one of first and other-1 has action, repetition": replace(
+            shard(run, 30, 60), results=run.results[:1]
+        ),
+        "are not of the same texts of the dataset": made_run(made_corpus(60, seed=3)),
+        "differ in identity": shard(replace(run, results=(changed, *run.results[1:])), 30, 60),
+    }
+    for k, (said, other) in enumerate(others.items()):
         with pytest.raises(EvaluationError, match=said):
-            merge(parts)
+            merge([first, kept(tmp_path / f"other-{k}", other)])
+    with pytest.raises(EvaluationError, match="There is no report to merge"):
+        merge([])
 
 
 @pytest.mark.parametrize(
     ("metric", "change", "reason"),
     [
-        ("action", {"actions": ("He walks.",)}, "the human ADs' actions are others"),
         ("llm-action@fake", {"actions": ("He walks.",)}, "the human ADs' actions are others"),
         ("critic", {"casts": {"tt0000": ("Zoe",)}}, "the characters' names are others"),
         ("names-kept", {"casts": {}}, "the characters' names are others"),
@@ -160,3 +165,88 @@ def test_numbers_by_another_truth_are_not_compared(
     found = compare(*reports, ReportSettings())
     assert [one["reason"] for one in found.record["not_compared"]] == [reason]
     assert [one["name"] for one in found.record["metrics"]] == ["cider"]
+
+
+# --- intervals
+SHARE = Figure("share", 100.0)
+Floats = npt.NDArray[np.float64]
+
+
+def result(values: Floats) -> Result:
+    rows = tuple(
+        Row(f"{k:04d}", (value, 1.0), 100 * value) for k, value in enumerate(values.ravel().tolist())
+    )
+    return Result(
+        name="cider",
+        columns=("score", "ads"),
+        figure=SHARE,
+        rows=rows,
+        title="CIDEr",
+        identity={"version": 1},
+    )
+
+
+def films(values: Floats) -> dict[str, str]:
+    """The film of each AD; ``values`` has a row for each film."""
+    return {f"{k:04d}": f"film {k // values.shape[1]:03d}" for k in range(values.size)}
+
+
+def of_films(n: int, each: int, seed: int) -> Floats:
+    """``each`` ADs of ``n`` films; a tenth of what differs lies between films."""
+    chance = np.random.default_rng(seed)
+    return np.asarray(0.5 + chance.normal(0, 0.1, (n, 1)) + chance.normal(0, 0.3, (n, each)))
+
+
+def interval(values: Floats) -> Span:
+    found = spans([result(values)], films(values), unit="film")["cider"]
+    assert found is not None
+    return found
+
+
+def test_quantiles_are_those_of_students_t() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for level in (0.5, 0.95, 0.999):
+        for df in (1, 2, 3, 4, 9, 97, 7315):
+            wanted = stats.t.ppf((1 + level) / 2, df)
+            assert quantile(level, df) == pytest.approx(wanted, rel=1e-9), (level, df)
+
+
+def test_intervals_of_equal_films_and_students_test_are_the_textbooks() -> None:
+    """The mean of the films' means, by Student's t."""
+    values = of_films(6, 20, 1)
+    found = interval(values)
+    means = 100 * values.mean(axis=1)
+    reach = 2.570581836 * means.std(ddof=1) / np.sqrt(6)
+    assert (found.low, found.high) == pytest.approx((means.mean() - reach, means.mean() + reach), abs=1e-6)
+    assert (found.unit, found.units, found.level) == ("film", 6, 0.95)
+    stats = pytest.importorskip("scipy.stats")
+    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
+    told = paired(result(one), result(two), films(one), unit="film")
+    wanted = stats.ttest_rel(one.mean(axis=1), two.mean(axis=1))
+    assert told["p_two_sided"] == pytest.approx(wanted.pvalue)
+
+
+@pytest.mark.parametrize(("n", "each"), [(3, 40), (10, 60)])
+def test_intervals_hold_the_true_figure_as_often_as_they_say(n: int, each: int) -> None:
+    """By single ADs 10 films of 60 hold it in about half of all cases, and 3 by bootstrap in seven of ten."""
+    held = 0
+    for trial in range(300):
+        found = interval(of_films(n, each, 1000 * n + trial))
+        held += found.low <= 50.0 <= found.high
+    assert 0.91 <= held / 300 <= 0.99
+
+
+def test_the_basis_is_told() -> None:
+    def over(unit: str, units: int) -> Span:
+        return Span(1.0, 2.0, 0.95, unit, units)  # type: ignore[arg-type]
+
+    assert "lines of this film only" in basis_words([over("ad", 63)], "film")
+    assert "over 95 to 98 films" in basis_words([over("film", 98), over("film", 95)], "film")
+    assert "rough" in basis_words([over("film", 3)], "film")
+    assert "as asked" in basis_words([over("ad", 63)], "ad")
+    assert basis_words([None], "film") == ""
+
+    # Of fewer than five ADs there is none.
+    for n in (0, 4):
+        values = np.full((n, 1), 0.4)
+        assert spans([result(values)], films(values), unit="film") == {"cider": None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -145,9 +144,7 @@ def test_script_json_of_stage(tmp_path: Path) -> None:
         Element("action", "教室里哄乱一片。"), Element("dialogue", "起立。", "老师画外音"), Element("dialogue", "敬礼。", "三角裤"),
     )  # fmt: skip
     assert play.scenes == (Scene("INT. BRIDGE", bridge), Scene("教室 内 日 - 次日", school))
-
-
-def test_stage_where_a_paragraph_is_one_line(tmp_path: Path) -> None:
+    # A paragraph may be one line.
     words = "I have been cutting you out of my life, and so we have not talked for what must be a great many years."
     content = f"TIFFANY (CONT'D)\n{words}\nThe phone rings.\nCLOSE SHOT\nThe phone.\nTED\n{words}"
     (scene,) = read(json.dumps([{"title": "A", "content": content}]), tmp_path).scenes
@@ -180,8 +177,7 @@ def speech(start: float, end: float) -> Element:
 
 
 def shots(*cuts: float) -> tuple[Shot, ...]:
-    ends = (0.0, *cuts)
-    return tuple(Shot(n, Interval(*times)) for n, times in enumerate(pairwise(ends)))
+    return tuple(Shot(n, Interval(*times)) for n, times in enumerate(pairwise((0.0, *cuts))))
 
 
 SAID = (speech(1, 20), speech(24, 40), speech(44, 60))
@@ -193,13 +189,11 @@ def begins(signs: FilmSigns, said: tuple[Element, ...] = SAID, told: tuple[Eleme
 
 
 def test_scenes_end_at_cuts_in_pauses_or_at_long_silences() -> None:
-    film = shots(10, 22, 30, 42, 60)
-    apart = FilmSigns(film, dict.fromkeys(range(5)))
-    assert begins(apart) == [1, 24, 44]
-    nowhere = dict.fromkeys(range(5))
-    assert begins(replace(apart, threads={**nowhere, 1: "A", 2: "A"})) == [1, 44]
-    assert begins(replace(apart, threads={**nowhere, 0: "A", 4: "A"})) == [1]
-    assert begins(FilmSigns(shots(10, 22, 30, 42, 60))) == [1]
+    film, nowhere = shots(10, 22, 30, 42, 60), dict.fromkeys(range(5))
+    assert begins(FilmSigns(film, nowhere)) == [1, 24, 44]
+    assert begins(FilmSigns(film, {**nowhere, 1: "A", 2: "A"})) == [1, 44]
+    assert begins(FilmSigns(film, {**nowhere, 0: "A", 4: "A"})) == [1]
+    assert begins(FilmSigns(film)) == [1]
     later = (speech(1, 20), speech(40, 60))
     assert begins(FilmSigns(shots(10, 22, 30, 34, 42, 60)), later) == [1, 40]
     assert begins(FilmSigns(), later) == [1, 40]
@@ -208,4 +202,3 @@ def test_scenes_end_at_cuts_in_pauses_or_at_long_silences() -> None:
     # An element without a time has no place in a film.
     with pytest.raises(ValueError, match="'Snow.'"):
         make_screenplay([Element("action", "Snow.")], [], FilmSigns(), "film")
-    # An element without a time has no place in a film.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
+import runpy
+import shutil
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -63,20 +62,15 @@ def test_what_is_no_label_is_left_alone_and_named(tmp_path: Path) -> None:
     ("change", "needles"),
     [
         ({"clip": 7}, ["a.json", '"clip"', "7"]),
-        ({"clip": ""}, ['"clip"']),
         ({"shots": []}, ['"shots"', "[]"]),
-        ({"shots": "all"}, ['"shots"', '"all"']),
         ({"shots": [[0, 1], [1]]}, ["shot 1", "[1]"]),
         ({"shots": [[0, 1], [True, 2]]}, ["shot 1", "true"]),
         ({"shots": [[0, 1], [2, 2]]}, ["shot 1", "[2.0, 2.0)", "before it ends"]),
-        ({"shots": [[-1, 1]]}, ["shot 0", "[-1.0, 1.0)"]),
         ({"shots": [[0, 1e999]]}, ["shot 0", "inf"]),
         ({"shots": [[0, 2], [1, 3]]}, ["shot 1", "before shot 0", "sort them"]),
         ({"clusters": [0, 1]}, ['"clusters"', "[0, 1]"]),
         ({"clusters": [[0, 3]]}, ["cluster 0 names shot 3", "0 to 2", "counted from 0"]),
-        ({"clusters": [[-1, 0]]}, ["names shot -1"]),
         ({"clusters": [[0.0, 1]]}, ["names shot 0.0"]),
-        ({"clusters": [[True, 2]]}, ["names shot true"]),
         ({"clusters": [[0, 1], [1, 2]]}, ["shot 1 stands in clusters 0 and 1", "keep one"]),
         ({"clusters": [[0, 1, 1]]}, ["shot 1 stands in cluster 0 twice"]),
         ({"frame_rate": 0}, ['"frame_rate" 0', "24000/1001"]),
@@ -90,58 +84,23 @@ def test_wrong_labels_are_refused(tmp_path: Path, change: dict[str, Any], needle
         assert needle in str(error.value)
 
 
-@pytest.mark.parametrize("key", ["clip", "shots", "clusters"])
-def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
-    record = {k: v for k, v in GOOD.items() if k != key}
-    with pytest.raises(DatasetError, match=f"a.json has no '{key}'"):
-        read(tmp_path, record)
-
-
 def test_a_folder_without_labels_is_refused_and_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="holds no labels"):
         read_thread_labels(tmp_path)
     with pytest.raises(DatasetError, match="not a folder"):
         read_thread_labels(tmp_path / "none")
-    write(tmp_path / "a.json", [GOOD, {**GOOD, "clusters": [[9]]}, {"clip": "x"}])
+    write(tmp_path / "a.json", [GOOD, {**GOOD, "clusters": [[9]]}, {"clip": "x", "shots": [[0, 1]]}])
     write(tmp_path / "b.json", "{")
     write(tmp_path / "c.json", [GOOD, 5])
     with pytest.raises(DatasetError) as error:
         read_thread_labels(tmp_path)
     said = str(error.value)
     assert said.startswith("4 labels of threads")
-    for needle in ("a.json[1]", "a.json[2]", "b.json is not JSON", "c.json[1]"):
+    for needle in ("a.json[1]", "a.json[2] has no 'clusters'", "b.json is not JSON", "c.json[1]"):
         assert needle in said
 
 
 TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
-
-
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("thread_safe_tool", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def films(tmp_path: Path) -> Path:
-    folder = tmp_path / "films"
-    (folder / "friends").mkdir(parents=True)
-    made = make_film(FilmSpec(frames=50)).path
-    (folder / "friends" / "kiss-01.mp4").write_bytes(made.read_bytes())
-    (folder / "hug.mp4").write_bytes(made.read_bytes())
-    return folder
-
-
-def convert(tool: ModuleType, films: Path, text: str, *words: str) -> int:
-    source = films.parent / "threads.csv"
-    source.write_text(text, encoding="utf-8")
-    code: int = tool.main([str(source), "--films", str(films), "--out", str(films.parent / "out"), *words])
-    return code
 
 
 @pytest.mark.parametrize(
@@ -150,14 +109,17 @@ def convert(tool: ModuleType, films: Path, text: str, *words: str) -> int:
         # The test film has 25 frames a second; frame 25 begins at second 1.
         (("--units", "frames"), "0,25 25,50", [(0, 1), (1, 2)]),
         (("--units", "frames", "--first-frame", "1", "--last-included"), "1,25 26,50", [(0, 1), (1, 2)]),
-        (("--units", "frames", "--last-included"), "0,24 25,49", [(0, 1), (1, 2)]),
         (("--units", "frames", "--fps", "24000/1001"), "0,24 24,40", [(0, 1.001), (1.001, 1.668333)]),
     ],
 )
 def test_frame_numbers_become_seconds(
-    tool: ModuleType, films: Path, words: tuple[str, ...], rows: str, expected: list[tuple[float, float]]
+    tmp_path: Path, words: tuple[str, ...], rows: str, expected: list[tuple[float, float]]
 ) -> None:
-    text = "clip,start,end,thread\n" + "\n".join(f"hug,{row},1" for row in rows.split())
-    assert convert(tool, films, text, *words) == 0
-    (clip,) = read_thread_labels(films.parent / "out").clips
+    (tmp_path / "films").mkdir()
+    shutil.copy(make_film(FilmSpec(frames=50)).path, tmp_path / "films" / "hug.mp4")
+    source, out = tmp_path / "threads.csv", tmp_path / "out"
+    source.write_text("clip,start,end,thread\n" + "\n".join(f"hug,{row},1" for row in rows.split()))
+    main = runpy.run_path(str(TOOL))["main"]
+    assert main([str(source), "--films", str(tmp_path / "films"), "--out", str(out), *words]) == 0
+    (clip,) = read_thread_labels(out).clips
     assert [(shot.start, shot.end) for shot in clip.shots] == expected

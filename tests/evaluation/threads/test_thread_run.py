@@ -1,11 +1,12 @@
-"""Scoring labelled clips: the frames that are compared, what is kept, what happens to broken films, and the table."""
+"""Figures of threads by hand; scoring labelled clips: the frames that are compared, what is kept, broken films, and
+the table."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,20 +17,86 @@ import pytest
 from shotad.core import Config, Image, Interval, NoProgress, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels, threads_text
 from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.threads import ClipScores, Json, score_clips, setup_record, threads_record
+from shotad.evaluation.threads import (
+    ClipCounts,
+    ClipScores,
+    Json,
+    average_precision,
+    best_threshold,
+    count_clip,
+    score_clips,
+    setup_record,
+    threads_record,
+    together_pairs,
+)
 from shotad.grammar import Features, threads_of
-from tests.media import FilmSpec, make_film, read_number
+from tests.media import FilmSpec, make_film, make_stills, read_number
 
+
+def ap(scores: list[float], together: list[int], unscored: int = 0) -> float | None:
+    return average_precision(np.array(scores, float), np.array(together, bool), unscored)
+
+
+@pytest.mark.parametrize(
+    ("scores", "together", "expected"),
+    [
+        # The four scores of scikit-learn's own example: ranks 1, 3 are right: 1/2 * 1 + 1/2 * 2/3.
+        ([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 5 / 6),
+        # Right, wrong, right, wrong, right: 1/3 (1/1 + 2/3 + 3/5).
+        ([0.9, 0.8, 0.7, 0.6, 0.5], [1, 0, 1, 0, 1], (1 + 2 / 3 + 3 / 5) / 3),
+        # All equal: one step with the share of right ones as its precision.
+        ([0.5, 0.5, 0.5, 0.5], [1, 0, 0, 0], 0.25),
+        # Two equal at the top, one of them right, then the other right one at rank 3: 1/2 * 1/2 + 1/2 * 2/3.
+        ([0.7, 0.7, 0.2], [1, 0, 1], 1 / 4 + 1 / 3),
+        # Scores below zero rank as well.
+        ([-1.0, -0.5], [0, 1], 1.0),
+    ],
+)
+def test_average_precision_by_hand(scores: list[float], together: list[int], expected: float) -> None:
+    assert ap(scores, together) == pytest.approx(expected)
+
+
+def test_pairs_that_cannot_be_found() -> None:
+    assert ap([0.5, 0.1], [0, 0]) is None
+    assert ap([], []) is None
+    # One of two right pairs is found at once, the other never.
+    assert ap([0.9, 0.1], [1, 0], unscored=1) == pytest.approx(0.5)
+    assert ap([], [], unscored=3) == 0.0
+
+
+def test_a_clip_by_hand() -> None:
+    # True: {0, 2, 4}, {1, 3}, so together are 02 04 24 13. Scores above 0.3: 02 24 01.
+    pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
+    scores = np.array([{(0, 2): 0.9, (2, 4): 0.8, (0, 1): 0.4}.get(pair, 0.3) for pair in pairs])
+    counts = count_clip(scores, 0.3, [[0, 1, 2, 4]], [[0, 2, 4], [1, 3]], 5)
+    told = {"right": 2, "wrong": 1, "missed": 2, "pure": 3 + 1, "clusters": 2}
+    assert counts == ClipCounts(shots=5, pairs=10, together=4, true_clusters=2, **told)
+    assert counts.wcp == pytest.approx(0.8)
+    # 02 right, 24 right, 01 wrong, then seven equal ones with two right: 1/4 * 1 + 1/4 * 1 + 2/4 * 4/10.
+    assert average_precision(scores, together_pairs([[0, 2, 4], [1, 3]], 5)) == pytest.approx(0.7)
+
+
+def test_the_best_threshold_by_hand() -> None:
+    # From the top: F1 is 2/3 (1 of 1, 1 of 2), 1/2, 4/5 (2 of 3, 2 of 2), 2/3.
+    found = best_threshold(np.array([0.9, 0.7, 0.5, 0.1]), np.array([1, 0, 1, 0], bool))
+    assert found is not None
+    assert found == pytest.approx((0.3, 0.8))
+    last = best_threshold(np.array([0.4, 0.4]), np.array([1, 1], bool), unscored=2)
+    assert last is not None
+    assert last[0] < 0.4
+    assert last[1] == pytest.approx(2 / 3)
+    assert best_threshold(np.array([0.4]), np.array([0], bool)) is None
+    assert best_threshold(np.zeros(0), np.zeros(0, bool), unscored=2) is None
+
+
+# --- runs
 SIDE, MID, ALL, WHOLE = TABLE
 GRID = (4, 4)
 
 
 @dataclass
 class FakeMaker:
-    """Features that depend on which scene a test frame belongs to, and that count what they are shown.
-
-    ``scene_of`` maps a frame's number to its scene; frames of one scene have equal features.
-    """
+    """Features by the scene of a test frame, told by the frame's number; counts what it is shown."""
 
     scenes: dict[int, int]
     identity: str = "fake 1"
@@ -97,12 +164,12 @@ def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path
     assert np.all(np.abs(found[WHOLE][0].scores) < 0.99)
 
 
-@pytest.mark.parametrize("shift", [-0.0006, 0.0006])
-def test_times_rounded_to_milliseconds_mean_the_same_frames(film: Path, tmp_path: Path, shift: float) -> None:
-    shots = tuple(Interval(max(a / 25 + shift, 0), b / 25 + shift) for a, b in SHOTS)
-    maker = FakeMaker(scenes(1, 2, 1, 2))
-    run([clip_of(film, shots=shots)], [SIDE], maker, tmp_path / "out")
-    assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
+def test_times_rounded_to_milliseconds_mean_the_same_frames(film: Path, tmp_path: Path) -> None:
+    for shift in (-0.0006, 0.0006):
+        shots = tuple(Interval(max(a / 25 + shift, 0), b / 25 + shift) for a, b in SHOTS)
+        maker = FakeMaker(scenes(1, 2, 1, 2))
+        run([clip_of(film, shots=shots)], [SIDE], maker, tmp_path / f"{shift}")
+        assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
 
 
 def test_what_changes_the_scores_makes_them_anew(film: Path, tmp_path: Path) -> None:
@@ -133,42 +200,35 @@ def test_a_run_that_was_killed_goes_on(film: Path, tmp_path: Path) -> None:
     went_on = run(clips, [SIDE], maker, tmp_path / "out")
     assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
     fresh = run(clips, [SIDE], FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "fresh")
-    for one, two in zip(went_on[SIDE], fresh[SIDE], strict=True):
-        assert one.scores is not None
-        assert two.scores is not None
-        assert one.scores.tolist() == two.scores.tolist()
+    assert list(map(alike, went_on[SIDE])) == list(map(alike, fresh[SIDE]))
     logs = [(tmp_path / place / "threads.jsonl").read_bytes() for place in ("out", "fresh")]
     assert logs[0] == logs[1]
 
 
-@pytest.mark.parametrize(
-    ("change", "needles"),
-    [
-        ({"path": Path("none.mp4")}, ["is not there", "none.mp4", "relative to the label file"]),
-        ({"shots": (Interval(0, 1), Interval(2, 9))}, ["Shot 1 [2.000, 9.000)", "2.40 s long"]),
-        ({"shots": (Interval(0, 1), Interval(2.5, 2.8))}, ["Shot 1 [2.500, 2.800)", "outside the film"]),
-    ],
-)
-def test_failures_say_why(film: Path, tmp_path: Path, change: dict[str, Any], needles: list[str]) -> None:
-    values = {name: getattr(clip_of(film), name) for name in LabelledClip.__dataclass_fields__}
-    clips = [LabelledClip(**{**values, "clusters": (), **change}), clip_of(film)]
-    found = run(clips, [SIDE], FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "out")
-    bad, good = found[SIDE]
-    assert bad.scores is None
-    for needle in ["a.json", *needles]:
-        assert needle in bad.failure
-    assert good.scores is not None
-
-
-def test_a_film_that_was_cut_off_fails_rather_than_being_scored_with_stale_frames(tmp_path: Path) -> None:
-    whole = make_film(FilmSpec(suffix=".mkv", frames=300, gop=10)).path.read_bytes()
-    cut = tmp_path / "cut.mkv"
+def test_failures_say_why_and_the_others_are_scored(film: Path, tmp_path: Path) -> None:
+    whole, cut = (
+        make_film(FilmSpec(suffix=".mkv", frames=300, gop=10)).path.read_bytes(),
+        tmp_path / "cut.mkv",
+    )
     cut.write_bytes(whole[: len(whole) // 2])
-    clip = clip_of(cut, shots=(Interval(0, 1), Interval(1, 2), Interval(11, 12)), clusters=())
-    maker = FakeMaker(dict.fromkeys(range(300), 1))
-    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
-    assert found.scores is None
-    assert "cut.mkv" in found.failure
+    stills = make_stills(tmp_path / "stills", 60)
+    plain = clip_of(film, clusters=())
+    bad = {
+        "is not there: none.mp4": replace(plain, path=Path("none.mp4")),
+        "Shot 1 [2.000, 9.000)": replace(plain, shots=(Interval(0, 1), Interval(2, 9))),
+        "Shot 1 [2.500, 2.800)": replace(plain, shots=(Interval(0, 1), Interval(2.5, 2.8))),
+        # Rather than being scored with stale frames.
+        "cut.mkv": clip_of(cut, shots=(Interval(0, 1), Interval(1, 2), Interval(11, 12)), clusters=()),
+        'Add its "frame_rate"': clip_of(stills),
+    }
+    clips = [*bad.values(), clip_of(stills, frame_rate=Fraction(25)), clip_of(film)]
+    maker = FakeMaker(scenes(1, 2, 1, 2) | dict.fromkeys(range(60, 300), 1))
+    found = run(clips, [SIDE], maker, tmp_path / "out")[SIDE]
+    for why, one in zip(bad, found, strict=False):
+        assert one.scores is None
+        assert "a.json" in one.failure
+        assert why in one.failure
+    assert list(map(alike, found[len(bad) :])) == [[False, True, False, False, True, False]] * 2
 
 
 def test_scores_that_are_not_numbers_are_not_kept(film: Path, tmp_path: Path) -> None:
@@ -180,24 +240,6 @@ def test_scores_that_are_not_numbers_are_not_kept(film: Path, tmp_path: Path) ->
     with pytest.raises(ValueError, match="fake 1 gives scores of a.json"):
         run([clip_of(film)], [SIDE], Broken(scenes(1, 2, 1, 2)), tmp_path / "out")
     assert not (tmp_path / "out" / "threads.jsonl").exists()
-
-
-def test_numbered_pictures_need_their_rate(tmp_path: Path) -> None:
-    from PIL import Image as Pillow
-
-    from tests.media import draw
-
-    folder = tmp_path / "stills"
-    folder.mkdir()
-    for n in range(60):
-        Pillow.fromarray(draw(n, 192, 108)).save(folder / f"{n:05}.png")
-    maker = FakeMaker(scenes(1, 2, 1, 2))
-    clip = clip_of(folder, frame_rate=Fraction(25))
-    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
-    assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
-    assert found.scores is not None
-    (found,) = run([clip_of(folder)], [SIDE], maker, tmp_path / "out")[SIDE]
-    assert 'Add its "frame_rate"' in found.failure
 
 
 def evaluated(
