@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.evaluation.allmetrics import NAMES, MakeBench, benches
 
 
-@pytest.fixture(scope="module")
-def make_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeBench]:
-    with benches(tmp_path_factory.mktemp("coco")) as make:
+@pytest.fixture
+def make_bench(tmp_path: Path) -> Iterator[MakeBench]:
+    with benches(tmp_path / "coco") as make:
         yield make
 
 

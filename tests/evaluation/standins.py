@@ -40,11 +40,15 @@ def overlap(one: str, other: str) -> float:
 
 
 class Words:
-    """Vectors of texts: the sum of a direction for each word."""
+    """Vectors of texts: the sum of a direction for each word. Keeps what it was asked."""
 
     identity = Identity("words", "words")
 
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        self.asked += texts
         found = np.stack([self._sum(prompt + text) for text in texts])
         return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), np.float32)
 
@@ -68,18 +72,10 @@ class Verbs:
         return map(_parsed, texts)
 
 
-_VERBS = {
-    "beats": "beat",
-    "crosses": "cross",
-    "goes": "go",
-    "stretches": "stretch",
-    **{
-        f"{verb}s": verb for verb in ("climb", "drop", "hide", "jump", "lock", "look", "open", "pick", "pour")
-    },
-    **{f"{verb}s": verb for verb in ("rain", "read", "rise", "run", "see", "sing", "sit", "sleep", "smile")},
-    **{f"{verb}s": verb for verb in ("start", "stop", "take", "throw", "walk", "wave", "yawn")},
-    "look": "look",
-}
+_KNOWN = """beat climb drop hide jump lock look open pick pour rain read rise run see sing sit sleep smile start stop
+take throw walk wave yawn"""
+_VERBS = {f"{verb}s": verb for verb in _KNOWN.split()}
+_VERBS |= {"crosses": "cross", "goes": "go", "look": "look", "stretches": "stretch"}
 
 
 def _parsed(text: str) -> Parse:

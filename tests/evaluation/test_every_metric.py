@@ -14,10 +14,9 @@ import pytest
 from pydantic import BaseModel
 
 from shotad.core import Config, Identity, Interval, MeasureSettings
-from shotad.evaluation import Corpus, Item, Metric, MetricContext, Row, Store, score
+from shotad.evaluation import Corpus, Item, Metric, MetricContext, Row, Store, make_metric, score
 from shotad.evaluation.metric import ENGINE_METRICS, Json, row_keys
 from shotad.evaluation.metrics.pronouns import Document, People
-from shotad.evaluation.predictions import read_predictions
 from tests.evaluation.allmetrics import (
     ALONG,
     BOUNDS,
@@ -29,10 +28,8 @@ from tests.evaluation.allmetrics import (
     changed,
     human,
     joined_actions,
-    metric_of,
     mixed,
     predicted,
-    rows_of,
     scored,
 )
 from tests.evaluation.judges.judging import WordJudge
@@ -47,20 +44,18 @@ def test_the_human_ads_reach_the_bound(name: str, make_bench: MakeBench) -> None
         assert f"The human ADs' own: {result.value:.1f}." in result.remarks
         return
     if name == "action" or name.startswith("event"):
-        assert result.value <= BOUNDS.get(name, 150)
+        assert result.value <= BOUNDS[name]
         result = scored(name, joined_actions(), make_bench())
-    bound = BOUNDS.get(name, 150.0)
-    assert result.value == pytest.approx(bound, abs=1e-6)
-    assert {round(row.value, 6) for row in result.rows if row.value is not None} == {bound}
+    assert result.value == pytest.approx(BOUNDS[name], abs=1e-6)
+    assert {round(row.value, 6) for row in result.rows if row.value is not None} == {BOUNDS[name]}
 
 
 # --- order, shards
-@pytest.mark.parametrize("seed", [1, 2])
-def test_order_of_items_does_not_matter(name: str, seed: int, make_bench: MakeBench) -> None:
+def test_order_of_items_does_not_matter(name: str, make_bench: MakeBench) -> None:
     # Two ADs of a film at the same time, as CMD-AD has them where two clips of a film overlap
     corpus = changed(changed(mixed(), 2, interval=Interval(10, 13)), 9, interval=Interval(0, 3))
     items = list(corpus.items)
-    random.Random(seed).shuffle(items)
+    random.Random(1).shuffle(items)
     one = scored(name, corpus, make_bench())
     other = scored(name, replace(corpus, items=tuple(items)), make_bench())
     assert by_id(other) == by_id(one)
@@ -89,7 +84,7 @@ SUMMED = ("bleu-1", "bleu-2", "bleu-3", "bleu-4", "meteor")
 """Of summed counts: a line worse than the others can weigh more than none, by the tools' own definition."""
 
 
-@pytest.mark.parametrize("place", [1, 5, 8, 12])
+@pytest.mark.parametrize("place", [5, 8])
 def test_a_missing_prediction_is_told_and_adds_nothing(name: str, place: int, make_bench: MakeBench) -> None:
     bench = make_bench()
     whole = scored(name, mixed(), bench)
@@ -149,43 +144,37 @@ CHANGES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", [*CHANGES, "cast", "no cast"])
-def test_a_key_has_all_that_a_row_depends_on(name: str, what: str, make_bench: MakeBench) -> None:
+def test_a_key_has_all_that_a_row_depends_on(name: str, make_bench: MakeBench) -> None:
     """Whatever is changed, rows of equal identity, basis and key are equal, counted from nothing."""
-    place, one = 3, changed(mixed(), 3, prediction="Ann runs.", description="2. Actions: Ann runs.")
-    other = (
-        changed(one, place, **CHANGES[what])
-        if what in CHANGES
-        else replace(one, casts={"alpha": ("Ann Hart",) if what == "cast" else (), "beta": ("Tony",)})
-    )
-    if name.startswith("cider"):
-        first, second = (metric_of(name, make_bench()).basis(corpus) for corpus in (one, other))
-        if first != second:
-            return
-    if name not in BEFORE:
-        BEFORE[name] = keys_of(name, one, make_bench), rows_of(name, one, make_bench())
-    keys, rows = keys_of(name, other, make_bench), rows_of(name, other, make_bench())
-    for item, key in BEFORE[name][0].items():
-        if key == keys[item]:
-            assert rows[item] == BEFORE[name][1][item]
+    one = changed(mixed(), 3, prediction="Ann runs.", description="2. Actions: Ann runs.")
+    others = {what: changed(one, 3, **fields) for what, fields in CHANGES.items()}
+    for what, cast in (("cast", ("Ann Hart",)), ("no cast", ())):
+        others[what] = replace(one, casts={"alpha": cast, "beta": ("Tony",)})
+    bench = make_bench()
+    before, rows_before = keys_of(name, one, bench), by_id(scored(name, one, bench))
+    for what, other in others.items():
+        bases = {make_metric(name, bench).basis(corpus) for corpus in (one, other)}
+        if len(bases) > 1:
+            continue
+        bench = make_bench()
+        keys, rows = keys_of(name, other, bench), by_id(scored(name, other, bench))
+        for item, key in before.items():
+            assert key != keys[item] or rows[item] == rows_before[item], what
 
 
-BEFORE: dict[str, tuple[dict[str, str], dict[str, Row]]] = {}
-"""Keys and rows of each metric before the change."""
-
-
-def keys_of(name: str, corpus: Corpus, make_bench: MakeBench) -> dict[str, str]:
-    keys = row_keys(metric_of(name, make_bench()), corpus, range(len(corpus.items)))
+def keys_of(name: str, corpus: Corpus, bench: MetricContext) -> dict[str, str]:
+    keys = row_keys(make_metric(name, bench), corpus, range(len(corpus.items)))
     return {item.id: key for item, key in zip(corpus.items, keys, strict=True)}
 
 
-@pytest.mark.parametrize("place", [0, 6, 9])
+@pytest.mark.parametrize("place", [0, 9])
 def test_a_changed_prediction_redoes_only_what_hears_it(name: str, place: int, make_bench: MakeBench) -> None:
     one = mixed()
     other = changed(
         one, place, prediction="A man leaves the room.", description="2. Actions: A man leaves the room."
     )
-    keys = [keys_of(name, corpus, make_bench) for corpus in (one, other)]
+    bench = make_bench()
+    keys = [keys_of(name, corpus, bench) for corpus in (one, other)]
     new = {item for item, key in keys[0].items() if key != keys[1][item]}
     itself = one.items[place].id
     film = {item.id for item in one.items if item.film == one.items[place].film}
@@ -194,7 +183,6 @@ def test_a_changed_prediction_redoes_only_what_hears_it(name: str, place: int, m
         assert itself in new or name == "names-kept"
     else:
         assert new == {itself}
-    bench = make_bench()
     scored(name, one, bench)
     assert scored(name, other, bench).fresh <= len(film)
 
@@ -234,9 +222,9 @@ DONE = 2
 def test_what_is_done_before_a_run_breaks_is_kept(name: str, make_bench: MakeBench) -> None:
     bench = make_bench()
     with pytest.raises(RuntimeError, match="broken"):
-        score(Breaking(metric_of(name, bench), DONE), human(), bench)
+        score(Breaking(make_metric(name, bench), DONE), human(), bench)
     result = scored(name, human(), make_bench(bench.store))
-    keys = row_keys(metric_of(name, bench), human(), range(len(MIXED)))
+    keys = row_keys(make_metric(name, bench), human(), range(len(MIXED)))
     done = list(dict.fromkeys(keys))[:DONE]
     assert result.fresh == sum(key not in done for key in keys)
     assert bytes_of(result) == bytes_of(scored(name, human(), make_bench()))
@@ -244,7 +232,7 @@ def test_what_is_done_before_a_run_breaks_is_kept(name: str, make_bench: MakeBen
 
 def test_rows_are_json_and_finite(name: str, make_bench: MakeBench) -> None:
     result = scored(name, mixed(), make_bench())
-    metric = metric_of(name, make_bench())
+    metric = make_metric(name, make_bench())
     assert json.loads(json.dumps(result.identity)) == result.identity
     for row in result.rows:
         assert len(row.sums) == len(metric.columns)
@@ -293,8 +281,8 @@ SETTINGS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "recall.neighbours": (3, ("recall",)), "recall.model": ("other", ("recall",)),
     "judge.engines": ([f"{HERE}:OtherJudge"], ENGINE_METRICS), "report.unit": ("ad", ()),
 }  # fmt: skip
-"""Each setting with another value, and the metrics whose rows are others then. ``critic.model`` belongs to coreference libraries; ``critic.rules`` has a third value, tested
-below."""
+"""Each setting with another value, and the metrics whose rows are others then. ``critic.model`` belongs to
+coreference libraries."""
 
 
 def leaves(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
@@ -318,14 +306,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_bert(tmp_path_factory.mktemp("encoders") / "bert")
 
 
-def changed_by(setting: str, value: Any) -> dict[str, Any]:
-    group, _, name = setting.partition(".")
-    return {group: {name: value}} if name else {group: value}
-
-
 def all_of(name: str, bench: MetricContext) -> tuple[Json, list[str], tuple[Row, ...]]:
     """Identity, keys and rows, counted from nothing."""
-    corpus, metric = mixed(), metric_of(name, bench)
+    corpus, metric = mixed(), make_metric(name, bench)
     if name in UNTOLD:
         return metric.identity, [], ()
     keys = row_keys(metric, corpus, range(len(corpus.items)))
@@ -338,18 +321,16 @@ ROWS_BEFORE: dict[str, tuple[Json, list[str], tuple[Row, ...]]] = {}
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_who_uses_a_setting_has_it_in_the_identity(setting: str, make_bench: MakeBench, tiny: Path) -> None:
     value, users = SETTINGS[setting]
-    settings = changed_by(setting, other(tiny) if setting == "recall.model" else value)
+    group, _, field = setting.partition(".")
+    plain = {"recall": {"model": str(tiny)}}
+    if setting == "recall.model":
+        value = other(tiny)
+    settings = {**plain, group: {**plain.get(group, {}), field: value} if field else value}
     changed = set()
     for name in NAMES:
-        real = name == "recall"
-        plain = {"recall": {"model": str(tiny)}} if real else {}
         if name not in ROWS_BEFORE:
-            ROWS_BEFORE[name] = all_of(name, make_bench(stubs=not real, **plain))
-        if real and "recall" in settings:
-            settings["recall"].setdefault("model", str(tiny))
-        else:
-            settings |= plain
-        identity, keys, rows = all_of(name, make_bench(stubs=not real, **settings))
+            ROWS_BEFORE[name] = all_of(name, make_bench(stubs=name != "recall", **plain))
+        identity, keys, rows = all_of(name, make_bench(stubs=name != "recall", **settings))
         if identity != ROWS_BEFORE[name][0]:
             changed.add(name)
         elif keys == ROWS_BEFORE[name][1]:
@@ -380,7 +361,7 @@ def test_what_else_changes_rows(
         bench = make_bench(stubs=name != "recall", recall={"model": str(tiny)})
         tree = {**settings, "measures": bench.settings.model_dump()}
         changed = MetricContext(Config.model_validate(tree), Store())
-        identities = [metric_of(name, one).identity for one in (bench, changed)]
+        identities = [make_metric(name, one).identity for one in (bench, changed)]
         assert (identities[0] != identities[1]) == (name in users), name
 
 
@@ -398,30 +379,25 @@ ODD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ODD)
-def test_no_text_is_too_odd(name: str, what: str, make_bench: MakeBench) -> None:
-    """As a prediction, a human AD, an action: rows are there, within the bounds, and kept."""
-    text = ODD[what]
-    corpus = changed(mixed(), 0, prediction=text, description=f"2. Actions: {text}")
-    corpus = changed(corpus, 1, references=(text,), actions=(text,))
-    corpus = changed(corpus, 2, references=(text,), prediction=text, actions=(text, text))
+def test_no_text_is_too_odd(name: str, make_bench: MakeBench) -> None:
+    """As a prediction, a human AD, an action, in films of their own: rows are there, within the bounds, and kept."""
+    items = []
+    for what, text in ODD.items():
+        first, second, third = (
+            replace(item, id=f"{what} {item.id}", film=what) for item in mixed().items[:3]
+        )
+        items += [
+            replace(first, prediction=text, description=f"2. Actions: {text}"),
+            replace(second, references=(text,), actions=(text,)),
+            replace(third, references=(text,), prediction=text, actions=(text, text)),
+        ]
+    corpus = Corpus(tuple(items), dict.fromkeys(ODD, ("Ann Miller", "Bob Hart")))
     bench = make_bench()
     result = scored(name, corpus, bench)
-    assert len(result.rows) == len(MIXED)
+    assert [row.id for row in result.rows] == [item.id for item in items]
     assert result.value is not None
-    for row in result.rows[:3]:
-        assert row.value is None or row.value <= BOUNDS.get(name, 150.0) + 1e-6
+    assert [row.id for row in result.rows if row.value and row.value > BOUNDS[name] + 1e-6] == []
     assert bytes_of(scored(name, corpus, make_bench(bench.store))) == bytes_of(result)
-
-
-def test_half_a_character_in_a_file_is_none(tmp_path: Path) -> None:
-    """Which no tokenizer takes and no file: a program has cut a text in the middle of an emoji."""
-    line = '{"id": "1", "text": "Ann \\ud83d opens \\ud83d\\ude00.", "candidates": ["\\ude00 a"]}'
-    for name, text in (("a.jsonl", f"{line}\n"), ("a.json", f"[{line}]")):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        (row,) = read_predictions(tmp_path / name).rows
-        assert row.text == "Ann \ufffd opens 😀."
-        assert row.candidates == ("\ufffd a",)
 
 
 # --- better texts

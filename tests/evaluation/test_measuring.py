@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +12,8 @@ import pytest
 from shotad.core import Config, EvaluationError, ShotadError
 from shotad.evaluation import (
     Corpus,
+    Figure,
+    Metric,
     MetricContext,
     Row,
     Shard,
@@ -23,13 +25,42 @@ from shotad.evaluation import (
 from shotad.evaluation.metric import Json
 from shotad.evaluation.running import measure, shard_places
 from shotad.evaluation.store import vectors_of
-from tests.evaluation.action.parsed import WordVectors
-from tests.evaluation.measuring import Lengths, corpus_of
+from tests.evaluation.allmetrics import corpus_of
+from tests.evaluation.standins import Words
 
+_SHARE = Figure("share", 100.0)
 PAIRS = [
     ("Ann opens the door.", "Ann opens a door."), ("Ben runs to the car.", None),
     ("She looks at him.", "He looks."), ("They drive off.", ""),
 ]  # fmt: skip
+
+
+@dataclass
+class Lengths(Metric):
+    """A metric for tests: how many of the human AD's words the prediction has, by number. Counts its work."""
+
+    name: str = "lengths"
+    title: str = "Lengths"
+    columns: tuple[str, ...] = ("words", "ads")
+    figure: Figure = _SHARE
+    fails_at: str = ""
+    counted: list[str] = field(default_factory=list)
+
+    @property
+    def identity(self) -> Json:
+        return {"version": 1}
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        return [{"pair": [corpus.items[p].reference, corpus.items[p].prediction]} for p in places]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        for place in places:
+            item = corpus.items[place]
+            self.counted.append(item.id)
+            score = len((item.prediction or "").split()) / len(item.reference.split())
+            failure = "judge: silent" if item.id == self.fails_at else ""
+            failure = failure or (item.failure or "no prediction" if item.prediction is None else "")
+            yield Row(item.id, (score, 1.0), 100 * score, failure)
 
 
 class _Here(Lengths):
@@ -128,46 +159,41 @@ def test_what_says_nothing_of_this_corpus(few: dict[str, str], name: str, reason
         measure(corpus, ["one", name], bench_with())
 
 
-def several_films(sizes: Sequence[int]) -> Corpus:
-    parts = [corpus_of(PAIRS[:1] * size, film=f"film{k}") for k, size in enumerate(sizes)]
-    return Corpus(tuple(item for part in parts for item in part.items))
-
-
 def test_shards_are_whole_films_of_like_size_and_together_everything() -> None:
-    corpus = several_films([5, 1, 3, 4, 2, 3])
+    parts = [corpus_of(PAIRS[:1] * size, film=f"film{k}") for k, size in enumerate((5, 1, 3, 4, 2, 3))]
+    corpus = Corpus(tuple(item for part in parts for item in part.items))
     places = [shard_places(corpus, Shard(k, 3)) for k in (1, 2, 3)]
     assert sorted(place for some in places for place in some) == list(range(18))
     films = [{corpus.items[place].film for place in some} for some in places]
     assert sum(len(some) for some in films) == 6
     assert [len(some) for some in places] == [6, 6, 6]
-    shuffled = replace(corpus, items=corpus.items[::-1])
-    parts = [shard_places(shuffled, Shard(k, 3)) for k in (1, 2, 3)]
-    assert [{shuffled.items[p].id for p in some} for some in parts] == [
-        {corpus.items[p].id for p in some} for some in places
-    ]
+    turned = replace(corpus, items=corpus.items[::-1])
+    for k, some in enumerate(places, 1):
+        assert {turned.items[p].id for p in shard_places(turned, Shard(k, 3))} == {
+            corpus.items[p].id for p in some
+        }
 
 
 def test_each_text_is_encoded_once_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = WordVectors()
+    words = Words()
     monkeypatch.setattr(room, "check_installed", lambda: None)
     monkeypatch.setattr(room, "make_embedder", lambda *_, **__: words)
     service = vectors_of(bench_with())
     found = service.of(["a dog", "a cat", "a dog"])
     assert found.shape == (3, 64)
     assert found[0].tobytes() == found[2].tobytes()
-    assert sorted(words.counted) == ["a cat", "a dog"]
+    assert sorted(words.asked) == ["a cat", "a dog"]
     again = service.of(["a cat", "new", "a dog"])
     assert again[[2, 0]].tobytes() == found[:2].tobytes()
-    assert sorted(words.counted) == ["a cat", "a dog", "new"]
+    assert sorted(words.asked) == ["a cat", "a dog", "new"]
     assert service.of([]).shape == (0, 0)
 
 
-def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one(tmp_path: Path) -> None:
+def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one() -> None:
     lines = corpus_of([("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)])
-    kept_bench = MetricContext(Config(), Store(tmp_path / "kept.sqlite"))
-    score(Lengths(fails_at="film-2"), lines, kept_bench)
-    again = Lengths()
-    result = score(again, lines, kept_bench)
+    bench, again = bench_with(), Lengths()
+    score(Lengths(fails_at="film-2"), lines, bench)
+    result = score(again, lines, bench)
     assert again.counted == ["film-2"]
     assert result.failed == 1
 

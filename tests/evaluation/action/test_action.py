@@ -1,16 +1,17 @@
-"""The action score: what a line tells, how it is held against human actions, and which numbers it gives."""
+"""The action and event scores: what a line tells, how it is held against human actions, and which numbers come out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from shotad.core import Config
-from shotad.evaluation import MetricContext, Store, make_metric
+from shotad.core import Config, Interval
+from shotad.evaluation import Corpus, Item, MetricContext, Row, Store, make_metric, score, store as room
+from shotad.evaluation.metrics import events
 from shotad.evaluation.metrics.action import (
     CodeRules,
     PaperRules,
@@ -18,8 +19,6 @@ from shotad.evaluation.metrics.action import (
     PredictionTexts,
     VectorTable,
     base_of,
-    first_lemma,
-    lemma_at,
     matches,
     phrases_of,
     told_of,
@@ -29,6 +28,7 @@ from shotad.evaluation.store import ParseService, parser_of
 from shotad.script import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, RecordedParser, parse_of
 from tests.evaluation.allmetrics import MakeBench, changed, human, predicted, scored
+from tests.evaluation.standins import Words
 
 RUNS = parse_of(
     "She|/PRON/nsubj/1", "runs/VERB/ROOT/1/run", ",/PUNCT/punct/1", "quickly/ADV/advmod/4",
@@ -39,31 +39,23 @@ RUNS = parse_of(
 
 
 class Parses(ParseService):
-    """Only what is given, or nothing where a text is unknown."""
+    """Nothing of any text."""
 
-    def __init__(self, known: dict[str, Parse] | None = None) -> None:
-        self._known = known or {}
+    def __init__(self) -> None:
         self.asked: list[str] = []
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
-        wanted = list(texts)
-        self.asked += wanted
-        return {text: self._known.get(text, Parse()) for text in wanted}
+        self.asked += list(texts)
+        return dict.fromkeys(self.asked, Parse())
 
 
-def test_lemmas_of_phrases() -> None:
-    assert [lemma_at(RUNS, place) for place in (1, 4, 6)] == ["run", "jump", "pick up"]
-    being = parse_of("He|/PRON/nsubj/1", "is/VERB/ROOT/1/be", "seen/VERB/acl/1/see")
-    assert lemma_at(being, 1) is None
-    assert first_lemma(being) == "see"
-    assert first_lemma(parse_of("Night|/NOUN/ROOT/0")) is None
-    # A human action's lemma is its main verb's in paper and its first in code.
+def test_an_actions_lemma_is_its_main_verbs_in_the_paper_and_its_first_in_the_code() -> None:
     words = "The|/DET/det/2", "smiling/VERB/amod/2/smile", "man/NOUN/nsubj/3", "walks/VERB/ROOT/3/walk"
-    action = parse_of(*words)
-    assert PaperRules().lemma(action) == "walk"
-    assert CodeRules().lemma(action) == "smile"
     passive = parse_of("He|/PRON/nsubj/1", "is/AUX/ROOT/1/be", "held/VERB/acl/1/hold")
-    assert PaperRules().lemma(passive) == CodeRules().lemma(passive) == "hold"
+    being = parse_of("He|/PRON/nsubj/1", "is/VERB/ROOT/1/be", "seen/VERB/acl/1/see")
+    actions = (parse_of(*words), passive, being, parse_of("Night|/NOUN/ROOT/0"))
+    assert [PaperRules().lemma(one) for one in actions] == ["walk", "hold", "see", None]
+    assert [CodeRules().lemma(one) for one in actions] == ["smile", "hold", "see", None]
 
 
 def test_phrases_of_coordinated_verbs() -> None:
@@ -76,23 +68,19 @@ def test_phrases_of_coordinated_verbs() -> None:
     # In the code they end at the first coordinated verb: what stands before that verb and hangs on it is inside,
     # and one conjunction or sign at the end goes.
     assert list(phrases_of(RUNS)) == ["She runs , quickly", "quickly jumps", "picks up a gun"]
+    # What is done next is another action, which spaCy's models call a conjunction only as often as anything else.
+    words = "He/PRON/nsubj/1 hesitates/VERB/ROOT/1/hesitate ,/PUNCT/punct/1 then/ADV/advmod/4 turns/VERB/dep/1/turn"
+    found = told_of([parse_of(*words.split(), "./PUNCT/punct/1")])
+    assert found.phrases == (Phrase("He hesitates.", "hesitate"), Phrase("then turns.", "turn"))
+    assert found.texts == ("He hesitates, then turns.",)
 
 
-@pytest.mark.parametrize(
-    ("word", "tag", "lemma", "base"),
-    [
-        ("stares", "VBZ", "star", "stare"),
-        ("Staring", "VBG", "star", "stare"),
-        ("taped", "VBN", "tap", "tape"),
-        ("stars", "VBZ", "star", "star"),
-        ("starring", "VBG", "star", "star"),
-        ("runs", "VBZ", "run", "run"),
-        ("stare", "VBP", "stare", "stare"),
-        ("took", "VBD", "take", "take"),
-    ],
-)
-def test_a_dropped_e_is_mended(word: str, tag: str, lemma: str, base: str) -> None:
-    assert base_of(Token(word, lemma, "VERB", tag, "ROOT", 0, True, False)) == base
+def test_a_dropped_e_is_mended() -> None:
+    for word, tag, lemma, base in (
+        ("Staring", "VBG", "star", "stare"), ("taped", "VBN", "tap", "tape"), ("stars", "VBZ", "star", "star"),
+        ("starring", "VBG", "star", "star"), ("stare", "VBP", "stare", "stare"), ("took", "VBD", "take", "take"),
+    ):  # fmt: skip
+        assert base_of(Token(word, lemma, "VERB", tag, "ROOT", 0, True, False)) == base
 
 
 DESCRIPTION = (
@@ -135,14 +123,12 @@ either_parser = pytest.mark.parametrize("context", [RECORDED, pytest.param(REAL,
     ("text", "plain"),
     [
         ("John takes Mary's hand.", "He takes her hand."),
-        ("Emmerich's eyebrows twitch as he watches her.", "His eyebrows twitch as he watches her."),
         ("Larry frowns.", "He frowns."),
         ("Molly and John walk along the beach.", "They walk along the beach."),
         ("Mrs. Ganesh disappears below the window.", "She disappears below the window."),
         ("He flashes his badge to an officer.", "He flashes his badge to the person."),
         ("Khadgar looks down on the scene.", "The person looks down on the scene."),
         ("The man walks in London.", "The man walks in London."),
-        ("The train leaves the station.", "The train leaves the station."),
         ("Tom, Mary and the dog run.", "He, she and the dog run."),
         ("", ""),
     ],
@@ -159,12 +145,7 @@ def test_names_and_roles_become_pronouns(context: MetricContext, text: str, plai
         ("Emmerich's eyebrows twitch as he watches her.", ("His eyebrows twitch.", "He watches her.")),
         ("Paul lays his coat around her, but she walks away from him, hurrying over to a taxi rank.",
          ("He lays his coat around her.", "She walks away from him.", "She hurries over to a taxi rank.")),
-        ("They stand, holding their guns.", ("They stand.", "They hold their guns.")),
-        ("Edward is thrown against a wall.", ("He is thrown against a wall.",)),
         ("She starts to run.", ("She starts to run.",)),
-        ("The taxi stops as the bus drives across the bridge.",
-         ("The taxi stops.", "The bus drives across the bridge.")),
-        ("A train flies past them.", ("A train flies past them.",)),
         ("He is caught and thrown into a cell.", ("He is caught.", "He is thrown into a cell.")),
         ("He is running and thrown out.", ("He is running.", "He is thrown out.")),
         ("Everyone stands, clapping their hands.", ("Everyone stands.", "Everyone claps their hands.")),
@@ -194,8 +175,6 @@ def test_each_verb_gets_a_sentence(context: MetricContext, text: str, actions: t
         # As in the published code: products with other verbs are 0, and the largest is taken.
         (PredictionTexts((), (Phrase("against", "run"),)), ACT, -1),
         (PredictionTexts((), (Phrase("against", "run"), Phrase("against", "sit"))), ACT, -0.8),
-        (PredictionTexts((), (Phrase("act", "run"),)), ACT, 1),
-        (PredictionTexts(("act",)), ACT, 0.8),
         (PredictionTexts(), ACT, 0),
     ],
 )
@@ -233,3 +212,68 @@ def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -
     own = remarks(embedding={"model": str(folder), "instruction": "paper"})
     assert "without an instruction" not in own
     assert "instead of gte" not in own
+
+
+VERBS = """  1 A licence stands before the meanings
+01000000 35 v 02 close 0 shut 0 001 @ 01000001 v 0000 01 + 08 00 | move so that an opening is obstructed
+01000001 38 v 01 move 0 000 01 + 02 00 | change place
+"""
+"""A file of WordNet with two meanings."""
+DOOR = ("the/DET/det/3", "door/NOUN/dobj/1", "./PUNCT/punct/1")
+PARSES = {
+    "She closes the door.": parse_of("She|/PRON/nsubj/1", "closes/VERB/ROOT/1/close", *DOOR),
+    "She shuts the door.": parse_of("She|/PRON/nsubj/1", "shuts/VERB/ROOT/1/shut", *DOOR),
+    "She sits down.": parse_of("She|/PRON/nsubj/1", "sits/VERB/ROOT/1/sit", "down/ADP/prt/1"),
+}
+
+
+class Apart(Words):
+    """Each text in a direction of its own."""
+
+    def _sum(self, text: str) -> Any:
+        return super()._sum(text.replace(" ", "_"))
+
+
+class Known(RecordedParser):
+    def of(self, texts: Iterable[str]) -> Iterator[Parse]:
+        return (PARSES[text] for text in texts)
+
+
+def events_row(
+    human_ad: str, told: str, monkeypatch: pytest.MonkeyPatch, actions: tuple[str, ...] | None = None
+) -> Row:
+    monkeypatch.setattr(room, "check_installed", lambda: None)
+    monkeypatch.setattr(room, "make_embedder", lambda *_, **__: Apart())
+    corpus = Corpus((Item("0", "film", Interval(0, 1), (human_ad,), told, actions=actions),), {}, "made")
+    context = MetricContext(REAL.config, Store())
+    return score(make_metric("events", context), corpus, context).rows[0]
+
+
+def test_the_human_ads_actions_go_before_its_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "data.verb").write_text(VERBS)
+    monkeypatch.setattr(events, "weights_file", lambda *_: tmp_path / "data.verb")
+    monkeypatch.setattr(room, "Parser", Known)
+    actions = ("She closes the door.", "She sits down.")
+    found = events_row("She opens the door.", "She shuts the door.", monkeypatch, actions)
+    assert found.value == pytest.approx(48.5)
+    closing, sitting = found.notes["events"]
+    assert closing == {"event": "close [door]", "nearest": "shut [door]", "verb": 0.95, "participants": 1.0}
+    assert (sitting["event"], sitting["nearest"]) == ("sit down", "shut [door]")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Tom hands Ann a coffee cup.", "hand [coffee cup]"),
+        ("He walks slowly into the kitchen.", "walk [kitchen]"),
+        ("She never looks back at the house.", "not look back [house]"),
+        ("The vase falls off the shelf.", "fall [shelf]"),
+        ("The light goes out.", "go out [light]"),
+        ("She is a teacher.", None),
+    ],
+)
+def test_events_of_real_sentences(text: str, found: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = events_row(text, text, monkeypatch)
+    assert [one["event"] for one in row.notes.get("events", ())] == ([found] if found else [])
+    assert row.value == (pytest.approx(100) if found else None)

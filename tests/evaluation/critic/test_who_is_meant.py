@@ -17,70 +17,40 @@ FILM = (
 )  # fmt: skip
 
 
-def meant(*sentences: str, cast: tuple[str, ...] = FILM) -> list[list[str]]:
-    """Whom each sentence means, by the first word of the entry that tells them apart."""
+def meant(*sentences: str, cast: tuple[str, ...]) -> list[list[str]]:
+    """Whom each sentence means."""
     return [list(people) for people in resolved(Document(sentences, cast))]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "people"),
-    [
-        ("Tony opens the door.", ["Tony Wendice"]),
-        ("Mark hands them to the Inspector.", ["Chief Inspector Hubbard", "Mark Halliday"]),
-        ("The inspector combs his moustache.", ["Chief Inspector Hubbard"]),
-        ("Mark points at the inspector", ["Chief Inspector Hubbard", "Mark Halliday"]),
-        ("An inspector steps out of a car.", []),
-        ("The storyteller turns a page.", ["The Storyteller"]),
-        ("Mark and Margot stand facing Tony.", ["Margot Wendice", "Mark Halliday", "Tony Wendice"]),
-        ("Surprised Margot turns.", ["Margot Wendice"]),
-        ("Mrs. Wendice looks up.", ["Margot Wendice"]),
-        ("Wendice looks up.", []),
-        ("Mary Halliday waves from a car.", []),
-        ("A car turns into Halliday Street.", []),
-        ("The man looks up.", []),
-        ("A sign reads 'Tony Wendice'.", []),
-        ("She leaves a mark on the wall.", []),
-        ("", []),
-    ],
-)
-def test_names_of_a_small_cast(sentence: str, people: list[str]) -> None:
-    assert meant(sentence, cast=THRILLER) == [people]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "person"),
-    [
-        ("Will steps back.", "Will Brennan"),
-        ("Doc runs to the car.", None),
-        ("Dr. Brown climbs the clock tower.", "Dr. Emmett Brown"),
-        ("Doctor Brown climbs the clock tower.", "Dr. Emmett Brown"),
-        ("Rat waits at the till.", "Mark 'Rat' Ratner"),
-        ("Anne Marie screams.", "Anne-Marie McCoy"),
-        ("O’Neill salutes.", "Jerry O'Neill"),
-        ("T.J. jumps down.", "T.J. McCabe"),
-        ("Zoe sits down.", "Zoë Ortiz"),
-        ("Hal smiles.", "Harold Dobbs - Hal"),
-        ("Ben climbs the tree.", "Ben Newman at 7 Years Old"),
-        ("Otis yanks the wheel.", "Otis the Cow"),
-        ("A cow yanks the wheel.", None),
-        ("Von Trapp blows a whistle.", "Captain Georg von Trapp"),
-        ("The bus driver brakes.", "Bus Driver"),
-        ("The first detective kneels.", "First Detective"),
-        ("The man kneels.", None),
-        ("Sundance looks around.", "The Sundance Kid"),
-        ("A fox crosses the road.", None),
-        ("The fish looks out of the bowl.", None),
-        ("The doorman will step back.", None),
-        ("A rose lies on the table.", None),
-    ],
-)
-def test_names_of_all_kinds(sentence: str, person: str | None) -> None:
-    assert meant(sentence) == [[person] if person else []]
 
 
 @pytest.mark.parametrize(
     ("sentence", "cast", "people"),
     [
+        ("Tony opens the door.", THRILLER, ["Tony Wendice"]),
+        ("Mark hands them to the Inspector.", THRILLER, ["Chief Inspector Hubbard", "Mark Halliday"]),
+        ("An inspector steps out of a car.", THRILLER, []),
+        ("Surprised Margot turns.", THRILLER, ["Margot Wendice"]),
+        ("Mrs. Wendice looks up.", THRILLER, ["Margot Wendice"]),
+        ("Wendice looks up.", THRILLER, []),
+        ("Mary Halliday waves from a car.", THRILLER, []),
+        ("A car turns into Halliday Street.", THRILLER, []),
+        ("The man looks up.", THRILLER, []),
+        ("A sign reads 'Tony Wendice'.", THRILLER, []),
+        ("She leaves a mark on the wall.", THRILLER, []),
+        ("", THRILLER, []),
+        ("Will steps back.", FILM, ["Will Brennan"]),
+        ("Doc runs to the car.", FILM, []),
+        ("Dr. Brown climbs the clock tower.", FILM, ["Dr. Emmett Brown"]),
+        ("Rat waits at the till.", FILM, ["Mark 'Rat' Ratner"]),
+        ("Anne Marie screams.", FILM, ["Anne-Marie McCoy"]),
+        ("O’Neill salutes.", FILM, ["Jerry O'Neill"]),
+        ("T.J. jumps down.", FILM, ["T.J. McCabe"]),
+        ("Zoe sits down.", FILM, ["Zoë Ortiz"]),
+        ("Hal smiles.", FILM, ["Harold Dobbs - Hal"]),
+        ("Otis yanks the wheel.", FILM, ["Otis the Cow"]),
+        ("Von Trapp blows a whistle.", FILM, ["Captain Georg von Trapp"]),
+        ("The first detective kneels.", FILM, ["First Detective"]),
+        ("Sundance looks around.", FILM, ["The Sundance Kid"]),
+        ("The fish looks out of the bowl.", FILM, []),
         # A whole name is not a part of another; a child is not the grown person of that name.
         ("Jack runs.", ("Young Jack", "Jack"), ["Jack"]),
         ("Young Jack runs.", ("Young Jack", "Jack"), ["Young Jack"]),
@@ -89,21 +59,16 @@ def test_names_of_all_kinds(sentence: str, person: str | None) -> None:
         ("The man and boy hide.", ("Man", "Boy", "Old Man", "Thief"), ["Boy", "Man"]),
         ("The man in the hat turns.", ("Man", "Boy", "Old Man", "Thief"), []),
         ("The old man sits by the fire.", ("Man", "Boy", "Old Man", "Thief"), ["Old Man"]),
-        ("The falcon circles.", ("The Falcon",), ["The Falcon"]),
         # By ear.
         ("Margo shakes her head.", ("Margot Wendice",), ["Margot Wendice"]),
-        ("Ronnie closes the gate.", ("Ronny",), ["Ronny"]),
-        ("Lori stops.", ("Laurie Strode",), ["Laurie Strode"]),
-        ("Manny lowers his head.", ("Manfred",), ["Manfred"]),
         ("Bob waves.", ("Robert Langdon",), ["Robert Langdon"]),
         ("Marty waves.", ("Mary Smith",), []),
-        ("Jenny waves.", ("Johnny",), []),
         # An entry twice is one person, and one without a word is nobody.
         ("Lily waves.", ("Lily", "Lily", "Harry"), ["Lily"]),
         ("Tony waves.", ("#2", "", "Tony"), ["Tony"]),
     ],
 )
-def test_names_of_casts_of_their_own(sentence: str, cast: tuple[str, ...], people: list[str]) -> None:
+def test_names(sentence: str, cast: tuple[str, ...], people: list[str]) -> None:
     assert meant(sentence, cast=cast) == [people]
 
 
@@ -130,9 +95,9 @@ CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Cel
 T, M, H, S, C, X = "Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Max"
 
 
-def last(*sentences: str, starts: tuple[float, ...] = (), groups: bool = True) -> set[str]:
+def last(*sentences: str, starts: tuple[float, ...] = ()) -> set[str]:
     """Whom the last sentence means."""
-    return set(resolved(Document(sentences, CAST, starts), groups)[-1])
+    return set(resolved(Document(sentences, CAST, starts))[-1])
 
 
 @pytest.mark.parametrize(
@@ -140,9 +105,7 @@ def last(*sentences: str, starts: tuple[float, ...] = (), groups: bool = True) -
     [
         # A man and a woman.
         (["Tony opens the door.", "He steps inside."], {T}),
-        (["Margot looks up.", "She drops the phone."], {M}),
         (["Tony looks at Margot.", "She turns away."], {M}),
-        (["Swann bends over Margot.", "She struggles to push him away."], {M, S}),
         (["Swann puts the scarf around Margot's neck.", "He pulls it tight as she gasps."], {M, S}),
         # Two women, two men.
         (["Margot meets Celia.", "Celia hugs her."], {M, C}),
@@ -150,8 +113,6 @@ def last(*sentences: str, starts: tuple[float, ...] = (), groups: bool = True) -
         (["Tony glares.", "Mark hits him."], {T, H}),
         (["Mark follows Tony.", "He glares at Mark."], {T, H}),
         # In one sentence.
-        (["Tony pours himself a drink."], {T}),
-        (["Mark lies there.", "Tony pours himself a drink."], {T}),
         (["Mark leaves.", "Wiping his brow, Tony sits down."], {T}),
         (["Tony closes the door behind him."], {T}),
         (["Mark waits.", "Tony creeps up behind him."], {T, H}),
@@ -159,22 +120,17 @@ def last(*sentences: str, starts: tuple[float, ...] = (), groups: bool = True) -
         (["Margot waits.", "Tony lets Mark kiss her."], {M, T, H}),
         (["Tony shoves Mark.", "And throws him to the ground."], {H}),
         # Somebody who is not in the cast.
-        (["A man enters.", "He sits down."], set()),
         (["Tony waits.", "A man enters.", "He sits down."], set()),
         (["Tony waits.", "Her husband enters.", "He sits down."], set()),
         (["George waits.", "Tony enters.", "George shakes his head."], set()),
-        (["He looks up."], set()),
         # Possessives.
         (["Margot's hand trembles.", "She drops the glass."], {M}),
         (["Tony's wife looks up.", "She drops the glass."], set()),
         (["Margot's dog barks.", "Her eyes widen."], {M}),
         # Several.
-        (["Tony and Mark enter.", "They sit down."], {T, H}),
         (["Tony looks at Margot.", "They kiss."], {T, M}),
-        (["Tony, Mark and Celia enter.", "They sit down."], {T, H, C}),
         (["The police arrive.", "They search the flat."], set()),
         (["Tony and Mark enter.", "Two policemen stop them."], {T, H}),
-        (["They sit down."], set()),
         # It is nobody.
         (["Tony lifts the phone.", "It rings."], set()),
         (["Tony lifts the phone.", "Its cord swings."], set()),

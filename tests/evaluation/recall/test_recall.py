@@ -1,7 +1,9 @@
-"""Recall@k/N: windows and ranks by hand, BERTScore equal to its authors' program, and real vectors on texts of our own."""
+"""Recall@k/N: windows and ranks by hand and counted plainly, and BERTScore equal to its authors' program."""
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from shotad.core import ComputeSettings, Config, EvaluationError, Identity
-from shotad.evaluation import Corpus, MetricContext, Result, Store, make_metric, score
+from shotad.core import ComputeSettings, Config, EvaluationError
+from shotad.evaluation import Corpus, MetricContext, Store, make_metric, score
 from shotad.evaluation.metrics.recall import Recall, f_score
-from shotad.script import EncoderPlace, TokenEncoder, locate
-from tests.evaluation.measuring import corpus_of
+from shotad.script import TokenEncoder, locate
+from tests.evaluation.allmetrics import FILMS, MakeBench, corpus_of, human, predicted, scored
+from tests.evaluation.standins import Overlap, overlap
 
 PREDICTIONS = [
     "Ann opens a door.", "Bob sits", "A man walks up the stairs slowly.", "She waits", "the door", "Bob sits",
@@ -36,55 +39,44 @@ THEIRS = {
 """F of these pairs by bert_score 0.3.13 with transformers 4.46.3 on the same two models, pair by pair."""
 
 
-@pytest.mark.parametrize(("name", "layer"), THEIRS)
-def test_equal_to_the_authors_program(name: str, layer: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+def test_equal_to_the_authors_program(name: str, tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason="the extra language is not installed")
     from tests.language import tiny_encoders
 
-    folder = getattr(tiny_encoders, f"make_{name}")(tmp_path / name)
-    encoder = TokenEncoder(locate(str(folder)), layer, ComputeSettings(device="cpu"))
-    pairs = zip(encoder.of(PREDICTIONS), encoder.of(REFERENCES), strict=True)
-    assert [f_score(*pair) for pair in pairs] == pytest.approx(THEIRS[name, layer], abs=2e-6)
+    place = locate(str(getattr(tiny_encoders, f"make_{name}")(tmp_path / name)))
+    for layer in (1, 2, 3):
+        encoder = TokenEncoder(place, layer, ComputeSettings(device="cpu"))
+        pairs = zip(encoder.of(PREDICTIONS), encoder.of(REFERENCES), strict=True)
+        assert [f_score(*pair) for pair in pairs] == pytest.approx(THEIRS[name, layer], abs=2e-6), layer
 
 
 @dataclass
-class Given:
+class Given(Overlap):
     """Similarities by prediction and reference, as if a model had them. What is not given is 0."""
 
     table: dict[tuple[str, str], float] = field(default_factory=dict)
-    asked: list[tuple[str, str]] = field(default_factory=list)
-    layer: int = 17
-    place: EncoderPlace = EncoderPlace(Path(), Identity("given", "given"), 24)  # noqa: RUF009
-    identity: dict[str, Any] = field(default_factory=dict)
 
     def of(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        wanted = list(dict.fromkeys(pairs))
-        self.asked += wanted
-        return {pair: self.table.get(pair, 0.0) for pair in wanted}
+        return {pair: self.table.get(pair, 0.0) for pair in pairs}
 
 
-def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> MetricContext:
-    rules = "code" if recall.pop("windows", "all") == "full" else "paper"
-    settings = {"measures": {"rules": rules, "recall": recall}}
-    bench = MetricContext(Config.model_validate(settings), store or Store())
+def bench_of(given: Given | None = None, rules: str = "paper", **recall: Any) -> MetricContext:
+    bench = MetricContext(Config.model_validate({"measures": {"rules": rules, "recall": recall}}), Store())
     if given is not None:
         bench.once("pair scores", lambda: given)
     return bench
 
 
-def film(matrix: Sequence[Sequence[float]], name: str = "film") -> tuple[Corpus, Given]:
+def film(matrix: Sequence[Sequence[float]]) -> tuple[Corpus, Given]:
     """One film with a row of similarities to all its ADs for each prediction."""
     table = {(f"p{i}", f"r{j}"): value for i, row in enumerate(matrix) for j, value in enumerate(row)}
-    return corpus_of([(f"r{i}", f"p{i}") for i in range(len(matrix))], film=name), Given(table)
-
-
-def sums(result: Result) -> list[tuple[float, ...]]:
-    return [row.sums for row in result.rows]
+    return corpus_of([(f"r{i}", f"p{i}") for i in range(len(matrix))]), Given(table=table)
 
 
 def test_doubled_words_and_several_references() -> None:
     corpus = corpus_of([("r", "p"), ("s", "p"), ("r", "p")])
-    bench = bench_of(Given({("p", "r"): 0.9, ("p", "s"): 0.5}))
+    bench = bench_of(Given(table={("p", "r"): 0.9, ("p", "s"): 0.5}))
     result = score(Recall("recall", bench), corpus, bench)
     assert [row.value for row in result.rows] == [100, 0, 100]
     assert (
@@ -102,10 +94,10 @@ def test_doubled_words_and_several_references() -> None:
     corpus = Corpus((*three.items, lonely))
     bench = bench_of(similar)
     result = score(Recall("recall", bench), corpus, bench)
-    assert sums(result) == [(1, 1), (0, 1), (0, 1), (0, 0)]
+    assert [row.sums for row in result.rows] == [(1, 1), (0, 1), (0, 1), (0, 0)]
     assert result.rows[3].value is None
     assert "1 ADs of 1 films stand in no window of more than 1 and are not asked about." in result.remarks
-    full = score(Recall("recall", bench_of(similar, windows="full")), corpus, bench_of())
+    full = score(Recall("recall", bench_of(similar, "code")), corpus, bench_of())
     assert full.value is None
     assert "4 ADs of 2 films stand in no full window of 5 and are not asked about." in full.remarks
     # More looked at than neighbours is refused.
@@ -127,3 +119,36 @@ def test_only_the_papers_own_stands_beside_it(wanted: Any, layer: int, comparabl
     metric = Recall("recall", bench_of(Given(layer=layer), **wanted))
     assert metric.comparable is comparable
     assert bool(metric.remarks) is not comparable
+
+
+def windows_of(count: int, n: int, rules: str) -> list[list[int]]:
+    """Windows of n by steps of n // 2; by the published code only full ones, else one more at the end, and a film
+    shorter than n is one."""
+    starts = [start for start in range(0, count, max(n // 2, 1)) if start + n <= count]
+    if rules == "paper" and count < n:
+        return [list(range(count))]
+    if rules == "paper" and starts[-1] + n < count:
+        starts.append(count - n)
+    return [list(range(start, start + n)) for start in starts]
+
+
+@pytest.mark.parametrize("rules", ["paper", "code"])
+@pytest.mark.parametrize(("k", "n"), [(1, 5), (2, 3), (5, 16), (1, 2)])
+def test_recall_by_its_windows(rules: str, k: int, n: int, make_bench: MakeBench) -> None:
+    texts = [item.reference for item in human().items]
+    said = list(texts)
+    random.Random(n).shuffle(said)
+    said[::3] = texts[::3]
+    said[1], said[5] = "", "…"
+    corpus = predicted(said)
+    wanted = []
+    for name in FILMS:
+        items = [item for item in corpus.items if item.film == name]
+        windows = [window for window in windows_of(len(items), n, rules) if len(window) > k]
+        for i, item in enumerate(items):
+            likeness = [overlap(item.prediction or "", other.reference) for other in items]
+            hits = [sum(likeness[j] > likeness[i] for j in window) < k for window in windows if i in window]
+            spoken = bool(re.search(r"\w", item.prediction or ""))
+            wanted.append((spoken * sum(hits), len(hits)))
+    result = scored("recall", corpus, make_bench(rules=rules, recall={"k": k, "neighbours": n}))
+    assert [row.sums for row in result.rows] == wanted

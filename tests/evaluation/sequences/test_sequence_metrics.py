@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +11,9 @@ import pytest
 
 from shotad.core import Config
 from shotad.evaluation import MetricContext, Result, Store, make_metric, score
+from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.sequences import namings, repeated
-from tests.evaluation.measuring import corpus_of
+from tests.evaluation.allmetrics import corpus_of
 
 
 @pytest.mark.parametrize(
@@ -22,13 +22,11 @@ from tests.evaluation.measuring import corpus_of
         ("She smiles at Bob.", ["Ann smiles at Bob again."], ("smiles at bob",), 2),
         ("She smiles at Bob.", ["SHE SMILES, at Bob!"], ("she smiles at", "smiles at bob"), 2),
         ("He smiles.", ["He turns.", "Then he smiles again."], ("he smiles",), 1),
-        ("He smiles.", ["He turns."], (), 1),
         ("Later.", ["Much later."], ("later",), 1),
         ("She steps out of the house.", ["He runs out of the fog."], (), 3),
         ("Out of the", ["out of the"], (), 0),
         ("", ["He turns."], (), 0),
         ("red red red red", ["red red red"], ("red red red", "red red red"), 2),
-        ("Ann walks up.", [], (), 1),
     ],
 )
 def test_runs_that_come_again(line: str, before: list[str], runs: tuple[str, ...], total: int) -> None:
@@ -63,18 +61,14 @@ NAMES = ("repetition", "repetition-meaning", "names-kept")
 CAST = {"film": ("Tony Wendice", "Margot Smith")}
 
 
-@dataclass
 class Letters:
     """Vectors of letter counts: lines of the same letters are alike."""
 
-    identity: dict[str, Any] = field(default_factory=lambda: {"model": "letters"})
-    texts: list[str] = field(default_factory=list)
+    identity: ClassVar[Json] = {"model": "letters"}
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> npt.NDArray[np.float32]:
-        assert not prompt
-        self.texts += texts
-        rows = np.array([[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts], np.float32)
-        rows = rows.reshape(len(texts), 26)
+        counts = [[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts]
+        rows = np.array(counts, np.float32).reshape(len(texts), 26)
         return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
