@@ -199,20 +199,21 @@ BO = Member("b", "Bo Lee", spoken="Bo")
 LATER = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),))
 
 
-@pytest.mark.parametrize(("text", "before", "seen", "after"), [
-    ("The woman in red runs.", BLANK, True, "Ann runs."),
-    ("Then a woman in red runs.", BLANK, True, "Then Ann runs."),
-    ("The woman in red runs.", BLANK, False, "The woman in red runs."),
-    ("The woman in reddish light runs.", BLANK, True, "The woman in reddish light runs."),
-    ("Anna's car stops near Ann Lee.", ANN, False, "Anna's car stops near Ann."),
-    ("Annie waves to Bo Lee.", Member("a", "Annie"), False, "Ann waves to Bo Lee."),
-    ("Lee waves.", ANN, False, "Lee waves."),
+@pytest.mark.parametrize(("text", "before", "now", "at", "seen", "after"), [
+    ("The woman in red runs.", BLANK, ANN, 5, True, "Ann runs."),
+    ("Then a woman in red runs.", BLANK, ANN, 5, True, "Then Ann runs."),
+    ("The woman in red runs.", BLANK, ANN, 5, False, "The woman in red runs."),
+    ("The woman in reddish light runs.", BLANK, ANN, 5, True, "The woman in reddish light runs."),
+    ("Anna's car stops near Ann Lee.", ANN, ANN, 5, False, "Anna's car stops near Ann."),
+    ("Annie waves to Bo Lee.", Member("a", "Annie"), ANN, 5, False, "Ann waves to Bo Lee."),
+    ("Lee waves.", ANN, ANN, 5, False, "Lee waves."),
+    # Nothing is named before the film tells it.
+    ("The woman in red runs.", BLANK, LATER, 5, True, "The woman in red runs."),
+    ("The woman in red runs.", BLANK, LATER, 65, True, "Ann runs."),
 ])  # fmt: skip
-def test_only_what_is_certain_is_replaced(text: str, before: Member, seen: bool, after: str) -> None:
-    assert renamed(text, before, ANN, [BO], "f.mp4", 5.0, seen=seen) == after
+def test_only_what_is_certain_is_replaced(text, before, now, at, seen, after):
+    assert renamed(text, before, now, [BO], "f.mp4", at, seen=seen) == after
 
 
-@pytest.mark.parametrize(("at", "after"), [(5.0, "The woman in red runs."), (65.0, "Ann runs.")])
-def test_nothing_is_named_before_the_film_tells_it(at: float, after: str) -> None:
-    assert renamed("The woman in red runs.", BLANK, LATER, [], "f.mp4", at, seen=True) == after
-    assert names("Ann runs.", LATER, [], "f.mp4", at) is (at > 60)
+def test_a_name_is_said_only_once_the_film_has_told_it() -> None:
+    assert [names("Ann runs.", LATER, [], "f.mp4", at) for at in (5.0, 65.0)] == [False, True]
