@@ -21,7 +21,6 @@ from shotad.core import (
 )
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
-from shotad.film import word_budget
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
 
@@ -120,23 +119,20 @@ def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(t
     }
 
 
-@pytest.mark.parametrize(
-    ("assignment", "words"),
-    [
+def test_value_out_of_range_is_refused_with_key_and_value() -> None:
+    for assignment, words in (
         ("frames.max_pixels=12", "784"),
         ("context.past=two", "valid integer"),
         ("overlay.label=ring", "'number', 'box' or 'none'"),
         ("slots=5", "slots"),
         ("frames.max_pixels=99999", "min_pixels 100352 is above max_pixels 99999"),
-    ],
-)
-def test_value_out_of_range_is_refused_with_key_and_value(assignment: str, words: str) -> None:
-    key, _, value = assignment.partition("=")
-    with pytest.raises(ConfigError) as caught:
-        load_config(None, [assignment])
-    assert key.split(".")[0] in caught.value.what
-    assert value in caught.value.what
-    assert words in caught.value.what
+    ):
+        key, _, value = assignment.partition("=")
+        with pytest.raises(ConfigError) as caught:
+            load_config(None, [assignment])
+        assert key.split(".")[0] in caught.value.what
+        assert value in caught.value.what
+        assert words in caught.value.what
 
 
 def test_an_assignment_that_is_none_is_refused() -> None:
@@ -148,19 +144,16 @@ def test_an_assignment_that_is_none_is_refused() -> None:
             load_config(None, assignments)
 
 
-@pytest.mark.parametrize(
-    ("tag", "hint"),
-    [
+def test_what_is_no_language_is_refused_with_the_nearest() -> None:
+    for tag, hint in (
         ("german", "Did you mean de (German)?"),
         ("en-UK", "Did you mean en-GB?"),
         ("de-XX", "as in de-CH"),
         ("", "Correct the value"),
-    ],
-)
-def test_what_is_no_language_is_refused_with_the_nearest(tag: str, hint: str) -> None:
-    with pytest.raises(ConfigError, match="language = ") as refused:
-        load_config(None, [f"language={tag}"])
-    assert hint in refused.value.hint
+    ):
+        with pytest.raises(ConfigError, match="language = ") as refused:
+            load_config(None, [f"language={tag}"])
+        assert hint in refused.value.hint
 
 
 def test_every_setting_says_what_it_does_in_the_files_that_list_them() -> None:
@@ -283,17 +276,6 @@ def test_the_engines_models_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> N
     assert paper.looks.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
     assert paper.writes.identity.model == "meta-llama/Meta-Llama-3-8B-Instruct"
     assert gpt.looks.identity.model == gpt.writes.identity.model == "gpt-4o-2024-08-06"
-
-
-def test_the_word_budget_is_one_more_than_fits() -> None:
-    """Algorithm 2: int(duration / speed factor + 1)."""
-    for name, seconds, words in (
-        ("paper", 3.0, 9),
-        ("tv-ad", 1.906, 8),
-        ("mad-eval", 3.989, 8),
-        ("cmd-ad", 0.1, 1),
-    ):
-        assert word_budget(seconds, load_config(["paper", name]).slots) == words
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from shotad.core import (
     Request,
     Slot,
     WorkFolder,
-    WorkFolderError,
     load_config,
     read_settings,
 )
@@ -134,13 +133,6 @@ def test_slots_by_hand_are_told_and_kept_in_a_file_that_people_can_read(place):
     assert done.exit_code == 0
     assert "s00009500, 5 words, added by a person" in done.output
     assert "By hand: 1 added, 1 removed (slots.hand.json)." in done.output
-
-
-def test_a_damaged_file_is_refused_for_it_holds_a_persons_work(place, given):
-    for text in ("{", '{"schema_version": 1, "added": [[3, 2]]}'):
-        (place / FILE).write_text(text, encoding="utf-8")
-        with pytest.raises(WorkFolderError, match=r"slots\.hand\.json"):
-            run(place, given=given)
 
 
 @pytest.mark.parametrize("overwritten", [False, True])

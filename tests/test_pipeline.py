@@ -1,31 +1,50 @@
-"""The whole way with the fake engine: what is written, what is kept, what is redone."""
+"""The whole way: with the fake engine what is written, kept and redone; and with engines that talk: story, second looks,
+candidates, choices, estimates, batches, stops."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from shotad.core import Given, Request, data_root
-from shotad.description import Outcome
+from shotad.core import (
+    EngineError,
+    Facts,
+    Given,
+    Progress,
+    Reply,
+    Request,
+    WorkFolder,
+    data_root,
+    load_config,
+)
+from shotad.description import Engines, Outcome, describe, foresee
 from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.film import open_film
 from shotad.film.pyav_reader import PyavFilm
+from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
+from tests.cli.program import Shotad
 from tests.media import make_film, read_number
-from tests.runs import SPEC, rows, run as talked, slots, tree
+from tests.runs import QUICK, SMALL, SPEC, Talker, rows, run, slots, tree
+
+QUIET = (*QUICK, *SMALL, "speech.source=none")
 
 
 def film_path() -> Path:
     return make_film(SPEC).path
 
 
-def run(out: Path, *assignments: str, **options: Any) -> tuple[Outcome, FakeEngine, FakeEngine]:
+def ran(out: Path, *assignments: str, **options: Any) -> tuple[Outcome, FakeEngine, FakeEngine]:
     """One run with fake engines, which count their calls."""
-    return talked(out, *assignments, **{"looks": FakeEngine(), "writes": FakeEngine(), **options})
+    return run(out, *assignments, **{"looks": FakeEngine(), "writes": FakeEngine(), **options})
 
 
 First = tuple[Path, Outcome, FakeEngine, FakeEngine]
@@ -35,7 +54,7 @@ First = tuple[Path, Outcome, FakeEngine, FakeEngine]
 def first(tmp_path_factory: pytest.TempPathFactory) -> First:
     """The folder of a run with nothing set, what it came to, and its engines."""
     out = tmp_path_factory.mktemp("first") / "w"
-    return out, *run(out)
+    return out, *ran(out)
 
 
 @pytest.fixture
@@ -75,7 +94,7 @@ def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool, co
     fixed = Given(slots=tmp_path / "slots.csv") if given else None
     engine = FakeEngine(answer=remember)
     engine.abilities = replace(engine.abilities, wants_context=context)
-    run(tmp_path / "w", "overlay.label=none", looks=engine, given=fixed)
+    ran(tmp_path / "w", "overlay.label=none", looks=engine, given=fixed)
     for record in rows(tmp_path / "w", "stage1"):
         clip = seen[record["slot"]].clip
         assert clip is not None
@@ -88,10 +107,10 @@ def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool, co
 
 def test_a_second_run_does_nothing_twice_also_where_the_film_was_copied(w: Path, tmp_path: Path) -> None:
     before = tree(w)
-    _, looks, writes = run(w)
+    _, looks, writes = ran(w)
     assert (looks.calls, writes.calls) == (0, 0)
     assert tree(w) == before
-    _, looks, _ = run(w, film=Path(shutil.copy(film_path(), tmp_path / "copy.mp4")))
+    _, looks, _ = ran(w, film=Path(shutil.copy(film_path(), tmp_path / "copy.mp4")))
     assert looks.calls == 0
 
 
@@ -105,7 +124,7 @@ def test_a_second_run_does_nothing_twice_also_where_the_film_was_copied(w: Path,
     ],
 )
 def test_a_change_redoes_what_depends_on_it_alone(w: Path, change: str, redone: tuple[bool, bool]) -> None:
-    _, looks, writes = run(w, change)
+    _, looks, writes = ran(w, change)
     assert (looks.calls > 0, writes.calls > 0) == redone
 
 
@@ -114,10 +133,10 @@ def test_a_changed_prompt_file_redoes_its_stage(tmp_path: Path, monkeypatch: pyt
     for name in ("prompts", "configs", "models"):
         shutil.copytree(data_root() / name, data / name)
     monkeypatch.setenv("SHOTAD_DATA", str(data))
-    run(tmp_path / "w")
+    ran(tmp_path / "w")
     system = data / "prompts" / "stage2" / "system.txt"
     system.write_text(system.read_text() + "\nBe kind.\n")
-    _, looks, writes = run(tmp_path / "w")
+    _, looks, writes = ran(tmp_path / "w")
     assert looks.calls == 0
     assert writes.calls > 0
 
@@ -129,13 +148,13 @@ def test_a_failed_answer_is_a_failed_line_and_asked_again(first: First, tmp_path
         return plain_answer(request)
 
     bad = rows(first[0], "stage1")[1]["slot"]
-    outcome, _, writes = run(tmp_path / "w", looks=FakeEngine(answer=stumble))
+    outcome, _, writes = ran(tmp_path / "w", looks=FakeEngine(answer=stumble))
     cue = next(cue for cue in outcome.track.cues if cue.slot_id == bad)
     assert cue.status.value == "failed"
     assert "out of luck" in cue.reason
     assert outcome.counts["failed"] == 1
     assert writes.calls == len(outcome.track.cues) - 1
-    outcome, looks, writes = run(tmp_path / "w")
+    outcome, looks, writes = ran(tmp_path / "w")
     assert (looks.calls, writes.calls) == (1, 1)
     assert outcome.counts["failed"] == 0
     assert tree(tmp_path / "w") == tree(first[0])
@@ -145,14 +164,14 @@ def test_only_the_part_asked_for_is_described_with_the_same_slots(
     first: First, w: Path, tmp_path: Path
 ) -> None:
     whole, half = first[1].track.cues, Given(start=6.0, end=14.0)
-    part, looks, _ = run(tmp_path / "b", given=half)
+    part, looks, _ = ran(tmp_path / "b", given=half)
     expected = [cue.id for cue in whole if 6 <= cue.interval.start < 14]
     assert [cue.id for cue in part.track.cues] == expected
     assert looks.calls == len(expected) > 0
-    rest, looks, _ = run(tmp_path / "b")
+    rest, looks, _ = ran(tmp_path / "b")
     assert looks.calls == len(whole) - len(expected)
     assert [cue.id for cue in rest.track.cues] == [cue.id for cue in whole]
-    trial, _, _ = run(w, "seed=9", given=half)
+    trial, _, _ = ran(w, "seed=9", given=half)
     assert [cue.id for cue in trial.track.cues] == [cue.id for cue in whole], "the lines of the rest are kept"
 
 
@@ -163,13 +182,13 @@ def test_edits_survive_a_second_run_and_a_changed_engine(first: First, w: Path) 
     path.write_text(path.read_text().replace(f'"text": {json.dumps(old)}', '"text": "A person wrote this."'))
     assert "A person wrote this." in path.read_text()
     for assignments in ((), ("seed=5",)):
-        outcome, _, _ = run(w, *assignments)
+        outcome, _, _ = ran(w, *assignments)
         assert outcome.track.cues[0].text == "A person wrote this."
         assert outcome.track.cues[0].edited is not None
     assert "A person wrote this." in (w / f"{film_path().stem}.ad.vtt").read_text()
-    outcome, _, _ = run(w, force=True)
+    outcome, _, _ = ran(w, force=True)
     assert outcome.track.cues[0].text == "A person wrote this."
-    outcome, _, _ = run(w, discard_edits=True)
+    outcome, _, _ = ran(w, discard_edits=True)
     assert outcome.track.cues[0].text == old
 
 
@@ -177,7 +196,7 @@ def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:
     given = Given(slots=tmp_path / "slots.csv", shots=tmp_path / "shots.csv")
     (tmp_path / "shots.csv").write_text("start,end\n0,10\n10,20\n")
     (tmp_path / "slots.csv").write_text("id,start,end\nfirst,1.0,1.5\n,4.0,7.0\n,19.0,25.0\n,30,31\n")
-    outcome, _, _ = run(tmp_path / "w", given=given)
+    outcome, _, _ = ran(tmp_path / "w", given=given)
     assert len(json.loads((tmp_path / "w" / "shots.json").read_text())["shots"]) == 2
     assert [cue.id for cue in outcome.track.cues] == ["s00001000", "s00004000", "s00019000"]
     assert [name for name, _ in outcome.failed_slots] == ["s00030000"]
@@ -191,9 +210,219 @@ def test_what_a_killed_run_has_kept_is_used(tmp_path: Path, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "w", looks=FakeEngine(answer=stop))
+        ran(tmp_path / "w", looks=FakeEngine(answer=stop))
     assert (tmp_path / "w" / "frames.pack").stat().st_size > 0
     monkeypatch.setattr(PyavFilm, "frames_at", lambda self, seconds: iter(()))
-    outcome, looks, _ = run(tmp_path / "w")
+    outcome, looks, _ = ran(tmp_path / "w")
     assert looks.calls == len(outcome.track.heard) > 0
     assert not list((tmp_path / "w").glob("frames.*"))
+
+
+# With engines that talk
+SUBTITLES = "WEBVTT\n\n00:00:05.400 --> 00:00:06.400\nWhere is the key, Nora?\n"
+
+
+def lines(outcome: Outcome) -> list[str]:
+    return [cue.text for cue in outcome.track.cues]
+
+
+def foreseen(out: Path, engines: Any, *settings: str) -> tuple[Any, Outcome, Any]:
+    """The estimate before a run, which asks nothing; the run; the estimate after it."""
+    config = load_config(None, (*QUIET, *settings))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
+        before = foresee(film, folder, config, engines=engines)
+        assert engines.looks.asked == engines.writes.asked == []
+        outcome = describe(film, folder, config, engines=engines, sheet=False)
+        return before, outcome, foresee(film, folder, config, engines=engines)
+
+
+def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
+    subtitles = tmp_path / "film.vtt"
+    subtitles.write_text(SUBTITLES)
+    settings = ("story.on=true",)
+    outcome, _, writes = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
+    asked = [r for r in writes.asked if r.schema and "facts" not in r.schema["properties"]]
+    prompts = [r.messages[-1].text for r in asked]
+    heard = lines(outcome)
+    assert len(heard) >= 3
+    assert heard[0] not in prompts[0]
+    assert heard[0] in prompts[1]
+    assert "Where is the key, Nora?" in prompts[0]
+    assert "Somebody searches a house for a key." in prompts[2]
+    assert len(rows(tmp_path / "w", "story")) == len(heard) // 2
+    again, _, silent = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
+    assert (lines(again), silent.asked) == (heard, [])
+
+
+def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> None:
+    class Doubts(Talker):
+        def answer(self, request: Request) -> str:
+            if request.schema and request.clip is not None:
+                assert request.clip.images.shape[1:3] == self.asked[0].clip.images.shape[1:3]  # type: ignore[union-attr]
+                return json.dumps(dict.fromkeys(request.schema["properties"], "no"))
+            return super().answer(request)
+
+    outcome, looks, writes = run(tmp_path / "w", "verify.on=true", looks=Doubts("looks"))
+    slots = len(lines(outcome))
+    assert all("not seen in the frames" in cue.reason for cue in outcome.track.cues)
+    assert sum(request.schema is not None for request in looks.asked) >= slots
+    assert any("The frames do not show" in text for text in writes.texts())
+    sure, _, _ = run(tmp_path / "sure", "verify.on=true")
+    assert not any("not seen" in cue.reason for cue in sure.track.cues)
+
+
+class Measures(Talker):
+    """What measures for a second look, and sees nobody."""
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.asked += requests
+        return [Reply("", notes=Facts((0,)).to_json()) for _ in requests]
+
+
+def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -> None:
+    measures = Measures("measures", wants_overlay=False, converses=False)
+    outcome, looks, _ = run(tmp_path / "w", "verify.on=true", measures=measures)
+    track = outcome.track
+    assert len(measures.asked) == len(track.heard) > 0
+    assert all(request.scene is not None and request.clip is not None for request in measures.asked)
+    assert not np.array_equal(measures.asked[0].clip.images, looks.asked[0].clip.images)  # type: ignore[union-attr]
+    people = [cue for cue in track.heard if re.match("She|He|They", cue.text)]
+    assert people
+    assert all(cue.doubt and "the detectors saw nobody" in cue.doubt.reasons for cue in people)
+    again, _, _ = run(tmp_path / "w", "verify.on=true")
+    doubts = [cue.doubt for cue in again.track.heard if cue.doubt]
+    assert not any("nobody" in reason for doubt in doubts for reason in doubt.reasons)
+
+
+def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.description.slot_writer.UNLOOKED", 2)
+
+    class Dies(Talker):
+        def answer(self, request: Request) -> str:
+            if "summarized" in str(request.schema) and len(self.asked) > 2:
+                raise EngineError("The GPU has stopped working.")
+            return super().answer(request)
+
+    with pytest.raises(EngineError, match="GPU"):
+        run(tmp_path / "w", "verify.on=true", looks=Talker("looks"), writes=Dies("writes"))
+    assert len(rows(tmp_path / "w", "stage2")) == 2
+
+
+def test_independent_candidates_and_an_engine_that_chooses(tmp_path: Path) -> None:
+    settings = ("stage2.candidates=3", "stage2.draw=independent", "stage2.select=engine")
+    outcome, _, writes = run(tmp_path / "w", *settings)
+    chosen = rows(tmp_path / "w", "choices")
+    assert chosen
+    assert all(row["chosen"] == 1 for row in chosen)
+    several = [cue for cue in outcome.track.cues if len(cue.candidates) > 1]
+    assert len(several) == len(chosen)
+    assert all(cue.text in cue.candidates for cue in outcome.track.cues)
+    again, _, silent = run(tmp_path / "w", *settings)
+    assert (lines(again), silent.asked) == (lines(outcome), [])
+    assert outcome.used is not None
+    assert outcome.used.calls == len(writes.asked) + len(rows(tmp_path / "w", "stage1"))
+
+
+def test_a_persons_choice_among_the_candidates_wins_for_ever(tmp_path: Path) -> None:
+    outcome, _, _ = run(tmp_path / "w", "stage2.candidates=3")
+    cue = outcome.track.cues[0]
+    other = next(n for n in range(3) if n != cue.chosen)
+    path = tmp_path / "w" / "track.json"
+    text = path.read_text()
+    path.write_text(text.replace(f'"chosen": {cue.chosen}', f'"chosen": {other}', 1))
+    for settings in (("stage2.candidates=3", "seed=7"), ("stage2.candidates=2",)):
+        again, _, _ = run(tmp_path / "w", *settings)
+        assert again.track.cues[0].text == cue.candidates[other]
+
+
+def test_a_trial_of_another_engine_throws_no_answer_away(tmp_path: Path) -> None:
+    first, _, _ = run(tmp_path / "w")
+    trial, _, _ = run(tmp_path / "w", looks=FakeEngine(), writes=FakeEngine())
+    assert lines(trial) != lines(first)
+    assert {row["maker"]["engine"] for row in rows(tmp_path / "w", "stage1")} == {"fake"}
+    again, looks, writes = run(tmp_path / "w")
+    assert (lines(again), looks.asked, writes.asked) == (lines(first), [], [])
+    forced, looks, _ = run(tmp_path / "w", looks=Talker("looks"), force=True)
+    assert len(looks.asked) == len(lines(forced))
+
+
+@pytest.mark.parametrize("stage", ["looks", "writes"])
+def test_what_failed_before_is_asked_last(tmp_path: Path, stage: str) -> None:
+    class Fails(Talker):
+        def answer(self, request: Request) -> str:
+            if len(self.asked) == 1:
+                raise RuntimeError("a bad moment")
+            return super().answer(request)
+
+    run(tmp_path / "w", **{stage: Fails(stage)}, given=Given(end=14.0))
+    outcome, looks, writes = run(tmp_path / "w")
+    asked = {"looks": looks, "writes": writes}[stage].asked
+    assert asked[-1].slot_id == outcome.track.cues[0].id
+    assert len(asked) > 1
+    assert all(cue.heard for cue in outcome.track.cues)
+
+
+def test_engines_that_read_no_prompts_are_refused_what_needs_one(tmp_path: Path) -> None:
+    for setting in ("verify.on", "story.on"):
+        with pytest.raises(EngineError, match=setting):
+            run(tmp_path / "w", f"{setting}=true", looks=FakeEngine(), writes=FakeEngine())
+
+
+def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
+    engines: Any = Engines(Talker("looks"), Talker("writes"))
+    settings = ("stage2.candidates=3", "stage2.draw=independent", "verify.on=true")
+    before, outcome, after = foreseen(tmp_path / "w", engines, *settings)
+    slots = len(lines(outcome))
+    looks, writes = before.stages
+    assert looks.likely.calls == 2 * slots == len(engines.looks.asked)
+    assert writes.likely.calls == 3 * slots
+    assert len(engines.writes.asked) <= writes.most.calls
+    assert looks.likely.frames == sum(len(r.clip) for r in engines.looks.asked if r.clip is not None)
+    assert after.stages == ()
+
+
+def test_an_estimate_knows_what_was_measured_and_the_answers_of_engines_that_know_themselves_late(
+    tmp_path: Path,
+) -> None:
+    class Late(Talker):
+        def ready_if_here(self) -> None:
+            self.identity = replace(self.identity, revision="1 bfloat16")
+
+        def get_ready(self, progress: Progress) -> None:
+            self.ready_if_here()
+
+    measures = Measures("measures", wants_overlay=False, converses=False)
+    engines = Engines(Late("looks"), Late("writes"), measures)
+    assert foreseen(tmp_path / "w", engines, "verify.on=true")[2].stages == ()
+    assert measures.asked
+    for engine in (engines.looks, engines.writes):
+        engine.identity = replace(engine.identity, revision="1")
+    config = load_config(None, (*QUIET, "verify.on=true"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
+        assert foresee(film, folder, config, engines=engines).stages == ()
+
+
+def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
+    engines: Any = Engines(Talker("looks"), Talker("writes"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "plain") as folder:
+        plain = foresee(film, folder, load_config(None, QUIET), engines=engines).stages[1].likely
+    before, outcome, _ = foreseen(tmp_path / "w", engines, "story.on=true")
+    story = before.stages[1].likely
+    assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + len(lines(outcome)) // 2
+    assert story.tokens_in > plain.tokens_in + 100 * plain.calls
+
+
+def test_the_command_prints_an_estimate_and_sends_nothing(
+    tmp_path: Path, shotad: Shotad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    endpoint = ("openai.base_url=http://127.0.0.1:9/v1", "openai.model=some-model")
+    settings = (*QUIET[1:], *endpoint, "openai.price_in=2.5", "openai.price_out=10")
+    words = ["describe", make_film(SPEC).path, "--out", tmp_path / "w", "--engine", "openai", "--estimate"]
+    said = shotad(*words, *(word for setting in settings for word in ("--set", setting)))
+    assert said.code == 0
+    assert "Stage I, openai (some-model):" in said.out
+    assert re.search(r"calls: .*Cost: about \d", said.out, re.DOTALL)
+    assert not (tmp_path / "w" / "stage1.jsonl").exists()

@@ -7,12 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 
-from shotad.core import system
-from tests import busy_engine
+from shotad.core import Reply, Request, system
+from shotad.engines.fake import FakeEngine
 from tests.bad_server import Act, BadServer, Seen, answer, hang
 from tests.shotad_process import Run, ended, good
 
@@ -163,12 +167,27 @@ def test_a_run_that_waits_can_be_interrupted(tmp_path: Path, in_flight: int) -> 
     assert len(good(run.records("stage2"))) == 1
 
 
+MARK = "SHOTAD_TEST_MARK"
+"""Names the file that `Busy` makes when it has begun."""
+
+
+class Busy(FakeEngine):
+    """An engine that is at work in a library's native code for a minute, as a model is."""
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        Path(os.environ[MARK]).touch()
+        until, picture = time.monotonic() + 60, np.zeros((300, 300), np.uint8)
+        while time.monotonic() < until:
+            cv2.fastNlMeansDenoising(picture)
+        return super().generate(requests)
+
+
 @pytest.mark.slow
 def test_a_run_ends_amid_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is torn down under the thread that is in the model's native code: that would abort."""
     mark = tmp_path / "begun"
-    monkeypatch.setenv(busy_engine.MARK, str(mark))
-    run = Run(tmp_path / "w", ("stage1.engine=tests.busy_engine:Busy", "stage2.engine=fake"), slots=1)
+    monkeypatch.setenv(MARK, str(mark))
+    run = Run(tmp_path / "w", ("stage1.engine=tests.test_system:Busy", "stage2.engine=fake"), slots=1)
     process = run.start()
     assert run.wait_for(process, mark.exists), ended(process).err
     process.send_signal(signal.SIGTERM)

@@ -198,19 +198,16 @@ def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "models.example/v1" in text
 
 
-@pytest.mark.parametrize(
-    ("text", "clean"),
-    [
+def test_addresses_lose_what_is_secret_in_them() -> None:
+    for text, clean in (
         ("https://me:pw@host/v1", "https://host/v1"),
         ("https://me:p@ss@host/v1", "https://host/v1"),
         ("https://host/v1?key=x&api-version=2", "https://host/v1?key=…&api-version=2"),
         ("https://host/v1?v=2&access_token=x", "https://host/v1?v=2&access_token=…"),
         ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
         ("Who? anna@example.org", "Who? anna@example.org"),
-    ],
-)
-def test_addresses_lose_what_is_secret_in_them(text: str, clean: str) -> None:
-    assert without_secrets(text) == clean
+    ):
+        assert without_secrets(text) == clean
 
 
 def test_a_damaged_record_is_told(tmp_path: Path) -> None:

@@ -61,18 +61,15 @@ def test_the_real_recogniser_finds_a_describers_words() -> None:
     assert counted["control %"] <= 10
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_texts_are_brought_to_one_spelling() -> None:
+    for text, words in (
         ("Grey-eyed Tom’s 21.", "gray eyed toms twenty one"),
         ("In 1999, 2,500 men & 1 dog.", "in nineteen ninety nine two thousand five hundred men and one dog"),
         ("The 21st, 3rd and 20th door.", "the twenty first third and twentieth door"),
         ("Colour: travelling, realise, theatre, Mr. Hour", "color traveling realize theater mister hour"),
         ("— “…” ! naïve café", "naïve café"),
-    ],
-)
-def test_texts_are_brought_to_one_spelling(text: str, words: str) -> None:
-    assert plain_words(text) == words.split()
+    ):
+        assert plain_words(text) == words.split()
 
 
 def matches(wanted: str, heard: str, names: tuple[str, ...] = ()) -> list[tuple[int, bool]]:

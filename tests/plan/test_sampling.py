@@ -140,33 +140,11 @@ def test_reference_never_samples_where_there_is_no_shot() -> None:
         assert plan.seconds.min() >= 20
 
 
-def test_reference_reproduces_the_published_frames_of_tvad() -> None:
-    """16 over the current shots, of which 14.73 are distinct and 6.70 in the slot, and 16 around them."""
-    config = load_config(["reference-code", "tv-ad"])
-    totals: Counter[int] = Counter()
-    distinct, inside, lost = [], [], 0
-    for golden in tvad():
-        shown = show(golden.slot, golden.shots, config.frames, Fraction(3), context=config.context)
-        totals[len(shown.moments)] += 1
-        lost += bool(shown.lost)
-        current = np.concatenate([p.seconds for p in shown.plans if p.role is Role.CURRENT])
-        assert len(current) >= 16
-        if not shown.lost and len(current) == 16:
-            distinct.append(len(set(np.floor(current * 3))))
-            inside.append(np.sum((current >= golden.slot.start) & (current < golden.slot.end)))
-    assert totals == {32: 2980, 16: 3}
-    assert lost == 15
-    assert np.mean(distinct) == pytest.approx(14.73, abs=0.01)
-    assert np.mean(inside) == pytest.approx(6.70, abs=0.01)
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_reference_spreads_whole_frames_over_the_current_shots(known: bool) -> None:
+def test_reference_spreads_whole_frames_over_the_current_shots() -> None:
     """Frames 1 to 4 before, 5 to 8 current, 9 to 20 after: of 16, a quarter less one is for those before."""
     shots = film(0, 4 / 3, 8 / 3, 20 / 3)
-    stamps = np.arange(20) / 3 if known else None
     frames = FrameSettings(sampling="reference")
-    shown = show(Interval(2, 8 / 3), shots, frames, Fraction(3), stamps=stamps)
+    shown = show(Interval(2, 8 / 3), shots, frames, Fraction(3), stamps=np.arange(20) / 3)
     numbers = [(np.floor(p.seconds * 3 + 1e-9) + 1).astype(int).tolist() for p in shown.plans]
     assert numbers == [
         [1, 2, 4],
