@@ -209,7 +209,7 @@ TOGETHER: list[tuple[Facts, dict[str, Any], str]] = [
     (Facts((1, 2), people=(COMES, person(shot=2, at=6, movement="left"))), {"scene": Scene(Interval(5, 9), ())}, ".*left.*"),
     # What was read is not read again, and a wording of the last lines is not taken.
     (Facts((1,), texts=(text("SINTEI"),), people=(person(enters=True),)),
-     {"history": ('Words appear: "SINTEL."', 'Text reads: "EXIT."', "A person appears.")}, "(A person|Someone) (enters|comes into sight)"),
+     {"history": ('Text reads: "EXIT."', 'Words appear: "SINTEL."', "A person appears.")}, "(A person|Someone) (enters|comes into sight)"),
     (Facts((1,), people=(COMES,)), {"history": ("A person comes closer.", "Light flashes.", 'A sign reads: "EXIT."')},
      "((?!comes closer).)*"),
     (Facts((1,), texts=(text("COMING SOON", at=0), CARD)), {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,15 @@ def view(picture: np.ndarray, x: int, y: int = 80) -> np.ndarray:
     return np.ascontiguousarray(picture[y : y + 180, x : x + 320])
 
 
+def squares(moves: Sequence[tuple[int, int]]) -> np.ndarray:
+    image = np.full((180, 320), 90, np.uint8)
+    for (y, x), (down, across) in zip(
+        ((30, 40), (30, 250), (140, 60), (140, 260), (90, 160)), moves, strict=True
+    ):
+        image[y + down : y + down + 20, x + across : x + across + 20] = 220
+    return image
+
+
 def still(x: float = 0.0, scale: float = 1.0, rest: float = 0.0) -> Shift:
     return Shift(x, 0.0, scale, 0.9, rest)
 
@@ -48,7 +58,8 @@ def test_movements_are_measured_in_fractions_of_the_picture() -> None:
     assert shift.trust > 0.6
     assert shift.rest < 0.02
     assert shift.moving is None
-    assert shift_between(view(wall() * 0 + 90, 200), view(wall(), 200)) is None
+    ways = ((-6, 0), (6, 3), (0, 7), (-5, -5), (6, -6))
+    assert shift_between(squares(((0, 0),) * 5), squares(ways)) is None, "each goes its own way"
     one, other = view(wall(1), 200), view(wall(3), 200)
     assert is_break(one, other, None)
     assert not is_break(one, view(wall(1), 201), None)
