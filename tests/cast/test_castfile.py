@@ -173,12 +173,8 @@ def test_times_are_read_as_they_are_written(folder: Path, text: str, seconds: fl
 
 
 def test_a_film_is_known_with_its_ending_and_without(folder: Path) -> None:
-    for written, film in (
-        ("S01.E02", "S01.E02.mp4"),
-        ("S01.E02.mp4", "S01.E02.mp4"),
-        ("a", "a.flv"),
-        ("b.tar", "b.tar"),
-    ):
+    films = {"S01.E02": "S01.E02.mp4", "S01.E02.mp4": "S01.E02.mp4", "a": "a.flv", "b.tar": "b.tar"}
+    for written, film in films.items():
         (member,) = read(folder, f"- name: A\n  reveal_at: {{{written}: never}}\n")
         assert (member.revealed(film), member.revealed("S01.E03.mp4")) == (math.inf, 0)
     with pytest.raises(CastError, match="stands twice"):

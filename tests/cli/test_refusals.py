@@ -128,7 +128,6 @@ REFUSED = {
         ("film.mp4 99", 2, "lines are heard"),
         ("film.mp4 nonsense", 2, "neither an id nor a time"),
         ("film.mp4 1 --set slots.minimum=3", 2, "whole film"),
-        ("film.mp4 1 --film none.mp4", 1, "none.mp4"),
         ("film.mp4", 2, "SLOT"),
     ],
     "render": [
@@ -164,7 +163,6 @@ REFUSED = {
     "train": [
         *((f"scale --data pictures --backbone labels --out {{new}} {words}", 2, told) for words, told in (
             ("--set optim.rate=1", "There is no setting optim.rate. Did you mean optim.lr?"),
-            ("--set epochs=0", "epochs = 0 cannot be used"),
             ("--backbone nothing", "net.backbone = 'nothing' is neither a name nor a folder"),
             ("--set compute.device=gpu", "compute.device = 'gpu' is no device"),
         )),
@@ -204,15 +202,13 @@ REFUSED = {
         ("forget my.cast 1", 2, "Nothing was deleted: there is no terminal to ask on. Add --yes."),
         ("forget my.cast 1 --all --yes", 2, "Give an id or a name, or --all for everybody."),
         ("forget my.cast 1 --yes --film-folder gone.shotad", 2, "gone.shotad is no work folder"),
-        *((f"{words}", 1, "There is no cast gone.") for words in
-          ("show gone", "forget gone 1")),
+        ("show gone", 1, "There is no cast gone."),
     ],
     "batch": [
         ("", 2, "No films are named"),
         ("empty", 1, "There are no films in empty"),
         ("--ray empty", 2, "--ray"),
         ("film.mp4 --jobs many", 2, "--jobs many"),
-        ("film.mp4 --jobs 0", 2, "--jobs 0"),
         ("film.mp4 --min-free -1GB", 2, "--min-free: '-1GB' is no size"),
         ("film.mp4 --out film.mp4", 1, "film.mp4 is a file"),
         ("film.mp4 --engine fak", 2, "fake"),
@@ -256,7 +252,6 @@ REFUSED = {
         ("threads labels --features grid --table --frames mid", 2, "--table"),
         ("threads labels --features grid --threshold 2", 2, "threads.threshold"),
         ("threads labels --features grid --frames both", 2, "both"),
-        ("threads labels --features none", 2, "none"),
         ("story films.csv --engine {reader}", 2, "There are no questions. Name a file by --questions"),
         ("story films.csv --engine {reader} --questions q.jsonl --conditions ad,best", 2,
          "There is no condition 'best'"),
@@ -268,7 +263,6 @@ REFUSED = {
             ("--metrics ,", 1, "No metric is named"),
             ("--metrics cider,critic", 1, "critic cannot be measured: No cast lists"),
             ("--metrics llm-ad-eval", 1, "No judge is named"),
-            ("--metrics cider --set measures.recal.k=2", 2, "Did you mean measures.recall.k?"),
             ("--metrics cider --out human.csv", 1, "No report can be written into human.csv"),
             ("--metrics cider --text-column words", 1, "no column 'words'"),
             ("--metrics cider,llm-ad-eval --judge nonsense", 2, "no engine called 'nonsense'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,16 +41,11 @@ def test_options_reach_the_server(shotad: Shotad, place: Path, served: list[Any]
     call = served[0]
     assert (call["host"], call["port"], call["open_browser"]) == ("0.0.0.0", 8123, False)
     assert (call["reviewer"], call["film"]) == ("Ann", moved)
-
-
-def test_a_film_that_is_gone_is_no_hindrance(shotad: Shotad, tmp_path: Path, served: list[Any]) -> None:
-    film = tmp_path / "a" / "movie.mp4"
-    film.parent.mkdir()
-    film.write_bytes(film_with().read_bytes())
-    write_folder(tmp_path / "b" / "movie.shotad", film)
-    film.unlink()
-    assert shotad("review", tmp_path / "b" / "movie.shotad").code == 0
-    assert served[0]["film"] is None
+    # A film that is gone is no hindrance.
+    write_folder(tmp_path / "b" / "moved.shotad", moved)
+    moved.unlink()
+    assert shotad("review", tmp_path / "b" / "moved.shotad").code == 0
+    assert served[1]["film"] is None
 
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
@@ -70,13 +66,8 @@ def test_missing_packages_are_named_with_the_extra(shotad, place, missing, monke
 
 def test_the_address_is_the_result(place: Path) -> None:
     """As JSON too, for programs that open the page themselves."""
-    command = [sys.executable, "-c", "from shotad.cli.main import main; main()"]
-    process = subprocess.Popen(
-        [*command, "review", str(place), "--no-open", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-m", "shotad.cli.main", "review", str(place), "--no-open", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     text = ""
     while not text.rstrip().endswith("}"):
@@ -86,16 +77,12 @@ def test_the_address_is_the_result(place: Path) -> None:
     process.terminate()
     out, err = process.communicate(timeout=60)
     value = json.loads(text)
-    assert value["address"].startswith("http://127.0.0.1:")
-    assert "?token=" in value["address"]
+    assert re.match(r"http://127\.0\.0\.1:\d+.*\?token=", value["address"])
     assert value["folder"] == str(place)
     assert (process.returncode, out, err) == (0, "", "")
 
 
 def test_it_is_served_to_this_machine_alone_unless_asked(shotad, place, served):
     assert shotad("review", place).code == 0
-    call = served[0]
-    assert (call["folder"], call["film"]) == (place, film_with())
-    assert (call["host"], call["port"], call["open_browser"], call["reviewer"]) == (
-        "127.0.0.1", None, True, None,
-    )  # fmt: skip
+    usual = {"host": "127.0.0.1", "port": None, "open_browser": True, "reviewer": None}
+    assert served[0].items() >= {"folder": place, "film": film_with(), **usual}.items()

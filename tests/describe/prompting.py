@@ -149,16 +149,17 @@ def human_ad(every: int) -> list[str]:
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
 CLIP = Clip(np.full((4, 144, 256, 3), 90, np.uint8), np.array([7.0, 8, 10, 11]), np.array([0, 0, 1, 1]))
 ENGINE = Model()
+GATE = "Ann opens a gate and walks into the garden."
 
 
 def plan(presence: Presence = NOBODY, *heard: Heard) -> SlotPlan:
-    shots = (
-        ContextShot(Shot(3, Interval(6, 9)), Role.PAST, Interval(6, 9)),
-        ContextShot(Shot(4, Interval(9, 15)), Role.CURRENT, Interval(9, 15)),
-    )
-    roles = ((Role.PAST, [7.0, 8.0]), (Role.CURRENT, [10.0, 11.0]))
-    frames = tuple(FramePlan(n, role, np.array(moments)) for n, (role, moments) in enumerate(roles))
-    return SlotPlan(SLOT, shots, frames, Grammar(), presence=presence, heard=heard)
+    shots, frames = [], []
+    for n, (role, time, seconds) in enumerate(
+        ((Role.PAST, (6, 9), [7.0, 8.0]), (Role.CURRENT, (9, 15), [10.0, 11.0]))
+    ):
+        shots.append(ContextShot(Shot(3 + n, Interval(*time)), role, Interval(*time)))
+        frames.append(FramePlan(n, role, np.array(seconds)))
+    return SlotPlan(SLOT, tuple(shots), tuple(frames), Grammar(), presence=presence, heard=heard)
 
 
 class Talk:
@@ -192,20 +193,13 @@ def asked1(presence: Presence = NOBODY, *how: str, engine: Model = ENGINE) -> St
     )
 
 
-def look(
-    *answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY, engine: Model = ENGINE
-) -> Talk:
-    asked = asked1(presence, *how, engine=engine)
-    seen = stage1_as_seen(CLIP, asked.plan, engine, asked.config)
-    return Talk(asked.inquiry(seen), *answers)
+def look(*answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY) -> Talk:
+    asked = asked1(presence, *how)
+    return Talk(asked.inquiry(stage1_as_seen(CLIP, asked.plan, ENGINE, asked.config)), *answers)
 
 
 def asked2(
-    presence: Presence = NOBODY,
-    text: str = "Ann opens a gate and walks into the garden.",
-    *how: str,
-    engine: Model = ENGINE,
-    **more: Any,
+    presence: Presence = NOBODY, text: str = GATE, *how: str, engine: Model = ENGINE, **more: Any
 ) -> stage2.Question:
     described = Description(SLOT.id, {"Actions": text}, "", "", "model")
     more = {"looks": engine.identity, **more}
@@ -213,13 +207,9 @@ def asked2(
 
 
 def write(
-    *answers: str | Reply,
-    how: tuple[str, ...] = (),
-    presence: Presence = NOBODY,
-    text: str = "Ann opens a gate and walks into the garden.",
-    engine: Model = ENGINE,
+    *answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY, text: str = GATE
 ) -> Talk:
-    return Talk(asked2(presence, text, *how, engine=engine).inquiry(), *answers)
+    return Talk(asked2(presence, text, *how).inquiry(), *answers)
 
 
 def line(*texts: str) -> str:

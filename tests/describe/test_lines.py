@@ -148,12 +148,8 @@ def test_the_narrator_says_itself_when_it_is_seen() -> None:
 
 
 PERSON = PeopleFact(0, 10.0, 12.0, 1, "centre", 0.8, True, "right", False, False, 0.9, posture="stands")
-SEEN = Facts(
-    (0,),
-    people=(PERSON,),
-    things=(ThingFact(0, "dog", 1, "left", 0.9),),
-    texts=(TextFact(0, "HARBOUR STREET", "sign", 10.0, 12.0, 0.95),),
-)
+STREET = TextFact(0, "HARBOUR STREET", "sign", 10.0, 12.0, 0.95)
+SEEN = Facts((0,), people=(PERSON,), things=(ThingFact(0, "dog", 1, "left", 0.9),), texts=(STREET,))
 
 
 def measured(facts: Facts = SEEN, **more: Any) -> Record:

@@ -116,10 +116,8 @@ def test_the_note_of_the_user_tells_no_name_too_early() -> None:
 
 def test_marks_are_taken_out_of_what_a_model_says_and_descriptors_stay() -> None:
     story = GOOD.replace("a gate", "a red door")
-    assert look(story, presence=people("ann")).record["steps"] == {
-        "Main characters": "Ann.",
-        "Actions": "Ann opens a red door.",
-    }
+    steps = look(story, presence=people("ann")).record["steps"]
+    assert steps == {"Main characters": "Ann.", "Actions": "Ann opens a red door."}
     marks = {**MARKS, "nora": Mark("red")}
     said = "Description:\n1. Main characters: The woman in red (red).\n2. Actions: The woman in red sits."
     steps = look(said, presence=people("nora", marks=marks)).record["steps"]
@@ -141,9 +139,8 @@ def test_a_name_that_is_not_told_yet_is_asked_away_and_never_said() -> None:
         assert talk.lines == ("The gate falls on the woman in red.",)
         assert "Nora Moe" in talk.record["raw"]
     rose = Presence((replace(NORA, hidden=("Rose",)),), ("nora",), (), MARKS)
-    assert write(*[line("Rose sits.")] * 2, presence=rose, text="She sits.").lines == (
-        "The woman in red sits.",
-    )
+    talk = write(*[line("Rose sits.")] * 2, presence=rose, text="She sits.")
+    assert talk.lines == ("The woman in red sits.",)
 
 
 # What a line is judged by
@@ -173,12 +170,8 @@ def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, 
 
 # In prompts, and names that were heard
 
-HEARD = (
-    Heard("Annie", "spoken", 9.0),
-    Heard("Max", "spoken", 9.5),
-    Heard("Bo", "speaker", 10.0),
-    Heard("Nora", "speaker", 12.0),
-)
+HEARD = (Heard("Annie", "spoken", 9.0), Heard("Max", "spoken", 9.5), Heard("Bo", "speaker", 10.0),
+         Heard("Nora", "speaker", 12.0))  # fmt: skip
 
 
 @pytest.mark.parametrize(("mark", "listed", "words"), [
@@ -206,9 +199,7 @@ def test_names_near_the_clip_are_hints_that_give_nothing_away() -> None:
     assert "somebody says: Ann, Max\n" in text
     assert "these speak: Bo\n" in text
     assert "Nora" not in text
-
-
-def test_a_hint_that_is_a_word_as_well_gives_nothing_away() -> None:
+    # Nor does a hint that is a word as well.
     rose = Presence((replace(NORA, hidden=("Rose", "Rose Moe")),))
     assert stage1(heard=(Heard("Rose", "spoken", 9.0),), presence=rose) == stage1()
     assert names_in_use(["He sees Rose."], "", rose) == ()
