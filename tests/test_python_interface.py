@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 import pytest
 
 import shotad
-from shotad.core import NoProgress, Task, assignments_of, cache_folder
+from shotad.core import NoProgress, Request, Task, assignments_of, cache_folder
+from shotad.engines.fake import FakeEngine, plain_answer
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.media import make_stills
 from tests.rendering.described import film_with
@@ -35,31 +36,24 @@ HUMAN = (
 SAID = {"0": "A man opens a door.", "1": "A woman sits.", "2": "It rains."}
 
 
-class Broken:
+class Broken(FakeEngine):
     """An engine that fails in every slot."""
 
-    once = False
-
     def __init__(self, config: shotad.Config) -> None:
-        from shotad.engines.fake import FakeEngine
+        super().__init__(config, self.answer)
 
-        self.fake = FakeEngine(config)
-        self.identity, self.abilities, self.slots = self.fake.identity, self.fake.abilities, list[str]()
-
-    def generate(self, requests: Sequence[Any]) -> list[Any]:
-        self.slots += [request.slot_id for request in requests]
-        bad = {"text": "", "finish": "error", "error": "No power."}
-        good = zip(requests, self.fake.generate(requests), strict=True)
-        return [
-            reply if self.once and request.slot_id != self.slots[0] else replace(reply, **bad)
-            for request, reply in good
-        ]
+    def answer(self, request: Request) -> str:
+        raise RuntimeError("No power.")
 
 
 class BrokenOnce(Broken):
     """One that fails in the first slot that it is asked about."""
 
-    once = True
+    first = ""
+
+    def answer(self, request: Request) -> str:
+        self.first = self.first or request.slot_id
+        return super().answer(request) if request.slot_id == self.first else plain_answer(request)
 
 
 @pytest.fixture
@@ -101,8 +95,7 @@ def test_each_function_is_called_twice_after_all_rooms_were_imported(here: Path)
     for room in pkgutil.iter_modules(shotad.__path__):
         importlib.import_module(f"shotad.{room.name}")
     for _ in range(2):
-        track = shotad.describe("movie.mp4", settings=FAST)
-        assert track.heard
+        track = shotad.describe("movie.mp4", settings=FAST, overview=False)
         assert shotad.render("movie.mp4", track, "movie.wav", make="ad", voice="fake").made
         with shotad.open_film("movie.mp4") as film:
             shots = shotad.detect_shots(film)
@@ -146,19 +139,14 @@ def test_settings_win_over_config_and_config_may_be_made_before(here: Path) -> N
         shotad.load_config([config, config])
 
 
-def test_an_open_film_is_described_and_stays_open(here: Path) -> None:
-    with shotad.open_film("movie.mp4") as film:
-        track = shotad.describe(film, settings=FAST)
-        assert (here / "movie.shotad" / "track.json").is_file()
-        assert next(film.frames_at([1.0])).rgb().shape == (film.info.height, film.info.width, 3)
-        assert shotad.describe(film, settings=FAST, out="movie.shotad") == track
-
-
-def test_numbered_frames_are_a_film(here: Path) -> None:
+def test_an_open_film_is_described_and_stays_open_also_one_of_numbered_frames(here: Path) -> None:
     make_stills(here / "frames", 30)
     with shotad.open_film("frames", frame_rate="3") as film:
         assert film.info.duration == pytest.approx(10)
-        assert shotad.describe(film, settings=FAST).heard
+        track = shotad.describe(film, settings=FAST)
+        assert track.heard
+        assert next(film.frames_at([1.0])).rgb().shape == (film.info.height, film.info.width, 3)
+        assert shotad.describe(film, settings=FAST, out="frames.shotad") == track
     kept = json.loads((here / "frames.shotad" / "settings.json").read_text())
     assert kept["film"] == {"name": "frames", "path": str(here / "frames"), "frame_rate": "3"}
 

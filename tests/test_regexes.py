@@ -224,15 +224,11 @@ def shapes(one: Found) -> Iterator[tuple[str, str, str]]:
         yield before, body, last
 
 
-class OverTimeError(Exception):
-    """A search took more than it may."""
-
-
 def seconds(one: Found, method: str, text: str, limit: float) -> float:
     """How long a search takes; infinite where it was stopped after ``limit`` seconds of the processor."""
 
     def stop(*_: object) -> None:
-        raise OverTimeError
+        raise TimeoutError
 
     pattern = re.compile(one.pattern, one.flags)
     before = signal.signal(signal.SIGVTALRM, stop)
@@ -244,7 +240,7 @@ def seconds(one: Found, method: str, text: str, limit: float) -> float:
                 pass
         else:
             getattr(pattern, method)(text)
-    except OverTimeError:
+    except TimeoutError:
         return float("inf")
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)

@@ -236,8 +236,7 @@ def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
     assert Counter(shot.scale for shot in subject.shots) == dict.fromkeys((*ShotScale, None), 1)
     assert (subject.score(2, 0), subject.score(0, 1), subject.score(0, 5)) == (0.512, 0.125, None)
     assert (subject.threshold, subject.features, subject.scale_method) == (0.3, "grid/1", "by-face/1")
-    assert len(subject.speech) == 6
-    assert subject.speech_source == "subtitles film.srt"
+    assert (len(subject.speech), subject.speech_source) == (6, "subtitles film.srt")
     assert [line.id for line in subject.lines] == ["s00000200", "s00008200", "s00016200"]
     assert subject.missing == ()
 
@@ -256,10 +255,9 @@ def test_a_damaged_record_is_left_out_and_said(tmp_path: Path, name: str, values
 
 
 def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made())
-    path = folder / "stage1.jsonl"
+    path = make_folder(tmp_path, Made()) / "stage1.jsonl"
     path.write_text(path.read_text()[:-40])
-    subject = read_subject(folder)
+    subject = read_subject(tmp_path)
     assert [subject.look(cue) is not None for cue in subject.lines] == [True, True, False]
     assert subject.missing == ("1 record in stage1.jsonl is damaged and left out.",)
 

