@@ -51,20 +51,17 @@ def test_later_sources_win(tmp_path: Path) -> None:
     assert load_config(write(tmp_path, "# nothing\n")) == Config()
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path) -> None:
+    for text, words in (
         ("base: mine.yaml\n", "builds on itself"),
         ("base: papr\n", "no config 'papr'"),
         ("base: [paper, 3]\n", "base = "),
         ("dataset: [a]\n", "dataset = "),
         ("- a\n- b\n", "not a mapping"),
         ("a: [\n", "cannot be read"),
-    ],
-)
-def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        load_config(write(tmp_path, text))
+    ):
+        with pytest.raises(ConfigError, match=words):
+            load_config(write(tmp_path, text))
 
 
 def test_on_is_a_word_and_a_key(tmp_path: Path) -> None:
@@ -74,15 +71,15 @@ def test_on_is_a_word_and_a_key(tmp_path: Path) -> None:
     assert load_config(None, ["prompt.verbs=[go, no, 'on']"]).prompt.verbs == ("go", "no", "on")
 
 
-@pytest.mark.parametrize(
-    ("key", "nearest"),
-    [("frame.inside", "frames.inside"), ("stage2.sampling.temprature", "stage2.sampling.temperature")],
-)
-def test_unknown_key_gives_the_nearest_name(key: str, nearest: str) -> None:
-    with pytest.raises(UsageError, match=key.replace(".", r"\.")) as caught:
-        load_config(None, [f"{key}=1"])
-    assert nearest in caught.value.hint
-    assert caught.value.exit_code == 2
+def test_unknown_key_gives_the_nearest_name() -> None:
+    for key, nearest in (
+        ("frame.inside", "frames.inside"),
+        ("stage2.sampling.temprature", "stage2.sampling.temperature"),
+    ):
+        with pytest.raises(UsageError, match=key.replace(".", r"\.")) as caught:
+            load_config(None, [f"{key}=1"])
+        assert nearest in caught.value.hint
+        assert caught.value.exit_code == 2
 
 
 def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(tmp_path: Path) -> None:
@@ -278,15 +275,12 @@ def test_the_engines_models_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> N
     assert gpt.looks.identity.model == gpt.writes.identity.model == "gpt-4o-2024-08-06"
 
 
-@pytest.mark.parametrize(
-    ("scale", "paper", "code"),
-    [
-        (0.9, "face", "face"), (1.0, "face", None), (1.5, "face", "object"), (1.75, None, "object"),
-        (2.0, "object", "object"), (2.9, "object", "object"), (3.0, "object", None), (3.25, None, None),
-        (3.5, "environment", "environment"), (4.0, "environment", "environment"),
-    ],
-)  # fmt: skip
-def test_borders_of_the_effective_scale(scale: float, paper: str | None, code: str | None) -> None:
-    for name, factor in (("paper", paper), ("reference-code", code)):
-        assert factors_for(scale, load_config(name).prompt) == ((factor,) if factor else ())
+def test_borders_of_the_effective_scale() -> None:
+    borders = (
+        (1.0, "face", None), (1.5, "face", "object"), (1.75, None, "object"), (2.0, "object", "object"),
+        (2.9, "object", "object"), (3.0, "object", None), (3.25, None, None), (3.5, "environment", "environment"),
+    )  # fmt: skip
+    for scale, *both in borders:
+        for name, factor in zip(("paper", "reference-code"), both, strict=True):
+            assert factors_for(scale, load_config(name).prompt) == ((factor,) if factor else ()), scale
     assert set(FACTORS) == {"face", "object", "environment"}
