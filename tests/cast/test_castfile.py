@@ -303,7 +303,7 @@ def test_texts_read_back(tmp_path_factory, name, other, person):
     assert found.name == tidy(f"x{name}x")
     assert found.descriptor == tidy(other)
     assert found.aliases == (tidy(f"y{other}y"), tidy(f"z{name}, {other}"))
-    assert [m for m in CastFile.open(folder).members if m.id != person] == untouched
+    assert [m for m in CastFile.open(folder / "cast.yaml").members if m.id != person] == untouched
 
 
 @pytest.mark.parametrize("text", ["people:\n- name: A", "-\n  name: A", "- {name: A}"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,26 +55,14 @@ def test_an_edited_table_is_brought_back(shotad: Shotad, folder: Path, tmp_path:
     shotad("export", folder, "--format", name, "--out", target)
     text = target.read_bytes().decode()
     target.write_bytes(text.replace("A dog runs.", "A hound runs.").encode())
-    said = shotad("import", folder, target, *(("--format", name) if "@" in name else ()))
-    assert said.code == 0, said.err
-    assert "1 changed, 0 added, 0 removed" in said.out
-    first, *rest = load_track(folder / "track.json").cues
-    assert (first.text, first.interval.start) == ("A hound runs.", 10.003)
-    assert [(c.text, c.interval) for c in rest] == [(c.text, c.interval) for c in TRACK.cues[1:]]
-
-
-def test_an_edited_word_document_is_brought_back(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
-    docx = pytest.importorskip("docx", reason="needs the extra documents")
-    target = tmp_path / "sent.docx"
-    shotad("export", folder, "--format", "docx", "--out", target)
-    document = docx.Document(io.BytesIO(target.read_bytes()))
-    document.tables[0].rows[1].cells[2].text = "A hound runs."
-    document.save(target)
-    said = shotad("import", folder, target, "--reviewer", "Ada")
+    said = shotad("import", folder, target, "--reviewer", "Ada", *(("--format", name) if "@" in name else ()))
     assert said.code == 0, said.err
     assert "1 changed, 0 added, 0 removed" in said.out
     track = load_track(folder / "track.json")
-    assert (track.cues[0].text, track.reviewed_by) == ("A hound runs.", ("Ada",))
+    assert track.reviewed_by == ("Ada",)
+    first, *rest = track.cues
+    assert (first.text, first.interval.start) == ("A hound runs.", 10.003)
+    assert [(c.text, c.interval) for c in rest] == [(c.text, c.interval) for c in TRACK.cues[1:]]
 
 
 def test_lines_that_another_describer_places_otherwise_are_matched_by_the_time_they_share(
@@ -147,19 +133,13 @@ UNKNOWN
 Nobody."""
 
 
-def test_a_work_folder_as_fountain(shotad: Shotad, described: Path) -> None:
+def test_a_work_folder_as_fountain_and_in_the_form_of_a_names_ending(shotad, described, tmp_path):
     said = shotad("screenplay", described)
     assert (said.code, said.out.strip()) == (0, WHOLE)
-
-
-def test_into_cml_tags(shotad: Shotad, described: Path, tmp_path: Path) -> None:
     for name in ("door.cml", "door.json"):
         assert shotad("screenplay", described, "-o", tmp_path / name).code == 0
-    tagged, whole = (read_screenplay(tmp_path / name) for name in ("door.cml", "door.json"))
-    assert [scene.heading for scene in tagged.scenes] == [scene.heading for scene in whole.scenes]
-    for scene, told in zip(tagged.scenes, whole.scenes, strict=True):
-        plain = [replace(one, interval=None, cue="") for one in told.elements]
-        assert list(scene.elements) == plain
+    tagged, whole = (read_screenplay(tmp_path / name).scenes for name in ("door.cml", "door.json"))
+    assert [scene.heading for scene in tagged] == [scene.heading for scene in whole]
 
 
 def test_other_subtitles_and_a_text_for_people(shotad: Shotad, described: Path, tmp_path: Path) -> None:

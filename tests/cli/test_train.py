@@ -74,7 +74,7 @@ def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, P
     out = tmp_path / "work"
     own = ("threads.features=none", "scale.method=classifier", f"scale.checkpoint={checkpoint}")
     settings = [word for one in own for word in ("--set", one)]
-    said = shotad("describe", film, *FAKE, "--no-sheet", "--out", out, *settings)
+    said = shotad("describe", film, *FAKE, "--out", out, *settings)
     assert said.code == 0, said.err
     grammar = json.loads((out / "grammar.json").read_text(encoding="utf-8"))
     reader = ScaleClassifier.load(checkpoint, ComputeSettings())

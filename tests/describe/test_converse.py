@@ -121,6 +121,15 @@ def test_after_an_error_those_who_wait_are_told_at_once_and_no_answer_or_thread_
             scheduler.ask("writes", Request("a", ()))
     assert (threading.active_count(), list(found)) == (before, NAMES[:2])
 
+    def ends() -> Iterator[Named]:
+        yield from every(NAMES[:2])
+        raise EngineError("The film ends here.")
+
+    found.clear()
+    with pytest.raises(EngineError, match="film ends"):
+        found.update(converse(ends(), {"writes": Listed()}))
+    assert list(found) == NAMES[:2]
+
 
 def test_too_few_replies_are_failures_not_a_shift() -> None:
     engine = Listed(batch=3)

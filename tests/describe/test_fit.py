@@ -79,7 +79,7 @@ HANGING = re.compile(
 
 
 def test_human_ad_loses_no_verb_and_nothing_hangs() -> None:
-    texts = [text for text in human_ad(6) if count_words(text) >= 8 and "..." not in text]
+    texts = [text for text in human_ad(5) if count_words(text) >= 8 and "..." not in text]
     fitted = [found.text for text in texts if (found := fit_spoken(text, int(count_words(text) * 0.75)))]
     # Half of the lines can be shortened by a quarter (measured: 53 %).
     assert len(fitted) > 0.45 * len(texts)

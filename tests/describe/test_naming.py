@@ -171,7 +171,7 @@ def test_on_published_descriptions() -> None:
     }
     there = known = beside = 0
     with ANNOTATION.open() as file:
-        for row in list(csv.DictReader(file))[::3]:
+        for row in list(csv.DictReader(file))[::2]:
             cast = casts[row["imdbid"]]
             spans = people_named(row["text"])
             for mention in cast_mentions(row["text"], cast):
@@ -179,7 +179,7 @@ def test_on_published_descriptions() -> None:
                 known += any(start < mention.end and mention.start < end for start, end in spans)
             beside += len(people_named(row["text"], words_of(cast).__contains__))
     assert known / there > 0.82
-    assert beside < 500  # of 1,500 in all lines 36 were no people's
+    assert beside < 750  # of 1,500 in all lines 36 were no people's
 
 
 # Verbs
