@@ -32,12 +32,8 @@ people:
 @pytest.fixture
 def cast(tmp_path: Path) -> Path:
     folder = tmp_path / "my cast"
-    for name, who in (
-        ("person-01/1.jpg", "ann"),
-        ("person-01/2.jpg", "cy"),
-        ("person-02/1.jpg", "bo"),
-        ("bo.png", "bo"),
-    ):
+    faces = {"person-01/1.jpg": "ann", "person-01/2.jpg": "cy", "person-02/1.jpg": "bo", "bo.png": "bo"}
+    for name, who in faces.items():
         photo(folder / name, who)
     (folder / "cast.yaml").write_text(CAST)
     return folder
@@ -188,14 +184,10 @@ class Terminal(io.StringIO):
 
 
 def test_one_is_asked_first(shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for typed, code, said in (
-        ("n\n", 1, "Nothing was deleted."),
-        ("\n", 1, "Nothing was deleted."),
-        ("y\n", 0, ""),
-    ):
+    for typed, code in (("n\n", 1), ("\n", 1), ("y\n", 0)):
         monkeypatch.setattr(sys, "stdin", Terminal(typed))
         heard = shotad("cast", "forget", cast, "2")
-        assert (heard.code, said in heard.err) == (code, True)
+        assert (heard.code, "Nothing was deleted." in heard.err) == (code, bool(code))
         assert "To forget person-02: 2 photos and the entry will be deleted. This cannot be" in heard.err
         assert (cast / "bo.png").exists() == bool(code)
 

@@ -94,10 +94,8 @@ def test_check_names_what_is_wrong(shotad: Shotad, tmp_path: Path) -> None:
 
 CUTS = (0.0, 12.0, 31.0, 50.0)
 SHOTS = [{"index": n, "start": a, "end": b} for n, (a, b) in enumerate(pairwise(CUTS))]
-LOOK = dict.fromkeys(("first", "quarter", "middle", "three_quarters", "last"), 0.0) | {
-    "thread": None,
-    "scale": None,
-}
+MOMENTS = dict.fromkeys(("first", "quarter", "middle", "three_quarters", "last"), 0.0)
+LOOK = {**MOMENTS, "thread": None, "scale": None}
 GRAMMAR = {"features": None, "threshold": None, "scale_method": None, "pairs": []}
 
 

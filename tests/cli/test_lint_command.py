@@ -37,10 +37,8 @@ def the_track(*texts: str) -> Track:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    place, track = (
-        tmp_path / "film.shotad",
-        the_track("We see a dog.", "A beautiful man nods.", "Rain falls."),
-    )
+    place = tmp_path / "film.shotad"
+    track = the_track("We see a dog.", "A beautiful man nods.", "Rain falls.")
     place.mkdir()
     (place / "track.json").write_text(to_json(track), encoding="utf-8")
     return place

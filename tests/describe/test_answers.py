@@ -136,11 +136,7 @@ ONE_LINE = {
 }
 
 
-SOUNDS = (
-    "He can't help laughing.",
-    'A sign reads "Sorry, we\'re closed".',
-    "Unfortunately for him, the rope snaps.",
-)
+SOUNDS = ("He can't help laughing.", 'A sign reads "Sorry, we\'re closed".', "Unfortunately, the rope snaps.")
 """Lines that only sound like a refusal."""
 
 
