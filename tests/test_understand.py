@@ -15,13 +15,14 @@ from click.testing import CliRunner
 
 import shotad.description.clip_builder
 from shotad.cli.analysis import grammar_command
-from shotad.core import ConfigError, Given, Image, WeightsError, WorkFolder, load_config
-from shotad.description import Engines, Outcome, describe
+from shotad.core import ConfigError, Given, Image, WeightsError
+from shotad.description import Outcome
 from shotad.engines.fake import FakeEngine
-from shotad.film import Moment, open_film
+from shotad.film import Moment
 from shotad.grammar import Features
 from shotad.grammar.features import ScaleGuess
 from tests.media import FilmSpec, make_film, read_number
+from tests.runs import rows, run as talked
 
 CUTS = (50, 100, 150, 200, 250, 300, 350, 400, 450)
 SPEC = FilmSpec(frames=500, cuts=CUTS)
@@ -29,10 +30,6 @@ SPEC = FilmSpec(frames=500, cuts=CUTS)
 SET_UPS = (0, 1, 0, 1, 2, 0, 1, 3, 4, 3)
 """The camera of each shot: what `Maker` sees in its frames."""
 SCALES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 2)
-SETTINGS = (
-    "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
-    "frames.min_pixels=12544", "frames.max_pixels=25088",
-)  # fmt: skip
 
 
 def shot_of(image: Image) -> int:
@@ -82,21 +79,16 @@ def readers(monkeypatch: pytest.MonkeyPatch) -> tuple[Maker, Scales]:
     return maker, scales
 
 
-def run(
-    out: Path, *assignments: str, slots: str | None = None, end: float | None = None, force: bool = False
-) -> tuple[Outcome, list[dict[str, Any]]]:
+def run(out: Path, *assignments: str, slots: str | None = None) -> tuple[Outcome, list[dict[str, Any]]]:
     """One run into ``out``; the outcome and Stage I's records. The shots are given, and are true."""
     shots, given_slots = out.parent / "shots.csv", out.parent / "slots.csv"
-    edges = (0, *CUTS, 500)
-    rows = (f"{first / 25},{after / 25}" for first, after in pairwise(edges))
-    shots.write_text("\n".join(["start,end", *rows]) + "\n")
-    if slots is not None:
-        given_slots.write_text(slots)
-    given = Given(shots=shots, slots=None if slots is None else given_slots, end=end)
-    config = load_config(None, (*SETTINGS, *assignments))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(out, force=force) as folder:
-        outcome = describe(film, folder, config, given, engines=Engines(FakeEngine(), FakeEngine()))
-    return outcome, [json.loads(line) for line in (out / "stage1.jsonl").read_text().splitlines()]
+    pairs = (f"{first / 25},{after / 25}" for first, after in pairwise((0, *CUTS, 500)))
+    shots.write_text("\n".join(["start,end", *pairs]) + "\n")
+    given_slots.write_text(slots or "")
+    given = Given(shots=shots, slots=given_slots if slots else None)
+    engines: dict[str, Any] = {"looks": FakeEngine(), "writes": FakeEngine()}
+    outcome, _, _ = talked(out, *assignments, given=given, film=make_film(SPEC).path, **engines)
+    return outcome, rows(out, "stage1")
 
 
 def grammar(out: Path) -> dict[str, Any]:
@@ -238,16 +230,13 @@ def test_scales_that_cannot_be_had_are_left_out_with_a_word(
         run(tmp_path / "v", "scale.method=by-face")
 
 
-@pytest.mark.parametrize(
-    ("setting", "hint"),
-    [
+def test_senseless_settings_are_refused_before_the_film(tmp_path: Path) -> None:
+    for setting, hint in (
         ("threads.features=dinov2-bse", "dinov2-base"),
         ("threads.match=whole", "evaluate threads"),
         ("scale.method=classifier", "shotad train scale"),
-    ],
-)
-def test_senseless_settings_are_refused_before_the_film(tmp_path: Path, setting: str, hint: str) -> None:
-    with pytest.raises(ConfigError, match=setting.split("=")[1]) as caught:
-        run(tmp_path / "w", setting)
-    assert hint in caught.value.hint
-    assert not (tmp_path / "w" / "shots.json").exists()
+    ):
+        with pytest.raises(ConfigError, match=setting.split("=")[1]) as caught:
+            run(tmp_path / "w", setting)
+        assert hint in caught.value.hint
+        assert not (tmp_path / "w" / "shots.json").exists()
