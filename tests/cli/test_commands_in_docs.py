@@ -1,12 +1,16 @@
 """The guides and the README: every ``shotad`` command in them is one that the program takes, every link leads
-somewhere."""
+somewhere. And the tools for who has real models: what they print is what a run made."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +18,13 @@ import click
 import pytest
 import yaml
 
+from shotad import load_track
 from shotad.batch import load_ray_settings
 from shotad.cli.main import cli
 from shotad.core import load_config
+from shotad.script import EditField, accept, mark_edit, save_track
+from tests.cli.program import FAKE, Shotad
+from tests.media import FilmSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -61,8 +69,8 @@ def shown() -> list[Any]:
     ]
 
 
-@pytest.fixture(autouse=True)
-def _any_path(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def any_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """The files of the examples are not here."""
     monkeypatch.setattr(click.Path, "convert", lambda self, value, *_: self.coerce_path_result(value))
 
@@ -79,6 +87,7 @@ def taken(words: list[str]) -> None:
         command.make_context("shotad", list(words))
 
 
+@pytest.mark.usefixtures("any_path")
 @pytest.mark.parametrize("words", shown())
 def test_a_command_that_is_shown_is_taken(words: list[str]) -> None:
     taken(words)
@@ -91,6 +100,7 @@ def test_a_setting_that_is_shown_can_be_set(page: Path) -> None:
         load_config(None, (assignment,))
 
 
+@pytest.mark.usefixtures("any_path")
 def test_the_job_of_the_kubernetes_example_can_be_run(tmp_path: Path) -> None:
     documents = list(yaml.safe_load_all((ROOT / "configs/ray/kuberay.yaml").read_text(encoding="utf-8")))
     (job,) = (one for one in documents if one["kind"] == "RayJob")
@@ -114,10 +124,46 @@ def test_the_cluster_of_the_cloud_example_is_one_to_ray() -> None:
     validate_config(prepare_config(found))
 
 
-@pytest.mark.parametrize(
-    "line", ["shotad describ film.mp4", "shotad batch films --rays", "shotad batch films --settle soon"]
-)
-def test_a_command_that_is_wrong_is_found(line: str) -> None:
-    (words,) = commands_of(f"```\n{line}\n```\n")
-    with pytest.raises(click.UsageError):
-        taken(words)
+@pytest.mark.usefixtures("any_path")
+def test_a_command_that_is_wrong_is_found() -> None:
+    for line in ("shotad describ film.mp4", "shotad batch films --rays", "shotad batch films --settle soon"):
+        (words,) = commands_of(f"```\n{line}\n```\n")
+        with pytest.raises(click.UsageError):
+            taken(words)
+
+
+TOOLS = ROOT / "tools"
+
+
+def test_what_engines_cost_and_write_is_measured(tmp_path: Path) -> None:
+    film, out = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "found.json"
+    settings = [word for one in FAKE[3::2] for word in ("--set", one)]
+    command = [sys.executable, TOOLS / "try_real_models.py", film, "--engine", "fake", "--engine", "none"]
+    run = subprocess.run([*command, *settings, "--out", out], capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stderr
+    *_, good, bad = run.stdout.splitlines()
+    assert bad == f"| none | {film.name} | exit code 2 | | | | | |"
+    fake, none = json.loads(out.read_text(encoding="utf-8"))["runs"]
+    assert good.startswith(f"| fake | {film.name} | {len(fake['lines'])} | 0 |")
+    assert [text[:8] for _, _, text in fake["lines"]] == ["Somebody"] * len(fake["lines"]) != []
+    assert none["error"] == "exit code 2"
+    assert str(film.parent) not in out.read_text(encoding="utf-8")
+
+
+def test_accepted_lines_that_people_rewrote_become_pairs(shotad: Shotad, tmp_path: Path) -> None:
+    film, folder = make_film(FilmSpec(frames=500, cuts=(100, 200, 300, 400))).path, tmp_path / "film.shotad"
+    options = (*FAKE, "--out", folder, "--no-sheet", "--set", "slots.minimum=2")
+    assert shotad("describe", film, *options).code == 0
+    track = load_track(folder / "track.json")
+    first, *rest = track.cues
+    by_hand = mark_edit(replace(first, text="She opens the door."), first, (EditField.TEXT,), "review")
+    rewritten = accept(by_hand, "Ann", "review")
+    kept = [accept(one, "Ann", "review") for one in rest]
+    save_track(track.with_cues([rewritten, *kept]), folder, film.stem)
+    command = [sys.executable, TOOLS / "preference_pairs.py", folder]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    (pair,) = map(json.loads, run.stdout.splitlines())
+    assert pair["chosen"] == [{"role": "assistant", "content": "She opens the door."}]
+    assert pair["rejected"] == [{"role": "assistant", "content": first.text}]
+    assert [turn["role"] for turn in pair["prompt"]] == ["system", "user"]
+    assert pair["seconds"][0] <= pair["start"] < pair["seconds"][-1]
