@@ -1,6 +1,6 @@
 """How often each way of choosing takes the line that a describer wrote, among lines made wrong on purpose.
 
-    python benchmarks/choices.py [--text FOLDER]
+    python benchmarks/choices.py
 
 Each slot has four candidates in an order drawn by a seed: the describer's own line, one that nearly repeats
 the line before, one of another moment of the film, and the own line cut off. What was said before is what was
@@ -14,7 +14,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from common import DESCRIBERS, DREAM, Lines, command_line, described_lines, said_around
@@ -68,20 +67,12 @@ def turned(text: str) -> str:
     words = text.rstrip(".").split()
     if len(words) < 5:
         return f"{' '.join(words)} again."
-    cut = max(
-        (
-            i
-            for i, word in enumerate(words[2:], 2)
-            if word in ("in", "on", "at", "to", "into", "with", "from")
-        ),
-        default=len(words) - 2,
-    )
-    end = " ".join(words[cut:]).rstrip(",")
-    return (
-        f"{end[0].upper()}{end[1:]}, {words[0][0].lower()}{words[0][1:]} {' '.join(words[1:cut])}.".replace(
-            " .", "."
-        )
-    )
+    joins = [
+        i for i, word in enumerate(words[2:], 2) if word in ("in", "on", "at", "to", "into", "with", "from")
+    ]
+    cut = max(joins, default=len(words) - 2)
+    end, begin = " ".join(words[cut:]).rstrip(","), " ".join(words[:cut])
+    return f"{end[0].upper()}{end[1:]}, {begin[0].lower()}{begin[1:]}.".replace(" .", ".")
 
 
 def taken(film: Film, chooser: Chooser) -> Iterator[str]:
@@ -113,15 +104,10 @@ def embedder() -> Embed:
 
 
 def main() -> None:
-    parser = command_line(__doc__)
-    parser.add_argument("--text", type=Path, default=DREAM, help="the folder with the descriptions")
-    folder = parser.parse_args().text
-    first, second = (described_lines(folder / file) for file in DESCRIBERS.values())
+    command_line(__doc__).parse_args()
+    first, second = (described_lines(DREAM / file) for file in DESCRIBERS.values())
     films = dict(zip(DESCRIBERS, (described(first, second), described(second, first)), strict=True))
-    choosers: dict[str, Chooser] = {
-        "rules": ByRules(),
-        "sequence": BySequence(embedder()),
-    }
+    choosers: dict[str, Chooser] = {"rules": ByRules(), "sequence": BySequence(embedder())}
     for name, film in films.items():
         print(f"\n{name}: {len(film)} slots\n{'':12s}" + "".join(f"{kind:>10s}" for kind in KINDS))
         for label, chooser in choosers.items():

@@ -1,9 +1,9 @@
 """What the story so far costs, and whether what a film told long ago is there when it is wanted.
 
-    python benchmarks/story.py [--text FOLDER] [--cmd-ad FOLDER] [--minutes 120]
+    python benchmarks/story.py
 
 Films are Elephants Dream, with its captions, and clips of CMD-AD's test set one after the other, as if they
-were one film of so many minutes, without dialogue. The lines are the describers' own. Something that answers
+were one film of two hours, without dialogue. The lines are the describers' own. Something that answers
 by rule stands in for the model: of each passage it says that the first lines are new. So what is measured are
 the requests, the letters of all prompts, and what the memory recalls, not how well a model sums up.
 
@@ -16,13 +16,10 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from common import (
-    DATA,
     DESCRIBERS,
     DREAM,
     Lines,
@@ -52,8 +49,8 @@ from shotad.description.wording import content_of
 from shotad.film import read_subtitles
 from shotad.script import Cue
 
-LONG_AGO = 300.0
-"""Seconds."""
+LONG_AGO, LENGTH = 300.0, 7200.0
+"""Seconds; the second of the film made of CMD-AD's clips."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +81,24 @@ class Listener:
         return Reply(json.dumps({"facts": new}))
 
 
-def dream(folder: Path) -> Film:
-    own, other = (described_lines(folder / name) for name in DESCRIBERS.values())
+def dream() -> Film:
+    own, other = (described_lines(DREAM / name) for name in DESCRIBERS.values())
     described = [said_around(interval, other) or text for interval, text in own]
-    return Film(own, described, read_subtitles(folder / "captions.en.vtt"))
+    return Film(own, described, read_subtitles(DREAM / "captions.en.vtt"))
+
+
+def clips() -> Film:
+    lines, end = [], 0.0
+    for clip in cmd_ad():
+        starts = [float(row["scaled_start"]) for row in clip]
+        ends = [max(float(row["scaled_end"]), start + 0.5) for row, start in zip(clip, starts, strict=True)]
+        for row, start, until in zip(clip, starts, ends, strict=True):
+            lines.append((Interval(end + start, end + until), row["text"]))
+        end += max(ends)
+        if end >= LENGTH:
+            break
+    lines.sort(key=lambda line: line[0].start)
+    return Film(lines, [text for _, text in lines])
 
 
 def long_ago(film: Film) -> Iterator[tuple[int, int]]:
@@ -109,7 +120,6 @@ def measure(name: str, film: Film) -> None:
     for number, before in long_ago(film):
         wanted.setdefault(number, set()).add(before)
     plain, whole, memory, told = [], [], [], []
-    began = time.process_time()
     for number, (when, text) in enumerate(film.lines):
         slot = Slot(slot_id(when.start), when, 10)
         seen = Description(slot.id, {"Actions": film.described[number]}, "", "", "")
@@ -122,7 +132,6 @@ def measure(name: str, film: Film) -> None:
         texts = [film.lines[before][1] for before in wanted.get(number, ())]
         told += [any(row.endswith(one) for row in rows) for one in texts if one in engine.kept]
         telling.heard(Cue(slot.id, slot.id, when, text, language="en"))
-    seconds = time.process_time() - began
     lines, tenth = len(film.lines), max(1, len(film.lines) // 10)
     without, told_too, asked = sum(plain), sum(whole), sum(engine.letters)
     print(f"{name}: {film.minutes:.0f} minutes, {lines} lines, {len(film.speech)} captions")
@@ -131,37 +140,15 @@ def measure(name: str, film: Film) -> None:
     print(
         f"  letters of Stage II's prompt       {without / lines:.0f}, with the story {told_too / lines:.0f}"
     )
-    print(f"  letters of all, with to without    {(told_too + asked) / without:.2f}")
     for which, part in (("second", slice(tenth, 2 * tenth)), ("last", slice(-tenth, None))):
         print(f"  of the memory, {which} tenth of lines  {sum(memory[part]) / tenth:.0f} letters")
     print(f"  told again, and the line is there  {Share(sum(told), len(told))}")
-    print(f"  processor seconds a line           {seconds / lines:.3f}")
 
 
 def main() -> None:
-    parser = command_line(__doc__)
-    parser.add_argument("--text", type=Path, default=DREAM, help="human AD and captions of Elephants Dream")
-    parser.add_argument("--cmd-ad", type=Path, default=DATA / "cmd-ad", help="the annotation of CMD-AD")
-    parser.add_argument("--minutes", type=float, default=120, help="of the film made of CMD-AD's clips")
-    chosen = parser.parse_args()
-    measure("Elephants Dream", dream(chosen.text))
-    lines, end = [], 0.0
-    for clip in cmd_ad(chosen.cmd_ad):
-        times = [
-            Interval(
-                float(row["scaled_start"]), max(float(row["scaled_end"]), float(row["scaled_start"]) + 0.5)
-            )
-            for row in clip
-        ]
-        lines += [
-            (Interval(end + when.start, end + when.end), row["text"])
-            for when, row in zip(times, clip, strict=True)
-        ]
-        end += max(when.end for when in times)
-        if end >= 60 * chosen.minutes:
-            break
-    lines.sort(key=lambda line: line[0].start)
-    measure("CMD-AD", Film(lines, [text for _, text in lines]))
+    command_line(__doc__).parse_args()
+    measure("Elephants Dream", dream())
+    measure("CMD-AD", clips())
 
 
 if __name__ == "__main__":
