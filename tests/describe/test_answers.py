@@ -121,6 +121,8 @@ def test_empty_stage1_answer_says_so(reply: str) -> None:
 GATE = "She opens the gate."
 ONE_LINE = {
     "as asked": '{"summarized_AD": "She opens the gate."}',
+    "fence": '```json\n{"summarized_AD": "She opens the gate."}\n```',
+    "single quotes": "{'summarized_AD': 'She opens the gate.'}",
     "no quote at the end": '{"summarized_AD": "She opens the gate}',
     "cut off in the next sentence": '{"summarized_AD": "She opens the gate. Then she',
     "another key": '{"AD": "She opens the gate."}',

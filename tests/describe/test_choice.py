@@ -178,6 +178,7 @@ LINES = ["He sits.", "He stands up.", "She runs from 3 dogs.", "He sits down and
     ("3. She runs from 3 dogs.", 2),
     ("He sits down and stands up.", 3),
     ('{"choice": 9}', None),
+    ('{"choice": true}', None),
     ('{"choice": 2} {"choice": 3}', None),
 ])  # fmt: skip
 def test_answers_are_read_by_their_meaning(answer: str, index: int | None) -> None:

@@ -97,6 +97,7 @@ def test_question_numbers_the_statements_and_names_the_shots() -> None:
     ("No, there is no tin.", (N,)),
     # No clear no.
     ("No way to tell.", (U,)),
+    ("1. yes\n1. no", (U,)),
     # Too few, too many, none at all.
     ('{"2": "no"}', (U, N)),
     ("[" * 5000, (U, U)),
