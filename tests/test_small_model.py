@@ -133,14 +133,8 @@ def test_the_estimate_of_prompts_is_near_what_the_server_counts(
     """Stage I is done, so that nothing is assumed; the tokenizer is that of a real model."""
     Run(tmp_path / "w", ("engine=fake", *SHORT), slots=2).report(shotad)
     few = ("stage2.sampling.max_tokens=4", "openai.price_in=1", "openai.price_out=1")
-    asks, before = (
-        Run(
-            tmp_path / "w",
-            ("stage1.engine=fake", "stage2.engine=openai", *SHORT, *few, *server.settings),
-            slots=2,
-        ),
-        server.received,
-    )
+    writes = ("stage1.engine=fake", "stage2.engine=openai", *SHORT, *few, *server.settings)
+    asks, before = Run(tmp_path / "w", writes, slots=2), server.received
     (foreseen,) = asks.report(shotad, "--estimate")["stages"]
     assert server.received == before
     assert foreseen["prompts_assumed"] == 0
