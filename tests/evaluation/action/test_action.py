@@ -242,7 +242,6 @@ class Known(RecordedParser):
 def events_row(
     human_ad: str, told: str, monkeypatch: pytest.MonkeyPatch, actions: tuple[str, ...] | None = None
 ) -> Row:
-    monkeypatch.setattr(room, "check_installed", lambda: None)
     monkeypatch.setattr(room, "make_embedder", lambda *_, **__: Apart())
     corpus = Corpus((Item("0", "film", Interval(0, 1), (human_ad,), told, actions=actions),), {}, "made")
     context = MetricContext(REAL.config, Store())
@@ -252,6 +251,7 @@ def events_row(
 def test_the_human_ads_actions_go_before_its_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "data.verb").write_text(VERBS)
     monkeypatch.setattr(events, "weights_file", lambda *_: tmp_path / "data.verb")
+    monkeypatch.setattr(room, "check_installed", lambda: None)
     monkeypatch.setattr(room, "Parser", Known)
     actions = ("She closes the door.", "She sits down.")
     found = events_row("She opens the door.", "She shuts the door.", monkeypatch, actions)

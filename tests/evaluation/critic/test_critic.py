@@ -13,6 +13,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from shotad.core import Config, EvaluationError
 from shotad.evaluation import Corpus, MetricContext, Result, Store, make_metric, score
@@ -67,6 +68,21 @@ def test_films_without_a_cast_are_told_of() -> None:
 def test_an_unknown_resolver_is_an_error(name: str) -> None:
     with pytest.raises(EvaluationError, match=name.partition(":")[2] or name):
         Critic("critic", bench(resolver=name))
+
+
+WORDS = st.sampled_from(
+    ["Tony", "Margot", "Mark", "Tony Wendice", "he", "she", "they", "him", "her", "the man", "and", "looks at",
+     "waits", "Wiping his brow,", "who", "his", ".", "'", "’s", "Street", "Will", "Dr.", "-", "é", "1"]
+)  # fmt: skip
+LINES = st.lists(st.lists(WORDS, max_size=8).map(" ".join), min_size=1, max_size=6)
+
+
+@given(LINES, st.sampled_from(["paper", "code", "all"]))
+@settings(max_examples=80, deadline=None)
+def test_any_text_is_as_good_as_itself(lines: list[str], rules: str) -> None:
+    result = scored(corpus(lines, lines), rules)
+    assert result.value in (None, 100.0)
+    assert all(row.sums in ((0.0, 0.0), (1.0, 1.0)) for row in result.rows)
 
 
 NAMES = ("Tony Wendice", "Margot Wendice", "Doc")

@@ -28,6 +28,9 @@ def meant(*sentences: str, cast: tuple[str, ...]) -> list[list[str]]:
         ("Tony opens the door.", THRILLER, ["Tony Wendice"]),
         ("Mark hands them to the Inspector.", THRILLER, ["Chief Inspector Hubbard", "Mark Halliday"]),
         ("An inspector steps out of a car.", THRILLER, []),
+        ("The storyteller turns a page.", THRILLER, ["The Storyteller"]),
+        ("Mark points at the inspector", THRILLER, ["Chief Inspector Hubbard", "Mark Halliday"]),
+        ("Mark and Margot stand facing Tony.", THRILLER, ["Margot Wendice", "Mark Halliday", "Tony Wendice"]),
         ("Surprised Margot turns.", THRILLER, ["Margot Wendice"]),
         ("Mrs. Wendice looks up.", THRILLER, ["Margot Wendice"]),
         ("Wendice looks up.", THRILLER, []),
@@ -59,6 +62,7 @@ def meant(*sentences: str, cast: tuple[str, ...]) -> list[list[str]]:
         ("The man and boy hide.", ("Man", "Boy", "Old Man", "Thief"), ["Boy", "Man"]),
         ("The man in the hat turns.", ("Man", "Boy", "Old Man", "Thief"), []),
         ("The old man sits by the fire.", ("Man", "Boy", "Old Man", "Thief"), ["Old Man"]),
+        ("The falcon circles.", ("The Falcon",), ["The Falcon"]),
         # By ear.
         ("Margo shakes her head.", ("Margot Wendice",), ["Margot Wendice"]),
         ("Bob waves.", ("Robert Langdon",), ["Robert Langdon"]),
@@ -113,6 +117,7 @@ def last(*sentences: str, starts: tuple[float, ...] = ()) -> set[str]:
         (["Tony glares.", "Mark hits him."], {T, H}),
         (["Mark follows Tony.", "He glares at Mark."], {T, H}),
         # In one sentence.
+        (["Mark lies there.", "Tony pours himself a drink."], {T}),
         (["Mark leaves.", "Wiping his brow, Tony sits down."], {T}),
         (["Tony closes the door behind him."], {T}),
         (["Mark waits.", "Tony creeps up behind him."], {T, H}),
@@ -129,6 +134,7 @@ def last(*sentences: str, starts: tuple[float, ...] = ()) -> set[str]:
         (["Margot's dog barks.", "Her eyes widen."], {M}),
         # Several.
         (["Tony looks at Margot.", "They kiss."], {T, M}),
+        (["Tony, Mark and Celia enter.", "They sit down."], {T, H, C}),
         (["The police arrive.", "They search the flat."], set()),
         (["Tony and Mark enter.", "Two policemen stop them."], {T, H}),
         # It is nobody.

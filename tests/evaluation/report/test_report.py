@@ -171,6 +171,7 @@ def test_without_matplotlib_a_report_says_so(tmp_path: Path, monkeypatch: pytest
         assert "There are no plots." in (tmp_path / name).read_text(encoding="utf-8")
     assert not (tmp_path / "plots").exists()
     # An empty run breaks nothing.
+    monkeypatch.undo()
     run = made_run(made_corpus(3), ())
     write_report(tmp_path / "none", run)
     assert read_report(tmp_path / "none").results == ()
