@@ -47,6 +47,7 @@ def test_later_sources_win(tmp_path: Path) -> None:
     config = load_config(str(top))
     assert (config.slots.minimum, config.slots.budget, config.slots.seconds_per_word) == (5, "paper", 0.2695)
     assert config.prompt.medium == "movie", "what a file says itself wins over its bases, a dataset's too"
+    assert load_config(["paper", "paper"]) == load_config("paper")
     # Empty file is the default.
     assert load_config(write(tmp_path, "# nothing\n")) == Config()
 

@@ -165,7 +165,12 @@ def test_yaml_that_is_nested_too_deeply_is_refused(shotad: Shotad, tmp_path: Pat
     deep = "a: " + "[" * 1500 + "]" * 1500 + "\n"
     (tmp_path / "deep.yaml").write_text(deep)
     (tmp_path / "cast.yaml").write_text(f"people:\n- {deep}")
-    for command in (["slots", film_path(), "--config", tmp_path / "deep.yaml"], ["cast", "show", tmp_path]):
+    setting = ["--set", "frames.inside=" + deep.removeprefix("a: ").strip()]
+    for command in (
+        ["slots", film_path(), "--config", tmp_path / "deep.yaml"],
+        ["slots", film_path(), *setting],
+        ["cast", "show", tmp_path],
+    ):
         said = shotad(*command)
         assert said.code in (1, 2)
         assert said.err.startswith("Error:")

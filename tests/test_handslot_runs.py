@@ -16,6 +16,7 @@ from shotad.core import (
     Request,
     Slot,
     WorkFolder,
+    WorkFolderError,
     load_config,
     read_settings,
 )
@@ -133,6 +134,9 @@ def test_slots_by_hand_are_told_and_kept_in_a_file_that_people_can_read(place):
     assert done.exit_code == 0
     assert "s00009500, 5 words, added by a person" in done.output
     assert "By hand: 1 added, 1 removed (slots.hand.json)." in done.output
+    (place / FILE).write_text(json.dumps({**record, "schema_version": 2}), encoding="utf-8")
+    with pytest.raises(WorkFolderError, match=r"slots\.hand\.json is damaged: .* newer shotad"):
+        read_hand_slots(place)
 
 
 @pytest.mark.parametrize("overwritten", [False, True])

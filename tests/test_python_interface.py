@@ -258,6 +258,8 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
     ("call", "what", "do"),
     [
         (lambda: shotad.describe("none.mp4"), "none.mp4", "Check the path"),
+        (lambda: shotad.detect_shots("none.mp4"), "none.mp4", "Check the path"),
+        (lambda: described(subtitles="none.srt"), "none.srt", "Check"),
         (lambda: described(engine="papr"), "'papr'", "Did you mean paper"),
         (lambda: described(settings={"slots": {"minimum": -3}}), "slots.minimum = -3", "Correct"),
         (lambda: described(start=5.0, end=5.0), "end = 5.0 .* start = 5.0", "later end"),

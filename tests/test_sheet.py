@@ -424,6 +424,7 @@ def test_words_of_a_shot_come_from_the_clip_that_is_about_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("end", "shots", "length", "rows"), [
     (3.0, 1, 15, 1), (44.5, 10, 15, 3), (600.0, 4, 120, 5), (7200.0, 1500, 120, 60), (7200.0, 30, 600, 12),
+    (90_000.0, 9000, 600, 150),
 ])  # fmt: skip
 def test_rows_of_the_time_line(end: float, shots: int, length: int, rows: int) -> None:
     found = row_times(end, shots)

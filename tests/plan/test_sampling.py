@@ -140,17 +140,20 @@ def test_reference_never_samples_where_there_is_no_shot() -> None:
         assert plan.seconds.min() >= 20
 
 
-def test_reference_spreads_whole_frames_over_the_current_shots() -> None:
+@pytest.mark.parametrize("known", [True, False])
+def test_reference_spreads_whole_frames_over_the_current_shots(known: bool) -> None:
     """Frames 1 to 4 before, 5 to 8 current, 9 to 20 after: of 16, a quarter less one is for those before."""
     shots = film(0, 4 / 3, 8 / 3, 20 / 3)
-    frames = FrameSettings(sampling="reference")
-    shown = show(Interval(2, 8 / 3), shots, frames, Fraction(3), stamps=np.arange(20) / 3)
+    frames, stamps = FrameSettings(sampling="reference"), np.arange(20) / 3 if known else None
+    shown = show(Interval(2, 8 / 3), shots, frames, Fraction(3), stamps=stamps)
     numbers = [(np.floor(p.seconds * 3 + 1e-9) + 1).astype(int).tolist() for p in shown.plans]
     assert numbers == [
         [1, 2, 4],
         [5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8],
         [9, 10, 11, 12, 13, 14, 14, 15, 16, 17, 18, 19, 20],
     ]
+    alone = show(Interval(2, 8 / 3), shots[1:2], frames, Fraction(3), stamps=stamps)
+    assert [(p.role, len(p.seconds)) for p in alone.plans] == [(Role.CURRENT, 16)], "nothing is around it"
 
 
 def test_each_moment_means_its_frame_for_every_way_of_reading() -> None:
