@@ -203,6 +203,7 @@ REFUSED = {
         ("forget my.cast 1 --all --yes", 2, "Give an id or a name, or --all for everybody."),
         ("forget my.cast 1 --yes --film-folder gone.shotad", 2, "gone.shotad is no work folder"),
         ("show gone", 1, "There is no cast gone."),
+        ("name gone 1 x", 1, "There is no cast gone."),
     ],
     "batch": [
         ("", 2, "No films are named"),
@@ -256,6 +257,7 @@ REFUSED = {
         ("threads labels --features grid --table --frames mid", 2, "--table"),
         ("threads labels --features grid --threshold 2", 2, "threads.threshold"),
         ("threads labels --features grid --frames both", 2, "both"),
+        ("threads labels --features none", 2, "none"),
         ("story films.csv --engine {reader}", 2, "There are no questions. Name a file by --questions"),
         ("story films.csv --engine {reader} --questions q.jsonl --conditions ad,best", 2,
          "There is no condition 'best'"),

@@ -30,6 +30,7 @@ FITS = [
     ("Ada waves at Ben, who ducks behind a barrel.", 4, "Ada waves at Ben."),
     # Clauses without a comma.
     ("Ada yanks the rope and the bell crashes to the floor.", 4, "Ada yanks the rope."),
+    ("Ada yanks the rope and then slowly opens the heavy gate.", 4, "Ada yanks the rope."),
     ("She chases the boy who stole her purse.", 4, "She chases the boy."),
     # Participles and phrases.
     ("He crosses the yard holding a lantern.", 4, "He crosses the yard."),

@@ -148,6 +148,9 @@ def test_names_of_the_note_go_first_in_its_order() -> None:
     ("Boris's hand shakes.", ["Boris"]),
     ("Boris and Olga walk on.", ["Boris", "Olga"]),
     ("In London's rain, Boris waits.", ["Boris"]),
+    # Words that are names too, where they act.
+    ("Will slowly steps back. Rose is here.", ["Will", "Rose"]),
+    ("Rose petals fall.", []),
     # Places, makes, titles.
     ("They are back at Tipton.", []),
     ("A poster of Tears of Steel hangs there.", []),
