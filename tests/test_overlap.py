@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import multiprocessing
 import os
 import signal
@@ -241,6 +242,18 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert process.exitcode == -signal.SIGKILL
     assert len(rows(tmp_path / "w", "stage2")) == 2
     goes_on(tmp_path / "w", FAR)
+
+
+def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(tmp_path: Path) -> None:
+    data = bytearray(make_film(SPEC).path.read_bytes())
+    half, twentieth = len(data) // 2, len(data) // 20
+    data[half : half + twentieth] = bytes(twentieth)
+    film = tmp_path / "damaged.mp4"
+    film.write_bytes(data)
+    for name, looks in (("in turn", ()), ("at once", FAR)):
+        run(tmp_path / name, *engines(looks)[1:], film=film)
+    assert tree(tmp_path / "at once") == tree(tmp_path / "in turn")
+    assert json.loads((tmp_path / "in turn" / "shots.json").read_text())["damage"]
 
 
 def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ def clip(width: int, height: int, numbers: list[int], seed: int = 0) -> Clip:
 
 @pytest.mark.parametrize(("film", "seen"), [
     ((1920, 1080), (504, 280)),
+    ((1400, 588), (588, 224)),
     ((640, 480), (448, 336)),
     ((1080, 1920), (280, 504)),
     ((160, 120), (392, 280)),
