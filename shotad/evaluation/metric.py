@@ -12,7 +12,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -397,8 +397,7 @@ def score(
 
 
 def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]:
-    """For each place the key of its row: that of the metric, and why nothing was predicted, which the row
-    says."""
+    """For each place the key of its row: the metric's, and why nothing was predicted, which the row says."""
     keys = metric.keys(corpus, places)
     return [key_of(key, corpus.items[place].failure) for key, place in zip(keys, places, strict=True)]
 
@@ -414,7 +413,8 @@ def _counted(
             for key, row in zip(new, metric.rows(corpus, list(new.values())), strict=True):
                 found[key] = row
                 if not row.failure.startswith(JUDGE_FAILED):
-                    waiting[key] = json.dumps(asdict(row)).encode()
+                    plain = {one.name: getattr(row, one.name) for one in fields(row)}
+                    waiting[key] = json.dumps(plain).encode()
                 if len(waiting) >= _GROUP:
                     context.store.put(space, waiting)
                     waiting = {}
