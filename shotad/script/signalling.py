@@ -36,7 +36,7 @@ ROLES = "urn:mpeg:dash:role:2011"
 AUDIO_PURPOSE = "urn:tva:metadata:cs:AudioPurposeCS:2007"
 MPD = "urn:mpeg:dash:schema:mpd:2011"
 
-_ATTRIBUTE = re.compile(r'(?<![A-Z0-9-])(?P<name>[A-Z0-9-]++)=(?P<value>"[^"\r\n]*"|[^",\s]+)(?:,|$)')
+_ATTRIBUTE = re.compile(r'(?:^|(?<=,))(?P<name>[A-Z0-9-]++)=(?P<value>"[^"\r\n]*+"|[^",\s]++)(?:,|$)')
 
 
 def write_hls(track: Track) -> str:
