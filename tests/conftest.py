@@ -10,9 +10,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.cli.program import Shotad
+    from tests.painted_faces import PaintedFaces
 
 # Property tests try the same examples in every run; `tools/check whole` lets them search for others. Times depend
 # on what else the machine does, so there is no deadline.
@@ -65,3 +70,27 @@ def _shares_the_processor() -> Iterator[None]:
     if hasattr(os, "sched_getscheduler") and (policy := os.sched_getscheduler(0)) != os.SCHED_OTHER:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         pytest.fail(f"the test has left its process with the real-time policy {policy}")
+
+
+@pytest.fixture
+def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
+    """Calls a command in this process: `shotad("shots", film)` gives its exit code and what it printed."""
+    from shotad.cli.main import main  # once the paths above are there
+    from tests.cli.program import Said
+
+    def call(*words: object) -> Said:
+        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        heard = capsys.readouterr()
+        return Said(int(stop.value.code or 0), heard.out, heard.err)
+
+    return call
+
+
+@pytest.fixture
+def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
+    """All that look for faces look for painted ones."""
+    from tests.painted_faces import look_for_painted_faces
+
+    return look_for_painted_faces(monkeypatch)

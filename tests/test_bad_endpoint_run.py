@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.bad_server import Act, Backwards, BadServer, Script, Seen, answer, die, drop, echo, html, status
-from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Shotad
 from tests.shotad_process import SECRET, SLOTS, Run, good, lost, report_of, tokens
 

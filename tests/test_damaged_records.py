@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from shotad.core import RecordLog, WorkFolderError, read_record
-from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Said, Shotad
 from tests.redo.redoing import SETTINGS, film_path, run
 

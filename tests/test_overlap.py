@@ -23,7 +23,6 @@ from shotad.core import Engine, EngineError, Given, Identity, RecordLog, Reply, 
 from shotad.description import Outcome
 from shotad.description.clip_builder import ClipReader
 from shotad.engines.fake import FakeEngine
-from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Shotad
 from tests.media import FilmSpec, make_film
 from tests.runs import QUICK, SMALL, Talker, rows, run as talked, slots, tree

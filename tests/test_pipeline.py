@@ -30,7 +30,6 @@ from shotad.description import Engines, Outcome, describe, foresee
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.film.pyav_reader import PyavFilm
-from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Shotad
 from tests.media import make_film, read_number
 from tests.runs import QUICK, SMALL, SPEC, Talker, rows, run, slots, tree

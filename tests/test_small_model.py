@@ -27,7 +27,6 @@ from shotad.engines import local_loading, make_engine
 from shotad.engines.local_loading import config_of, tokenizer_of, way_of, weight_bytes
 from shotad.engines.local_model import resolve
 from tests.chat_server import ChatServer, saved_model
-from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Shotad
 from tests.shotad_process import SECRET, Run, good, lost, tokens
 

@@ -31,7 +31,6 @@ from tests.painted_faces import (
     Head,
     PaintedFaces,
     Take,
-    look_for_painted_faces,
     paint_film,
     photo,
 )
@@ -50,12 +49,6 @@ SLOTS = "start,end\n" + "\n".join(f"{a + 0.5},{b - 0.5}" for a, b in itertools.p
 @pytest.fixture(scope="module")
 def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return paint_film(tmp_path_factory.mktemp("film") / "heads.mp4", TAKES)
-
-
-@pytest.fixture
-def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
-    """All that look for faces look for painted ones."""
-    return look_for_painted_faces(monkeypatch)
 
 
 def cast_in(folder: Path, **more: str) -> GivenCast:

@@ -20,7 +20,6 @@ from shotad.batch.batch import SAME
 from shotad.core import WorkFolder
 from shotad.script import load_track
 from tests.catalogue.batch_workers import HOG, MARK, batch, planned, quiet_board, results
-from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import FAKE, Said, Shotad
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film

@@ -28,7 +28,6 @@ from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import NAME, Lease, Placed, staged
 from shotad.batch.store import Refused, Store, check_target
 from shotad.core import Config, InUse, NoProgress, StorageError, load_settings
-from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
 from tests.cli.program import Shotad
 from tests.conftest import needed
 from tests.media import FilmSpec, make_film

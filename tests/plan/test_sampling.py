@@ -38,6 +38,7 @@ from shotad.film import (
     plan_frames,
     published_moments_of,
 )
+from shotad.film.sampling import margin_share, reference_moments, snap
 from tests.cmdad import Golden, cmdad, tvad
 from tests.media import FilmSpec, make_film, read_number
 
@@ -90,8 +91,14 @@ def show(
     return Shown(slot, pieces, plan_frames(slot, pieces, frames, rate, stamps=stamps), rate)
 
 
-def show_cmdad(frames: FrameSettings, context: ContextSettings | None = None, every: int = 1) -> list[Shown]:
-    return [show(g.slot, g.shots, frames, CINEMA, context=context) for g in cmdad()[::every]]
+def show_cmdad(frames: FrameSettings, context: ContextSettings | None = None) -> list[Shown]:
+    return [show(g.slot, g.shots, frames, CINEMA, context=context) for g in cmdad()]
+
+
+@pytest.fixture(scope="module")
+def by_default() -> list[Shown]:
+    """All ADs of CMD-AD with the default settings."""
+    return show_cmdad(DEFAULT)
 
 
 def assert_in_order_and_in_shots(shown: Shown, slack: float = 0.0) -> None:
@@ -106,9 +113,9 @@ def assert_in_order_and_in_shots(shown: Shown, slack: float = 0.0) -> None:
     assert [shown.context[i].role for i in np.unique(owner)] == [p.role for p in shown.plans]
 
 
-def test_default_reaches_its_targets_on_cmdad() -> None:
+def test_default_reaches_its_targets_on_cmdad(by_default: list[Shown]) -> None:
     distinct = []
-    for shown in show_cmdad(DEFAULT, every=4):
+    for shown in by_default:
         assert_in_order_and_in_shots(shown)
         assert len(shown.moments) == 32
         assert shown.lost == []
@@ -121,6 +128,20 @@ def test_default_reaches_its_targets_on_cmdad() -> None:
     assert np.mean(np.array(distinct) == 16) > 0.98
 
 
+def test_default_spreads_the_outer_frames_over_current_shots_and_context(by_default: list[Shown]) -> None:
+    """About six of sixteen frames show how the current shots go on, as in the published code (6.5)."""
+    counts: Counter[Role] = Counter()
+    both_sides = 0
+    for shown in by_default:
+        for plan in shown.plans:
+            outside = (plan.seconds < shown.slot.start) | (plan.seconds >= shown.slot.end)
+            counts[plan.role] += int(outside.sum())
+        both_sides += {Role.PAST, Role.FUTURE} <= {p.role for p in shown.plans}
+    assert counts[Role.CURRENT] / len(by_default) == pytest.approx(5.9, abs=0.1)
+    assert 0.8 < counts[Role.PAST] / counts[Role.FUTURE] < 1.25
+    assert both_sides == sum({Role.PAST, Role.FUTURE} <= {c.role for c in s.context} for s in by_default)
+
+
 def test_reference_reproduces_the_published_totals_and_losses() -> None:
     settings = load_config("reference-code")
     all_shown = show_cmdad(settings.frames, context=settings.context)
@@ -131,6 +152,52 @@ def test_reference_reproduces_the_published_totals_and_losses() -> None:
     assert sum(roles.count(Role.CURRENT) for roles in lost) == 21
     for shown in all_shown:
         assert_in_order_and_in_shots(shown, slack=0.0005)  # its times are whole milliseconds
+
+
+def test_reference_reproduces_the_published_snapping() -> None:
+    """13.58 of the 16 inner frames are distinct on average, in half of the ADs one lies beyond the AD."""
+    settings = load_config("reference-code")
+    distinct, plain, margins, beyond = [], [], [], []
+    for golden in cmdad():
+        context = context_shots(golden.slot, golden.shots, settings.context)
+        current = [c.clipped for c in context if c.role is Role.CURRENT]
+        slot = golden.slot.clip(Interval(current[0].start, current[-1].end))
+        assert slot is not None
+        wanted = reference_moments(golden.slot, context, 16)
+        inner = wanted[(wanted >= slot.start) & (wanted < slot.end - 1e-9)]
+        _, snapped = snap(inner, context)
+        distinct.append(len(set(np.floor(snapped * float(CINEMA)))))
+        plain.append(len(set(np.floor(inner * float(CINEMA)))))
+        beyond.append(bool(np.any((snapped < slot.start - 1e-9) | (snapped > slot.end + 1e-9))))
+        margins.append(
+            margin_share(slot.start - current[0].start, current[-1].end - slot.end, slot.duration, 16)
+        )
+    assert np.mean(distinct) == pytest.approx(13.58, abs=0.01)
+    assert np.mean(np.array(distinct) == 16) == pytest.approx(0.533, abs=0.002)
+    assert np.mean(plain) == pytest.approx(15.96, abs=0.01)
+    assert np.mean(beyond) == pytest.approx(0.507, abs=0.005)
+    assert np.mean(margins) == pytest.approx(6.51, abs=0.005)
+    assert margins.count(8) == 4905
+
+
+def test_reference_reproduces_the_published_frames_of_tvad() -> None:
+    """16 over the current shots, of which 14.73 are distinct and 6.70 in the slot, and 16 around them."""
+    config = load_config(["reference-code", "tv-ad"])
+    totals: Counter[int] = Counter()
+    distinct, inside, lost = [], [], 0
+    for golden in tvad():
+        shown = show(golden.slot, golden.shots, config.frames, Fraction(3), context=config.context)
+        totals[len(shown.moments)] += 1
+        lost += bool(shown.lost)
+        current = np.concatenate([p.seconds for p in shown.plans if p.role is Role.CURRENT])
+        assert len(current) >= 16
+        if not shown.lost and len(current) == 16:
+            distinct.append(len(set(np.floor(current * 3))))
+            inside.append(np.sum((current >= golden.slot.start) & (current < golden.slot.end)))
+    assert totals == {32: 2980, 16: 3}
+    assert lost == 15
+    assert np.mean(distinct) == pytest.approx(14.73, abs=0.01)
+    assert np.mean(inside) == pytest.approx(6.70, abs=0.01)
 
 
 def test_reference_never_samples_where_there_is_no_shot() -> None:

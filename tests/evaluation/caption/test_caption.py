@@ -267,7 +267,7 @@ def same_as(tool: str, names: Sequence[str], items: tuple[Item, ...]) -> None:
         values, each = [values], [each]
     for name, value, rows in zip(names, values, each, strict=True):
         result = scored(name, Corpus(items))
-        assert result.value == pytest.approx(100 * value, abs=1e-9)
+        assert result.value == pytest.approx(100 * value, rel=1e-12, abs=1e-12)
         ours = np.array([row.value for row in result.rows])
         assert np.abs(ours - 100 * np.array(rows)).max() < 1e-9
 
