@@ -337,12 +337,13 @@ def timm_weights(model: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def timm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """timm and torchvision, without what they would bring along, in a folder of their own."""
+    """timm and the torchvision made for this torch, without what they would bring, in a folder of their own."""
     folder = tmp_path_factory.mktemp("timm")
+    torchvision = f"torchvision==0.{int(torch.__version__.split('.')[1]) + 15}.*"  # 0.28 goes with torch 2.13
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-input"]
     command += ["--disable-pip-version-check", "--only-binary=:all:", "--retries", "1"]
     command += ["--target", str(folder)]
-    done = subprocess.run([*command, "timm", "torchvision"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "timm", torchvision], capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip(f"timm could not be had from the package index: {done.stderr.strip()[-200:]}")
     return folder

@@ -3,7 +3,7 @@
     python timm_side.py FOUND.npz
 
 The registry's torchvision, which timm imports, is built for another torch than the CPU build of the
-tests: its operators do not load, and it then fails at declaring shapes for them. Their schemas, declared
+tests (``+cpu``): its operators do not load, and it then fails at declaring shapes for them. Their schemas, declared
 here, let the rest of it load; nothing that makes features uses them.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 LIBRARY = torch.library.Library("torchvision", "DEF")
-for operator in ("nms", "qnms"):
+for operator in ("nms", "qnms") if torch.__version__.endswith("+cpu") else ():
     LIBRARY.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 import timm  # noqa: E402
