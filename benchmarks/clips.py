@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -70,6 +71,16 @@ def film_of(clip: Clip, progress: Progress) -> Path:
         made_clips.write_clip(clip.name, stills, half)
         half.replace(path)
     return path
+
+
+def is_had(clip: Clip) -> bool:
+    """Whether the film of a clip is here or can be fetched; says so where it is not."""
+    try:
+        film_of(clip, NoProgress())
+    except WeightsError as error:
+        print(f"left out: {clip.name}: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def _clip(row: dict[str, Any]) -> Clip:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from clips import LABELS, Clip, film_of, read_clips
+from clips import LABELS, Clip, film_of, is_had, read_clips
 from common import FILMS, command_line
 
 from shotad.core import NoProgress, ShotSettings
@@ -135,6 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         clip = clips.get(name)
         half = clip.half if clip else "tuning"
         if (options.names and name not in options.names) or options.half not in (None, half):
+            continue
+        if clip and not is_had(clip):
             continue
         path = film_of(clip, NoProgress()) if clip else FILMS / name
         truth = real[name] if name in real else made_truth(seen[name])

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -28,11 +27,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import yaml
-from clips import LABELS, Clip, Half, film_of, read_clips
+from clips import LABELS, Clip, Half, film_of, is_had, read_clips
 from common import Share, command_line, words_changed
 
 import shotad
-from shotad.core import NoProgress, WeightsError
+from shotad.core import NoProgress
 
 VERDICTS = ("true", "false", "doubtful")
 
@@ -136,16 +135,6 @@ def worth(described: list[Described], scenes: dict[str, Any]) -> str:
     )
 
 
-def _is_had(clip: Clip) -> bool:
-    """Whether the film of a clip is here or can be fetched; says so where it is not."""
-    try:
-        film_of(clip, NoProgress())
-    except WeightsError as error:
-        print(f"left out: {clip.name}: {error}", file=sys.stderr)
-        return False
-    return True
-
-
 def main() -> int:
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="name")
@@ -156,7 +145,7 @@ def main() -> int:
     folder = asked.runs or Path(tempfile.mkdtemp())
     chosen = [
         clip for name, clip in read_clips().items()
-        if clip.half == asked.half and name in (asked.names or [name]) and _is_had(clip)
+        if clip.half == asked.half and name in (asked.names or [name]) and is_had(clip)
     ]  # fmt: skip
     labels = yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8")) or {}
     scenes = yaml.safe_load((LABELS / "scenes.yaml").read_text("utf-8"))
