@@ -344,10 +344,10 @@ def actions_command(console: Console, **options: Any) -> None:
         options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]
     ) as store:
         context = evaluation.MetricContext(config, store, console)
-        made = evaluation.make_actions(ads, options["engine"], context)
-    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(made, out)))}")
-    console.result(made.text, made.record())
-    if made.failed:
+        made, record = evaluation.make_actions(ads, options["engine"], context)
+    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(made, record, out)))}")
+    console.result(evaluation.actions_text(record), record)
+    if record["failed"]:
         click.get_current_context().exit(1)
 
 
@@ -481,5 +481,5 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     )
     with kept(console, _settings(options), options) as context:
         found = evaluation.inter_rater(versions[0], versions[1], thresholds, context, names)
-    write_files(console, out, {"inter-rater.json": readable_json(evaluation.interrater_record(found))})
-    console.result(evaluation.interrater_text(found), evaluation.interrater_record(found))
+    write_files(console, out, {"inter-rater.json": readable_json(found)})
+    console.result(evaluation.interrater_text(found, *versions), found)

@@ -25,10 +25,10 @@ from .interrater import (
     from_scripts as from_scripts,
     from_table as from_table,
     inter_rater as inter_rater,
-    interrater_record as interrater_record,
     interrater_text as interrater_text,
 )
 from .making_actions import (
+    actions_text as actions_text,
     ads_of as ads_of,
     make_actions as make_actions,
     write_actions as write_actions,

@@ -30,6 +30,7 @@ from shotad.core import (
 )
 from shotad.description import slot_seed
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
+from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     STRING,
     STRINGS,
@@ -350,52 +351,15 @@ KNOWN = 1 / 3
 what the engine knows or guesses without the film, and no description can gain there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
-    """What is wrong with a set of questions before a description is scored by it.
+def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> Json:
+    """What may be wrong with a set of questions before a description is scored by it, as JSON.
 
     ``chance`` is the share that guessing gets right. ``longest`` is the share of the questions with options
     in which the right one alone is the longest, ``longest_chance`` what guessing would give there, and
     ``rare`` how often guessing gives as much or more. ``positions`` counts the place of the right option,
     from 1; they are shuffled before anybody is asked, so no place can be learned. ``blind`` is the share
-    answered from nothing, None before that was asked.
+    answered from nothing, None before that was asked. ``faults`` say why the set should not be used.
     """
-
-    questions: int
-    with_options: int
-    chance: float
-    longest: float
-    longest_chance: float
-    rare: float
-    positions: tuple[tuple[int, int], ...]
-    blind: float | None = None
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """Why the set should not be used; empty where nothing speaks against it."""
-        found = []
-        if self.rare < RARE and self.longest > self.longest_chance + BIAS:
-            found.append(
-                f"The longest option is the right one in {self.longest:.0%} of the questions "
-                f"(by chance {self.longest_chance:.0%}; {self.longest_chance + BIAS:.0%} is accepted)."
-            )
-        most = self.chance + (1 - self.chance) * KNOWN
-        if self.blind is not None and self.blind > most:
-            found.append(
-                f"{self.blind:.0%} of the questions are answered from nothing (by chance {self.chance:.0%}; "
-                f"{most:.0%} is accepted)."
-            )
-        return tuple(found)
-
-    def check(self, *, anyway: bool) -> None:
-        """Raises EvaluationError where there are faults, unless they are to be accepted."""
-        if self.faults and not anyway:
-            hint = "Mend the questions, or add --anyway to use them as they are."
-            raise EvaluationError(f"These questions measure something else. {' '.join(self.faults)}", hint)
-
-
-def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> Examination:
-    """What can be said of the questions themselves, and of what was answered from nothing (``blind``)."""
     chosen = [one for one in questions if one.options]
     longest = sum(
         all(len(one.answer) > len(other) for other in one.options if other != one.answer) for one in chosen
@@ -405,13 +369,30 @@ def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> E
     for chance in chances:
         of_number = np.convolve(of_number, [1 - chance, chance])
     positions = Counter(one.options.index(one.answer) + 1 for one in chosen)
-    return Examination(
-        len(questions),
-        len(chosen),
-        sum(chances) / len(questions) if questions else 0.0,
-        longest / len(chosen) if chosen else 0.0,
-        sum(chances) / len(chosen) if chosen else 0.0,
-        float(of_number[longest:].sum()),
-        tuple(sorted(positions.items())),
-        blind,
-    )
+    chance = sum(chances) / len(questions) if questions else 0.0
+    share = longest / len(chosen) if chosen else 0.0
+    longest_chance = sum(chances) / len(chosen) if chosen else 0.0
+    rare = float(of_number[longest:].sum())
+    faults = []
+    if rare < RARE and share > longest_chance + BIAS:
+        faults.append(
+            f"The longest option is the right one in {share:.0%} of the questions (by chance "
+            f"{longest_chance:.0%}; {longest_chance + BIAS:.0%} is accepted)."
+        )
+    most = chance + (1 - chance) * KNOWN
+    if blind is not None and blind > most:
+        faults.append(
+            f"{blind:.0%} of the questions are answered from nothing (by chance {chance:.0%}; {most:.0%} is "
+            "accepted)."
+        )
+    return {
+        "questions": len(questions),
+        "with_options": len(chosen),
+        "chance": chance,
+        "longest": share,
+        "longest_chance": longest_chance,
+        "rare": rare,
+        "positions": sorted(positions.items()),
+        "blind": blind,
+        "faults": faults,
+    }
