@@ -300,13 +300,13 @@ def threads_command(console: Console, **options: Any) -> None:
         raise UsageError("--table compares all frames and matches.", "Leave out --frames and --match.")
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
-    labels = evaluation.read_thread_labels(folder, outside=out, films=options["films"])
-    if labels.ignored:
-        console.note(f"No labels, left alone: {', '.join(labels.ignored)}")
+    clips, ignored = evaluation.read_thread_labels(folder, outside=out, films=options["films"])
+    if ignored:
+        console.note(f"No labels, left alone: {', '.join(ignored)}")
     maker = evaluation.feature_maker(config, console)
     with WorkFolder(out, force=options["force"]) as place:
         console.note(f"Results: {out}")
-        record = evaluation.evaluate_threads(labels, setups, config, place, maker, console)
+        record = evaluation.evaluate_threads(clips, setups, config, place, maker, console)
     console.result(evaluation.threads_text(record), record)
     if record["n"]["failed"]:
         click.get_current_context().exit(1)

@@ -47,20 +47,13 @@ class LabelledClip:
     frame_rate: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadLabels:
-    """All clips below a folder, in order of their names, and JSON files there that are no labels."""
+def read_thread_labels(
+    folder: Path, outside: Path | None = None, films: Path | None = None
+) -> tuple[list[LabelledClip], list[str]]:
+    """All clips below ``folder``, at least one, in order of their names; and JSON files there that are no
+    labels, without ``clip`` and without ``clusters``. Nothing below ``outside``, in work folders or hidden
+    folders is read. With ``films``, clips are relative to that folder, not to the label file.
 
-    clips: tuple[LabelledClip, ...]
-    ignored: tuple[str, ...] = ()
-
-
-def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | None = None) -> ThreadLabels:
-    """The labels below ``folder``; nothing below ``outside``, in work folders or hidden folders is read.
-
-    With ``films``, clips are relative to that folder, not to the label file.
-
-    A JSON file without ``clip`` and without ``clusters`` is no label file and is listed as ignored.
     Raises DatasetError that names file, value and remedy: for all mistakes that are found, since nobody
     wants to learn of them one by one.
     """
@@ -84,7 +77,7 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
         name = path.relative_to(folder).as_posix()
         try:
             records = _records(path, name)
-        except _Mistake as mistake:
+        except DatasetError as mistake:
             mistakes.append(str(mistake))
             continue
         if not records:
@@ -92,7 +85,7 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
         for label, record in records:
             try:
                 clips.append(_clip(label, record, films or path.parent))
-            except _Mistake as mistake:
+            except DatasetError as mistake:
                 mistakes.append(str(mistake))
     if len(mistakes) == 1:
         raise DatasetError(mistakes[0])
@@ -103,11 +96,7 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
     if not clips:
         what = f"{folder} holds no labels of threads."
         raise DatasetError(what, 'Labels are JSON files with "clip", "shots" and "clusters".')
-    return ThreadLabels(tuple(clips), tuple(ignored))
-
-
-class _Mistake(Exception):  # noqa: N818  not yet an error: it is collected
-    """One thing that is wrong with one record."""
+    return clips, ignored
 
 
 def _records(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
@@ -115,15 +104,15 @@ def _records(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
-        raise _Mistake(f"{name} cannot be read: {error}.") from None
+        raise DatasetError(f"{name} cannot be read: {error}.") from None
     except (json.JSONDecodeError, RecursionError) as error:
-        raise _Mistake(f"{name} is not JSON: {error}. Correct it, or move it away.") from None
+        raise DatasetError(f"{name} is not JSON: {error}. Correct it, or move it away.") from None
     if _is_label(value):
         return [(name, value)]
     if isinstance(value, list) and any(_is_label(item) for item in value):
         for k, item in enumerate(value):
             if not isinstance(item, dict):
-                raise _Mistake(f"{name}[{k}] must be a record like the others, got {_shown(item)}.")
+                raise DatasetError(f"{name}[{k}] must be a record like the others, got {_shown(item)}.")
         return [(f"{name}[{k}]", item) for k, item in enumerate(value)]
     return []
 
@@ -135,11 +124,12 @@ def _is_label(value: Any) -> bool:
 def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
     def check(right: bool, what: str) -> None:
         if not right:
-            raise _Mistake(f"{name}: {what}")
+            raise DatasetError(f"{name}: {what}")
 
     missing = [key for key in ("clip", "shots", "clusters") if key not in record]
     if missing:
-        raise _Mistake(f"{name} has no {' and no '.join(map(repr, missing))}. Add it, or move the file away.")
+        what = f"{name} has no {' and no '.join(map(repr, missing))}."
+        raise DatasetError(f"{what} Add it, or move the file away.")
     clip, pairs, clusters = (record[key] for key in ("clip", "shots", "clusters"))
     is_path = isinstance(clip, str) and clip != "" and "\0" not in clip
     check(is_path, f'"clip" must be the path of a film, relative to this file, got {_shown(clip)}.')
@@ -157,7 +147,7 @@ def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
         )
         shot = Interval(start, end)
         if shots and start < shots[-1].end - OVERLAP:
-            raise _Mistake(
+            raise DatasetError(
                 f"{name}: shot {k} {shot} begins before shot {k - 1} {shots[-1]} ends. "
                 "Shots stand in order and share no time: sort them, or cut them."
             )
@@ -169,17 +159,18 @@ def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
 
 def _check_clusters(name: str, clusters: Any, shots: int) -> None:
     if not (isinstance(clusters, list) and all(isinstance(cluster, list) for cluster in clusters)):
-        raise _Mistake(f'{name}: "clusters" must be lists of shot numbers, got {_shown(clusters)}.')
+        raise DatasetError(f'{name}: "clusters" must be lists of shot numbers, got {_shown(clusters)}.')
     place: dict[int, int] = {}
     for c, shot in ((c, shot) for c, cluster in enumerate(clusters) for shot in cluster):
         if type(shot) is not int or not 0 <= shot < shots:
-            raise _Mistake(
+            raise DatasetError(
                 f"{name}: cluster {c} names shot {_shown(shot)}, but there are shots 0 to {shots - 1}. "
                 "Shots are counted from 0."
             )
         if shot in place:
             where = f"clusters {place[shot]} and {c}" if place[shot] != c else f"cluster {c} twice"
-            raise _Mistake(f"{name}: shot {shot} stands in {where}. A shot has one camera set-up: keep one.")
+            what = f"{name}: shot {shot} stands in {where}."
+            raise DatasetError(f"{what} A shot has one camera set-up: keep one.")
         place[shot] = c
 
 
@@ -192,7 +183,7 @@ def _rate(name: str, value: Any) -> Fraction | None:
     except (ValueError, ZeroDivisionError, OverflowError):
         rate = Fraction(0)
     if rate <= 0:
-        raise _Mistake(f'{name}: "frame_rate" {_shown(value)} is no rate. Write 25 or "24000/1001".')
+        raise DatasetError(f'{name}: "frame_rate" {_shown(value)} is no rate. Write 25 or "24000/1001".')
     return rate
 
 

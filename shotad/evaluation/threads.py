@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -40,7 +40,7 @@ from shotad.core import (
     key_of,
     reported,
 )
-from shotad.evaluation.thread_labels import LabelledClip, ThreadLabels
+from shotad.evaluation.thread_labels import LabelledClip
 from shotad.film import moments_of
 from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
 
@@ -99,7 +99,7 @@ def setup_record(
     missed = sum(int(np.count_nonzero(pairs)) for pairs in truths) - int(np.count_nonzero(together))
     best = best_threshold(scores, together, missed)
     chosen = threshold if threshold is not None else best[0] if best else float("inf")
-    rows, total = list[Json](), ClipCounts()
+    rows, every = list[Json](), list[Counts]()
     for found, pairs in zip(clips, truths, strict=True):
         shots, values = len(found.clip.shots), found.scores
         components: Iterable[Sequence[int]] = ()
@@ -109,13 +109,14 @@ def setup_record(
             matrix[i, j] = matrix[j, i] = values
             components = threads(matrix, chosen)
         counts = count_clip(values, chosen, components, found.clip.clusters, shots)
-        ap = 0.0 if counts.together else None
+        ap = 0.0 if counts["together"] else None
         if values is not None:
             ap = average_precision(values, pairs)
         of = {"labels": found.clip.name, "clip": found.clip.clip, **asdict(setup)}
         of |= {"failed": found.failure} if found.failure else {}
-        rows.append({**of, **_figures(ap, counts), **asdict(counts)})
-        total += counts
+        rows.append({**of, **figures_of(ap, counts), **counts})
+        every.append(counts)
+    total = {name: sum(counts[name] for counts in every) for name in every[0]}
     # The mean of each figure over the clips that have it, and over how many that is.
     told = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
     overall = {
@@ -123,63 +124,42 @@ def setup_record(
         "threshold": chosen if np.isfinite(chosen) else None,
         "tuned": threshold is None,
         "best": {"threshold": best[0], "f1": best[1]} if best else None,
-        "pooled": _figures(average_precision(scores, together, missed), total),
+        "pooled": figures_of(average_precision(scores, together, missed), total),
         "mean": {name: sum(values) / len(values) if values else None for name, values in told.items()},
         "mean_over": {name: len(values) for name, values in told.items()},
-        "counts": asdict(total),
+        "counts": total,
     }
     return overall, rows
 
 
-def _figures(ap: float | None, counts: ClipCounts) -> Json:
-    """The figures that follow from counts; AP comes from the scores themselves."""
-    return {"ap": ap, **{name: getattr(counts, name) for name in FIGURES[1:]}}
+def figures_of(ap: float | None, counts: Counts) -> Json:
+    """AP, which comes from the scores themselves, and the figures that follow from counts.
+
+    Precision is the share of the joined pairs that belong together, recall that of the pairs that belong
+    together which were joined. WCP is weighted clustering purity, of predicted clusters, weighted by their
+    sizes (Tapaswi et al.: Total Cluster, ICVGIP 2014). It is 1 for shots that are all alone, so it is read
+    beside recall and the number of clusters.
+    """
+    right = counts["right"]
+    return {
+        "ap": ap,
+        "precision": share(right, right + counts["wrong"]),
+        "recall": share(right, right + counts["missed"]),
+        "wcp": share(counts["pure"], counts["shots"]),
+    }
 
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class ClipCounts:
-    """Raw counts of one clip or of many: they add up.
+Counts = dict[str, int]
+"""Raw counts of one clip or of many: they add up.
 
-    Pairs of shots are joined where their own score is above the threshold: rightly, or wrongly; others are
-    missed. ``pure`` is the number of shots that belong to the largest true share of their predicted cluster.
-    """
-
-    right: int = 0
-    wrong: int = 0
-    missed: int = 0
-    shots: int = 0
-    pairs: int = 0
-    together: int = 0
-    pure: int = 0
-    clusters: int = 0
-    true_clusters: int = 0
-
-    @property
-    def precision(self) -> float | None:
-        """Share of the joined pairs that belong together; None where nothing was joined."""
-        return share(self.right, self.right + self.wrong)
-
-    @property
-    def recall(self) -> float | None:
-        """Share of the pairs that belong together that were joined; None where there are none."""
-        return share(self.right, self.right + self.missed)
-
-    @property
-    def wcp(self) -> float | None:
-        """Weighted clustering purity: predicted clusters' purities, weighted by their sizes.
-
-        It is 1 for shots that are all alone, so it is read beside recall and the number of clusters.
-        (M. Tapaswi, O. M. Parkhi, E. Rahtu, E. Sommerlade, R. Stiefelhagen, A. Zisserman: Total Cluster:
-        a person agnostic clustering method for broadcast videos, ICVGIP 2014.)
-        """
-        return share(self.pure, self.shots)
-
-    def __add__(self, other: ClipCounts) -> ClipCounts:
-        return ClipCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+Pairs of shots are joined where their own score is above the threshold: ``right``, or ``wrong``; others that
+belong together are ``missed``. ``pure`` is the number of shots that belong to the largest true share of their
+predicted cluster. Beside these ``shots``, ``pairs``, ``together``, ``clusters`` and ``true_clusters``.
+"""
 
 
 def share(part: int, whole: int) -> float | None:
@@ -268,7 +248,7 @@ def count_clip(
     threads: Iterable[Collection[int]],
     clusters: Iterable[Collection[int]],
     shots: int,
-) -> ClipCounts:
+) -> Counts:
     """The counts of one clip.
 
     ``scores`` is float ``[shots (shots - 1) / 2]`` in the order of `together_pairs`; ``threads`` are the
@@ -280,19 +260,23 @@ def count_clip(
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
     count = int(np.count_nonzero(together))
-    what = {"shots": shots, "pairs": len(i), "together": count, "true_clusters": len(np.unique(truth))}
-    if scores is None:
-        return ClipCounts(missed=count, **what)
-    predicted, joined = labels_of(threads, shots), scores > threshold
-    right = int(np.count_nonzero(joined & together))
-    return ClipCounts(
-        right,
-        int(np.count_nonzero(joined)) - right,
-        count - right,
-        pure=pure_shots(predicted.tolist(), truth.tolist()),
-        clusters=len(np.unique(predicted)),
-        **what,
-    )
+    right = wrong = pure = found = 0
+    if scores is not None:
+        predicted, joined = labels_of(threads, shots), scores > threshold
+        right = int(np.count_nonzero(joined & together))
+        wrong = int(np.count_nonzero(joined)) - right
+        pure, found = pure_shots(predicted.tolist(), truth.tolist()), len(np.unique(predicted))
+    return {
+        "right": right,
+        "wrong": wrong,
+        "missed": count - right,
+        "shots": shots,
+        "pairs": len(i),
+        "together": count,
+        "pure": pure,
+        "clusters": found,
+        "true_clusters": len(np.unique(truth)),
+    }
 
 
 if TYPE_CHECKING:
@@ -361,21 +345,21 @@ def threads_text(record: Json) -> str:
 
 
 def evaluate_threads(
-    labels: ThreadLabels,
+    clips: Sequence[LabelledClip],
     setups: Sequence[Setup],
     config: Config,
     folder: WorkFolder,
     maker: FeatureMaker,
     progress: Progress | None = None,
 ) -> Json:
-    """Score all clips and write ``threads.json`` into ``folder``, which comes back; see `score_clips` for
-    what is kept.
+    """Score all clips (at least one) and write ``threads.json`` into ``folder``, which comes back; see
+    `score_clips` for what is kept.
 
     The threshold is the one that was set for this kind of match, else that of the features.
     """
     from shotad.grammar import threads_of
 
-    scores = score_clips(labels.clips, setups, config, folder, maker, progress or NoProgress())
+    scores = score_clips(clips, setups, config, folder, maker, progress or NoProgress())
     found = []
     for setup in setups:
         # For whole frames the paper names none, and cosines of whole frames mean other things than scores.

@@ -18,12 +18,12 @@ from shotad.core import Config, Image, Interval, NoProgress, WorkFolder, load_co
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels, threads_text
 from shotad.evaluation.thread_labels import LabelledClip
 from shotad.evaluation.threads import (
-    ClipCounts,
     ClipScores,
     Json,
     average_precision,
     best_threshold,
     count_clip,
+    figures_of,
     score_clips,
     setup_record,
     threads_record,
@@ -70,8 +70,8 @@ def test_a_clip_by_hand() -> None:
     scores = np.array([{(0, 2): 0.9, (2, 4): 0.8, (0, 1): 0.4}.get(pair, 0.3) for pair in pairs])
     counts = count_clip(scores, 0.3, [[0, 1, 2, 4]], [[0, 2, 4], [1, 3]], 5)
     told = {"right": 2, "wrong": 1, "missed": 2, "pure": 3 + 1, "clusters": 2}
-    assert counts == ClipCounts(shots=5, pairs=10, together=4, true_clusters=2, **told)
-    assert counts.wcp == pytest.approx(0.8)
+    assert counts == {"shots": 5, "pairs": 10, "together": 4, "true_clusters": 2, **told}
+    assert figures_of(None, counts)["wcp"] == pytest.approx(0.8)
     # 02 right, 24 right, 01 wrong, then seven equal ones with two right: 1/4 * 1 + 1/4 * 1 + 2/4 * 4/10.
     assert average_precision(scores, together_pairs([[0, 2, 4], [1, 3]], 5)) == pytest.approx(0.7)
 
@@ -246,8 +246,8 @@ def evaluated(
     folder: Path, out: Path, maker: FakeMaker, setups: Sequence[Setup] = (SIDE,), **flags: Any
 ) -> Json:
     with WorkFolder(out) as place:
-        labels = read_thread_labels(folder, out)
-        return evaluate_threads(labels, setups, load_config(None, (), **flags), place, maker)
+        clips, _ = read_thread_labels(folder, out)
+        return evaluate_threads(clips, setups, load_config(None, (), **flags), place, maker)
 
 
 def write_labels(film: Path, *clusters: list[list[int]]) -> None:
