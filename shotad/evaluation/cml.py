@@ -521,8 +521,8 @@ def _scripts(path: Path) -> Iterator[ScriptText]:
         table = read_records(path)
         text, title, name = table.needed(_TEXT, "the screenplay"), table.column(_TITLE), table.column(_ID)
         for number, row in enumerate(table.rows, 1):
-            key = table.text(row, name) or f"{path.stem}:{number}"
-            yield ScriptText(key, table.text(row, title) or "", path.stem, table.text(row, text) or "")
+            key = row.text(name) or f"{path.stem}:{number}"
+            yield ScriptText(key, row.text(title) or "", path.stem, row.text(text) or "")
     else:
         try:
             content = path.read_text(encoding="utf-8-sig")

@@ -209,14 +209,14 @@ def from_table(path: Path) -> tuple[Version, Version]:
         raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _HINT)
     found: dict[str, list[Item]] = {}
     for row in table.rows:
-        cells = {name: (table.text(row, name) or "").strip() for name in table.columns}
+        cells = {name: (row.text(name) or "").strip() for name in table.columns}
         text = " ".join(cells["text"].split())
         if not text:
             continue
         try:
             interval = Interval(parse_time(cells["start"]), parse_time(cells["end"]))
         except ValueError as error:
-            raise EvaluationError(f"{table.where(row)}: {error}.", _HINT) from None
+            raise EvaluationError(f"{row.where}: {error}.", _HINT) from None
         line = Item("", cells[film] if film else "film", interval, (text,))
         found.setdefault(cells[rater], []).append(line)
     if len(found) != 2:

@@ -237,10 +237,10 @@ def ads_of(source: str, root: Path | None = None, annotation: Path | None = None
     names, film = records.column(ID), records.column(FILM)
     found = []
     for place, row in enumerate(records.rows):
-        name = records.text(row, names) if names else str(place)
+        name = row.text(names) if names else str(place)
         if not name:
-            raise records.error(row, f"{names} is empty", "Give each AD an id.")
-        found.append(AdText(name, records.text(row, film) or "", records.text(row, text) or ""))
+            raise row.error(f"{names} is empty", "Give each AD an id.")
+        found.append(AdText(name, row.text(film) or "", row.text(text) or ""))
     double = sorted(name for name, times in Counter(ad.id for ad in found).items() if times > 1)
     if double:
         what = f"{records.path} has ids that stand several times: {counted(double)}."

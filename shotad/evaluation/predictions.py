@@ -19,7 +19,6 @@ from shotad.evaluation.datasets.tables import (
     MISSING,
     NOTE,
     Finding,
-    Table,
     TableRow,
     counted,
     plain_id,
@@ -124,7 +123,7 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
             f"{path} has no column of predictions: none of {', '.join(NAMES['text'])}.",
             f"{has} Name the right one by --text-column.",
         )
-    rows = tuple(_row(records, row, columns, numbered) for row in records.rows)
+    rows = tuple(_row(row, columns, numbered) for row in records.rows)
     findings = list(records.findings)
     values = [row.values.get(columns.get("text", "")) for row in records.rows]
     lists = sum(isinstance(value, list) or _held(value) is not None for value in values)
@@ -137,18 +136,18 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
     return Predictions((path,), rows, columns, tuple(findings))
 
 
-def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
+def _row(row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
     def text(key: str) -> str:
-        return (records.text(row, columns.get(key)) or "").strip()
+        return (row.text(columns.get(key)) or "").strip()
 
-    candidates = records.list(row, columns.get("candidates")) or ()
+    candidates = row.list(columns.get("candidates")) or ()
     if not candidates:
-        told = (records.text(row, name) for name in numbered)
+        told = (row.text(name) for name in numbered)
         candidates = tuple(one.strip() for one in told if one and one.strip())
     name = columns.get("text")
     value = row.values.get(name) if name else None
     # A cell may hold the list of candidates (published assistant mode).
-    held = records.list(row, name) if isinstance(value, list) else _held(value)
+    held = row.list(name) if isinstance(value, list) else _held(value)
     if held is not None:
         candidates = candidates or held
         said = held[0] if held else None
@@ -157,18 +156,18 @@ def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Seque
     else:
         said = None if value is None else text("text")
     return PredictionRow(
-        records.where(row),
+        row.where,
         plain_id(text("id")),
         said,
         (text("failure") or NO_TEXT) if said is None else "",
         candidates,
-        records.text(row, columns.get("description")),
-        records.number(row, columns.get("scale")),
-        records.truth(row, columns.get("threaded")),
+        row.text(columns.get("description")),
+        row.number(columns.get("scale")),
+        row.truth(columns.get("threaded")),
         text("film"),
         text("clip"),
-        records.number(row, columns.get("start")),
-        records.number(row, columns.get("end")),
+        row.number(columns.get("start")),
+        row.number(columns.get("end")),
         text("reference"),
     )
 

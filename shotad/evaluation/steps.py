@@ -35,7 +35,7 @@ from typing import Any
 
 from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural
 from shotad.description import render
-from shotad.evaluation.datasets.tables import Table, TableRow, counted, read_records
+from shotad.evaluation.datasets.tables import TableRow, counted, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     STRING,
@@ -135,22 +135,22 @@ def _of_file(path: Path, system: str) -> list[StepScript]:
     else:
         table.needed(("goal",), "the goal")
         table.needed(("steps",), "the steps")
-        scripts = [_of_row(table, row, system) for row in table.rows]
+        scripts = [_of_row(row, system) for row in table.rows]
     if not any(script.steps for script in scripts):
         raise EvaluationError(f"{path} holds no steps.", _HINT)
     return scripts
 
 
-def _of_row(table: Table, row: TableRow, system: str) -> StepScript:
+def _of_row(row: TableRow, system: str) -> StepScript:
     """Steps are a list, or a text with one in each line; numbers before them are taken off."""
     goal, name, constraint, by = (
-        (table.text(row, key) or "").strip() for key in ("goal", "id", "constraint", "system")
+        (row.text(key) or "").strip() for key in ("goal", "id", "constraint", "system")
     )
     if not says_something(goal):
-        raise table.error(row, "the goal is empty", "Each script says what it is for.")
+        raise row.error("the goal is empty", "Each script says what it is for.")
     value = row.values.get("steps")
     in_lines = isinstance(value, str) and not value.lstrip().startswith(("[", "("))
-    steps = str(value).splitlines() if in_lines else table.list(row, "steps") or ()
+    steps = str(value).splitlines() if in_lines else row.list("steps") or ()
     said = _said(_NUMBER.sub("", step) for step in steps)
     return StepScript(name or goal, by or system, goal, constraint, said)
 
@@ -498,14 +498,14 @@ def read_labels(path: Path) -> Labels:
     told: dict[tuple[str, str], dict[str, list[bool]]] = {}
     seen = set()
     for row in table.rows:
-        name, system, who = ((table.text(row, key) or "").strip() for key in ("id", "system", "annotator"))
+        name, system, who = ((row.text(key) or "").strip() for key in ("id", "system", "annotator"))
         if (name, system, who) in seen:
             raise EvaluationError(
-                f"{table.where(row)}: {name!r} was labelled before.", "Name who labels in a column annotator."
+                f"{row.where}: {name!r} was labelled before.", "Name who labels in a column annotator."
             )
         seen.add((name, system, who))
         for column in columns:
-            holds = table.truth(row, column)
+            holds = row.truth(column)
             if holds is not None:
                 told.setdefault((name, system), {}).setdefault(column, []).append(holds)
     if not told:

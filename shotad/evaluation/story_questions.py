@@ -147,9 +147,9 @@ def read_films(table: Path) -> tuple[StoryFilm, ...]:
     name = rows.needed(("film",), "films")
     films = []
     for row in rows.rows:
-        cells = {column: rows.text(row, column) for column in FILES}
+        cells = {column: row.text(column) for column in FILES}
         paths = {column: table.parent / cell for column, cell in cells.items() if cell}
-        films.append(read_film(rows.text(row, name) or "", **paths))
+        films.append(read_film(row.text(name) or "", **paths))
     names = [film.name for film in films]
     double = sorted({one for one in names if names.count(one) > 1 or not one})
     if double or not films:
@@ -244,23 +244,23 @@ def questions_in(path: Path) -> Iterator[StoryQuestion]:
     text, answer = table.needed(("question",), "questions"), table.needed(("answer",), "answers")
     film, reason, kind = (table.column(names) for names in (FILM, REASON, KIND))
     for number, row in enumerate(table.rows, 1):
-        said, right = table.text(row, text), table.text(row, answer)
+        said, right = row.text(text), row.text(answer)
         if not said or not right:
-            raise table.error(row, "the question or its answer is empty", _HINT)
+            raise row.error("the question or its answer is empty", _HINT)
         try:
-            start, end = (table.text(row, name) for name in ("start", "end"))
+            start, end = (row.text(name) for name in ("start", "end"))
             yield StoryQuestion(
-                table.text(row, film) or "",
-                table.text(row, table.column(("id",))) or str(number),
+                row.text(film) or "",
+                row.text(table.column(("id",))) or str(number),
                 said,
                 right,
-                table.list(row, table.column(("options",))) or (),
+                row.list(table.column(("options",))) or (),
                 Interval(parse_time(start or "none"), parse_time(end or "none")) if start or end else None,
-                table.text(row, reason) or "",
-                table.text(row, kind) or "",
+                row.text(reason) or "",
+                row.text(kind) or "",
             )
         except ValueError as error:
-            raise table.error(row, str(error), 'Write a list of texts: ["…", "…"].') from None
+            raise row.error(str(error), 'Write a list of texts: ["…", "…"].') from None
 
 
 def write_questions(questions: Iterable[StoryQuestion]) -> str:

@@ -18,13 +18,12 @@ from pathlib import Path
 from shotad.core import DatasetError, Interval, UsageError
 from shotad.evaluation.datasets.dataset import (
     FIRST_FRAME,
-    ActionTable,
+    ActionRow,
     Ad,
     Annotation,
     Dataset,
     Description,
     read_actions,
-    read_annotation,
     read_description,
 )
 from shotad.evaluation.datasets.tables import (
@@ -32,7 +31,6 @@ from shotad.evaluation.datasets.tables import (
     MISSING,
     NOTE,
     Finding,
-    Table,
     TableRow,
     pairs,
     plain_id,
@@ -106,16 +104,16 @@ def load_dataset(
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
     files = _found(described, root, {"annotation": annotation, "actions": actions})
-    told = ActionTable()
+    told: dict[str, ActionRow] | None = None
     path = files["annotation"]
     if "actions" in files:
-        told = read_actions(files["actions"], described.actions)
-        findings = list(told.findings)
+        told, findings = read_actions(files["actions"], described.actions)
     else:
         why = "the action score cannot be counted; shotad evaluate actions makes one"
         findings = _missing("actions", described.actions.files, why)
-    read = read_annotation(path, described, told)
-    if read.lost and (strict or not read.ads):
+    read = Annotation(path, described, told)
+    ads = tuple(read.ads.values())
+    if read.lost and (strict or not ads):
         row, why = read.lost[0]
         raise DatasetError(
             f"{path}: {len(read.lost)} of {len(read.table.rows)} rows are no AD, first line {row.line}: "
@@ -123,20 +121,20 @@ def load_dataset(
             "Correct them; shotad datasets check lists them all. Leaving them out would change what is "
             "measured.",
         )
-    if not read.ads:
+    if not ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
-    films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
+    films = {ad.film: read.films.get(ad.film, "") for ad in ads}
     files |= _found(described, root, {"casts": casts})
     found_casts, about_casts = _casts(described, files.get("casts"), films)
     files |= _found(described, root, {"shots": shots})
-    found_shots, about_shots = _shots(described, files.get("shots"), read.ads)
-    lost = [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
-    odd = (*_order(read.ads), *_edition(described, read), *_completeness(described, read.ads))
+    found_shots, about_shots = _shots(described, files.get("shots"), ads)
+    lost = [Finding(MALFORMED, row.where, f"this is no AD: {why}.") for row, why in read.lost]
+    odd = (*_order(ads), *_edition(described, read), *_completeness(described, ads))
     return Dataset(
         name=described.name,
         title=described.title or described.name,
         root=root,
-        ads=read.ads,
+        ads=ads,
         casts=found_casts,
         shots=found_shots,
         findings=(*findings, *read.findings, *lost, *about_casts, *about_shots, *odd),
@@ -214,7 +212,7 @@ def _edition(described: Description, read: Annotation) -> list[Finding]:
         return []
     longer = [
         ad.slot.duration * rate - 1 - span
-        for ad, span in zip(read.ads, spans, strict=True)
+        for ad, span in zip(read.ads.values(), spans, strict=True)
         if ad.slot.start > 0
     ]
     mean = sum(longer) / max(len(longer), 1)
@@ -276,16 +274,16 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
         )
     ads: dict[str, Ad] = {}
     for place, row in enumerate(records.rows):
-        ad = _ad(records, row, columns, place)
+        ad = _ad(row, columns, place)
         if ad.id in ads:
-            raise records.error(row, f"the id {ad.id!r} stands twice", "Give each AD its own.")
+            raise row.error(f"the id {ad.id!r} stands twice", "Give each AD its own.")
         ads[ad.id] = ad
     if not ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
     films = {
         ad.film: title
         for ad, row in zip(ads.values(), records.rows, strict=True)
-        if (title := records.text(row, columns.get("title")))
+        if (title := row.text(columns.get("title")))
     }
     found = read_casts(casts) if casts else {}
     return Dataset(
@@ -300,24 +298,24 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     )
 
 
-def _ad(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
+def _ad(row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
     def text(key: str) -> str:
-        return (records.text(row, columns.get(key)) or "").strip()
+        return (row.text(columns.get(key)) or "").strip()
 
-    said = [text("text"), *(records.list(row, columns.get("references")) or ())]
+    said = [text("text"), *(row.list(columns.get("references")) or ())]
     texts = tuple(dict.fromkeys(one for one in said if one))
     name = plain_id(text("id"))
     if not name or not texts:
-        raise records.error(row, f"there is no {'text' if name else 'id'}", "Each AD needs both.")
-    film = text("film") or records.path.stem
-    start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
+        raise row.error(f"there is no {'text' if name else 'id'}", "Each AD needs both.")
+    film = text("film") or row.path.stem
+    start, end = (row.number(columns.get(side)) for side in ("start", "end"))
     if start is None and end is None:
         start, end = float(place), place + 1.0
     if start is None or end is None or start >= end:
         what = f"start {start} and end {end} are no stretch of time"
-        raise records.error(row, what, "Give both, in seconds.")
+        raise row.error(what, "Give both, in seconds.")
     interval = Interval(start, end)
-    actions = records.list(row, columns.get("actions")) or None
+    actions = row.list(columns.get("actions")) or None
     return Ad(name, film, text("clip") or film, interval, interval, texts[0], actions, texts[1:])
 
 
@@ -414,12 +412,12 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
                 if other.start < one.end - _MS:
                     raise ValueError(f"the shot {other} begins before {one} ends")
         except ValueError as error:
-            findings.append(Finding(MALFORMED, table.where(row), f"no shots can be read: {error}."))
+            findings.append(Finding(MALFORMED, row.where, f"no shots can be read: {error}."))
             continue
         found[clip] = shots
         if not shots:
             what = f"{clip} has an empty list: no cut was found, it is one shot."
-            findings.append(Finding(NOTE, table.where(row), what))
+            findings.append(Finding(NOTE, row.where, what))
     return found, findings
 
 

@@ -493,11 +493,11 @@ def read_scores(path: Path) -> HumanScores:
             continue
         name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
         if name is None:
-            raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)
+            raise EvaluationError(f"{row.where} names no AD.", _HINT)
         key = str(name).strip(), str(cells[ACTION]).strip() if _told(cells.get(ACTION)) else ""
         if key in lines:
             raise EvaluationError(
-                f"{table.where(row)}: AD {key[0]!r} was scored before, in {table.where(lines[key])}.",
+                f"{row.where}: AD {key[0]!r} was scored before, in {lines[key].where}.",
                 "Give each annotator a column, and each action its line with an action.",
             )
         lines[key] = row
@@ -513,7 +513,7 @@ def read_scores(path: Path) -> HumanScores:
             if _told(row.values.get(column)):
                 value = _number(row.values[column])
                 if value is None:
-                    what = f"{table.where(row)}: {column} {row.values[column]!r} is no score."
+                    what = f"{row.where}: {column} {row.values[column]!r} is no score."
                     raise EvaluationError(what, _HINT)
                 found.append(value)
                 own[column][ad].append(value)

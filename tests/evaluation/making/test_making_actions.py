@@ -86,7 +86,7 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
     assert rows[0]["gt_action"] == "['She opens the door.', 'She sees he.']"
     assert rows[2]["gt_action"] == "0"
     assert {row["made_by"] for row in rows} == {"rote r1 7"}
-    told = read_actions(paths[0], ActionFile()).told
+    told, _ = read_actions(paths[0], ActionFile())
     assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made]
     assert [told[ad.id].text for ad in ADS] == list(TEXTS)
     about = json.loads(paths[1].read_text(encoding="utf-8"))
