@@ -395,7 +395,7 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         click.get_current_context().exit(1)
 
 
-def given(options: Mapping[str, Any]) -> evaluation.ReportInput:
+def given(options: Mapping[str, Any]) -> evaluation.Report:
     """The human ADs, the predictions joined to them, and the settings that the options ask for."""
 
     names = ("root", "annotation", "actions", "casts", "id_column", "text_column", "descriptions")

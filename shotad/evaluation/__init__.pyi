@@ -62,13 +62,13 @@ from .report.comparing import (
     read_scores as read_scores,
     write_comparison as write_comparison,
 )
-from .report.records import Report as Report, merge as merge, read_report as read_report
+from .report.records import merge as merge, read_report as read_report
 from .report.writing import (
     check_folder as check_folder,
     terminal_text as terminal_text,
     write_report as write_report,
 )
-from .running import ReportInput as ReportInput, evaluate as evaluate, read_inputs as read_inputs
+from .running import Report as Report, evaluate as evaluate, read_inputs as read_inputs
 from .screenplay import (
     Element as Element,
     FilmSigns as FilmSigns,

@@ -24,7 +24,7 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.running import LeftOut, ReportInput, base_name, measure
+from shotad.evaluation.running import LeftOut, Report, base_name, measure
 from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")
@@ -57,7 +57,7 @@ class Assisted:
     sizes: Mapping[int, int]
     expert: Mapping[str, str]
 
-    def report(self, run: ReportInput) -> ReportInput:
+    def report(self, run: Report) -> Report:
         """What a report of the choice speaks of, where ``run`` is what was read."""
         said = f"The line of each AD is the candidate with the highest mean of {_expert_words(self)}."
         made = replace(run, corpus=self.corpus, left_out=self.left_out, notes=(said, *run.notes))

@@ -17,6 +17,7 @@ from shotad.evaluation.metric import (
     METRICS,
     Corpus,
     Item,
+    Json,
     Metric,
     Result,
     make_metric,
@@ -64,13 +65,14 @@ LeftOut = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class ReportInput:
+class Report:
     """All that a report speaks of.
 
     ``corpus`` is the whole dataset with its predictions; the results' rows may be those of a shard of it.
     Of the predictions ``extra`` are of no AD, ``doubled`` ids came more than once.
     ``configs`` and ``assignments`` are what the user named by ``--config`` and ``--set``. ``title`` is the
-    dataset's, ``films`` the titles of films by `Item.film`, where they are known.
+    dataset's, ``titles`` are those of films by `Item.film`, where they are known. A report that was read has
+    a ``name``, its folder's, and a ``head``, its ``report.json``.
     """
 
     corpus: Corpus
@@ -83,12 +85,14 @@ class ReportInput:
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
     title: str = ""
-    films: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     protocol: Protocol = "single"
     notes: tuple[str, ...] = ()
     """For people: what else is to be said of this run."""
     findings: tuple[str, ...] = ()
     """For who looks on: what reading the files brought to light."""
+    name: str = ""
+    head: Json = field(default_factory=dict)
 
     @property
     def dataset(self) -> str:
@@ -96,32 +100,56 @@ class ReportInput:
         return self.title or self.corpus.dataset or "no named dataset"
 
     @property
+    def values(self) -> dict[str, float | None]:
+        """The number of each metric by name; None where it is not defined."""
+        return {result.name: result.value for result in self.results}
+
+    def result(self, name: str) -> Result | None:
+        """The result of this name."""
+        return next((result for result in self.results if result.name == name), None)
+
+    @property
+    def system(self) -> str:
+        """What the system is called whose predictions these are."""
+        return self.predictions.called or self.name
+
+    @property
     def items(self) -> tuple[Item, ...]:
+        """All ADs of the dataset."""
+        return self.corpus.items
+
+    @property
+    def films(self) -> dict[str, str]:
+        """The film of each AD, by id."""
+        return {item.id: item.film for item in self.items}
+
+    @property
+    def scored(self) -> tuple[Item, ...]:
         """The ADs that any result speaks of, in the corpus's order."""
         scored = {row.id for result in self.results for row in result.rows}
-        return tuple(item for item in self.corpus.items if item.id in scored)
+        return tuple(item for item in self.items if item.id in scored)
 
     @property
     def skipped(self) -> tuple[Item, ...]:
         """ADs without a prediction that were left out, because the user said so."""
         if self.config.measures.missing != "skip":
             return ()
-        here = {item.id for item in self.items}
-        return tuple(i for i in self.corpus.items if i.prediction is None and i.id not in here)
+        here = {item.id for item in self.scored}
+        return tuple(i for i in self.items if i.prediction is None and i.id not in here)
 
     @property
     def missing(self) -> tuple[Item, ...]:
         """ADs of this report that nothing was predicted for: they count as 0."""
-        return tuple(i for i in self.items if i.prediction is None and i.failure in _NOTHING)
+        return tuple(i for i in self.scored if i.prediction is None and i.failure in _NOTHING)
 
     @property
     def failed(self) -> tuple[Item, ...]:
         """ADs of this report whose prediction says that it failed: they count as 0."""
-        return tuple(i for i in self.items if i.prediction is None and i.failure not in _NOTHING)
+        return tuple(i for i in self.scored if i.prediction is None and i.failure not in _NOTHING)
 
     def film_called(self, film: str) -> str:
         """The film's title, or what the dataset calls it."""
-        return self.films.get(film) or film
+        return self.titles.get(film) or film
 
 
 def base_name(name: str) -> str:
@@ -160,7 +188,7 @@ def read_inputs(
     missing: str | None = None,
     judges: Sequence[str] = (),
     system: str = "",
-) -> ReportInput:
+) -> Report:
     """Everything read, before anything is scored. The dataset's own settings are added to ``configs``.
 
     Several ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
@@ -174,7 +202,7 @@ def read_inputs(
     if descriptions is not None:
         joined = with_descriptions(joined, data, read_predictions(descriptions))
     told = [finding for finding in data.findings if finding.level != NOTE]
-    return ReportInput(
+    return Report(
         corpus=joined.corpus,
         config=config,
         predictions=Predictions.of(*predictions, system=system),
@@ -183,7 +211,7 @@ def read_inputs(
         configs=tuple(one for one in configs if isinstance(one, str)),
         assignments=tuple(assignments),
         title=data.title,
-        films=data.films,
+        titles=data.films,
         notes=tuple(_notes(data, joined, descriptions)),
         findings=tuple(f"{one.where}: {one.what}" for one in (*told, *joined.findings)),
     )
@@ -241,14 +269,14 @@ def measure(
 
 
 def evaluate(
-    inputs: ReportInput,
+    inputs: Report,
     names: Sequence[str],
     progress: Progress,
     *,
     shard: Shard = WHOLE,
     cache: Path | None = None,
     force: bool = False,
-) -> ReportInput:
+) -> Report:
     """The same with what `measure` finds; ``progress`` shows findings and each result.
 
     ``cache`` is the file that keeps what is computed of texts (None: the user's own); ``force`` forgets it.

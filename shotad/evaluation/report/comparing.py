@@ -26,7 +26,6 @@ from shotad.core import EvaluationError, ReportSettings, aligned, need, plural, 
 from shotad.evaluation.datasets.tables import Table, TableRow, read_records
 from shotad.evaluation.metric import METRICS, Floats, Item, Json, Result, only
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
-from shotad.evaluation.report.records import Report
 from shotad.evaluation.report.table import (
     AGREEMENT,
     NONE,
@@ -38,7 +37,7 @@ from shotad.evaluation.report.table import (
     span_words,
 )
 from shotad.evaluation.report.writing import page
-from shotad.evaluation.running import base_name
+from shotad.evaluation.running import Report, base_name
 
 
 def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Json:
@@ -90,7 +89,7 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
 
     Raises EvaluationError where the same id means another human AD, or no AD is in both.
     """
-    items_a, items_b = _scored(a), _scored(b)
+    items_a, items_b = ({item.id: item for item in run.scored} for run in (a, b))
     pairs = [(item, items_b[name]) for name, item in items_a.items() if name in items_b]
     _same_texts(a.name, b.name, pairs)
     metrics: list[Json] = []
@@ -112,7 +111,7 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
         "schema": 2,
         "a": one if one != two else f"{one} ({a.name})",
         "b": two if one != two else f"{two} ({b.name})",
-        "dataset": a.head["dataset"]["title"] or a.head["dataset"]["name"],
+        "dataset": a.title or a.corpus.dataset,
         "n": {"common": len(pairs), "only_a": len(only_a), "only_b": len(only_b)},
         "only_a": only_a,
         "only_b": only_b,
@@ -120,17 +119,12 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
         "metrics": metrics,
         "not_compared": refused,
     }
-    return Comparison(record, items_a, {**b.head["films"], **a.head["films"]})
-
-
-def _scored(report: Report) -> dict[str, Item]:
-    ids = {row.id for result in report.results for row in result.rows}
-    return {item.id: item for item in report.items if item.id in ids}
+    return Comparison(record, items_a, {**b.titles, **a.titles})
 
 
 def check_same_dataset(earlier: Report, items: Sequence[Item], name: str) -> None:
     """Raise EvaluationError where a report of ``items``, called ``name``, could not be held against it."""
-    known = _scored(earlier)
+    known = {item.id: item for item in earlier.scored}
     _same_texts(earlier.name, name, [(known[item.id], item) for item in items if item.id in known])
 
 
@@ -158,7 +152,7 @@ def _difference(a: Result, b: Result, one: Report, two: Report, pairs: Sequence[
     if name in _BY_ACTIONS and any(item.actions != other.actions for item, other in pairs):
         return "the human ADs' actions are others"
     films = {item.film for item, _ in pairs}
-    if name in _BY_CASTS and any(one.casts.get(film) != two.casts.get(film) for film in films):
+    if name in _BY_CASTS and any(one.corpus.casts.get(film) != two.corpus.casts.get(film) for film in films):
         return "the characters' names are others"
     return ""
 

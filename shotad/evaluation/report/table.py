@@ -15,7 +15,7 @@ from pathlib import Path
 from shotad.core import Interval, plural, thread_name
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.report.intervals import Span
-from shotad.evaluation.running import Protocol, ReportInput, base_name
+from shotad.evaluation.running import Protocol, Report, base_name
 
 NONE = "–"
 """Where there is no number."""
@@ -59,10 +59,10 @@ def clock(interval: Interval) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}, {interval.duration:.1f} s"
 
 
-def counts_words(run: ReportInput) -> list[str]:
+def counts_words(run: Report) -> list[str]:
     """How many ADs the report speaks of, what became of the others, and what each metric could not score
     although there was a prediction, a sentence each."""
-    here, there = len(run.items), len(run.corpus.items)
+    here, there = len(run.scored), len(run.corpus.items)
     missing, failed, skipped = len(run.missing), len(run.failed), len(run.skipped)
     lines = [f"{run.dataset} has {plural(there, 'AD')}; this report speaks of {here:,} of them."]
     if missing:
@@ -142,7 +142,7 @@ def with_marks(results: Sequence[Result], notes: Mapping[str, tuple[str, str]]) 
 
 
 def beside_paper(
-    run: ReportInput, intervals: Mapping[str, Span | None], notes: Mapping[str, tuple[str, str]]
+    run: Report, intervals: Mapping[str, Span | None], notes: Mapping[str, tuple[str, str]]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """The metrics that the paper has for this dataset, and a row for this system, then for each of the
     paper's: its kind (own, paper, ceiling), system, models, source, and a cell for each metric. Both are
@@ -165,7 +165,7 @@ def beside_paper(
     return with_marks(columns, notes), lines
 
 
-def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
+def paper_notes(run: Report, lines: Sequence[Sequence[str]]) -> list[str]:
     """What must be known to read the paper's rows."""
     notes = [f"Rows marked “{PAPER_MARK}” were not measured here: their numbers are those that it prints."]
     odd = [r.title for r in run.results if not r.comparable and _in_paper(run, r)]
@@ -174,7 +174,7 @@ def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
             f"Not comparable with the numbers below {'it' if len(odd) == 1 else 'them'}, for the reasons in "
             f"the notes: {', '.join(odd)}."
         )
-    here, there = len(run.items), len(run.corpus.items)
+    here, there = len(run.scored), len(run.corpus.items)
     if here < there:
         notes.append(f"The first row is of {here:,} of {there:,} ADs, the paper's rows are of all.")
     if any(" | " in cell for line in lines for cell in line[4:]):
@@ -196,7 +196,7 @@ def _is_ceiling(row: Json) -> bool:
     return bool(row["protocol"] == "inter-rater")
 
 
-def _in_paper(run: ReportInput, result: Result) -> bool:
+def _in_paper(run: Report, result: Result) -> bool:
     return any(paper_values(row, result) for row in paper_rows(run.corpus.dataset, run.protocol))
 
 

@@ -42,14 +42,14 @@ from shotad.evaluation.report.table import (
     span_words,
     with_marks,
 )
-from shotad.evaluation.running import AND, ReportInput, base_name
+from shotad.evaluation.running import AND, Report, base_name
 from shotad.film import page_environment
 
 Content = dict[str, Any]
 """The parts of a report by name, as its page, its text and the terminal take them."""
 
 
-def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Content:
+def content_of(run: Report, intervals: Mapping[str, Span | None]) -> Content:
     """What is said of a run in all three: counts, the metrics, this system above the paper's, what to know of
     them, and what was left out."""
     notes = footnotes(run.results)
@@ -83,7 +83,7 @@ def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Conten
 
 
 def whole_content(
-    run: ReportInput, record: Json, intervals: Mapping[str, Span | None], *, plots: bool = True
+    run: Report, record: Json, intervals: Mapping[str, Span | None], *, plots: bool = True
 ) -> Content:
     """With lines, plots, and how it was made. ``record`` is its ``report.json``; ``plots`` False leaves them
     out."""
@@ -149,12 +149,12 @@ Line = tuple[str, ...]
 LINE_HEADS = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
 
 
-def listings(run: ReportInput) -> list[Content]:
+def listings(run: Report) -> list[Content]:
     """By each main metric the lines, the ``worst`` first and the ``best`` first. No line stands in both.
     ``silent`` have no word predicted for them and are not listed.
     """
     results = main_results(run)
-    items = {item.id: item for item in run.items}
+    items = {item.id: item for item in run.scored}
     found = []
     for result in [r for r in results if base_name(r.name) in _LISTED] or list(results[:1]):
         spoken = [row for row in result.rows if row.value is not None and items[row.id].prediction]
@@ -170,7 +170,7 @@ def listings(run: ReportInput) -> list[Content]:
     return found
 
 
-def _line(run: ReportInput, metric: str, row: Row, item: Item) -> Line:
+def _line(run: Report, metric: str, row: Row, item: Item) -> Line:
     """With what the metric notes on it in one line: ``wanted: Ann, Ben; found: Ann``."""
     told = {name: value for name, value in row.notes.items() if value not in (None, "", [], {})}
     notes = "; ".join(
@@ -195,14 +195,14 @@ def _plain(value: object) -> str:
 TEXT, PAGE = "report.md", "report.html"
 
 
-def intervals_of(run: ReportInput) -> dict[str, Span | None]:
+def intervals_of(run: Report) -> dict[str, Span | None]:
     """The interval of each metric, by name, as the settings ask for it."""
     settings = run.config.measures.report
     films = {item.id: item.film for item in run.corpus.items}
     return spans(run.results, films, unit=settings.unit)
 
 
-def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[Path]:
+def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]:
     """Write all files of the report into ``folder`` and say which. Each replaces an older one whole;
     ``report.json`` comes last, so that a folder that has it is complete. Raises WorkFolderError."""
     intervals = intervals_of(run)
@@ -248,7 +248,7 @@ def check_folder(folder: Path) -> None:
                 parent.rmdir()
 
 
-def terminal_text(run: ReportInput) -> str:
+def terminal_text(run: Report) -> str:
     """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
     told = content_of(run, intervals_of(run))
     lines = [f"{told['title']}.", *told["counts"], "", *aligned(told["heads"], told["metrics"], range(1, 6))]

@@ -16,7 +16,6 @@ from shotad.evaluation import (
     Corpus,
     Figure,
     Report,
-    ReportInput,
     Result,
     Row,
     compare,
@@ -34,7 +33,7 @@ SETTINGS = ReportSettings()
 B = Predictions("b.jsonl", "1" * 64, "System B")
 
 
-def kept(place: Path, run: ReportInput) -> Report:
+def kept(place: Path, run: Report) -> Report:
     write_report(place, run, plots=False)
     return read_report(place)
 
@@ -110,7 +109,7 @@ def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
     parts = []
     for k, ends in enumerate([(0, 20), (20, 60)]):
         part = shard(whole, *ends)
-        scored = {item.id for item in part.items}
+        scored = {item.id for item in part.scored}
         items = tuple(i if i.id in scored else replace(i, prediction=None) for i in whole.corpus.items)
         file = Predictions(f"p{k}.jsonl", str(k) * 64, "Test system")
         part = replace(part, corpus=Corpus(items, dataset="cmd-ad"), predictions=file)
