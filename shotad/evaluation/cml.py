@@ -100,32 +100,23 @@ class ScriptParts:
         return {name: turns for name, turns in found.items() if len(turns) >= least}
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFeatures:
-    """What a turn is about and how it is meant; ``emotion`` is -1, 0 or 1."""
-
-    keywords: tuple[str, ...]
-    question: bool
-    emotion: int
-    intention: bool
-
-
 @dataclass(slots=True)
 class ScriptFeatures:
     """What engines said of one screenplay.
 
-    ``turns`` has None where an answer could not be read. ``lists`` has what was listed; ``analyses`` the
+    ``turns`` say what each is about and how it is meant: ``keywords``, ``question``, ``emotion`` (-1, 0 or 1)
+    and ``intention``; None where an answer could not be read. ``lists`` has what was listed; ``analyses`` the
     analysis of each creative feature and ``pattern``; ``voices`` that of each character. ``failures`` says,
     by what was asked about, how many answers failed and why the first did.
     """
 
-    turns: list[TurnFeatures | None] = field(default_factory=list)
+    turns: list[Json | None] = field(default_factory=list)
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     analyses: dict[str, tuple[str, ...]] = field(default_factory=dict)
     voices: dict[str, str] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
-    def known_turns(self) -> dict[int, TurnFeatures]:
+    def known_turns(self) -> dict[int, Json]:
         """The turns whose answer could be read, by number, in order."""
         return {number: one for number, one in enumerate(self.turns) if one is not None}
 
@@ -182,7 +173,7 @@ def _joined(lists: Sequence[tuple[str, ...] | None]) -> tuple[str, ...]:
     return tuple(one for listed in lists if listed for one in listed)
 
 
-def turn_question(character: str, line: str) -> Question[TurnFeatures]:
+def turn_question(character: str, line: str) -> Question[Json]:
     """Keywords of a line of dialogue, whether it asks, its emotion, and whether it says an intention."""
     texts = {"character": quoted(character), "line": quoted(line), "most": str(_KEYWORDS)}
     parts = {
@@ -191,7 +182,7 @@ def turn_question(character: str, line: str) -> Question[TurnFeatures]:
         "emotion": word(EMOTIONS, '<"positive", "neutral" or "negative">'),
         "intention": YES_OR_NO,
     }
-    return question("cml/system", "cml/turn", texts, parts, TurnFeatures)
+    return question("cml/system", "cml/turn", texts, parts, lambda *said: dict(zip(parts, said, strict=True)))
 
 
 def list_question(
@@ -413,13 +404,13 @@ def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     turns, known = parts.turns, found.known_turns()
     spoken = embed([turn.text for turn in turns])
     yield "dc1", adjacent_similarity(spoken), "fewer than 2 turns"
-    yield "dc2", topic_concentration([one.keywords for one in known.values()]), "no keywords"
+    yield "dc2", topic_concentration([one["keywords"] for one in known.values()]), "no keywords"
     yield "dc3", creativity(embed(found.analyses["creative"])), "fewer than 2 creative features"
     yield "cc1", _stability(parts, found), "no character with 2 turns"
     own = [mutual_similarity(spoken[parts.characters()[name]]) for name in found.voices]
     voices = originality(embed(list(found.voices.values())), [one for one in own if one is not None])
     yield "cc2", voices, f"fewer than 2 characters with {VOICE_TURNS} turns and a way of speaking"
-    meant = [number for number, one in known.items() if one.intention]
+    meant = [number for number, one in known.items() if one["intention"]]
     first = [parts.before[number] for number in meant]
     kept = alignment(embed([turns[number].text for number in meant]), embed(parts.actions), first)
     yield "cc3", kept, "no intentions, or no actions"
@@ -434,7 +425,7 @@ def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     spoken, few = embed(texts), "fewer than 2 turns"
     yield "dc1_adjacent_similarity", adjacent_similarity(spoken, clipped=True), few
     known = found.known_turns()
-    asked = [k for k in known if known[k].question and k + 1 in known and not known[k + 1].question]
+    asked = [k for k in known if known[k]["question"] and k + 1 in known and not known[k + 1]["question"]]
     relevance = paired_similarity(spoken[asked], spoken[[k + 1 for k in asked]], clipped=True)
     yield "dc2_qa_relevance", relevance, "no question with an answer"
     centred = central_similarity(spoken) if len(spoken) > 1 else None
@@ -443,7 +434,7 @@ def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     styles = [central_similarity(spoken[turns]) for turns in parts.characters(VOICE_TURNS).values()]
     style = _mean([max(0.0, one) for one in styles if one is not None])
     yield "cc2_linguistic_consistency", style, f"no character with {VOICE_TURNS} turns"
-    meant = [number for number in known if number < _CODE_INTENTIONS and known[number].intention]
+    meant = [number for number in known if number < _CODE_INTENTIONS and known[number]["intention"]]
     actions = list(dict.fromkeys((*parts.headings, *parts.actions)))
     vectors = embed([texts[number] for number in meant])
     kept = alignment(vectors, embed(actions), [0] * len(meant), clipped=True)
@@ -458,7 +449,7 @@ def _stability(parts: ScriptParts, found: ScriptFeatures, most: int | None = Non
     """The mean over characters with two turns whose emotion is known, of the first ``most`` turns of each."""
     known = found.known_turns()
     steady = [
-        emotional_stability([known[k].emotion for k in numbers[:most] if k in known])
+        emotional_stability([known[k]["emotion"] for k in numbers[:most] if k in known])
         for numbers in parts.characters(2).values()
     ]
     return _mean([one for one in steady if one is not None])

@@ -45,7 +45,7 @@ ROOTS = "SHOTAD_DATASETS"
 _PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
 
 
-def _found(described: Description, root: Path, named: Mapping[str, Path | None]) -> dict[str, Path]:
+def _found(described: Description, root: Path, **named: Path | None) -> dict[str, Path]:
     """By what they hold, the files that are named, or the first that are there."""
     files: dict[str, Path] = {}
     for what, given in named.items():
@@ -103,7 +103,7 @@ def load_dataset(
         roots = os.environ.get(ROOTS)
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
-    files = _found(described, root, {"annotation": annotation, "actions": actions})
+    files = _found(described, root, annotation=annotation, actions=actions, casts=casts, shots=shots)
     told: dict[str, ActionRow] | None = None
     path = files["annotation"]
     if "actions" in files:
@@ -124,9 +124,7 @@ def load_dataset(
     if not ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
     films = {ad.film: read.films.get(ad.film, "") for ad in ads}
-    files |= _found(described, root, {"casts": casts})
     found_casts, about_casts = _casts(described, files.get("casts"), films)
-    files |= _found(described, root, {"shots": shots})
     found_shots, about_shots = _shots(described, files.get("shots"), ads)
     lost = [Finding(MALFORMED, row.where, f"this is no AD: {why}.") for row, why in read.lost]
     odd = (*_order(ads), *_edition(described, read), *_completeness(described, ads))

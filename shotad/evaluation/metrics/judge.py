@@ -317,20 +317,6 @@ def sentence(value: Any, what: str) -> str:
     return " ".join(value.split())
 
 
-def sentences(value: Any, what: str, most: int) -> tuple[str, ...]:
-    """The value as a list of one to ``most`` sentences. One that stands twice is one."""
-    if not isinstance(value, list) or not value:
-        raise Unreadable(f"{what} must be a list of sentences, and is {_shown(value)}.")
-    first: dict[str, str] = {}
-    for one in value:
-        said = sentence(one, f"each of {what}")
-        first.setdefault(said.casefold(), said)
-    found = tuple(first.values())
-    if len(found) > most:
-        raise Unreadable(f"{what} may have {most} entries at most, and has {len(found)}.")
-    return found
-
-
 def _listed(names: Sequence[str], last: str = "and") -> str:
     quoted = [json.dumps(name, ensure_ascii=False) for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
@@ -472,10 +458,18 @@ def points(lowest: int, highest: int) -> Part:
 
 
 def listing(most: int, form: str = '["…", "…", …]', *, empty: bool = False) -> Part:
-    """Sentences, at most so many; none where the list may be empty."""
+    """Sentences, one to ``most``, or none where the list may be empty. One that stands twice is one."""
 
     def read(value: Any, key: str) -> tuple[str, ...]:
-        return () if empty and value == [] else sentences(value, key, most)
+        if not isinstance(value, list) or not (value or empty):
+            raise Unreadable(f"{key} must be a list of sentences, and is {_shown(value)}.")
+        first: dict[str, str] = {}
+        for said in (sentence(one, f"each of {key}") for one in value):
+            first.setdefault(said.casefold(), said)
+        found = tuple(first.values())
+        if len(found) > most:
+            raise Unreadable(f"{key} may have {most} entries at most, and has {len(found)}.")
+        return found
 
     return Part(form, STRINGS, read)
 

@@ -98,14 +98,10 @@ class Recall(Metric):
     def comparable(self) -> bool:
         """True for the paper's model, layer, k and N, whichever windows: they differ in less than 1 of 100
         ADs."""
-        windows = (self._settings.k, self._settings.neighbours)
-        paper = published(self._settings.model) is PUBLISHED[_PAPER] and self._known is not None
-        return paper and windows in _PAPER_WINDOWS
+        return not self._differences()
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What differs from the paper; and what is left out of the whole dataset, so that all shards say the
-        same."""
+    def _differences(self) -> list[str]:
+        """From the paper."""
         wanted, found = self._settings, []
         if published(wanted.model) is not PUBLISHED[_PAPER]:
             found.append(f"BERTScore with {wanted.model}; the paper's is roberta-large.")
@@ -113,6 +109,13 @@ class Recall(Metric):
             found.append(f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}.")
         if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
             found.append("The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval.")
+        return found
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What differs from the paper; and what is left out of the whole dataset, so that all shards say the
+        same."""
+        found = self._differences()
         items = self._corpus.items if self._corpus else ()
         without = Counter(items[i].film for i, those in enumerate(self._neighbours) if not those.windows)
         twins = 0
@@ -121,7 +124,8 @@ class Recall(Metric):
             twins += any(items[p].reference == items[place].reference for p in shared)
         if without:
             full = self._rule == "full"
-            why = f"no full window of {wanted.neighbours}" if full else f"no window of more than {wanted.k}"
+            size, above = self._settings.neighbours, self._settings.k
+            why = f"no full window of {size}" if full else f"no window of more than {above}"
             ads = f"{without.total()} ADs of {len(without)} films"
             found.append(f"{ads} stand in {why} and are not asked about.")
         if twins:

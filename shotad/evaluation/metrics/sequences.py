@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
@@ -138,19 +137,13 @@ class NamesKept(_Along):
         """What was read of names, which says all."""
         self._corpus = corpus
         found = _namings(corpus, _predicted(corpus))
-        return [
-            {
-                "missing": corpus.items[p].prediction is None,
-                "named": [(n.who, n.label, n.last, n.kept) for n in found[p]],
-            }
-            for p in places
-        ]
+        return [{"missing": corpus.items[p].prediction is None, "named": found[p]} for p in places]
 
     def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
         found = _namings(corpus, lines)
         for place in places:
-            again = [naming for naming in found[place] if naming.last is not None]
-            changed = [f"{n.last} → {n.label}" for n in again if not n.kept]
+            again = [naming for naming in found[place] if naming[2] is not None]
+            changed = [f"{last} → {label}" for _, label, last, kept in again if not kept]
             sums = (float(len(again) - len(changed)), float(len(again)))
             yield sums, {"changed": changed} if changed else {}
 
@@ -238,16 +231,10 @@ FUNCTION_WORDS = listed(
 """Words that any line may share with any other: by themselves they repeat nothing (``out of the``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """Somebody of the cast in a line, and how. ``label`` is compared: without article and titles, unless it
-    has nothing else; ``last`` the label before, None where they are named for the first time; ``kept``: it
-    is the last one, or (behind a first mention by a longer name) a part of that."""
-
-    who: str
-    label: str
-    last: str | None
-    kept: bool
+Naming = tuple[str, str, str | None, bool]
+"""Somebody of the cast in a line; the label that they have there, without article and titles, unless it has
+nothing else; the label before, None where they are named for the first time; and whether it is kept: the same
+again, or (behind a first mention by a longer name) a part of that."""
 
 
 def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
@@ -275,6 +262,6 @@ def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Na
             if before is not None:
                 settled.add(who)
             last[who] = label
-            named.append(Naming(who, label, before, before in (None, label) or shortened))
+            named.append((who, label, before, before in (None, label) or shortened))
         found.append(tuple(named))
     return found
