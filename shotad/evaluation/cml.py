@@ -1,17 +1,13 @@
-"""CML-Bench (Zheng et al. 2025) over many screenplays: what engines find in each, the formulas over that and
-over vectors of texts, a table like the paper's Table 1.
+"""CML-Bench (Zheng et al. 2025; docs/cml-bench.md) over many screenplays: what engines find in each, the
+formulas over that and over vectors of texts, a table like the paper's Table 1.
 
-The ``judge`` finds features (in the paper Gemma-2-2B), the ``analyst`` says what is special in them and lists
-the events (QwQ-32B); they may be one. One question about a turn asks for all that is asked of it.
+The ``judge`` finds features, the ``analyst`` says what is special in them and lists the events; they may be
+one. The paper's text has nine metrics (``dc1`` … ``pr3``), its code eight, which have the names of the
+columns of its tables: four of these are something else than the paper's of the same number.
 
-The paper's text has nine metrics, its code and per-film tables eight; four of these are something else than
-the paper's of the same number. So both sets are here: ``dc1`` … ``pr3`` are the paper's, the others have the
-names of the columns of its tables, and the limits of its code (docs/cml-bench.md).
-
-Vectors are float[n, d], a row to each text, of any length; a row of zeros is like nothing (cosine 0). A
-formula is None where it is not defined: that is 0 in the published figures, and `evaluate_cml` says why.
-``clipped`` keeps each cosine within 0 and 1, as the published code does and the paper does not say;
-embeddings with negative cosines come out otherwise. Numbers in brackets are the paper's equations.
+Vectors are float[n, d], a row to each text; a row of zeros is like nothing (cosine 0). A formula is None
+where it is not defined: that is 0 in the published figures, and `evaluate_cml` says why. ``clipped`` keeps
+each cosine within 0 and 1, as the published code does. Numbers in brackets are the paper's equations.
 """
 
 from __future__ import annotations
@@ -64,8 +60,9 @@ _TOKENS = 48
 
 @dataclass(frozen=True, slots=True)
 class ScriptParts:
-    """What the metrics take of a screenplay: ``turns`` are its dialogues, with names in capitals, ``before``
-    how many actions stand before each; ``scenes`` are texts, each a heading and what is done."""
+    """What the metrics take of a screenplay, in order: ``turns`` are its dialogues, with names in capitals,
+    ``before`` how many actions stand before each; ``scenes`` are texts, each a heading and what is done, none
+    of a scene that has neither."""
 
     turns: tuple[Element, ...]
     before: tuple[int, ...]
@@ -75,7 +72,6 @@ class ScriptParts:
 
     @classmethod
     def of(cls, screenplay: Screenplay) -> ScriptParts:
-        """The parts of a screenplay, in order. Scenes of dialogue alone, without a heading, have no text."""
         turns, before, actions, scenes = [], [], list[str](), []
         for scene in screenplay.scenes:
             told = [scene.heading] if scene.heading else []
@@ -135,8 +131,7 @@ class ScriptFeatures:
 
 
 def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[ScriptFeatures]:
-    """What the engines find in a screenplay: features by ``judge``; events and analyses by ``analyst``. An
-    answer that fails is noted, and raises nothing."""
+    """What the engines find in a screenplay. An answer that fails is noted, and raises nothing."""
     found, turns, speakers = ScriptFeatures(), parts.turns, parts.characters(VOICE_TURNS)
     lines = [f"{turn.character}: {turn.text}" for turn in turns]
     events = [list_question("events", parts.scenes, _EVENTS)] if parts.scenes else []
@@ -152,7 +147,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
     }
     said = yield from found.ask(judge, first)
     found.turns = said["turns"]
-    listed = {kind: _joined(said[kind]) for kind in ("creative", "patterns", "code events")}
+    listed = {kind: (*said[kind], None)[0] or () for kind in ("creative", "patterns", "code events")}
     special = {name: told for name, told in zip(speakers, said["voices"], strict=True) if told}
     second: dict[str, Sequence[Question[Any]]] = {
         "events": events,
@@ -161,16 +156,12 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
         "voice analyses": [analysis_question("voice", told, name) for name, told in special.items()],
     }
     said = yield from found.ask(analyst, second)
-    found.lists = {**listed, "events": _joined(said["events"])}
+    found.lists = {**listed, "events": (*said["events"], None)[0] or ()}
     for kind in ("creative", "pattern"):
         found.analyses[kind] = tuple(one for one in said[f"{kind} analyses"] if one is not None)
     analyses = zip(special, said["voice analyses"], strict=True)
     found.voices = {name: analysis for name, analysis in analyses if analysis is not None}
     return found
-
-
-def _joined(lists: Sequence[tuple[str, ...] | None]) -> tuple[str, ...]:
-    return tuple(one for listed in lists if listed for one in listed)
 
 
 def turn_question(character: str, line: str) -> Question[Json]:
@@ -188,10 +179,8 @@ def turn_question(character: str, line: str) -> Question[Json]:
 def list_question(
     kind: str, lines: Sequence[str], most: int, character: str = ""
 ) -> Question[tuple[str, ...]]:
-    """What is listed of these lines: creative language, a ``voice``, narrative patterns or events.
-
-    ``character`` says whose lines they are, for ``voice``. The list may be empty.
-    """
+    """What is listed of these lines: creative language, a ``voice`` (of this ``character``), narrative
+    patterns or events. The list may be empty."""
     texts = {"lines": numbered(lines), "most": str(most)}
     if kind == "voice":
         texts["character"] = quoted(character)
@@ -333,8 +322,7 @@ Needed = Literal["judge", "analyst", "embedding", "weights"]
 @dataclass(frozen=True, slots=True)
 class CmlMetric:
     """A metric. ``needs`` is what its figure depends on (``weights`` are numbers that nobody published),
-    ``asks`` what engines are asked about for it, as `ScriptFeatures.failures` names it.
-    """
+    ``asks`` what engines are asked about for it, as `ScriptFeatures.failures` names it."""
 
     title: str
     source: Literal["paper", "code"]
@@ -388,10 +376,8 @@ Scores = Iterator[tuple[str, float | None, str]]
 
 
 def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
-    """What keeps a figure from standing beside the paper's, by what a metric needs.
-
-    ``models`` are those of judge, analyst and embedding. The words of the questions differ in any case.
-    """
+    """What keeps a figure from standing beside the paper's, by what a metric needs. ``models`` are those of
+    judge, analyst and embedding."""
     found = {
         need: f"{need} {models[need]}, the paper's is {paper}"
         for need, (paper, pattern) in _PAPER.items()
@@ -469,11 +455,9 @@ _SHOWN = 10
 
 
 def cml_instruction(title: str, summary: str) -> str:
-    """A prompt that asks any language model for a screenplay of a summary, in CML (``prompts/cml``).
-
-    It is to the paper's CML-Instruction (appendix E) what our questions are to its questions: the same
-    content in our own words. Raises PromptError for a template that was edited and lacks a variable.
-    """
+    """A prompt that asks any language model for a screenplay of a summary, in CML: the paper's
+    CML-Instruction (appendix E) in our own words. Raises PromptError for a template that was edited and lacks
+    a variable."""
     return render("cml/instruction", title=title, summary=summary)
 
 
@@ -488,12 +472,9 @@ class ScriptText:
 
 
 def read_scripts(paths: Sequence[Path]) -> tuple[ScriptText, ...]:
-    """The screenplays in files and folders.
-
-    ``.xml``, ``.cml`` and ``.txt`` hold one each; ``.json`` and ``.jsonl`` many, as in the published dataset:
-    a column ``response`` or ``script_segment``, and ``movie_name``, ``imdb_id``. Raises EvaluationError for
-    what is not there or holds none, DatasetError for a table that cannot be read.
-    """
+    """The screenplays in files and folders: ``.xml``, ``.cml`` and ``.txt`` hold one each, ``.json`` and
+    ``.jsonl`` many, as in the published dataset. Raises EvaluationError for what is not there or holds none,
+    DatasetError for a table that cannot be read."""
     found = [script for path in paths for script in _scripts(path)]
     if not found:
         known = " ".join((*_TEXTS, *_RECORDS))
@@ -526,9 +507,8 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
     """CML-Bench of these screenplays, as JSON (``cml.json``), the features too, so that a figure can be
     looked into. A figure that is not defined is 0, as published, and has a ``reason``.
 
-    ``judge`` finds features, ``analyst`` lists events and says what is special; both are engines by name
-    (`shotad.evaluation.metrics.judge`). Answers and vectors are kept on the context as they come. Raises
-    ShotadError for an engine or an embedding model that cannot be had, EngineError for what stops an engine.
+    ``judge`` and ``analyst`` are engines by name (`JudgeName`). Raises ShotadError for an engine or an
+    embedding model that cannot be had, EngineError for what stops an engine.
     """
     pair, vectors = Pair(judge, analyst, context, "cml"), vectors_of(context)
     # A model that is not here is said before any engine is asked.
@@ -591,8 +571,7 @@ def _models(made_by: Json) -> dict[Needed, str]:
 
 
 def cml_text(record: Json) -> str:
-    """What `evaluate_cml` found, for people: how many were read, a row for each source, what the figures
-    depend on."""
+    """What `evaluate_cml` found, for people."""
     scripts, models = record["scripts"], _models(record["made_by"])
     count, forms = len(scripts), Counter(one["read"] for one in scripts)
     read = forms["tags"] + forms["text"]

@@ -1,14 +1,12 @@
 """CRITIC: whom the human AD means, and whom the prediction means, as intersection over union of the names.
 
-Han et al., AutoAD III (CVPR 2024), and the code published with it; as reported in Shot-by-Shot. Whom each
-line of a film means is said by a resolver, chosen by name.
+Han et al., AutoAD III (CVPR 2024), and the code published with it. Whom each line of a film means is said by
+a resolver, chosen by name.
 
-The one that CRITIC was published with is F-coref, through the library fastcoref (Otmazgin et al. 2022, 2023).
-It comes as an extra of its own, since it brings ``datasets`` and pyarrow along. Version 2.1.6 was written for
-transformers 4; two class attributes that later versions look for are set here, so that it runs with
-transformers 5 as well. The document is laid out as in the code published with AutoAD III: the cast list as a
-first sentence, then the film's lines, all joined by blanks. The model's clusters of mentions say whom each
-sentence means.
+The one that CRITIC was published with is F-coref, through the library fastcoref (Otmazgin et al. 2022, 2023),
+an extra of its own, since it brings ``datasets`` and pyarrow along. Version 2.1.6 was written for
+transformers 4; what later versions look for is set here. The document is laid out as in the published code:
+the cast list as a first sentence, then the film's lines, all joined by blanks.
 """
 
 from __future__ import annotations
@@ -80,11 +78,10 @@ NO_CAST = "no cast list for this film"
 class Critic(Metric):
     """Mean IoU over the ADs whose human line means somebody of the cast.
 
-    ``paper``: the resolver reads the human lines of a film, and the predicted ones, each as one document with
-    the cast, so that pronouns are names in both; ADs whose human line means nobody are left out. ``code``:
-    the same, with the published code's particulars (an empty prediction is the word ``nan``; what is somebody
-    is said by the resolver under these rules). ``all``: as ``paper``, and an AD whose human line means nobody
-    counts as 0 where the prediction means somebody.
+    The resolver reads the human lines of a film, and the predicted ones, each as one document, so that
+    pronouns are names in both. ``code``: with the published code's particulars (an empty prediction is the
+    word ``nan``; what is somebody is said by the resolver under these rules). ``all``: an AD whose human line
+    means nobody counts as 0 where the prediction means somebody, and is not left out as by ``paper``.
     """
 
     title = "CRITIC"
@@ -110,7 +107,6 @@ class Critic(Metric):
 
     @property
     def comparable(self) -> bool:
-        """With the paper's coreference model, and counted as the published figures were."""
         return self._resolver.comparable and self._rules == "code"
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
@@ -212,7 +208,6 @@ class FastCoref:
 
     @property
     def comparable(self) -> bool:
-        """With the library's own weights, and the model that CRITIC was published with."""
         return self.published and self._model == self.repo
 
     uses_time = False

@@ -4,12 +4,8 @@ out of N neighbours?
 The published code slides a window of N by N//2 along a film and takes only full ones: what stands in the
 middle is asked about twice, the last ADs perhaps never, and a film of fewer than N stops it.
 
-How alike two texts are is BERTScore (Zhang et al. 2020): each word of one is held against the word of the
-other that is most like it, by their vectors in context; precision is the mean over the prediction's words,
-recall that over the reference's, and the score their harmonic mean. As in the authors' bert_score 0.3.13
-without frequencies: the marks of beginning and end are matched with, but not counted. The numbers are those
-of that program (table below; a test holds ours against it). Each text is encoded once, each pair matched
-once.
+How alike two texts are is BERTScore (Zhang et al. 2020), as in the authors' bert_score 0.3.13 without
+frequencies: the marks of beginning and end are matched with, but not counted. A test holds ours against it.
 """
 
 from __future__ import annotations
@@ -55,12 +51,9 @@ _CHUNK = 1024
 
 
 class Recall(Metric):
-    """Sums: of how many windows the own AD was found, of how many it was asked for.
-
-    An AD that stands in two windows counts twice, as in the published code. One that stands in no window of
-    more than k ADs says nothing: its value is None. A prediction that is missing, or has no word, is never
-    found. The similarity of a prediction to an AD is the largest to any of its references.
-    """
+    """Sums: of how many windows the own AD was found, of how many it was asked for: twice where it stands in
+    two, as in the published code. One that stands in no window of more than k ADs says nothing. A prediction
+    without a word is never found. Its similarity to an AD is the largest to any of its references."""
 
     columns = ("found", "asked")
 
@@ -233,11 +226,8 @@ _ROOM = 1 << 29
 
 
 class PairScores:
-    """BERTScore's F of pairs, before any rescaling, kept in `MetricContext.store` by model and layer.
-
-    The model is located when its identity or a score is asked for, and loaded when
-    the first text has to be encoded.
-    """
+    """BERTScore's F of pairs, before any rescaling, kept by model and layer. The model is loaded when the
+    first text has to be encoded."""
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
