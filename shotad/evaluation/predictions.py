@@ -33,10 +33,8 @@ from shotad.evaluation.metric import Corpus, Item
 class PredictionRow:
     """What a system says for one AD, where it stands, and what else the file tells of its AD.
 
-    ``id`` is empty in a file without ids. ``text`` None: it failed, ``failure`` says why. ``description`` is
-    Stage I's text, ``candidates`` all lines that were offered, ``scale`` the effective shot scale,
-    ``threaded`` whether the clip has a thread. ``start`` and ``end`` are seconds as the file has them;
-    ``reference`` is the human AD that the file repeats.
+    ``id`` is empty in a file without ids. ``text``, ``failure`` and what follows are as in `Item`. ``start``
+    and ``end`` are seconds as the file has them; ``reference`` is the human AD that the file repeats.
     """
 
     where: str
@@ -202,12 +200,9 @@ class Joined:
 
 
 def join(dataset: Dataset, predictions: Predictions) -> Joined:
-    """Every AD of the dataset, in its order, with its prediction.
-
-    Joined by id or, where the file has none, by film and times, or by clip and human text; never by row.
-    Raises EvaluationError where rows of one AD differ, where nothing fits, and where the file's human ADs are
-    mostly others than the dataset's under the same ids.
-    """
+    """Every AD of the dataset, in its order, with its prediction. Raises EvaluationError where rows of one AD
+    differ, where nothing fits, and where the file's human ADs are mostly others than the dataset's under the
+    same ids."""
     matched = _match(dataset, predictions)
     chosen, doubled = _one_for_each(matched)
     items = tuple(_item(ad, chosen.get(ad.id)) for ad in dataset.ads)
@@ -238,10 +233,8 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
 
 
 def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> Joined:
-    """The same with the texts of another file, such as the published Stage I's, as the descriptions.
-
-    Raises EvaluationError as `join` does. An AD that the file leaves out keeps the description it had.
-    """
+    """The same with the texts of another file, such as the published Stage I's, as the descriptions. An AD
+    that the file leaves out keeps the description it had. Raises EvaluationError as `join` does."""
     chosen, _ = _one_for_each(_match(dataset, stage1))
     items = tuple(
         replace(item, description=chosen[item.id].text) if item.id in chosen else item

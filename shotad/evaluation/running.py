@@ -47,10 +47,7 @@ class Predictions:
 
     @classmethod
     def of(cls, *paths: Path, system: str = "") -> Predictions:
-        """Those of a file, or of several: names and hashes are then joined by plus signs, in one order.
-
-        Raises EvaluationError where one cannot be read.
-        """
+        """Those of a file, or of several, joined by plus signs. Raises EvaluationError."""
         names, hashes = [path.name for path in paths], [file_hash(path) for path in paths]
         return cls(AND.join(names), AND.join(hashes), system)
 
@@ -241,12 +238,11 @@ def measure(
     done: Callable[[Result], None] = lambda _: None,
 ) -> tuple[tuple[Result, ...], tuple[LeftOut, ...]]:
     """The results of ``corpus`` by the metrics of these names, and what was left out with the reason;
-    ``done`` is told each result as it comes.
+    ``done`` is told each result as it comes. Of ``shard`` the films of that part alone are scored.
 
     A metric that was named and cannot run, or a judge that was, is an error before anything is scored; of
-    ``all``, one that cannot is left out with its reason, also where that comes to light at work. ``shard``:
-    the films of that part alone are scored, with words' frequencies and neighbours of the whole. Raises
-    EvaluationError where no metric is named, and where none of ``all`` can be counted.
+    ``all``, one that cannot is left out, also where that comes to light at work. Raises EvaluationError where
+    no metric is named, and where none of ``all`` can be counted.
     """
     ready, left_out = _ready(names, corpus, context)
     places = shard_places(corpus, shard)
@@ -307,10 +303,8 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
 def _ready(
     names: Sequence[str], corpus: Corpus, context: MetricContext
 ) -> tuple[list[tuple[bool, Metric]], list[LeftOut]]:
-    """The metrics that can run, and whether each was named; those that cannot, with the reason.
-
-    Each is there once, those by a judge once for each. Capitals in a metric's name do not matter.
-    """
+    """The metrics that can run, each once (by a judge once for each), and whether it was named; those that
+    cannot, with the reason. Capitals in a metric's name do not matter."""
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
     parted = [name.partition("@") for name in names]

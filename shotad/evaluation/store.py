@@ -1,9 +1,8 @@
 """What metrics share: settings, models that are loaded once, and what was computed of texts in earlier runs.
 
-That is kept in one file that any program can read (SQLite). A value belongs to a space (what was computed,
-by which model, told how) and to a key (a hash of the text). Values are written in groups, each whole or not
-at all; a file that is damaged is set aside and started again, since everything in it can be computed again.
-Vectors and parses of texts are counted once and kept there.
+That is kept in one file (SQLite). A value belongs to a space (what was computed, by which model, told how)
+and to a key (a hash of the text). Values are written in groups, each whole or not at all; a file that is
+damaged is set aside and started again, since everything in it can be computed again.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ class Store(AbstractContextManager["Store"]):
     __del__ = close
 
     def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there, by key. A store that was told to forget finds only what this run put
-        in."""
+        """The values that are there, by key; with ``forget`` only what this run put in."""
         known = [key for key in keys if not self._forget or f"{space}\0{key}" in self._known]
         sql = "SELECT key, value FROM kept WHERE space = ? AND key IN (SELECT value FROM json_each(?))"
         return dict(self._done("read", "Name", sql, [(space, json.dumps(known))]))
@@ -199,10 +197,7 @@ _GROUP = 4
 
 
 class VectorService:
-    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs.
-
-    The model is loaded when a text comes that is not known yet.
-    """
+    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs."""
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
@@ -221,10 +216,8 @@ class VectorService:
         return INSTRUCTIONS[self._settings.instruction]
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
-        """float32[n, d], a unit vector to each text, in order; [0, 0] of no text.
-
-        ``prompt`` stands before each text. Texts that come twice cost nothing.
-        """
+        """float32[n, d], a unit vector to each text, in order; [0, 0] of no text. ``prompt`` stands before
+        each text."""
         cut = [text[:LONGEST] for text in texts]
         unique = list(dict.fromkeys(cut))
         if not unique:

@@ -1,8 +1,7 @@
 """What a dataset is: its description, and its human ADs once they are read from the rows of its annotation.
 
-A description (``configs/datasets/*.yaml``, or one's own file) says what the files are called and what
-stands in them. It says everything that differs between datasets, so that one loader reads them all and a
-new one needs no code. Actions are published in a file beside the annotation: joined by id, never by row.
+A description (``configs/datasets/*.yaml``, or one's own file) says everything that differs between datasets,
+so that one loader reads them all and a new one needs no code. Actions are joined by id, never by row.
 """
 
 from __future__ import annotations
@@ -50,9 +49,8 @@ class Ad:
 
     ``id`` is its number in the annotation (``anno_idx``), as text: unique in the dataset. ``film`` is the
     film or episode, by which casts are found and neighbours are grouped; ``clip`` names the video.
-    ``interval`` is half-open in seconds of the film or episode; ``slot`` the same in seconds of the video,
-    as the dataset means it to be described. ``actions`` None: none are known for it (the published files
-    hold "0").
+    ``interval`` is in seconds of the film or episode; ``slot`` in seconds of the video, as the dataset means
+    it to be described. ``actions`` None: none are known (the published files hold "0").
     """
 
     id: str
@@ -71,10 +69,7 @@ class Ad:
 @dataclass(frozen=True, slots=True)
 class Video:
     """Where a clip's picture is: a film file, or a folder or tar of numbered frames with their rate.
-
-    ``piece``: it is an AD's own short piece of film, and begins at the second ``begins`` of the clip; 0
-    otherwise.
-    """
+    ``piece``: it is an AD's own short piece of film, which begins at the second ``begins`` of the clip."""
 
     path: Path
     frames_per_second: float | None = None
@@ -86,10 +81,10 @@ class Video:
 class Dataset:
     """All ADs in the annotation's order.
 
-    ``shots`` are the published ones of each clip, where there are any, in seconds of the video, with the
-    published gaps between them; none for a clip whose list is empty, which has no cut (`touching` closes the
-    gaps). ``casts`` has the names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to light,
-    ``description`` what it was read by, ``files`` what was read.
+    ``shots`` are the published ones of each clip, in seconds of the video, with the published gaps between
+    them (`touching` closes them); none for a clip whose list is empty, which has no cut. ``casts`` has the
+    names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to light, ``description`` what it
+    was read by, ``files`` what was read.
     """
 
     name: str
@@ -258,10 +253,8 @@ class Description(Settings):
 
 
 def read_description(name_or_file: str) -> Description:
-    """The description of a known dataset (``cmd-ad``), or of one's own by file.
-
-    Raises DatasetError for an unknown name and a file that cannot be read, ConfigError for an unknown key.
-    """
+    """The description of a known dataset (``cmd-ad``), or of one's own by file. Raises DatasetError,
+    ConfigError for an unknown key."""
     path = dataset_path(name_or_file)
     try:
         tree = read_yaml(path.read_text(encoding="utf-8"))
@@ -459,11 +452,8 @@ class ActionRow:
 
 
 def read_actions(path: Path, columns: ActionFile) -> tuple[dict[str, ActionRow], list[Finding]]:
-    """What the file of actions says, by id of the AD, and what was found.
-
-    A cell of actions that is no list, such as the published ``0``, is a finding, and so is an id that stands
-    twice; the first row with it is kept. Raises DatasetError for a file without the columns.
-    """
+    """What the file of actions says, by id of the AD, and what was found: cells that are no list, such as the
+    published ``0``, and ids that stand twice. Raises DatasetError for a file without the columns."""
     table = read_table(path)
     ids = table.needed(columns.id, "the ids of the ADs")
     actions = table.needed(columns.actions, "the actions")

@@ -1,8 +1,6 @@
 """Loads whatever a person names as human ADs: a known dataset, the description of one's own, or a plain file.
 
-One loader reads all datasets, told by the description how each is written: annotation, actions, casts,
-shots. What is odd or missing is a finding. A plain file needs no description, so anybody can measure on own
-data.
+What is odd or missing is a finding. A plain file needs no description, so anybody can measure on own data.
 """
 
 from __future__ import annotations
@@ -86,10 +84,9 @@ def load_dataset(
     the human ADs of the CSV or JSONL file ``name``.
 
     ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or this one where that is not set.
-    Files are looked for where the description says, unless they are given. What is missing besides the
-    annotation, and what is odd, is in ``findings``. Raises DatasetError where there is no annotation, or,
-    unless ``strict`` is False, where a row of it cannot be read: to leave it out would change the scores;
-    UsageError for files that a plain file has no use for.
+    Files are looked for where the description says, unless they are given. Raises DatasetError where there is
+    no annotation, or, unless ``strict`` is False, where a row of it cannot be read: to leave it out would
+    change the scores; UsageError for files that a plain file has no use for.
     """
     if Path(name).suffix.lower() in _PLAIN:
         for option, value in (("--annotation", annotation), ("--actions", actions), ("--shots", shots)):
@@ -259,10 +256,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     """Human ADs from CSV or JSON Lines: id, text (or references, a list), film, start, end, perhaps actions.
-
-    Without ``film`` all are one film's, and without times the order of the file is that of the film: both
-    are findings. Raises DatasetError for what cannot be read, and for ids that are missing or stand twice.
-    """
+    Raises DatasetError for what cannot be read, and for ids that are missing or stand twice."""
     records = read_records(path)
     columns = {key: name for key, names in NAMES.items() if (name := records.column(names))}
     if "id" not in columns or not {"text", "references"} & set(columns):
@@ -343,11 +337,9 @@ _REMARK = re.compile(r"(?:(?<!\s)\s+)?\((?:as|uncredited|voice|credit only)\b[^(
 
 
 def read_casts(path: Path) -> Casts:
-    """Names by film, each once and in the file's order.
-
-    ``{film: [name, …]}`` as in AutoAD's list for CRITIC, or ``{film: [{id, name, role}, …]}`` as in the
-    character banks, whose names are the roles. Raises DatasetError.
-    """
+    """Names by film, each once and in the file's order: ``{film: [name, …]}`` as in AutoAD's list for CRITIC,
+    or ``{film: [{id, name, role}, …]}`` as in the character banks, whose names are the roles. Raises
+    DatasetError."""
     hint = 'Write JSON: {"film": ["name", …], …}.'
     try:
         tree = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -384,10 +376,8 @@ _MS = 0.001
 
 
 def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
-    """The shots of each clip as published, half-open in seconds, and what is wrong with them.
-
-    An empty list is kept as such. One that cannot be read, or does not ascend, is a finding, and the clip is
-    left out. Raises DatasetError for a file without the columns.
+    """The shots of each clip as published, half-open in seconds, and what is wrong with them: a clip whose
+    list cannot be read, or does not ascend, is left out. Raises DatasetError for a file without the columns.
     """
     table = read_table(path)
     clips = table.needed(described.shots.clip, "the clip")
@@ -421,11 +411,8 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
 
 def touching(shots: Sequence[Interval], gap: float, end: float | None = None) -> tuple[Interval, ...]:
     """The same shots, one or more, without the gaps: each ends where the next begins, half-way in the gap.
-
-    The first begins at 0 if what is missing there is half a gap, as published; the last ends half a gap
-    later, or at ``end``, the film's, where that is known. A hole that is wider than the gap is left as it is,
-    and so are shots that touch already.
-    """
+    The first begins at 0 if what is missing there is half a gap; the last ends half a gap later, or at
+    ``end``, the film's, where that is known. A hole that is wider than the gap is left as it is."""
     half = gap / 2
     edge = gap + _MS
     starts = [0.0 if shots[0].start <= half + _MS else round(shots[0].start - half, 6)]

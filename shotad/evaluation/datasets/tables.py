@@ -88,10 +88,7 @@ class TableRow:
         return known[str(value).lower()]
 
     def list(self, name: str | None) -> tuple[str, ...] | None:
-        """The texts of a list, or of a list that is written into a cell; null in it is left out.
-
-        Raises DatasetError.
-        """
+        """The texts of a list, or of one that is written into a cell, without null. Raises DatasetError."""
         value = self.values.get(name) if name else None
         if value is None:
             return None
@@ -105,11 +102,9 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows of a file, the names that occur in them, and what reading them brought to light.
-
-    Of records (`read_records`) ``values`` has None for what is null, not a number, or an empty cell of a CSV
-    file; of a table (`read_table`) texts alone.
-    """
+    """All rows of a file, the names that occur in them, and what reading them brought to light. Of records
+    (`read_records`) ``values`` has None for what is null, not a number, or an empty cell of a CSV file; of a
+    table (`read_table`) texts alone."""
 
     path: Path
     columns: tuple[str, ...]
@@ -343,9 +338,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(cell: str | None) -> str:
-    if cell is None or not cell.strip():
-        return "an empty cell"
-    return repr(cell if len(cell) <= 60 else cell[:57] + "…")
+    return _shortened(cell) if cell and cell.strip() else "an empty cell"
 
 
 _NAMED = 5
