@@ -71,12 +71,12 @@ class Event:
 class Events(Metric):
     """The mean over a human AD's events of what a prediction tells of them, then over ADs, 0 to 100.
 
-    The human AD's events are those of its actions, where they are known, else its own. Each takes the
-    predicted event that is nearest: ``0.6`` of the verbs' likeness and ``0.4`` of the participants', the
-    verbs' alone where the human AD names no participant. A likeness is a cosine of words, from `_STRANGE` (0)
-    to the same word (1); it is 0 where one side denies the event. Of events told in another order each pair
-    takes its share of a fifth away. ``event-verbs`` and ``event-participants`` are the two parts of the same
-    matches; an AD without participants has none of the latter. An AD without a verb is not scored.
+    The human AD's events are those of its actions, where they are known. Each takes the predicted event that
+    is nearest: ``0.6`` of the verbs' likeness and ``0.4`` of the participants', the verbs' alone where the
+    human AD names none. A likeness is a cosine of words, from `_STRANGE` (0) to the same word (1); it is 0
+    where one side denies the event. Of events told in another order each pair takes its share of a fifth
+    away. ``event-verbs`` and ``event-participants`` are the two parts of the same matches. An AD without a
+    verb is not scored.
     """
 
     columns = ("score", "ads")
@@ -103,7 +103,6 @@ class Events(Metric):
         return [{"text": item.prediction, "failure": item.missing, "actions": _human(item)} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """All texts are taken apart and their words embedded at once; then a row for each place."""
         items = [corpus.items[place] for place in places]
         parses = self._parses.of(
             text for item in items for text in (*_human(item), item.prediction or "") if text.strip()

@@ -1,19 +1,17 @@
 """Penn Treebank tokens in Python, equal to the chain of the COCO caption tools.
 
-That chain is Stanford's Java tokeniser (CoreNLP 3.4.1, its own rules, lines kept, lower case) and a list of
-punctuation that is thrown away. This one gives the same tokens: at each place of the text the rule that
-reads farthest wins, what must follow counted in; of rules that read equally far, the first. The rules were
-found by comparing with the Java tool on texts of all kinds; the tests hold them against it, where it can be
+That chain is Stanford's Java tokeniser (CoreNLP 3.4.1, lines kept, lower case) and a list of punctuation that
+is thrown away. Here too the rule that reads farthest wins at each place of the text, what must follow counted
+in; of rules that read equally far, the first. The tests hold the rules against the Java tool, where it can be
 run.
 
 Rules are written for ASCII and a few stand-ins: each other character is looked at as the stand-in of its
 kind (any accented letter as ``é``). A text and this image of it are equally long.
 
-What the chain does is done here too: brackets stay, as ``-lrb-`` and ``-rrb-`` (the list has them in
-capitals, the tokens are in lower case), ``£`` becomes ``#``, and so on. Each text is read by itself. The
-chain reads all texts as the lines of one file: there the end of ``a yellow X.`` is ``x`` or ``x.`` by the
-text that happens to come next (``x.`` here; 2 of CMD-AD's 7,316), and a text with a line break of an
-unusual kind in it shifts all that follow (a blank here).
+What looks odd in the chain is done here too: brackets stay, as ``-lrb-`` and ``-rrb-``, ``£`` becomes ``#``.
+But each text is read by itself. The chain reads all as the lines of one file: there the end of ``a yellow
+X.`` is ``x`` or ``x.`` by the text that comes next (``x.`` here; 2 of CMD-AD's 7,316), and a text with a line
+break of an unusual kind in it shifts all that follow (a blank here).
 """
 
 from __future__ import annotations

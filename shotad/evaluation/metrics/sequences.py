@@ -1,8 +1,8 @@
 """Measures along a film's lines: repetition in words and in meaning, and names that are kept.
 
-What a system does not say repeats nothing and renames nobody: lines that are missing or without words are
-left out of all three and counted, and bring neither gain nor loss. The same measure of the human AD stands in
-the remarks: that is what a good one has, not nought.
+Lines that are missing or without words are left out of all three and counted: silence repeats nothing and
+renames nobody. The same measure of the human AD stands in the remarks: that is what a good one has, not
+nought.
 
 Somebody who is Tony in one line and Wendice in the next is two people to who cannot see. What a name is and
 whose is read as for CRITIC (`shotad.script.line_mentions`), from the film's cast list.
@@ -121,9 +121,7 @@ class RepetitionOfMeaning(_Along):
 
 class NamesKept(_Along):
     """Sums: how often somebody is named again by the name that they had last, how often they are named again.
-
-    For films with a cast list; see `namings`.
-    """
+    For films with a cast list; see `namings`."""
 
     title = "Names kept"
     columns = ("kept", "named again")
@@ -169,11 +167,7 @@ def _namings(corpus: Corpus, lines: Lines) -> list[tuple[Naming, ...]]:
 
 
 def before_of(corpus: Corpus, lines: Lines) -> list[tuple[str, ...]]:
-    """For each item the last `REACH` lines of its film before it, oldest first.
-
-    Lines without words are none: nobody hears them, and a system that falls silent is held against what it
-    said before.
-    """
+    """For each item the last `REACH` lines of its film before it that have words, oldest first."""
     found: list[tuple[str, ...]] = [()] * len(corpus.items)
     for places in corpus.films().values():
         heard: list[str] = []
@@ -238,10 +232,8 @@ again, or (behind a first mention by a longer name) a part of that."""
 
 
 def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
-    """Of each line of a film, in order, those of the cast who are named in it, each time.
-
-    Names that may be several people's are not counted.
-    """
+    """Of each line of a film, in order, those of the cast who are named in it, each time; without names that
+    may be several people's."""
     people = members(cast)
     tokens = [tokens_of(line or "") for line in lines]
     book = book_of(people, tokens)
