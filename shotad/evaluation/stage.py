@@ -1,9 +1,8 @@
 """The films of STAGE (Tian et al., 2026, arXiv 2601.08510): what a film's folder holds, and if it is whole.
 
 Everything is joined by id: a node's scene by the scene's ``_id``, which begins at 0 in some scripts and at 1
-in others. A copy is checked by counts, those of the paper's Table 1, and by its ids. Some ids of the release
-itself (commit 1396258) lead nowhere. They are known here by their number, so that a whole copy is told from a
-damaged one.
+in others. A copy is checked by counts and ids. Some ids of the release itself (commit 1396258) lead nowhere:
+they are known here by their number, so that a whole copy is told from a damaged one.
 """
 
 from __future__ import annotations
@@ -227,10 +226,7 @@ class StageFilm:
 
 def read_stage(folder: Path) -> tuple[StageFilm, ...]:
     """The films below a folder: of one film, a language, or the whole release; in order of their paths.
-
-    Raises DatasetError for a folder without a film, for a file that is missing, and for one that is not as
-    described above, with the entry that is wrong.
-    """
+    Raises DatasetError for a folder without a film, and for a file that is missing or malformed."""
     scripts = [path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}script.json")]
     if not scripts:
         raise DatasetError(
@@ -302,8 +298,7 @@ KNOWN: Mapping[str, int] = {
 
 def check_stage(films: Sequence[StageFilm]) -> Json:
     """How much is there, and which ids stand twice or lead nowhere (``loose``: what each is of, and where it
-    stands), as JSON. ``whole``: nothing is missing, and no id is loose; of several films none that is not so
-    in the release."""
+    stands), as JSON. ``whole``: no id is loose; of several films, all is as in the release."""
     kinds = Counter(one.kind for film in films for one in film.interviews)
     numbers = (
         len(films),

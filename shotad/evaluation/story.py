@@ -2,12 +2,11 @@
 nothing, the dialogue, or the dialogue and a description (docs/story.md).
 
 Asked as in STAGE (Tian et al., 2026, Task II), with the same options in the same order under all conditions.
-An answer that cannot be read is wrong. What a description is worth is its gain over the dialogue, question by
-question, with an interval over films. Whether the questions can tell a good description from a bad one is
-tried on the human AD: it must beat itself with its lines in each other's places, and that the dialogue alone.
+What a description is worth is its gain over the dialogue, question by question, with an interval over films.
+Whether the questions can tell a good description from a bad one is tried on the human AD: it must beat itself
+with its lines in each other's places, and that the dialogue alone.
 
-A question is lost where most tries are right with the human AD (or the full script) and not with this AD. For
-each there is the moment of the film that answers it, and whether a line could have stood there.
+A question is lost where most tries are right with the human AD (or the full script) and not with this AD.
 """
 
 from __future__ import annotations
@@ -88,10 +87,8 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All answers by condition, in the order of the questions; and what `examine` found of the questions.
-
-    ``left_out`` says of conditions that were not asked why. ``identity`` is all that can change an answer.
-    """
+    """All answers by condition, in the order of the questions; what `examine` found of these; why conditions
+    were left out; and all that can change an answer."""
 
     films: tuple[StoryFilm, ...]
     answers: Mapping[str, tuple[Answered, ...]]
@@ -170,12 +167,11 @@ def evaluate_story(
     conditions: Sequence[str] = tuple(CONDITIONS),
     anyway: bool = False,
 ) -> Story:
-    """The questions asked under each condition. ``engine`` answers, ``judge`` checks open answers (default:
-    the engine too); both are named as `JudgeName` says.
+    """The questions asked under each condition, always from nothing and the dialogue. ``engine`` answers,
+    ``judge`` checks open answers (default: the engine too).
 
-    Nothing and the dialogue are always asked. Raises EvaluationError for questions of a film that is not
-    here, and for a set of questions that is of no use, unless ``anyway``; EngineError for what stops an
-    engine.
+    Raises EvaluationError for questions of a film that is not here, and for a set of questions that is of no
+    use, unless ``anyway``; EngineError for what stops an engine.
     """
     questions = matched(films, questions)
     examination = _examined(questions, None, anyway=anyway)
@@ -206,8 +202,8 @@ def _examined(questions: Sequence[StoryQuestion], blind: float | None, *, anyway
 
 
 def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> tuple[StoryQuestion, ...]:
-    """The questions, each of a film that is here. Where there is one film, questions of one other name (or
-    of none) are taken to be of it. Raises EvaluationError."""
+    """The questions, each of a film that is here. Of one film are also questions of one other name. Raises
+    EvaluationError."""
     names = {film.name for film in films}
     asked = {one.film for one in questions}
     if len(films) == 1 and len(asked) == 1:
@@ -224,8 +220,8 @@ def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> t
 def _given(
     films: Sequence[StoryFilm], questions: Sequence[StoryQuestion], wanted: Sequence[str], seed: int
 ) -> tuple[dict[str, dict[str, Elements]], dict[str, str]]:
-    """What is given of each film that is asked about, by condition and film; of conditions that cannot be
-    asked, why not. Raises EvaluationError for an unknown name."""
+    """What is given of each film that is asked about, by condition and film; why others cannot be asked.
+    Raises EvaluationError for an unknown name."""
     strange = [name for name in wanted if name not in CONDITIONS]
     if strange:
         known = f"Known: {', '.join(CONDITIONS)}."
@@ -304,7 +300,7 @@ def estimate_story(
     conditions: Sequence[str] = tuple(CONDITIONS),
 ) -> dict[str, int]:
     """What `evaluate_story` would ask if nothing were kept: ``answers`` of the engine, ``characters`` of the
-    lines sent, and ``checks`` by the judge. Asks nothing."""
+    lines sent, and ``checks`` by the judge."""
     questions = matched(films, questions)
     given, _ = _given(films, questions, conditions, seed)
     characters = 0

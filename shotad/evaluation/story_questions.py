@@ -3,7 +3,6 @@ questions from files, made by an engine, and examined before anybody is scored b
 
 A file of questions is CSV or JSON Lines. Ours has ``film``, ``id``, ``question``, ``answer``, and where they
 are known ``options`` (a list with the answer in it), ``start`` and ``end`` of the evidence, and ``reason``.
-That of STAGE (Tian et al., 2026), ``task_2_question_answering.csv``, has open questions without times.
 """
 
 from __future__ import annotations
@@ -72,11 +71,9 @@ CONDITIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class StoryFilm:
-    """A film: what is said in it, its AD under test, a human AD, and its script as one row of elements.
-
-    ``slots`` is None where it is not known where lines could stand; ``folder`` is the work folder of ``ad``,
-    None where it is a script.
-    """
+    """A film: its AD under test, what is said in it, a human AD, and its script as one row of elements.
+    ``slots`` is None where it is not known where lines could stand, ``folder`` where ``ad`` has no work
+    folder."""
 
     name: str
     ad: Elements = ()
@@ -94,10 +91,8 @@ def read_film(
     human: Path | None = None,
     script: Path | None = None,
 ) -> StoryFilm:
-    """A film from its files. ``ad`` is a film, a work folder, or a script of AD in any format.
-
-    Without ``subtitles`` the dialogue is that of the work folder, else of the script. Raises ShotadError.
-    """
+    """A film from its files. ``ad`` is a film, a work folder, or a script of AD in any format. Without
+    ``subtitles`` the dialogue is that of the work folder, else of the script. Raises ShotadError."""
     places = () if ad is None else (ad, work_folder_of(ad))
     folder = next((place for place in places if (place / TRACK).is_file()), None)
     told: Elements = ()
@@ -139,10 +134,8 @@ FILES = ("ad", "subtitles", "human", "script")
 
 
 def read_films(table: Path) -> tuple[StoryFilm, ...]:
-    """The films of a table (CSV or JSON Lines) with the columns film, ad, subtitles, human, script.
-
-    Paths count from the table's folder; a cell may be empty. Raises ShotadError.
-    """
+    """The films of a table (CSV or JSON Lines) with the columns film, ad, subtitles, human, script. Paths
+    count from the table's folder; a cell may be empty. Raises ShotadError."""
     rows = read_records(table)
     name = rows.needed(("film",), "films")
     films = []
@@ -161,11 +154,9 @@ def read_films(table: Path) -> tuple[StoryFilm, ...]:
 
 
 def given_lines(condition: str, film: StoryFilm, films: Sequence[StoryFilm], seed: int) -> Elements | None:
-    """What a reader is given of a film, in order; None where there is nothing to give.
-
-    ``other`` is the AD of the next film that has one, at its own times. ``shuffled`` is the human AD (where
-    there is none, this AD) with its lines in each other's places: the same words without their order.
-    """
+    """What a reader is given of a film, in order; None where there is nothing to give. ``other`` is the AD of
+    the next film that has one, at its own times. ``shuffled`` is the human AD (where there is none, this AD)
+    with its lines in each other's places: the same words without their order."""
     if condition in ("nothing", "dialogue"):
         return () if condition == "nothing" else film.dialogue
     if condition == "script":
@@ -196,11 +187,9 @@ _HINT = "Columns: film, id, question, answer, options, start, end."
 
 @dataclass(frozen=True, slots=True)
 class StoryQuestion:
-    """A question with its right answer; ``id`` is unique within the film.
-
-    ``options`` are in the file's order and hold the answer; empty for an open question. ``evidence`` is when
-    the film shows or says it, ``reason`` why the answer is right, ``kind`` what sort of question it is.
-    """
+    """A question with its right answer; ``id`` is unique within the film. ``options`` hold the answer; none
+    for an open question. ``evidence`` is when the film shows or says it, ``reason`` why the answer is right,
+    ``kind`` what sort of question it is."""
 
     film: str
     id: str
@@ -286,12 +275,8 @@ def make_story_questions(
     films: Sequence[StoryFilm], engine: str, context: MetricContext
 ) -> list[StoryQuestion]:
     """Questions that an engine makes of each film's human AD (where there is none, of its script): one or two
-    of each passage, with the line that has the answer.
-
-    The place of the right answer among the options is drawn by the seed. A passage of which the engine gives
-    nothing that can be read has no questions. Raises EvaluationError for a film with neither, EngineError for
-    what stops an engine.
-    """
+    of each passage, with the line that has the answer. The options' order is drawn by the seed. Raises
+    EvaluationError for a film with neither, EngineError for what stops an engine."""
     checked_prompts("questions")
     judge, seed = Judge(engine, context), context.config.seed
     found: list[StoryQuestion] = []

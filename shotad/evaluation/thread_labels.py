@@ -33,11 +33,8 @@ TOLD = 10
 
 @dataclass(frozen=True, slots=True)
 class LabelledClip:
-    """One clip and the truth about its threads.
-
-    ``name`` is that of the label file relative to the folder, with the place in the list where the file
-    holds one (``b.json[3]``); ``clip`` is the film's path as the file has it.
-    """
+    """One clip and the truth about its threads. ``name`` is that of the label file relative to the folder,
+    with the place in a list (``b.json[3]``); ``clip`` is the film's path as the file has it."""
 
     name: str
     clip: str

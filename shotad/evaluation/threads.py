@@ -1,19 +1,13 @@
 """``evaluate threads``: how well threads are found, beside the paper's figures (Shot-by-Shot, section
 5.3).
 
-A pair is two different shots of one clip, counted once. It is *together* where people put both shots
-into one cluster, and *joined* where its score is above the threshold. Precision and recall are those of
-the joined pairs themselves, as the paper words it ("predicted relationships"). Undefined figures are None,
-never 0 or 1.
+A pair of shots of one clip is *together* where people put both into one cluster, and *joined* where its score
+is above the threshold. Undefined figures are None, never 0 or 1. *Pooled* figures are over all pairs (AP,
+precision, recall) and all shots (WCP) of all clips; *means* are over the clips for which a figure is defined.
+The paper does not say which of the two it reports. A clip that failed counts as nothing found in both.
 
-*Pooled* figures are over all pairs (AP, precision, recall) and all shots (WCP) of all clips; *means* are
-over the clips for which a figure is defined. The paper does not say which of the two it reports; its text
-speaks of one set of pairs, so pooled stands first. A clip that failed counts as nothing found in both.
-
-A clip is opened once and its frames are read in one ascending pass; features are made once for a frame,
-whatever the number of set-ups. What is kept in ``threads.jsonl`` are the scores of the pairs, so that
-another threshold, or corrected clusters, cost nothing. The same scores come out of a run that was killed
-and one that was not.
+Features are made once for a frame, whatever the number of set-ups. What is kept in ``threads.jsonl`` are the
+scores of the pairs, so that another threshold, or corrected clusters, cost nothing.
 """
 
 from __future__ import annotations
@@ -70,8 +64,8 @@ TABLE = (Setup("side", "patches"), Setup("mid", "patches"), Setup("all", "patche
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClipScores:
-    """What a run found out about one clip: a score for each pair, float64 ``[n (n - 1) / 2]`` in the
-    order of `together_pairs`; or, with ``scores`` None, why it failed."""
+    """A score for each pair of one clip, float64 ``[n (n - 1) / 2]`` in the order of `together_pairs`; or,
+    with ``scores`` None, why it failed."""
 
     clip: LabelledClip
     scores: Floats | None
@@ -168,13 +162,9 @@ def share(part: int, whole: int) -> float | None:
 
 
 def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> float | None:
-    """Area under the precision-recall steps: the sum of precision x gain in recall, from the best score down.
-
-    ``scores`` is float ``[n]``, ``together`` bool ``[n]``. Equal scores are one step, so their order does
-    not matter; nothing is interpolated (the definition of scikit-learn's ``average_precision_score``).
-    ``unscored`` pairs belong together but have no score: they are never found. None where no pair belongs
-    together.
-    """
+    """Area under the precision-recall steps of ``[n]`` pairs, by the definition of scikit-learn's
+    ``average_precision_score``: equal scores are one step, nothing is interpolated. ``unscored`` pairs belong
+    together but are never found. None where no pair belongs together."""
     _, found, taken = _steps(scores, together)
     positives = int(np.count_nonzero(together)) + unscored
     if positives == 0:
@@ -183,12 +173,8 @@ def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> flo
 
 
 def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> tuple[float, float] | None:
-    """The threshold with the greatest F1 (harmonic mean of precision and recall) over these pairs, half-way
-    between two scores, of equals the top; and that F1.
-
-    It is chosen by looking at the truth, so figures at it are those of a tuned threshold. None where no
-    scored pair belongs together.
-    """
+    """The threshold with the greatest F1 over these pairs, half-way between two scores, of equals the top;
+    and that F1. None where no scored pair belongs together."""
     levels, found, taken = _steps(scores, together)
     positives = int(np.count_nonzero(together)) + unscored
     if not np.any(together):
@@ -209,11 +195,8 @@ def _steps(scores: Floats, together: Bools) -> tuple[Floats, Floats, Floats]:
 
 
 def together_pairs(clusters: Iterable[Collection[int]], shots: int) -> Bools:
-    """For each pair i < j of ``shots`` shots whether one cluster holds both: bool ``[n (n - 1) / 2]``.
-
-    Pairs run by rows, (0, 1), (0, 2), … (1, 2) …; shots in no cluster are alone. For clusters [0, 2] of
-    three shots: [False, True, False].
-    """
+    """For each pair i < j of ``shots`` shots, by rows, whether one cluster holds both: bool
+    ``[n (n - 1) / 2]``. For clusters [0, 2] of three shots: [False, True, False]."""
     label = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     found: Bools = label[i] == label[j]
@@ -231,10 +214,8 @@ def labels_of(clusters: Iterable[Collection[int]], shots: int) -> npt.NDArray[np
 
 
 def pure_shots(predicted: Sequence[int], truth: Sequence[int]) -> int:
-    """Shots that agree with most of their predicted cluster; both give a cluster's number for each shot.
-
-    For predicted 0 0 0 1 and truth 5 5 6 6 it is 2 + 1 = 3.
-    """
+    """Shots that agree with most of their predicted cluster; both give a cluster's number for each shot: for
+    predicted 0 0 0 1 and truth 5 5 6 6 it is 2 + 1 = 3."""
     shared = Counter(zip(predicted, truth, strict=True))
     best: dict[int, int] = {}
     for (cluster, _), number in shared.items():
@@ -249,13 +230,9 @@ def count_clip(
     clusters: Iterable[Collection[int]],
     shots: int,
 ) -> Counts:
-    """The counts of one clip.
-
-    ``scores`` is float ``[shots (shots - 1) / 2]`` in the order of `together_pairs`; ``threads`` are the
-    connected components that were found, ``clusters`` the true ones; single shots may be left out of both.
-    ``scores`` None: it could not be scored. Then nothing is joined and nothing is pure, so that a failure
-    never raises a figure.
-    """
+    """The counts of one clip. ``threads`` are the connected components that were found, ``clusters`` the true
+    ones; single shots may be left out of both. ``scores`` None: it could not be scored. Then nothing is
+    joined and nothing is pure, so that a failure never raises a figure."""
     truth = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
@@ -352,11 +329,8 @@ def evaluate_threads(
     maker: FeatureMaker,
     progress: Progress | None = None,
 ) -> Json:
-    """Score all clips (at least one) and write ``threads.json`` into ``folder``, which comes back; see
-    `score_clips` for what is kept.
-
-    The threshold is the one that was set for this kind of match, else that of the features.
-    """
+    """Score all clips (at least one) and write ``threads.json`` into ``folder``, which comes back. The
+    threshold is the one that was set for this kind of match, else that of the features."""
     from shotad.grammar import threads_of
 
     scores = score_clips(clips, setups, config, folder, maker, progress or NoProgress())
@@ -441,11 +415,8 @@ def score_clips(
     maker: FeatureMaker,
     progress: Progress,
 ) -> dict[Setup, list[ClipScores]]:
-    """The scores of all pairs of each clip, in order, for each set-up, kept or made.
-
-    A film that cannot be read is a failed clip, told at once and tried again by the next run; everything
-    else that goes wrong (no weights, a full disk) ends the run, whose results so far are kept.
-    """
+    """The scores of all pairs of each clip, in order, for each set-up, kept or made. A film that cannot be
+    read is a failed clip, told at once and tried again by the next run."""
     log, reader = folder.log_of_records("threads"), config.film.reader
     found: dict[Setup, list[ClipScores]] = {setup: [] for setup in setups}
     with reported(progress, "Scoring clips", len(clips), "clips") as task:

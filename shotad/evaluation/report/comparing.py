@@ -1,13 +1,10 @@
 """A report held against another, and against what people think.
 
-Is B better than A? Both on the ADs that they have in common, without each film in turn; told in the
-terminal, as text and as a page, with the lines on which they differ most.
+Is B better than A? Both on the ADs that they have in common, without each film in turn.
 
 Do the numbers of a metric rise and fall with people's (Shot-by-Shot, section 5.5)? What people think comes
-from a file, CSV or JSON Lines. A line is an AD, or one action of it. Columns: the AD's ``id`` (or
-``anno_idx``); ``action`` where an AD has several lines; and ``score``, or a column for each annotator. The
-annotators of a line are averaged, then the lines of an AD (Shot-by-Shot, appendix D). The answer is
-correlations, with intervals over films.
+from a file of which a line is an AD, or one action of it. The annotators of a line are averaged, then the
+lines of an AD (appendix D). The answer is correlations, with intervals over films.
 """
 
 from __future__ import annotations
@@ -41,12 +38,9 @@ from shotad.evaluation.running import Report, base_name
 
 
 def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Json:
-    """Two results of one metric on the ``n`` ADs that both have rows of, as in ``compare.json``. ``films`` is
-    the film of each of these ids.
-
-    ``difference`` is B's number less A's, None where one of them is not defined. ``p_two_sided``: how often
-    chance alone sets two equal systems so far apart; None where there are too few ADs or films.
-    """
+    """Two results of one metric on the ``n`` ADs that both have rows of, as in ``compare.json``; ``films`` by
+    their ids. ``difference`` is B's number less A's. ``p_two_sided``: how often chance alone sets two equal
+    systems so far apart; None where there are too few ADs or films."""
     theirs = {row.id for row in b.rows}
     common = [row.id for row in a.rows if row.id in theirs]
     a, b = only(a, common), only(b, common)
@@ -336,10 +330,8 @@ def agreement(
     report: Report, scores: HumanScores, settings: ReportSettings, *, names: Sequence[str] = ()
 ) -> Json:
     """The metrics of these names (none: all of the report) against people, AD by AD, joined by id, and each
-    annotator against the others: ``agreement.json``.
-
-    Raises EvaluationError for a metric that the report has not, and where no AD is in both.
-    """
+    annotator against the others: ``agreement.json``. Raises EvaluationError for a metric that the report has
+    not, and where no AD is in both."""
     results = _wanted(report, names)
     known = {row.id for result in report.results for row in result.rows}
     unknown = sorted(name for name in scores.scores if name not in known)
@@ -402,8 +394,8 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
 
 def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Json:
     """The correlations of ``x`` and ``y``, ``float64[n]`` each, as JSON: value and interval of each; None
-    where they are not defined, and the ``reason``. Intervals are over films (``films`` has each pair's), or
-    over the pairs of one film; they are found on Fisher's scale: they end at 1 and -1."""
+    where they are not defined, and the ``reason``. Intervals are over films (``films`` has each pair's), on
+    Fisher's scale: they end at 1 and -1."""
     n, reason = len(x), ""
     if n < _FEWEST:
         reason = f"only {n} ADs have both a score by people and one by the metric"
@@ -463,11 +455,8 @@ _HINT = "Columns: id, score; or id and one for each annotator; with action where
 
 @dataclass(frozen=True, slots=True)
 class HumanScores:
-    """Scores of ADs by id. ``by_annotator`` has each annotator's own, where there is more than one.
-
-    ``columns`` hold the scores, and were averaged. ``empty`` lines hold no score; ``ignored`` columns
-    are not of people's numbers.
-    """
+    """Scores of ADs by id, averaged over ``columns``. ``by_annotator`` has each annotator's own, where there
+    is more than one. ``empty`` lines hold no score; ``ignored`` columns are not of people's numbers."""
 
     scores: Mapping[str, float]
     by_annotator: Mapping[str, Mapping[str, float]]
