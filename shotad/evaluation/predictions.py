@@ -287,34 +287,67 @@ class _Matched:
     ``strange`` are rows that repeat quite another human AD than theirs."""
 
     by: str
-    rows: dict[str, list[PredictionRow]]
-    extra: list[PredictionRow]
+    rows: defaultdict[str, list[PredictionRow]] = field(default_factory=lambda: defaultdict(list))
+    extra: list[PredictionRow] = field(default_factory=list)
     alike: int = 0
     strange: list[tuple[Ad, PredictionRow]] = field(default_factory=list)
 
 
 def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
-    """The rows of each AD. Raises EvaluationError where the file does not say whose they are, nothing of it
-    belongs to the dataset, or most human ADs that it repeats are others."""
+    """The rows of each AD by id or, where there is none, by that of `_PLACES` by which most rows find an AD.
+
+    Raises EvaluationError where the file does not say whose they are, nothing of it belongs to the dataset,
+    or most human ADs that it repeats are others.
+    """
+    ads = {ad.id: ad for ad in dataset.ads}
+    told = [
+        _place(ad.id, ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text) for ad in dataset.ads
+    ]
+    said = [_place(row.id, row.film, row.clip, row.start, row.end, row.reference) for row in predictions.rows]
+    ways = _PLACES
     if any(row.id for row in predictions.rows):
-        rows: dict[str, list[PredictionRow]] = {ad.id: [] for ad in dataset.ads}
-        extra: list[PredictionRow] = []
-        for row in predictions.rows:
-            rows.get(row.id, extra).append(row)
-        by = f"id (column {predictions.columns.get('id', 'id')})"
-        found = _Matched(by, {name: those for name, those in rows.items() if those}, extra)
-    else:
-        found = _by_place(dataset, predictions)
-    if not found.rows and found.extra:
-        row = found.extra[0]
-        told = row.id or f"{row.film or row.clip} {row.start}–{row.end}"
+        ways = {f"id (column {predictions.columns.get('id', 'id')})": ("id",)}
+    tried: dict[str, tuple[list[PlaceKey], dict[PlaceKey, list[Ad]]]] = {}
+    for by, names in ways.items():
+        keys = [tuple(row[name] for name in names) for row in said]
+        if any(None not in key for key in keys):
+            places: dict[PlaceKey, list[Ad]] = defaultdict(list)
+            for ad, one in zip(dataset.ads, told, strict=True):
+                if None not in (key := tuple(one[name] for name in names)):
+                    places[key].append(ad)
+            tried[by] = keys, places
+    if not tried:
         raise EvaluationError(
-            f"Nothing in {predictions.name} belongs to {dataset.title}: by {found.by}, none of its "
-            f"{len(found.extra):,} rows is that of an AD (first {told} in {row.where}).",
+            f"{predictions.name} does not say which AD each of its {len(predictions.rows):,} rows is for.",
+            "Give it a column id (or anno_idx), or imdbid, start and end. Their order does not say it.",
+        )
+    by = max(tried, key=lambda name: sum(key in tried[name][1] for key in tried[name][0]))
+    keys, places = tried[by]
+    found = _Matched(by)
+    groups: dict[PlaceKey, list[PredictionRow]] = defaultdict(list)
+    for row, key in zip(predictions.rows, keys, strict=True):
+        (groups[key] if key in places else found.extra).append(row)
+    for (first, *others), those in ((places[key], groups[key]) for key in places if key in groups):
+        # Fine where their texts are one: their scores add up to the same whichever gets which prediction.
+        other = next((ad for ad in others if not same_text(ad.text, first.text)), None)
+        if other is not None:
+            raise EvaluationError(
+                f"{those[0].where} may be for AD {first.id} ({first.text!r}) or {other.id} ({other.text!r}): "
+                f"{by} are the same.",
+                "Give the file a column id.",
+            )
+        found.alike += len(others) + 1 if others else 0
+        for place, row in enumerate(those):
+            found.rows[[first, *others][min(place, len(others))].id].append(row)
+    if not found.rows:
+        row = found.extra[0]
+        what = row.id or f"{row.film or row.clip} {row.start}–{row.end}"
+        raise EvaluationError(
+            f"Nothing in {predictions.name} belongs to {dataset.title}: by {by}, none of its "
+            f"{len(found.extra):,} rows is that of an AD (first {what} in {row.where}).",
             "Is it of another dataset or edition?",
         )
     # Ids of two datasets are the same numbers; what the file repeats of its own tells them apart.
-    ads = {ad.id: ad for ad in dataset.ads}
     pairs = [(ads[name], row) for name, rows in found.rows.items() for row in rows if row.reference]
     found.strange = [(ad, row) for ad, row in pairs if not alike(ad.text, row.reference)]
     if len(found.strange) > _STRANGE * len(pairs):
@@ -331,11 +364,14 @@ def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
 PlaceKey = tuple[Hashable, ...]
 
 
-def _place(film: str, clip: str, start: float | None, end: float | None, text: str) -> dict[str, Hashable]:
+def _place(
+    name: str, film: str, clip: str, start: float | None, end: float | None, text: str
+) -> dict[str, Hashable]:
     """What may tell an AD, as it is compared; other programs leave the year out of a clip's name
     (``2014/ewEreSjPyC4``)."""
     times = {"start": start, "end": end}
     return {
+        "id": name or None,
         "film": film or None,
         "clip": clip.replace("\\", "/").rsplit("/", 1)[-1] or None,
         "text": " ".join(text.split()) or None,
@@ -349,45 +385,3 @@ _PLACES = {
     "film and the human AD's text": ("film", "text"),
 }
 """What may tell an AD where there is no id, best first."""
-
-
-def _by_place(dataset: Dataset, predictions: Predictions) -> _Matched:
-    """By that of `_PLACES` by which most rows find an AD."""
-    told = [_place(ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text) for ad in dataset.ads]
-    said = [_place(row.film, row.clip, row.start, row.end, row.reference) for row in predictions.rows]
-    tried: dict[str, tuple[list[PlaceKey], dict[PlaceKey, list[Ad]]]] = {}
-    for by, names in _PLACES.items():
-        keys = [tuple(row[name] for name in names) for row in said]
-        if any(None not in key for key in keys):
-            places: dict[PlaceKey, list[Ad]] = defaultdict(list)
-            for ad, one in zip(dataset.ads, told, strict=True):
-                if None not in (key := tuple(one[name] for name in names)):
-                    places[key].append(ad)
-            tried[by] = keys, places
-    if not tried:
-        raise EvaluationError(
-            f"{predictions.name} does not say which AD each of its {len(predictions.rows):,} rows is for.",
-            "Give it a column id (or anno_idx), or imdbid, start and end. Their order does not say it.",
-        )
-    by = max(tried, key=lambda name: sum(key in tried[name][1] for key in tried[name][0]))
-    keys, places = tried[by]
-    rows: dict[str, list[PredictionRow]] = defaultdict(list)
-    groups: dict[PlaceKey, list[PredictionRow]] = defaultdict(list)
-    extra: list[PredictionRow] = []
-    for row, key in zip(predictions.rows, keys, strict=True):
-        (groups[key] if key in places else extra).append(row)
-    same = 0
-    for key, those in groups.items():
-        # Fine where their texts are one: their scores add up to the same whichever gets which prediction.
-        first, *others = places[key]
-        other = next((ad for ad in others if not same_text(ad.text, first.text)), None)
-        if other is not None:
-            raise EvaluationError(
-                f"{those[0].where} may be for AD {first.id} ({first.text!r}) or {other.id} ({other.text!r}): "
-                f"{by} are the same.",
-                "Give the file a column id.",
-            )
-        same += len(places[key]) if others else 0
-        for place, row in enumerate(those):
-            rows[places[key][min(place, len(others))].id].append(row)
-    return _Matched(by, dict(rows), extra, same)
