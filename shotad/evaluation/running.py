@@ -37,26 +37,6 @@ AND = " + "
 """Between the names of several files, and between their hashes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """The file of predictions: its name without a folder, its hash, and what its maker is called."""
-
-    name: str
-    sha256: str = ""
-    system: str = ""
-
-    @classmethod
-    def of(cls, *paths: Path, system: str = "") -> Predictions:
-        """Those of a file, or of several, joined by plus signs. Raises EvaluationError."""
-        names, hashes = [path.name for path in paths], [file_hash(path) for path in paths]
-        return cls(AND.join(names), AND.join(hashes), system)
-
-    @property
-    def called(self) -> str:
-        """The system's name, or the file's."""
-        return self.system or self.name
-
-
 LeftOut = tuple[str, str]
 """A metric that was asked for and could not be counted, and why."""
 
@@ -66,15 +46,16 @@ class Report:
     """All that a report speaks of.
 
     ``corpus`` is the whole dataset with its predictions; the results' rows may be those of a shard of it.
-    Of the predictions ``extra`` are of no AD, ``doubled`` ids came more than once.
-    ``configs`` and ``assignments`` are what the user named by ``--config`` and ``--set``. ``title`` is the
-    dataset's, ``titles`` are those of films by `Item.film`, where they are known. A report that was read has
-    a ``name``, its folder's, and a ``head``, its ``report.json``.
+    ``predictions`` has the file's ``name``, its ``sha256``, and the ``system`` that made it. ``extra`` are of
+    no AD, ``doubled`` ids came more than once. ``configs`` and ``assignments`` are what the user named by
+    ``--config`` and ``--set``. ``title`` is the dataset's, ``titles`` are those of films by `Item.film`,
+    where they are known. A report that was read has a ``name``, its folder's, and a ``head``, its
+    ``report.json``.
     """
 
     corpus: Corpus
     config: Config
-    predictions: Predictions
+    predictions: Mapping[str, str]
     results: tuple[Result, ...] = ()
     extra: int = 0
     doubled: int = 0
@@ -108,7 +89,7 @@ class Report:
     @property
     def system(self) -> str:
         """What the system is called whose predictions these are."""
-        return self.predictions.called or self.name
+        return self.predictions["system"] or self.predictions["name"] or self.name
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -202,7 +183,11 @@ def read_inputs(
     return Report(
         corpus=joined.corpus,
         config=config,
-        predictions=Predictions.of(*predictions, system=system),
+        predictions={
+            "name": AND.join(path.name for path in predictions),
+            "sha256": AND.join(map(file_hash, predictions)),
+            "system": system,
+        },
         extra=len(joined.extra),
         doubled=len(joined.doubled),
         configs=tuple(one for one in configs if isinstance(one, str)),

@@ -32,7 +32,7 @@ from shotad.core import Config, EvaluationError, Interval, MeasureSettings, with
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
-from shotad.evaluation.running import AND, Predictions, Report, base_name
+from shotad.evaluation.running import AND, Report, base_name
 from shotad.script import guarded
 
 LIBRARIES = (
@@ -118,7 +118,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
             "ads": len(corpus.items),
             "films": len({item.film for item in corpus.items}),
         },
-        "predictions": asdict(run.predictions),
+        "predictions": dict(run.predictions),
         "protocol": run.protocol,
         "n": {
             "ads": len(corpus.items),
@@ -275,7 +275,7 @@ def read_report(path: Path) -> Report:
         report = Report(
             corpus=Corpus(items, casts, head["dataset"]["name"]),
             config=Config(),
-            predictions=Predictions(**head["predictions"]),
+            predictions=head["predictions"],
             results=tuple(_result(one, lines, speeds.get(one["name"], {})) for one in head["metrics"]),
             extra=head["n"]["extra"],
             doubled=head["n"]["doubled"],
@@ -373,7 +373,7 @@ def merge(reports: Sequence[Report]) -> Report:
         # In the dataset's order, however the shards came: sums are then the same to the last bit.
         results.append(only(whole, sorted((row.id for row in whole.rows), key=place.__getitem__)))
     # Counts of a file that all shards have read stand once; those of several files add up.
-    joined = {(run.predictions.name, run.predictions.sha256): run for run in inputs}.values()
+    joined = {(run.predictions["name"], run.predictions["sha256"]): run for run in inputs}.values()
     return replace(
         inputs[0],
         name="",
@@ -408,12 +408,12 @@ def _check_same_run(one: Report, other: Report) -> None:
         )
 
 
-def _predictions(reports: Sequence[Report]) -> Predictions:
+def _predictions(reports: Sequence[Report]) -> dict[str, str]:
     """The file of all shards, or their names one after the other."""
-    found = tuple(dict.fromkeys(run.predictions for run in reports))
+    found = [dict(one) for one in dict.fromkeys(tuple(run.predictions.items()) for run in reports)]
     if len(found) == 1:
         return found[0]
-    systems = dict.fromkeys(one.system for one in found if one.system)
-    names, hashes = [one.name for one in found], [one.sha256 for one in found]
+    systems = dict.fromkeys(one["system"] for one in found if one["system"])
+    names, hashes = [one["name"] for one in found], [one["sha256"] for one in found]
     digest = AND.join(hashes) if all(hashes) else ""
-    return Predictions(AND.join(names), digest, AND.join(systems))
+    return {"name": AND.join(names), "sha256": digest, "system": AND.join(systems)}

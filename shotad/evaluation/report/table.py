@@ -155,7 +155,7 @@ def beside_paper(
     for r in columns:
         span = intervals.get(r.name)
         own.append(number(r.name, r.value) + (f" ({span_words(r.name, span)})" if span else ""))
-    lines = [("own", run.predictions.called, "", "measured here", *own)]
+    lines = [("own", run.system, "", "measured here", *own)]
     for row in (row for row in rows if any(paper_values(row, result) for result in columns)):
         extra = ["trained on human AD"] if row["trained_on_ad"] else []
         extra += [row["note"]] if row["note"] and not _is_ceiling(row) else []

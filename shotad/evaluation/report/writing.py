@@ -56,7 +56,7 @@ def content_of(run: Report, intervals: Mapping[str, Span | None]) -> Content:
     heads, lines = beside_paper(run, intervals, notes)
     level = percent(LEVEL)
     return {
-        "title": f"{run.predictions.called} on {run.dataset}",
+        "title": f"{run.system} on {run.dataset}",
         "lead": basis_words(intervals.values(), run.config.measures.report.unit),
         "counts": (*counts_words(run), *run.notes),
         "heads": ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better"),

@@ -9,9 +9,13 @@ from typing import Any
 
 from shotad.core import Config, Interval
 from shotad.evaluation import Corpus, Figure, Item, Report, Result, Row
-from shotad.evaluation.running import Predictions
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
+
+
+def made_file(name: str, sha256: str, system: str = "Test system") -> dict[str, str]:
+    """A file of predictions."""
+    return {"name": name, "sha256": sha256, "system": system}
 
 
 def made_item(number: int, film: str, seed: int = 0, **more: Any) -> Item:
@@ -57,7 +61,7 @@ def made_result(
 def made_run(corpus: Corpus | None = None, results: Sequence[Result] | None = None, **more: Any) -> Report:
     corpus = corpus or made_corpus()
     config = Config()
-    told = {"config": config, "predictions": Predictions("preds.jsonl", "0" * 64, "Test system"), **more}
+    told = {"config": config, "predictions": made_file("preds.jsonl", "0" * 64), **more}
     if results is None:
         results = (
             made_result(corpus),

@@ -26,11 +26,10 @@ from shotad.evaluation import (
 )
 from shotad.evaluation.report.comparing import Comparison, paired
 from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans
-from shotad.evaluation.running import Predictions
-from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
+from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
-B = Predictions("b.jsonl", "1" * 64, "System B")
+B = made_file("b.jsonl", "1" * 64, "System B")
 
 
 def kept(place: Path, run: Report) -> Report:
@@ -111,12 +110,12 @@ def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
         part = shard(whole, *ends)
         scored = {item.id for item in part.scored}
         items = tuple(i if i.id in scored else replace(i, prediction=None) for i in whole.corpus.items)
-        file = Predictions(f"p{k}.jsonl", str(k) * 64, "Test system")
-        part = replace(part, corpus=Corpus(items, dataset="cmd-ad"), predictions=file)
+        own = made_file(f"p{k}.jsonl", str(k) * 64)
+        part = replace(part, corpus=Corpus(items, dataset="cmd-ad"), predictions=own)
         parts.append(kept(tmp_path / f"{k}", part))
     merged = merge(parts)
     assert merged.corpus.items == whole.corpus.items
-    assert merged.predictions == Predictions("p0.jsonl + p1.jsonl", f"{'0' * 64} + {'1' * 64}", "Test system")
+    assert merged.predictions == made_file("p0.jsonl + p1.jsonl", f"{'0' * 64} + {'1' * 64}")
     assert (merged.extra, merged.doubled) == (2, 0)
     assert not merged.missing
 
