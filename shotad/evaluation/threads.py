@@ -13,18 +13,20 @@ scores of the pairs, so that another threshold, or corrected clusters, cost noth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from array_api_compat import array_namespace
 
 from shotad import __version__
 from shotad.core import (
     Config,
     FilmError,
+    Image,
     NoProgress,
     Progress,
     Seconds,
@@ -35,10 +37,24 @@ from shotad.core import (
     reported,
 )
 from shotad.evaluation.thread_labels import LabelledClip
-from shotad.film import moments_of
-from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
+from shotad.film import Film, moments_of, open_film
+from shotad.grammar import (
+    RADIUS,
+    TEMPERATURE,
+    FeatureMaker,
+    Features,
+    Place,
+    make_feature_maker,
+    matching_of,
+    places,
+    shot_scores,
+    threads_of,
+    whole_scores,
+)
 
 Json = dict[str, Any]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Frames = Literal["side", "mid", "all"]
 Match = Literal["patches", "whole"]
 
@@ -50,10 +66,6 @@ class Setup:
     frames: Frames
     match: Match
 
-    def __post_init__(self) -> None:
-        if self.frames not in get_args(Frames) or self.match not in get_args(Match):
-            raise ValueError(f"frames must be side, mid or all and match patches or whole, got {self}")
-
     def __str__(self) -> str:
         return f"{self.frames} {self.match}"
 
@@ -62,65 +74,49 @@ TABLE = (Setup("side", "patches"), Setup("mid", "patches"), Setup("all", "patche
 """What Table 1 of the paper compares, for one kind of features."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClipScores:
-    """A score for each pair of one clip, float64 ``[n (n - 1) / 2]`` in the order of `together_pairs`; or,
-    with ``scores`` None, why it failed."""
-
-    clip: LabelledClip
-    scores: Floats | None
-    failure: str = ""
-
-
+Scores = Floats | str
+"""A score for each pair of one clip, float64 ``[n (n - 1) / 2]`` in the order of `together_pairs`; or why it
+failed."""
 FIGURES = ("ap", "precision", "recall", "wcp")
 """Of a clip or of many; each is None where it is not defined."""
-Threads = Callable[[Any, float], Iterable[Sequence[int]]]
-"""Connected components of a float ``[n, n]`` matrix of scores above a threshold."""
 
 
 def setup_record(
-    setup: Setup, clips: Sequence[ClipScores], threshold: float | None, threads: Threads
+    setup: Setup, clips: Sequence[LabelledClip], found: Sequence[Scores], threshold: float | None
 ) -> tuple[Json, list[Json]]:
-    """Counts and figures of one set-up over all ``clips`` at ``threshold``, and those of each clip, as in
-    ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by looking at the labels.
-    """
-    truths = [together_pairs(clip.clip.clusters, len(clip.clip.shots)) for clip in clips]
-    scored = [
-        (clip.scores, pairs) for clip, pairs in zip(clips, truths, strict=True) if clip.scores is not None
-    ]
+    """Counts and figures of one set-up over all ``clips``, of which this was ``found``, at ``threshold``, and
+    those of each clip, as in ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by
+    looking at the labels."""
+    truths = [together_pairs(clip.clusters, len(clip.shots)) for clip in clips]
+    told = zip(found, truths, strict=True)
+    scored = [(scores, pairs) for scores, pairs in told if not isinstance(scores, str)]
     scores = np.concatenate([np.zeros(0), *(values for values, _ in scored)])
     together = np.concatenate([np.zeros(0, bool), *(pairs for _, pairs in scored)])
     missed = sum(int(np.count_nonzero(pairs)) for pairs in truths) - int(np.count_nonzero(together))
     best = best_threshold(scores, together, missed)
     chosen = threshold if threshold is not None else best[0] if best else float("inf")
     rows, every = list[Json](), list[Counts]()
-    for found, pairs in zip(clips, truths, strict=True):
-        shots, values = len(found.clip.shots), found.scores
-        components: Iterable[Sequence[int]] = ()
-        if values is not None:
-            matrix = np.eye(shots)
-            i, j = np.triu_indices(shots, 1)
-            matrix[i, j] = matrix[j, i] = values
-            components = threads(matrix, chosen)
-        counts = count_clip(values, chosen, components, found.clip.clusters, shots)
-        ap = 0.0 if counts["together"] else None
-        if values is not None:
+    for clip, values, pairs in zip(clips, found, truths, strict=True):
+        of = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
+        if isinstance(values, str):
+            of["failed"], counts = values, count_clip(None, chosen, clip.clusters, len(clip.shots))
+            ap = 0.0 if counts["together"] else None
+        else:
+            counts = count_clip(values, chosen, clip.clusters, len(clip.shots))
             ap = average_precision(values, pairs)
-        of = {"labels": found.clip.name, "clip": found.clip.clip, **asdict(setup)}
-        of |= {"failed": found.failure} if found.failure else {}
         rows.append({**of, **figures_of(ap, counts), **counts})
         every.append(counts)
     total = {name: sum(counts[name] for counts in every) for name in every[0]}
     # The mean of each figure over the clips that have it, and over how many that is.
-    told = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
+    known = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
     overall = {
         **asdict(setup),
         "threshold": chosen if np.isfinite(chosen) else None,
         "tuned": threshold is None,
         "best": {"threshold": best[0], "f1": best[1]} if best else None,
         "pooled": figures_of(average_precision(scores, together, missed), total),
-        "mean": {name: sum(values) / len(values) if values else None for name, values in told.items()},
-        "mean_over": {name: len(values) for name, values in told.items()},
+        "mean": {name: sum(values) / len(values) if values else None for name, values in known.items()},
+        "mean_over": {name: len(values) for name, values in known.items()},
         "counts": total,
     }
     return overall, rows
@@ -141,10 +137,6 @@ def figures_of(ap: float | None, counts: Counts) -> Json:
         "recall": share(right, right + counts["missed"]),
         "wcp": share(counts["pure"], counts["shots"]),
     }
-
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 Counts = dict[str, int]
@@ -226,20 +218,20 @@ def pure_shots(predicted: Sequence[int], truth: Sequence[int]) -> int:
 def count_clip(
     scores: Floats | None,
     threshold: float,
-    threads: Iterable[Collection[int]],
     clusters: Iterable[Collection[int]],
     shots: int,
 ) -> Counts:
-    """The counts of one clip. ``threads`` are the connected components that were found, ``clusters`` the true
-    ones; single shots may be left out of both. ``scores`` None: it could not be scored. Then nothing is
-    joined and nothing is pure, so that a failure never raises a figure."""
+    """The counts of one clip. ``scores`` None: it could not be scored. Then nothing is joined and nothing is
+    pure, so that a failure never raises a figure."""
     truth = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
     count = int(np.count_nonzero(together))
     right = wrong = pure = found = 0
     if scores is not None:
-        predicted, joined = labels_of(threads, shots), scores > threshold
+        matrix = np.eye(shots)
+        matrix[i, j] = matrix[j, i] = scores
+        predicted, joined = labels_of(threads_of(matrix, threshold), shots), scores > threshold
         right = int(np.count_nonzero(joined & together))
         wrong = int(np.count_nonzero(joined)) - right
         pure, found = pure_shots(predicted.tolist(), truth.tolist()), len(np.unique(predicted))
@@ -255,11 +247,6 @@ def count_clip(
         "true_clusters": len(np.unique(truth)),
     }
 
-
-if TYPE_CHECKING:
-    from shotad.core import Image
-    from shotad.film import Film
-    from shotad.grammar import Place
 
 SCHEMA = 1
 """Version of ``threads.json``."""
@@ -331,8 +318,6 @@ def evaluate_threads(
 ) -> Json:
     """Score all clips (at least one) and write ``threads.json`` into ``folder``, which comes back. The
     threshold is the one that was set for this kind of match, else that of the features."""
-    from shotad.grammar import threads_of
-
     scores = score_clips(clips, setups, config, folder, maker, progress or NoProgress())
     found = []
     for setup in setups:
@@ -340,7 +325,7 @@ def evaluate_threads(
         threshold = maker.threshold if setup.match == "patches" else None
         if setup.match == config.threads.match and config.threads.threshold is not None:
             threshold = config.threads.threshold
-        found.append(setup_record(setup, scores[setup], threshold, threads_of))
+        found.append(setup_record(setup, clips, scores[setup], threshold))
     record = threads_record(found, maker.identity, config)
     folder.write_json("threads.json", record)
     return record
@@ -348,8 +333,6 @@ def evaluate_threads(
 
 def feature_maker(config: Config, progress: Progress) -> FeatureMaker:
     """The maker that the settings ask for. Raises UsageError where they ask for no features."""
-    from shotad.grammar import make_feature_maker
-
     maker = make_feature_maker(config.threads, config.compute, progress)
     if maker is None:
         raise UsageError("threads.features = none makes no threads.", "Name features, such as grid.")
@@ -414,11 +397,11 @@ def score_clips(
     folder: WorkFolder,
     maker: FeatureMaker,
     progress: Progress,
-) -> dict[Setup, list[ClipScores]]:
+) -> dict[Setup, list[Scores]]:
     """The scores of all pairs of each clip, in order, for each set-up, kept or made. A film that cannot be
     read is a failed clip, told at once and tried again by the next run."""
     log, reader = folder.log_of_records("threads"), config.film.reader
-    found: dict[Setup, list[ClipScores]] = {setup: [] for setup in setups}
+    found: dict[Setup, list[Scores]] = {setup: [] for setup in setups}
     with reported(progress, "Scoring clips", len(clips), "clips") as task:
         for clip in clips:
             shots = [[shot.start, shot.end] for shot in clip.shots]
@@ -437,7 +420,7 @@ def score_clips(
             except FilmError as error:
                 progress.note(f"{clip.name}: {error}")
                 for setup in setups:
-                    found[setup].append(ClipScores(clip, None, str(error)))
+                    found[setup].append(str(error))
             else:
                 for setup, scores in made.items():
                     if not np.isfinite(scores).all():
@@ -445,16 +428,13 @@ def score_clips(
                     place = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
                     log.add(keys[setup], {**place, "scores": [round(float(s), DECIMALS) for s in scores]})
                 for setup in setups:
-                    values = np.asarray(log.record(keys[setup])["scores"], np.float64)
-                    found[setup].append(ClipScores(clip, values))
+                    found[setup].append(np.asarray(log.record(keys[setup])["scores"], np.float64))
             task.advance()
     return found
 
 
 def _opened(clip: LabelledClip, reader: str) -> Film:
     """The film of a clip. Raises FilmError for what is not there or cannot be read."""
-    from shotad.film import open_film
-
     if not clip.path.exists():
         what = f"The film {clip.clip} of {clip.name} is not there: {clip.path}."
         raise FilmError(what, 'Correct "clip": it is relative to the label file.')
@@ -471,8 +451,6 @@ def _made(
     clip: LabelledClip, setups: Sequence[Setup], film: Film, maker: FeatureMaker, config: Config
 ) -> dict[Setup, Floats]:
     """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up."""
-    from shotad.grammar import matching_of, places, shot_scores, whole_scores
-
     n = len(clip.shots)
     if n < 2:
         return {setup: np.zeros(0) for setup in setups}
@@ -508,8 +486,6 @@ def _features(
 ) -> dict[Place, Features]:
     """Features of the frames of each place, made ``size`` at a time; a frame that several moments mean is
     made into features once. Raises FilmError where a shot has no picture of its own."""
-    from array_api_compat import array_namespace
-
     step = float(1 / (film.info.frame_rate or USUAL_RATE))
     # For each moment its shot's number, and the second at or after which its frame must begin.
     begins = {
