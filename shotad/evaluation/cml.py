@@ -30,11 +30,9 @@ from shotad.description import render
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
-    STRING,
     YES_OR_NO,
     Judge,
     Pair,
-    Part,
     Question,
     Steps,
     failed,
@@ -42,7 +40,7 @@ from shotad.evaluation.metrics.judge import (
     numbered,
     question,
     quoted,
-    sentence,
+    text_part,
     word,
     worked,
 )
@@ -193,7 +191,7 @@ def analysis_question(kind: str, features: Sequence[str], character: str = "") -
     texts = {"feature": numbered(features) if kind == "voice" else quoted(features[0])}
     if kind == "voice":
         texts["character"] = quoted(character)
-    parts = {"analysis": Part('"<two sentences>"', STRING, sentence)}
+    parts = {"analysis": text_part('"<two sentences>"')}
     return question("cml/system", f"cml/{kind}-analysis", texts, parts, tokens=4 * _TOKENS)
 
 

@@ -220,6 +220,7 @@ class Metric:
 
     def __init__(self, name: str, context: MetricContext) -> None:
         self.name = name
+        self._context = context
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -31,13 +31,11 @@ from shotad.description import render
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
-    STRING,
     YES_OR_NO,
-    Part,
     Question,
     question,
     quoted,
-    sentence,
+    text_part,
 )
 from shotad.evaluation.report.intervals import Span, span_of
 from shotad.evaluation.screenplay_files import first_fault
@@ -395,7 +393,7 @@ def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
     return replace(asked, sampling=SAMPLING, tokens=tokens, draw=draw)
 
 
-ANSWER = {"answer": Part("<your answer, in quotes>", STRING, sentence)}
+ANSWER = {"answer": text_part("<your answer, in quotes>")}
 """An answer of the engine that is scored, in a sentence or a few."""
 
 

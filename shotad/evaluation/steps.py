@@ -27,7 +27,6 @@ from shotad.description import render
 from shotad.evaluation.datasets.tables import TableRow, counted, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
-    STRING,
     STRINGS,
     YES_OR_NO,
     Answer,
@@ -43,7 +42,7 @@ from shotad.evaluation.metrics.judge import (
     numbered,
     question,
     quoted,
-    sentence,
+    text_part,
     worked,
 )
 from shotad.evaluation.metrics.judged import STORY_LINES, says_something
@@ -309,8 +308,7 @@ def agent_question(
         "steps": numbered(script.steps),
         "questions": "\n".join(f"- {render(f'steps/ask-{key}')}" for key in asked),
     }
-    reason = Part('"<one or two sentences>"', STRING, sentence)
-    parts = {"reason": reason, **dict.fromkeys(asked, YES_OR_NO)}
+    parts = {"reason": text_part('"<one or two sentences>"'), **dict.fromkeys(asked, YES_OR_NO)}
     return question(f"steps/{agent}-system", "steps/judge", texts, parts, read)
 
 

@@ -40,10 +40,6 @@ class CaptionMetric(Metric):
 
     columns: tuple[str, ...] = ("score", "items")
 
-    def __init__(self, name: str, context: MetricContext) -> None:
-        super().__init__(name, context)
-        self._store = context.store
-
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         items = [corpus.items[place] for place in places]
         return [{"prediction": item.prediction, "references": list(item.references)} for item in items]
@@ -52,7 +48,7 @@ class CaptionMetric(Metric):
         """Those of the COCO chain (`shotad.evaluation.metrics.ptb`) of each text, in order."""
         wanted = list(texts)
         keys = {text: key_of(text) for text in dict.fromkeys(wanted)}
-        lines = self._store.filled(
+        lines = self._context.store.filled(
             f"tokens/{VERSION}", keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
         )
         found = {text: tuple(line.decode().split(" ")) if line else () for text, line in lines.items()}

@@ -90,7 +90,6 @@ class Critic(Metric):
     def __init__(self, name: str, context: MetricContext) -> None:
         """No model is loaded. Raises EvaluationError for a resolver that cannot run here."""
         super().__init__(name, context)
-        self._context = context
         self._rules = context.settings.critic.rules
         self._resolver = make_resolver(context.settings.critic.resolver, context)
         self._missing: tuple[int, int] = (0, 0)

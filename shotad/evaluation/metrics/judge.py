@@ -424,7 +424,14 @@ class Part:
 
 STRING = {"type": "string"}
 STRINGS = {"type": "array", "items": STRING}
-SENTENCE = Part('"<one sentence>"', STRING, sentence)
+
+
+def text_part(form: str) -> Part:
+    """A text that says something, on one line."""
+    return Part(form, STRING, sentence)
+
+
+SENTENCE = text_part('"<one sentence>"')
 
 
 def word(meanings: Mapping[str, Any], form: str) -> Part:
