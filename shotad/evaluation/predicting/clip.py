@@ -22,6 +22,7 @@ from shotad.core import (
     Interval,
     Progress,
     Stage,
+    Usage,
     WorkFolder,
     data_root,
     description_of,
@@ -60,17 +61,19 @@ ClipAds = tuple[Ad, ...]
 class PredictedLine:
     """What was predicted for the AD ``id``.
 
-    ``interval`` is its slot, in seconds of the video. ``text`` None: it failed, ``failure`` says why, and
-    ``again`` whether another run may do better; a system that chose to say nothing has the empty text.
-    ``status`` and ``reason`` are the cue's; ``words`` is how many it was allowed. ``scale``, ``threaded``,
-    ``description``: the effective scale, whether Stage I was told of a thread, and what it said. ``terms``
-    and ``key`` are hashes: of what is the same for all lines of a run, and of all that changes this one.
+    ``start`` and ``end`` are its slot, in seconds of the video. ``text`` None: it failed, ``failure`` says
+    why, and ``again`` whether another run may do better; a system that chose to say nothing has the empty
+    text. ``status`` and ``reason`` are the cue's; ``words`` is how many it was allowed. ``scale``,
+    ``threaded``, ``description``: the effective scale, whether Stage I was told of a thread, and what it
+    said. ``terms`` and ``key`` are hashes: of what is the same for all lines of a run, and of all that
+    changes this one.
     """
 
     id: str
     film: str
     clip: str
-    interval: Interval
+    start: float
+    end: float
     text: str | None
     failure: str = ""
     status: str
@@ -92,13 +95,7 @@ class PredictedLine:
 
     def to_json(self) -> dict[str, Any]:
         """The line's fields as JSON, in their order; without its key."""
-        told: dict[str, Any] = {}
-        for name in _FIELDS:
-            if name == "interval":
-                told |= {"start": seconds(self.interval.start), "end": seconds(self.interval.end)}
-            else:
-                told[name] = getattr(self, name)
-        return {**told, "candidates": list(self.candidates)}
+        return {name: getattr(self, name) for name in _FIELDS} | {"candidates": list(self.candidates)}
 
 
 _FIELDS = tuple(one.name for one in fields(PredictedLine) if one.name != "key")
@@ -107,9 +104,8 @@ _FIELDS = tuple(one.name for one in fields(PredictedLine) if one.name != "key")
 def line_of(record: Any) -> PredictedLine | None:
     """The line that `PredictedLine.to_json` wrote, with its key; None for what is none."""
     try:
-        interval = Interval(float(record["start"]), float(record["end"]))
-        told = {name: record[name] for name in (*_FIELDS, "key") if name != "interval"}
-        return PredictedLine(**{**told, "candidates": tuple(record["candidates"])}, interval=interval)
+        told = {name: record[name] for name in (*_FIELDS, "key")}
+        return PredictedLine(**{**told, "candidates": tuple(told["candidates"])})
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -198,12 +194,8 @@ class Predicted:
     def add(self, spent: Used | None) -> None:
         """Count what a clip took."""
         for stage, more in spent.stages.items() if spent is not None else ():
-            old = self.stages.get(stage)
-            if old is None:
-                self.stages[stage] = more
-            else:
-                both = StageUsed(old.terms, old.calls + more.calls, old.tokens + more.tokens)
-                self.stages[stage] = both
+            old = self.stages.get(stage, StageUsed(more.terms, 0, Usage()))
+            self.stages[stage] = StageUsed(old.terms, old.calls + more.calls, old.tokens + more.tokens)
 
     def failures(self) -> list[tuple[str, str, int]]:
         """Clip, reason and number of the failed lines, in the dataset's order."""
@@ -392,7 +384,8 @@ class ClipRequest:
             id=ad.id,
             film=ad.film,
             clip=ad.clip,
-            interval=ad.slot,
+            start=seconds(ad.slot.start),
+            end=seconds(ad.slot.end),
             text=text,
             status=status,
             terms=self.terms,
