@@ -1,9 +1,8 @@
 """How well a second human AD of the same film scores as a prediction of the first: a ceiling for systems.
 
-Lines of the two are paired by overlap in time. tIoU is the time that both lines share over the time that
-either takes (AutoAD-III; Shot-by-Shot, table A5). Of all pairs with at least the wanted tIoU, those are
-taken that share the most in total, each line at most once. Above 0.5 there is no choice, as long as the
-lines of each version do not overlap among themselves.
+Lines of the two are paired by tIoU, the time that both share over the time that either takes (AutoAD-III;
+Shot-by-Shot, table A5). Of all pairs with at least the wanted tIoU, those are taken that share the most in
+total, each line at most once.
 """
 
 from __future__ import annotations
@@ -80,9 +79,9 @@ def inter_rater(
     """``inter-rater.json``: the lines paired at each threshold, and each version scored against the other by
     the metrics of these names (none: all that two texts are enough for).
 
-    The other lines of the reference stay in the corpus: they are neighbours for recall, and words are counted
-    over all of them. Raises EvaluationError for a threshold that is none, and where no line is paired; for a
-    metric that was named and cannot run.
+    The other lines of the reference stay in the corpus, as neighbours for recall and for counts of words.
+    Raises EvaluationError for a threshold that is none, where no line is paired, and for a metric that was
+    named and cannot run.
     """
     wrong = next((t for t in thresholds if not 0 < t <= 1), None)
     if wrong is not None or not thresholds:

@@ -1,10 +1,9 @@
 """``evaluate actions``: texts in, a file of actions in the published format out, and who made them.
 
-An engine makes them in two steps, or rules on a dependency parse do: first people become pronouns, then the
-text is taken apart into actions. The two steps and what they keep are those of Shot-by-Shot (appendix B);
-words and examples are our own, in ``prompts/actions``. An answer must be made of the text's own words:
-models hand examples back, and tell how they went about it. 34 of the 7,314 ADs of CMD-AD with published
-actions would be refused, most of them such.
+First people become pronouns, then the text is taken apart into actions, as in Shot-by-Shot (appendix B); the
+words are our own, in ``prompts/actions``. An answer must be made of the text's own words: models hand
+examples back, and tell how they went about it. 34 of the 7,314 ADs of CMD-AD with published actions would be
+refused, most of them such.
 """
 
 from __future__ import annotations
@@ -215,10 +214,9 @@ TEXT = ("text_gt", "text", "sentence")
 
 
 def ads_of(source: str, root: Path | None = None, annotation: Path | None = None) -> tuple[AdText, ...]:
-    """The ADs of a dataset (``cmd-ad``, or a file that describes one) below ``root``, or of a plain file.
-
-    A plain CSV or JSONL file has a column ``text`` (or ``text_gt``) and ``id`` (or ``anno_idx``); where there
-    is no id, it is the row's number from 0, as in the published files. Raises DatasetError.
+    """The ADs of a dataset (``cmd-ad``, or a file that describes one) below ``root``, or of a plain CSV or
+    JSONL file; where that has no id, it is the row's number from 0, as in the published files. Raises
+    DatasetError.
     """
     path = Path(source)
     if not path.is_file() or path.suffix.lower() in (".yaml", ".yml"):

@@ -6,10 +6,9 @@ One JSON file for each clip, anywhere below a folder, or files that hold a list 
      "shots": [[0.0, 2.4], [2.4, 5.28], [5.28, 7.0], [7.0, 9.9]],
      "clusters": [[0, 2], [1, 3]]}
 
-``clip`` is the film's path relative to the JSON file; ``shots`` are half-open seconds from the film's
-start, in order; ``clusters`` are groups of shot numbers, counted from 0, that share a camera set-up; a shot
-in no cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips that are numbered pictures. Other
-keys are left alone. ``tools/thread_safe.py`` writes this layout.
+``clip`` is the film's path relative to the JSON file; ``clusters`` are groups of shot numbers, counted from
+0, that share a camera set-up; a shot in no cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips
+that are numbered pictures. Other keys are left alone. ``tools/thread_safe.py`` writes this layout.
 """
 
 from __future__ import annotations
@@ -51,8 +50,7 @@ def read_thread_labels(
     labels, without ``clip`` and without ``clusters``. Nothing below ``outside``, in work folders or hidden
     folders is read. With ``films``, clips are relative to that folder, not to the label file.
 
-    Raises DatasetError that names file, value and remedy: for all mistakes that are found, since nobody
-    wants to learn of them one by one.
+    Raises DatasetError that names file, value and remedy, for all mistakes that are found.
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder with the labels of threads.")

@@ -2,8 +2,7 @@
 Reports are read back from their folders, so that comparing and merging need no scoring.
 
 They hold no clock times and no folders of the machine, so that equal runs write equal bytes; how long the
-metrics took stands in ``speed.json``. They say with what a report was made: versions of programs and
-libraries, and the state of the checkout.
+metrics took stands in ``speed.json``.
 """
 
 from __future__ import annotations
@@ -149,7 +148,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
 
 def hashes_of(corpus: Corpus) -> dict[str, str]:
     """SHA-256, in hex, of all ids and human ADs, of their actions, and of the characters' names of their
-    films; of the last two empty where none are known. The order of the items does not matter."""
+    films; of the last two empty where none are known."""
     films = {item.film for item in corpus.items}
     texts = sorted(json.dumps([item.id, item.film, list(item.references)]) for item in corpus.items)
     actions = sorted((item.id, *item.actions) for item in corpus.items if item.actions)
@@ -196,8 +195,7 @@ def speed_record(run: Report) -> Json:
 
 
 def item_lines(run: Report) -> Iterator[str]:
-    """``items.jsonl``: one line for each AD of the dataset, with what every metric says of it: nothing, where
-    it is of another shard, or was left out."""
+    """``items.jsonl``: one line for each AD of the dataset, with what every metric says of it."""
     rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
     for item in run.corpus.items:
         metrics: Json = {}

@@ -1,8 +1,7 @@
 """Numbers and counts in words, the same in text, page and terminal; this system above others.
 
-The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems
-("Shot-by-Shot: Film-Grammar-Aware Training-Free Audio Description Generation", Xie et al. 2025; tables 7 to
-9, A1, A3, A5); agreement with people is from table 3. None of them was measured here.
+The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems (Xie et al.
+2025; tables 3, 7 to 9, A1, A3, A5). None of them was measured here.
 """
 
 from __future__ import annotations
@@ -97,8 +96,8 @@ COLUMNS = (
 
 
 def counted_as_0(result: Result) -> int:
-    """ADs that could not be scored properly and count as 0. A metric that says nothing of an AD (repetition
-    of silence, names where the human AD has none) does not count its failure either."""
+    """ADs that could not be scored properly and count as 0: without those of which the metric says
+    nothing."""
     return sum(bool(row.failure) and row.value is not None for row in result.rows)
 
 
@@ -145,8 +144,7 @@ def beside_paper(
     run: Report, intervals: Mapping[str, Span | None], notes: Mapping[str, tuple[str, str]]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """The metrics that the paper has for this dataset, and a row for this system, then for each of the
-    paper's: its kind (own, paper, ceiling), system, models, source, and a cell for each metric. Both are
-    empty where it has none of them."""
+    paper's: its kind (own, paper, ceiling), system, models, source, and a cell for each metric."""
     rows = paper_rows(run.corpus.dataset, run.protocol)
     columns = [r for r in run.results if _in_paper(run, r)]
     if not columns:
@@ -212,9 +210,8 @@ JUDGES = ("LLaMA3-8B", "LLaMA2-7B")
 
 
 def _published() -> Iterator[Json]:
-    """The rows of ``paper.csv``, as JSON. ``models`` are the vision and the language model. ``values`` are by
-    the name of the metric here, one number each; LLM-AD-Eval has one for each of `JUDGES` that was asked.
-    ``trained_on_ad``: as opposed to training-free. ``note`` says what is special."""
+    """The rows of ``paper.csv``, as JSON. ``models`` are the vision and the language model; LLM-AD-Eval has a
+    value for each of `JUDGES` that was asked. ``trained_on_ad``: as opposed to training-free."""
     with Path(__file__).with_name("paper.csv").open(encoding="utf-8", newline="") as file:
         for cells in csv.DictReader(file):
             told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "protocol")}
@@ -238,10 +235,8 @@ _RECALL = {"cmd-ad": (1, 5), "tv-ad": (1, 5), "mad-eval": (5, 16)}
 
 
 def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[Json, ...]:
-    """The rows that may stand beside results on ``dataset``; empty for a dataset that the paper has not.
-
-    Assisted results have those of single lines below them, as in Table 9.
-    """
+    """The rows that may stand beside results on ``dataset``; assisted results have those of single lines
+    below them, as in Table 9."""
     rows = tuple(row for row in PAPER if row["dataset"] == dataset)
     if protocol == "assisted":
         return tuple(sorted(rows, key=lambda row: row["protocol"] != "assisted"))
@@ -249,10 +244,8 @@ def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[Json, ...]:
 
 
 def paper_values(row: Json, result: Result) -> Values:
-    """What the row has for the metric of ``result``: one number for each judge, else one; empty for none.
-
-    Recall is another metric where it counts by other k and N than the paper's.
-    """
+    """What the row has for the metric of ``result``: one number for each judge, else one; empty for none, as
+    for a recall by other k and N than the paper's."""
     name = base_name(result.name)
     if name == "recall":
         found = (result.identity.get("k"), result.identity.get("neighbours"))

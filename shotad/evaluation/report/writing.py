@@ -50,8 +50,7 @@ Content = dict[str, Any]
 
 
 def content_of(run: Report, intervals: Mapping[str, Span | None]) -> Content:
-    """What is said of a run in all three: counts, the metrics, this system above the paper's, what to know of
-    them, and what was left out."""
+    """What is said of a run in all three."""
     notes = footnotes(run.results)
     heads, lines = beside_paper(run, intervals, notes)
     level = percent(LEVEL)
@@ -85,8 +84,7 @@ def content_of(run: Report, intervals: Mapping[str, Span | None]) -> Content:
 def whole_content(
     run: Report, record: Json, intervals: Mapping[str, Span | None], *, plots: bool = True
 ) -> Content:
-    """With lines, plots, and how it was made. ``record`` is its ``report.json``; ``plots`` False leaves them
-    out."""
+    """With lines, plots, and how it was made. ``record`` is its ``report.json``."""
     drawn: tuple[Plot, ...] = ()
     no_plots = ""
     try:
@@ -151,8 +149,7 @@ LINE_HEADS = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long",
 
 def listings(run: Report) -> list[Content]:
     """By each main metric the lines, the ``worst`` first and the ``best`` first. No line stands in both.
-    ``silent`` have no word predicted for them and are not listed.
-    """
+    ``silent`` have no word predicted for them and are not listed."""
     results = main_results(run)
     items = {item.id: item for item in run.scored}
     found = []
@@ -249,7 +246,7 @@ def check_folder(folder: Path) -> None:
 
 
 def terminal_text(run: Report) -> str:
-    """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
+    """The report's numbers, for people."""
     told = content_of(run, intervals_of(run))
     lines = [f"{told['title']}.", *told["counts"], "", *aligned(told["heads"], told["metrics"], range(1, 6))]
     lines += ["", told["columns"], *([told["lead"]] if told["lead"] else [])]
