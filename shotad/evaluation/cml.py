@@ -145,7 +145,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
     }
     said = yield from found.ask(judge, first)
     found.turns = said["turns"]
-    listed = {kind: next(iter(said[kind]), None) or () for kind in ("creative", "patterns", "code events")}
+    listed = {kind: next(iter(said[kind]), ()) or () for kind in ("creative", "patterns", "code events")}
     special = {name: told for name, told in zip(speakers, said["voices"], strict=True) if told}
     second: dict[str, Sequence[Question[Any]]] = {
         "events": events,
@@ -154,7 +154,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
         "voice analyses": [analysis_question("voice", told, name) for name, told in special.items()],
     }
     said = yield from found.ask(analyst, second)
-    found.lists = {**listed, "events": next(iter(said["events"]), None) or ()}
+    found.lists = {**listed, "events": next(iter(said["events"]), ()) or ()}
     for kind in ("creative", "pattern"):
         found.analyses[kind] = tuple(one for one in said[f"{kind} analyses"] if one is not None)
     analyses = zip(special, said["voice analyses"], strict=True)

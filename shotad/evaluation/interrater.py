@@ -106,10 +106,10 @@ def inter_rater(
     for threshold in ordered:
         there = {one.id: two.reference for one, two, _ in paired[threshold]}
         back = {two.id: one.reference for one, two, _ in paired[threshold]}
-        for reference, prediction, texts in ((a, b, there), (b, a, back)):
+        for reference, prediction, said in ((a, b, there), (b, a, back)):
             told = {"tiou": threshold, "reference": reference.name, "prediction": prediction.name}
-            results = _scored(reference, texts, metrics, context, actions)
-            directions.append({**told, "pairs": len(texts), "metrics": results})
+            results = _scored(reference, said, metrics, context, actions)
+            directions.append({**told, "pairs": len(said), "metrics": results})
     return {
         "schema": 1,
         **{side: {"name": one.name, "lines": len(one.lines)} for side, one in (("a", a), ("b", b))},

@@ -20,7 +20,7 @@ from shotad import __version__
 from shotad.core import DatasetError, readable_json, reported, write_text
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
-from shotad.evaluation.metric import Json
+from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import (
     STRING,
@@ -37,7 +37,6 @@ from shotad.evaluation.metrics.judge import (
     sentence,
     worked,
 )
-from shotad.evaluation.metrics.judged import says_something
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 

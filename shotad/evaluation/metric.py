@@ -142,6 +142,11 @@ class Row:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
+def says_something(text: str | None) -> bool:
+    """Whether a text has a letter or a digit."""
+    return text is not None and any(map(str.isalnum, text))
+
+
 def share(sums: Floats) -> Floats:
     """``[…, 2] → […]``: the first sum divided by the second, nan of nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):

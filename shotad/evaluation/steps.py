@@ -25,7 +25,7 @@ from typing import Any
 from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural
 from shotad.description import render
 from shotad.evaluation.datasets.tables import TableRow, counted, read_records
-from shotad.evaluation.metric import Json
+from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.judge import (
     STRINGS,
     YES_OR_NO,
@@ -45,7 +45,7 @@ from shotad.evaluation.metrics.judge import (
     text_part,
     worked,
 )
-from shotad.evaluation.metrics.judged import STORY_LINES, says_something
+from shotad.evaluation.metrics.judged import STORY_LINES
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
 from shotad.evaluation.report.table import NONE
 from shotad.evaluation.store import MetricContext

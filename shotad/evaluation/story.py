@@ -82,7 +82,7 @@ class Answered:
     @property
     def share(self) -> float:
         """Of its answers those that are right."""
-        return sum(one["right"] for one in self.tries) / len(self.tries)
+        return sum(bool(one["right"]) for one in self.tries) / len(self.tries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,7 @@ def count_clip(
     count = int(np.count_nonzero(together))
     right = wrong = pure = found = 0
     if scores is not None:
-        matrix = np.eye(shots)
+        matrix: Any = np.eye(shots)
         matrix[i, j] = matrix[j, i] = scores
         predicted, joined = labels_of(threads_of(matrix, threshold), shots), scores > threshold
         right = int(np.count_nonzero(joined & together))

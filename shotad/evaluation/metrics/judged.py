@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from shotad.description import render
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row, says_something
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
     TOGETHER,
@@ -53,8 +53,6 @@ CONVEYED = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 
 _EVENT_TOKENS = 48
 """Room for one event, a short sentence, in JSON."""
-
-_WORD = re.compile(r"[^\W_]")
 
 
 class JudgedMetric(Metric):
@@ -104,11 +102,6 @@ class JudgedMetric(Metric):
     def _row(self, item: Item) -> Steps[Row]:
         """The row of one item."""
         raise NotImplementedError
-
-
-def says_something(text: str | None) -> bool:
-    """Whether a text has a letter or a digit."""
-    return text is not None and _WORD.search(text) is not None
 
 
 def unasked(item: Item) -> Row:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
-from shotad.evaluation.metric import Corpus, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Json, Metric, Row, says_something
 from shotad.evaluation.store import MetricContext
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
@@ -149,7 +149,7 @@ class Recall(Metric):
             pairs: list[Pair] = []
             for place in chunk:
                 prediction, (near, _, windows) = corpus.items[place].prediction, around[place]
-                if prediction is not None and _has_words(prediction) and windows:
+                if prediction is not None and says_something(prediction) and windows:
                     others = (reference for p in near for reference in corpus.items[p].references)
                     pairs += [(prediction, reference) for reference in others]
             scores = self._pairs.of(pairs)
@@ -186,7 +186,7 @@ class Recall(Metric):
         asked = len(windows)
         if not asked:
             return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
-        if not _has_words(item.prediction):
+        if not says_something(item.prediction):
             return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
         said = item.prediction or ""
         alike = [max(scores[said, text] for text in corpus.items[p].references) for p in near]
@@ -202,10 +202,6 @@ class Recall(Metric):
             best = max(range(len(alike)), key=lambda i: (alike[i], i == at))
             notes["more like"] = corpus.items[near[best]].reference
         return Row(item.id, (float(found), float(asked)), 100.0 * found / asked, "", notes)
-
-
-def _has_words(text: str | None) -> bool:
-    return text is not None and any(char.isalnum() for char in text)
 
 
 Pair = tuple[str, str]
