@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from shotad.core import EvaluationError
 from shotad.evaluation.datasets.dataset import Ad, Dataset, alike, same_text
@@ -199,13 +200,14 @@ class Joined:
     findings: tuple[Finding, ...]
 
 
-def join(dataset: Dataset, predictions: Predictions) -> Joined:
-    """Every AD of the dataset, in its order, with its prediction. Raises EvaluationError where rows of one AD
-    differ, where nothing fits, and where the file's human ADs are mostly others than the dataset's under the
-    same ids."""
+def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None = None) -> Joined:
+    """Every AD of the dataset, in its order, with its prediction; with the texts of ``stage1`` as the
+    descriptions, where that is given and has them. Raises EvaluationError where rows of one AD differ, where
+    nothing fits, and where the file's human ADs are mostly others than the dataset's under the same ids."""
     matched = _match(dataset, predictions)
     chosen, doubled = _one_for_each(matched)
-    items = tuple(_item(ad, chosen.get(ad.id)) for ad in dataset.ads)
+    described, _ = _one_for_each(_match(dataset, stage1)) if stage1 else ({}, ())
+    items = tuple(_item(ad, chosen.get(ad.id), described.get(ad.id)) for ad in dataset.ads)
     extra = tuple(row.id or row.where for row in matched.extra)
     failed = [item for item in items if item.prediction is None and item.id in chosen]
     why = list(dict.fromkeys(item.failure for item in failed))
@@ -224,35 +226,24 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
         (NOTE, doubled, "ADs with several equal predictions, or a failed one beside another"),
         (MALFORMED, extra, "rows that belong to no AD of the dataset, and are left out"),
     )
-    findings = (
+    findings = [
         *predictions.findings,
         *(Finding(level, predictions.name, what) for level, what, given in notes if given),
         *(Finding(level, predictions.name, tally(what, ids)) for level, ids, what in counts if ids),
-    )
-    return Joined(Corpus(items, dict(dataset.casts), dataset.name), doubled, extra, findings)
+    ]
+    if stage1:
+        findings += stage1.findings
+        if without := [item.id for item in items if item.description is None]:
+            findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", without)))
+    return Joined(Corpus(items, dict(dataset.casts), dataset.name), doubled, extra, tuple(findings))
 
 
-def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> Joined:
-    """The same with the texts of another file, such as the published Stage I's, as the descriptions. An AD
-    that the file leaves out keeps the description it had. Raises EvaluationError as `join` does."""
-    chosen, _ = _one_for_each(_match(dataset, stage1))
-    items = tuple(
-        replace(item, description=chosen[item.id].text) if item.id in chosen else item
-        for item in joined.corpus.items
-    )
-    without = [item.id for item in items if item.description is None]
-    findings = [*joined.findings, *stage1.findings]
-    if without:
-        findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", without)))
-    return replace(joined, corpus=replace(joined.corpus, items=items), findings=tuple(findings))
-
-
-def _item(ad: Ad, said: PredictionRow | None) -> Item:
+def _item(ad: Ad, said: PredictionRow | None, described: PredictionRow | None) -> Item:
     item = Item(ad.id, ad.film, ad.interval, (ad.text, *ad.others), actions=ad.actions, clip=ad.clip)
-    if said is None:
-        return replace(item, failure="no prediction")
     names = ("failure", "candidates", "description", "scale", "threaded")
-    return replace(item, prediction=said.text, **{name: getattr(said, name) for name in names})
+    told: dict[str, Any] = {name: getattr(said, name) for name in names} if said else {}
+    told |= {"description": described.text} if described else {}
+    return replace(item, **{"failure": "no prediction", "prediction": said and said.text, **told})
 
 
 def _one_for_each(matched: _Matched) -> tuple[dict[str, PredictionRow], tuple[str, ...]]:

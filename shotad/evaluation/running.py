@@ -23,7 +23,7 @@ from shotad.evaluation.metric import (
     make_metric,
     score,
 )
-from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
+from shotad.evaluation.predictions import Joined, join, read_predictions
 from shotad.evaluation.store import MetricContext, Store, kept_file
 
 Protocol = Literal["single", "assisted", "inter-rater"]
@@ -176,9 +176,8 @@ def read_inputs(
     config = load_config(
         [*configs, *own], assignments, measures__missing=missing, measures__judge__engines=judges or None
     )
-    joined = join(data, read_predictions(*predictions, id_column=id_column, text_column=text_column))
-    if descriptions is not None:
-        joined = with_descriptions(joined, data, read_predictions(descriptions))
+    read = read_predictions(*predictions, id_column=id_column, text_column=text_column)
+    joined = join(data, read, read_predictions(descriptions) if descriptions else None)
     told = [finding for finding in data.findings if finding.level != NOTE]
     return Report(
         corpus=joined.corpus,

@@ -12,9 +12,7 @@ import hashlib
 import importlib.metadata
 import io
 import json
-import ntpath
 import platform
-import posixpath
 import re
 import shutil
 import subprocess
@@ -22,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import reduce
 from operator import add
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import shotad
@@ -234,11 +232,8 @@ def item_table(run: Report) -> str:
 def _without_folder(text: str) -> str:
     """A file of this machine by its last name, for what it holds stands by its hash; other texts as they
     are."""
-    if "\n" not in text and posixpath.isabs(text):
-        return posixpath.basename(text.rstrip("/")) or text
-    if "\n" not in text and ntpath.isabs(text) and ntpath.splitdrive(text)[0]:
-        return ntpath.basename(text.rstrip("\\/")) or text
-    return text
+    paths = () if "\n" in text else (PurePosixPath(text), PureWindowsPath(text))
+    return next((path.name or text for path in paths if path.is_absolute()), text)
 
 
 def read_report(path: Path) -> Report:
