@@ -237,27 +237,21 @@ def creativity(analyses: Rows) -> float | None:
     return None if alike is None else 1.0 - alike
 
 
-def originality(voices: Rows, own: Sequence[float], weight: float = WEIGHT) -> float | None:
+def originality(voices: Rows, own: Sequence[float]) -> float | None:
     """How unlike characters speak, and how alike each speaks (5). None for fewer than two characters.
-
-    ``voices`` has a row for each character, ``own`` the mean cosine of the character's turns; ``weight`` is
-    λ1.
-    """
+    ``voices`` has a row for each character, ``own`` the mean cosine of the character's turns."""
     alike = mutual_similarity(voices)
     if alike is None or not own:
         return None
-    return weight * (1.0 - alike) + (1.0 - weight) * math.fsum(own) / len(own)
+    return WEIGHT * (1.0 - alike) + (1.0 - WEIGHT) * math.fsum(own) / len(own)
 
 
-def innovation(patterns: Rows, weight: float = WEIGHT) -> float | None:
-    """1 minus how alike patterns are, each to each and to their mean (8). None for fewer than two.
-
-    ``weight`` is λ3.
-    """
+def innovation(patterns: Rows) -> float | None:
+    """1 minus how alike patterns are, each to each and to their mean (8). None for fewer than two."""
     alike, central = mutual_similarity(patterns), central_similarity(patterns)
     if alike is None or central is None:
         return None
-    return 1.0 - (weight * alike + (1.0 - weight) * central)
+    return 1.0 - (WEIGHT * alike + (1.0 - WEIGHT) * central)
 
 
 def alignment(

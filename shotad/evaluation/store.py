@@ -73,17 +73,10 @@ class Store(AbstractContextManager["Store"]):
     """
 
     def __init__(self, path: Path | None = None, *, forget: bool = False) -> None:
-        self._path = path
-        self._forget = forget
+        self._path, self._forget = path, forget
         self._known: set[str] = set()
         self._base: sqlite3.Connection | None = None
-        try:
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            self._mended(self._opened)
-        except (OSError, sqlite3.Error) as error:
-            what = f"{path} cannot keep what is computed: {error}."
-            raise EvaluationError(what, "Name another file by --cache.") from None
+        self._done("keep what is computed", "Name another file by --cache.")
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -99,13 +92,13 @@ class Store(AbstractContextManager["Store"]):
         """The values that are there, by key; with ``forget`` only what this run put in."""
         known = [key for key in keys if not self._forget or f"{space}\0{key}" in self._known]
         sql = "SELECT key, value FROM kept WHERE space = ? AND key IN (SELECT value FROM json_each(?))"
-        return dict(self._done("read", "Name", sql, [(space, json.dumps(known))]))
+        return dict(self._done("be read", "Name another by --cache.", sql, [(space, json.dumps(known))]))
 
     def put(self, space: str, values: Mapping[str, bytes]) -> None:
         """Keep these values, replacing those of the same key."""
         rows = [(space, key, value) for key, value in values.items()]
         sql = "INSERT OR REPLACE INTO kept VALUES (?, ?, ?)"
-        self._done("written", "Free some space, or name", sql, rows)
+        self._done("be written", "Free some space, or name another by --cache.", sql, rows)
         if self._forget:
             self._known.update(f"{space}\0{key}" for _, key, _ in rows)
 
@@ -122,21 +115,31 @@ class Store(AbstractContextManager["Store"]):
             found.update(group)
         return found
 
-    def _done(self, what: str, hint: str, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
-        """What comes of ``sql`` with each of ``rows``."""
-
-        def work() -> list[Any]:
-            with self._opened() as base:
-                return [found for row in rows for found in base.execute(sql, row)]
-
+    def _done(
+        self, what: str, hint: str, sql: str = "", rows: Sequence[Sequence[str | bytes]] = ()
+    ) -> list[Any]:
+        """What comes of ``sql`` with each of ``rows``. A file that turns out to be damaged is renamed and
+        started again; its log belongs to it and would damage the next."""
         try:
-            return self._mended(work)
-        except sqlite3.Error as error:
-            what = f"{self._path} cannot be {what}: {error}."
-            raise EvaluationError(what, f"{hint} another by --cache.") from None
+            try:
+                return self._tried(sql, rows)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self.close()
+                self._base = None
+                if self._path is not None:
+                    for part in ("-wal", "-shm"):
+                        self._path.with_name(self._path.name + part).unlink(missing_ok=True)
+                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+                return self._tried(sql, rows)
+        except (OSError, sqlite3.Error) as error:
+            raise EvaluationError(f"{self._path} cannot {what}: {error}.", hint) from None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _tried(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
         if self._base is None:
+            if self._path is not None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
             # One that is let go may be closed by the thread in which Python collects it.
             base = sqlite3.connect(self._path or ":memory:", timeout=60, check_same_thread=False)
             try:
@@ -152,23 +155,8 @@ class Store(AbstractContextManager["Store"]):
                 base.close()
                 raise
             self._base = base
-        return self._base
-
-    def _mended(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives; a file that turns out to be damaged is renamed and started again. Its log
-        belongs to it and would damage the next."""
-        try:
-            return work()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            self.close()
-            self._base = None
-            if self._path is not None:
-                for part in ("-wal", "-shm"):
-                    self._path.with_name(self._path.name + part).unlink(missing_ok=True)
-                self._path.replace(self._path.with_name(self._path.name + ".damaged"))
-            return work()
+        with self._base:
+            return [found for row in rows for found in self._base.execute(sql, row)]
 
 
 def kept_file() -> Path:

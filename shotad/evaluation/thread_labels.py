@@ -6,9 +6,10 @@ One JSON file for each clip, anywhere below a folder, or files that hold a list 
      "shots": [[0.0, 2.4], [2.4, 5.28], [5.28, 7.0], [7.0, 9.9]],
      "clusters": [[0, 2], [1, 3]]}
 
-``clip`` is the film's path relative to the JSON file; ``clusters`` are groups of shot numbers, counted from
-0, that share a camera set-up; a shot in no cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips
-that are numbered pictures. Other keys are left alone. ``tools/thread_safe.py`` writes this layout.
+``clip`` is the film's path relative to the JSON file; ``shots`` are half-open seconds from the film's start,
+in order; ``clusters`` are groups of shot numbers, counted from 0, that share a camera set-up; a shot in no
+cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips that are numbered pictures. Other keys are
+left alone. ``tools/thread_safe.py`` writes this layout.
 """
 
 from __future__ import annotations
