@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -33,7 +32,6 @@ from shotad.script import (
     Embedder,
     Parse,
     Parser,
-    ParserModel,
     Vectors,
     check_installed,
     embedding_model,
@@ -64,6 +62,21 @@ class MetricContext:
         if name not in self._made:
             self._made[name] = make()
         return cast("T", self._made[name])
+
+    def counted(
+        self, space: str, texts: Iterable[str], what: str, size: int, make: Callable[[list[str]], list[bytes]]
+    ) -> dict[str, bytes]:
+        """The value of each text in this space of the store; ``make`` gives those of ``size`` new ones, of
+        like length, at a time. ``what`` is done, for people."""
+
+        def groups(new: list[str]) -> Iterator[dict[str, bytes]]:
+            new.sort(key=lambda text: (-len(text), text))
+            with reported(self.progress, what, len(new), "texts") as task:
+                for group in (new[first : first + size] for first in range(0, len(new), size)):
+                    yield dict(zip(group, make(group), strict=True))
+                    task.advance(len(group))
+
+        return self.store.filled(space, {text: key_of(text) for text in texts}, groups)
 
 
 class Store(AbstractContextManager["Store"]):
@@ -210,24 +223,16 @@ class VectorService:
         unique = list(dict.fromkeys(cut))
         if not unique:
             return np.zeros((0, 0), np.float32)
-        values = self._context.store.filled(
+        values = self._context.counted(
             f"vectors/{key_of(self.identity, prompt)}",
-            {text: key_of(text) for text in unique},
-            lambda texts: self._count(texts, prompt),
+            unique,
+            "Comparing by meaning",
+            VECTORS_AT_ONCE * _GROUP,
+            lambda new: [vector.tobytes() for vector in self._embedder.of(new, prompt=prompt)],
         )
         table = np.stack([np.frombuffer(values[text], np.float32) for text in unique])
         places = {text: place for place, text in enumerate(unique)}
         return table if len(cut) == len(unique) else table[[places[text] for text in cut]]
-
-    def _count(self, texts: list[str], prompt: str) -> Iterator[dict[str, bytes]]:
-        """Encode new texts, those of like length together, group by group."""
-        texts = sorted(texts, key=lambda text: (-len(text), text))
-        with reported(self._context.progress, "Comparing by meaning", len(texts), "texts") as task:
-            size = VECTORS_AT_ONCE * _GROUP
-            for group in (texts[first : first + size] for first in range(0, len(texts), size)):
-                vectors = self._embedder.of(group, prompt=prompt)
-                yield {text: vector.tobytes() for text, vector in zip(group, vectors, strict=True)}
-                task.advance(len(group))
 
     @cached_property
     def _embedder(self) -> Embedder:
@@ -240,7 +245,7 @@ class ParseService:
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
-        self._settings = context.settings.parser
+        self._model = find_parser(context.settings.parser.model, context.progress)
 
     @property
     def identity(self) -> Json:
@@ -249,21 +254,14 @@ class ParseService:
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
-        keys = {text: key_of(text) for text in texts}
-        kept = self._context.store.filled(f"parses/{key_of(self.identity)}", keys, self._count)
+        kept = self._context.counted(
+            f"parses/{key_of(self.identity)}",
+            texts,
+            "Parsing sentences",
+            PARSED_AT_ONCE * _GROUP,
+            lambda new: [parse.to_bytes() for parse in self._parser.of(new)],
+        )
         return {text: Parse.from_bytes(value) for text, value in kept.items()}
-
-    def _count(self, texts: list[str]) -> Iterator[dict[str, bytes]]:
-        texts = sorted(texts)
-        with reported(self._context.progress, "Parsing sentences", len(texts), "texts") as task:
-            parses = zip(texts, self._parser.of(texts), strict=True)
-            while group := dict(islice(parses, PARSED_AT_ONCE * _GROUP)):
-                yield {text: parse.to_bytes() for text, parse in group.items()}
-                task.advance(len(group))
-
-    @cached_property
-    def _model(self) -> ParserModel:
-        return find_parser(self._settings.model, self._context.progress)
 
     @cached_property
     def _parser(self) -> Parser:
@@ -277,10 +275,4 @@ def vectors_of(context: MetricContext) -> VectorService:
 
 def parser_of(context: MetricContext) -> ParseService:
     """The context's parses. Raises ShotadError without spaCy, WeightsError without its model."""
-
-    def make() -> ParseService:
-        service = ParseService(context)
-        service.identity  # noqa: B018  a model that is not here is said now
-        return service
-
-    return context.once("parses", make)
+    return context.once("parses", lambda: ParseService(context))
