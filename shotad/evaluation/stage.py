@@ -48,14 +48,10 @@ T = TypeVar("T")
 class _Entry(BaseModel):
     """What a file says of one thing; names are ours, and the file's where they differ."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, coerce_numbers_to_str=True)
 
 
-def _words(value: Any) -> Any:
-    return "" if value is None else str(value) if isinstance(value, int) else value
-
-
-Words = Annotated[str, BeforeValidator(_words)]
+Words = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """Text; null is empty, and a number is its digits."""
 Texts = tuple[str, ...]
 

@@ -16,6 +16,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise, product
 from typing import Any, TypeVar
 
@@ -373,17 +374,19 @@ def evaluate_questions(
     setting. Raises EvaluationError for an unknown setting, EngineError for what stops an engine."""
     pair = Pair(engine, judge, context, "stage", "questions")
     picked = [(film, one) for film in films for one in film.questions][:limit]
-    asked = []
-    for setting in dict.fromkeys(memory):
-        choosers = {}
-        for film in {film.id: film for film, _ in picked}.values():
-            scenes = [f"{one.heading}\n{one.content}" for one in film.scenes]
-            choosers[film.id] = chooser(setting, scenes, film.language, context, top)
-        asked += [_answered(film, one, setting, choosers[film.id], pair) for film, one in picked]
+    settings = dict.fromkeys(memory)
+
+    @cache
+    def choose(setting: str, film: StageFilm) -> Choose:
+        scenes = [f"{one.heading}\n{one.content}" for one in film.scenes]
+        return chooser(setting, scenes, film.language, context, top)
+
+    both = product(settings, picked)
+    asked = [_answered(film, one, name, choose(name, film), pair) for name, (film, one) in both]
     items = tuple(worked("Questions", "questions", asked, context))
     identity = {**pair.identity, "memory": list(memory), "top": top, "tries": TRIES}
     results = []
-    for setting in dict.fromkeys(memory):
+    for setting in settings:
         its = [one for one in items if one["memory"] == setting]
         passed = [row(one["id"], any(one["right"]), 1, one["failure"]) for one in its]
         results.append(figure(f"{setting}: pass@{TRIES}", "questions", passed, identity))
@@ -459,13 +462,15 @@ def evaluate_role_play(
         raise DatasetError(
             f"The interview {strange[0]} is of a character without a role.", "See what else by --check."
         )
+
+    @cache
+    def choose(setting: str, bank: _Bank) -> Choose:
+        return bank.chooser(setting, context, top)
+
     asked = []
-    for setting in dict.fromkeys(memory):
-        wanted = {(film.id, talk.character) for film, talk in talks}
-        choosers = {key: banks[key].chooser(setting, context, top) for key in wanted}
-        for film, talk in talks:
-            key = (film.id, talk.character)
-            asked.append(_interview(film, talk, banks[key], choosers[key], setting, pair))
+    for setting, (film, talk) in product(dict.fromkeys(memory), talks):
+        bank = banks[film.id, talk.character]
+        asked.append(_interview(film, talk, bank, choose(setting, bank), setting, pair))
     items = tuple(worked("Role-play", "interviews", asked, context))
     identity = {**pair.identity, "memory": list(memory), "top": top}
     results = []
