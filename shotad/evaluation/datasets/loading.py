@@ -278,13 +278,33 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
         if (title := row.text(columns.get("title")))
     }
     found = read_casts(casts) if casts else {}
+    without = [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in found]
+    odd = (
+        (NOTE, "there is no column film: all ADs are taken for one film's.", "film" not in columns),
+        (
+            NOTE,
+            "there are no times: the order of the rows is taken for theirs.",
+            not {"start", "end"} <= set(columns),
+        ),
+        (
+            MISSING,
+            "there are no actions: the action score cannot be counted; shotad evaluate actions makes them.",
+            all(ad.actions is None for ad in ads.values()),
+        ),
+        (
+            MISSING,
+            f"{len(without)} films have no names ({''.join(without[:1])}), CRITIC needs them: name a file by "
+            "--casts.",
+            without,
+        ),
+    )
     return Dataset(
         path.stem,
         path.stem,
         path.parent,
         tuple(ads.values()),
         {ad.film: found[ad.film] for ad in ads.values() if ad.film in found},
-        findings=(*records.findings, *_findings(path, columns, found, ads)),
+        findings=(*records.findings, *(Finding(level, path.name, what) for level, what, so in odd if so)),
         films=films,
         files={"annotation": path} | ({"casts": casts} if casts else {}),
     )
@@ -309,25 +329,6 @@ def _ad(row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
     interval = Interval(start, end)
     actions = row.list(columns.get("actions")) or None
     return Ad(name, film, text("clip") or film, interval, interval, texts[0], actions, texts[1:])
-
-
-def _findings(
-    path: Path, columns: Mapping[str, str], casts: Mapping[str, object], ads: Mapping[str, Ad]
-) -> list[Finding]:
-    found: list[tuple[str, str]] = []
-    if "film" not in columns:
-        found.append((NOTE, "there is no column film: all ADs are taken for one film's."))
-    if "start" not in columns or "end" not in columns:
-        found.append((NOTE, "there are no times: the order of the rows is taken for theirs."))
-    if all(ad.actions is None for ad in ads.values()):
-        what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
-        found.append((MISSING, what))
-    if without := [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in casts]:
-        what = (
-            f"{len(without)} films have no names ({without[0]}), CRITIC needs them: name a file by --casts."
-        )
-        found.append((MISSING, what))
-    return [Finding(level, path.name, what) for level, what in found]
 
 
 Casts = dict[str, tuple[str, ...]]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from shotad.core import EvaluationError, ReportSettings, aligned, need, plural, readable_json, write_text
-from shotad.evaluation.datasets.tables import Table, TableRow, read_records
+from shotad.evaluation.datasets.tables import Table, read_records
 from shotad.evaluation.metric import METRICS, Floats, Item, Json, Result, only
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
 from shotad.evaluation.report.table import (
@@ -469,37 +469,35 @@ def read_scores(path: Path) -> HumanScores:
     """The scores in a file. Raises DatasetError for one that cannot be read, EvaluationError with file and
     line for what cannot be meant."""
     table = read_records(path)
-    lines: dict[tuple[str, str], TableRow] = {}
+    lines: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
     for row in table.rows:
-        cells = row.values
-        if not any(map(_told, cells.values())):
+        told = {name: cell for name, cell in row.values.items() if cell not in (None, "")}
+        if not told:
             continue
-        name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
+        name = next((told[key] for key in ID_COLUMNS if key in told), None)
         if name is None:
             raise EvaluationError(f"{row.where} names no AD.", _HINT)
-        key = str(name).strip(), str(cells[ACTION]).strip() if _told(cells.get(ACTION)) else ""
+        key = str(name).strip(), str(told.get(ACTION, "")).strip()
         if key in lines:
             raise EvaluationError(
-                f"{row.where}: AD {key[0]!r} was scored before, in {lines[key].where}.",
+                f"{row.where}: AD {key[0]!r} was scored before, in {lines[key][0]}.",
                 "Give each annotator a column, and each action its line with an action.",
             )
-        lines[key] = row
+        lines[key] = row.where, told
     if not lines:
         raise EvaluationError(f"{path.name} holds no scores.", _HINT)
-    columns, ignored = _annotators(table, list(lines.values()))
+    columns, ignored = _annotators(table, [told for _, told in lines.values()])
     by_ad: defaultdict[str, list[float]] = defaultdict(list)
     own: dict[str, defaultdict[str, list[float]]] = {column: defaultdict(list) for column in columns}
     empty = 0
-    for (ad, _), row in lines.items():
+    for (ad, _), (where, told) in lines.items():
         found = []
-        for column in columns:
-            if _told(row.values.get(column)):
-                value = _number(row.values[column])
-                if value is None:
-                    what = f"{row.where}: {column} {row.values[column]!r} is no score."
-                    raise EvaluationError(what, _HINT)
-                found.append(value)
-                own[column][ad].append(value)
+        for column in (column for column in columns if column in told):
+            value = _number(told[column])
+            if value is None:
+                raise EvaluationError(f"{where}: {column} {told[column]!r} is no score.", _HINT)
+            found.append(value)
+            own[column][ad].append(value)
         if found:
             by_ad[ad].append(fmean(found))
         empty += not found
@@ -511,12 +509,12 @@ def _means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {key: fmean(those) for key, those in values.items()}
 
 
-def _annotators(table: Table, rows: Sequence[TableRow]) -> tuple[list[str], tuple[str, ...]]:
+def _annotators(table: Table, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], tuple[str, ...]]:
     """The columns that hold scores, and those that hold something else."""
     columns = [name for name in table.columns if name not in (*ID_COLUMNS, ACTION)]
     if SCORE in columns:
         return [SCORE], ()
-    told = {name: [cell for row in rows if _told(cell := row.values.get(name))] for name in columns}
+    told = {name: [row[name] for row in rows if name in row] for name in columns}
     wrong = {name for name, cells in told.items() if any(_number(cell) is None for cell in cells)}
     wrong |= {name for name in columns if name.strip().lower().partition("@")[0] in _NOBODYS}
     names = [name for name in columns if name not in wrong and told[name]]
@@ -525,15 +523,9 @@ def _annotators(table: Table, rows: Sequence[TableRow]) -> tuple[list[str], tupl
     return names, tuple(name for name in columns if name in wrong)
 
 
-def _told(cell: Any) -> bool:
-    return cell is not None and cell != ""
-
-
 def _number(cell: Any) -> float | None:
-    if isinstance(cell, bool):
-        return None
     try:
-        value = float(cell)
+        value = math.nan if isinstance(cell, bool) else float(cell)
     except (TypeError, ValueError):
         return None
     return value if math.isfinite(value) else None
