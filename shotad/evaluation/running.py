@@ -108,26 +108,19 @@ class Report:
         return tuple(item for item in self.items if item.id in scored)
 
     @property
-    def skipped(self) -> tuple[Item, ...]:
-        """ADs without a prediction that were left out, because the user said so."""
-        if self.config.measures.missing != "skip":
-            return ()
-        here = {item.id for item in self.scored}
-        return tuple(i for i in self.items if i.prediction is None and i.id not in here)
+    def silent(self) -> tuple[Item, ...]:
+        """The ADs of this report that have no prediction, or one that failed: they count as 0."""
+        return tuple(item for item in self.scored if item.prediction is None)
 
     @property
-    def missing(self) -> tuple[Item, ...]:
-        """ADs of this report that nothing was predicted for: they count as 0."""
-        return tuple(i for i in self.scored if i.prediction is None and i.failure in _NOTHING)
-
-    @property
-    def failed(self) -> tuple[Item, ...]:
-        """ADs of this report whose prediction says that it failed: they count as 0."""
-        return tuple(i for i in self.scored if i.prediction is None and i.failure not in _NOTHING)
-
-    def film_called(self, film: str) -> str:
-        """The film's title, or what the dataset calls it."""
-        return self.titles.get(film) or film
+    def counts(self) -> dict[str, int]:
+        """How many ADs of this report nothing was predicted for (``missing``), of how many the prediction
+        ``failed``, and how many were ``skipped``, because the user said so."""
+        silent = self.silent
+        missing = sum(item.failure in _NOTHING for item in silent)
+        without = sum(item.prediction is None for item in self.items)
+        skipped = without - len(silent) if self.config.measures.missing == "skip" else 0
+        return {"missing": missing, "failed": len(silent) - missing, "skipped": skipped}
 
 
 def base_name(name: str) -> str:

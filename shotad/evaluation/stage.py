@@ -294,16 +294,15 @@ def check_stage(films: Sequence[StageFilm]) -> Json:
     """How much is there, and which ids stand twice or lead nowhere (``loose``: what each is of, and where it
     stands), as JSON. ``whole``: no id is loose; of several films, all is as in the release."""
     kinds = Counter(one.kind for film in films for one in film.interviews)
-    numbers = (
-        len(films),
-        sum(len(film.timelines) for film in films),
-        sum(len(one.nodes) for film in films for one in film.timelines),
-        sum(len(film.arcs) for film in films),
-        sum(len(film.questions) for film in films),
-        kinds["single"],
-        kinds["multi"],
-    )
-    counts = dict(zip(RELEASE, numbers, strict=True))
+    counts = {
+        "films": len(films),
+        "characters": sum(len(film.timelines) for film in films),
+        "timeline nodes": sum(len(one.nodes) for film in films for one in film.timelines),
+        "arcs": sum(len(film.arcs) for film in films),
+        "questions": sum(len(film.questions) for film in films),
+        "single-turn interviews": kinds["single"],
+        "multi-turn interviews": kinds["multi"],
+    }
     loose = [{"what": what, "where": where} for film in films for what, where in _loose(film)]
     as_published = counts == RELEASE and _kinds(loose) == KNOWN
     return {"counts": counts, "whole": not loose if len(films) == 1 else as_published, "loose": loose}

@@ -66,9 +66,6 @@ class Setup:
     frames: Frames
     match: Match
 
-    def __str__(self) -> str:
-        return f"{self.frames} {self.match}"
-
 
 TABLE = (Setup("side", "patches"), Setup("mid", "patches"), Setup("all", "patches"), Setup("side", "whole"))
 """What Table 1 of the paper compares, for one kind of features."""

@@ -144,7 +144,7 @@ def _distributions(run: Report) -> Plot | None:
 
 
 def _by_film(run: Report) -> Plot | None:
-    parts = grouped(run, lambda item: run.film_called(item.film))
+    parts = grouped(run, lambda item: run.titles.get(item.film) or item.film)
     if not parts:
         return None
     films = len(parts[0][1])

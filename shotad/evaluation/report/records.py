@@ -120,9 +120,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
         "n": {
             "ads": len(corpus.items),
             "in_this_report": len(run.scored),
-            "missing": len(run.missing),
-            "failed": len(run.failed),
-            "skipped": len(run.skipped),
+            **run.counts,
             "extra": run.extra,
             "doubled": run.doubled,
         },

@@ -62,7 +62,7 @@ def counts_words(run: Report) -> list[str]:
     """How many ADs the report speaks of, what became of the others, and what each metric could not score
     although there was a prediction, a sentence each."""
     here, there = len(run.scored), len(run.corpus.items)
-    missing, failed, skipped = len(run.missing), len(run.failed), len(run.skipped)
+    missing, failed, skipped = run.counts.values()
     lines = [f"{run.dataset} has {plural(there, 'AD')}; this report speaks of {here:,} of them."]
     if missing:
         lines.append(f"{plural(missing, 'AD')} had no prediction and {_counts(missing)} as 0.")
@@ -79,7 +79,7 @@ def counts_words(run: Report) -> list[str]:
         lines.append(f"{plural(run.extra, 'prediction')} {_were(run.extra)} of no AD of it.")
     if run.doubled:
         lines.append(f"{plural(run.doubled, 'id')} came more than once in the predictions.")
-    silent = {item.id for item in (*run.missing, *run.failed)}
+    silent = {item.id for item in run.silent}
     for result in run.results:
         unscored = sum(bool(row.failure) and row.id not in silent for row in result.rows)
         if unscored:

@@ -174,7 +174,7 @@ def _line(run: Report, metric: str, row: Row, item: Item) -> Line:
         filter(None, [row.failure, *(f"{name}: {_plain(value)}" for name, value in told.items())])
     )
     notes = notes if len(notes) <= _LONGEST else f"{notes[: _LONGEST - 1]}…"
-    texts = (item.reference, item.prediction or "", run.film_called(item.film))
+    texts = (item.reference, item.prediction or "", run.titles.get(item.film) or item.film)
     return (item.id, number(metric, row.value), *texts, clock(item.interval), notes)
 
 
