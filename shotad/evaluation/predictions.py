@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from shotad.core import EvaluationError
 from shotad.evaluation.datasets.dataset import Ad, Dataset, alike, same_text
@@ -240,10 +239,12 @@ def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None 
 
 def _item(ad: Ad, said: PredictionRow | None, described: PredictionRow | None) -> Item:
     item = Item(ad.id, ad.film, ad.interval, (ad.text, *ad.others), actions=ad.actions, clip=ad.clip)
-    names = ("failure", "candidates", "description", "scale", "threaded")
-    told: dict[str, Any] = {name: getattr(said, name) for name in names} if said else {}
-    told |= {"description": described.text} if described else {}
-    return replace(item, **{"failure": "no prediction", "prediction": said and said.text, **told})
+    if said is None:
+        item = replace(item, failure="no prediction")
+    else:
+        names = ("failure", "candidates", "description", "scale", "threaded")
+        item = replace(item, prediction=said.text, **{name: getattr(said, name) for name in names})
+    return replace(item, description=described.text) if described else item
 
 
 def _one_for_each(matched: _Matched) -> tuple[dict[str, PredictionRow], tuple[str, ...]]:
