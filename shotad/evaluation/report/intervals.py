@@ -6,7 +6,7 @@ alike, so each film is left out once. By bootstrap they are too narrow of few fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -103,11 +103,6 @@ def span_of(result: Result, films: Mapping[str, str], *, unit: Unit) -> Span | N
     units = units_of(spoken_of([result], films), unit)
     error = units.error(result.value, units.without(result))
     return None if error is None else units.span(result.value, error)
-
-
-def spans(results: Sequence[Result], films: Mapping[str, str], *, unit: Unit) -> dict[str, Span | None]:
-    """The interval of each result's value, by its name. ``films`` is the film of each row's id."""
-    return {result.name: span_of(result, films, unit=unit) for result in results}
 
 
 def within(t: float, df: int) -> float:

@@ -17,7 +17,7 @@ from typing import Any
 
 from shotad.core import ShotadError, WorkFolderError, aligned, plural, readable_json, write_bytes, write_text
 from shotad.evaluation.metric import Item, Json, Row
-from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
+from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, span_of
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, main_results, plots_of
 from shotad.evaluation.report.records import (
     ITEMS,
@@ -194,9 +194,8 @@ TEXT, PAGE = "report.md", "report.html"
 
 def intervals_of(run: Report) -> dict[str, Span | None]:
     """The interval of each metric, by name, as the settings ask for it."""
-    settings = run.config.measures.report
-    films = {item.id: item.film for item in run.corpus.items}
-    return spans(run.results, films, unit=settings.unit)
+    unit, films = run.config.measures.report.unit, run.films
+    return {result.name: span_of(result, films, unit=unit) for result in run.results}
 
 
 def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]:

@@ -25,7 +25,7 @@ from shotad.evaluation import (
     write_report,
 )
 from shotad.evaluation.report.comparing import Comparison, paired
-from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans
+from shotad.evaluation.report.intervals import Span, basis_words, quantile, span_of
 from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
@@ -196,7 +196,7 @@ def of_films(n: int, each: int, seed: int) -> Floats:
 
 
 def interval(values: Floats) -> Span:
-    found = spans([result(values)], films(values), unit="film")["cider"]
+    found = span_of(result(values), films(values), unit="film")
     assert found is not None
     return found
 
@@ -247,4 +247,4 @@ def test_the_basis_is_told() -> None:
     # Of fewer than five ADs there is none.
     for n in (0, 4):
         values = np.full((n, 1), 0.4)
-        assert spans([result(values)], films(values), unit="film") == {"cider": None}
+        assert span_of(result(values), films(values), unit="film") is None
