@@ -249,27 +249,6 @@ SCHEMA = 1
 """Version of ``threads.json``."""
 
 
-def threads_record(found: Sequence[tuple[Json, Sequence[Json]]], features: str, config: Config) -> Json:
-    """``threads.json``, of what was ``found`` with each set-up by these features."""
-    first = found[0][1]
-    failed = [row for row in first if "failed" in row]
-    return {
-        "version": SCHEMA,
-        "shotad": __version__,
-        "features": features,
-        "settings": {
-            "both_ways": config.threads.by_rules.both_ways,
-            "mend_flat": False,
-            "reader": config.film.reader,
-        },
-        "n": {"clips": len(first), "scored": len(first) - len(failed), "failed": len(failed)},
-        "overall": [overall for overall, _ in found],
-        "failed": [{"labels": row["labels"], "clip": row["clip"], "reason": row["failed"]} for row in failed],
-        "paper": list(PAPER),
-        "clips": [row for _, rows in found for row in rows],
-    }
-
-
 def threads_text(record: Json) -> str:
     """Each set-up pooled and as mean of clips, the paper's rows, clips one by one, and a legend."""
     overall, n, rows = record["overall"], record["n"]["clips"], []
@@ -323,7 +302,23 @@ def evaluate_threads(
         if setup.match == config.threads.match and config.threads.threshold is not None:
             threshold = config.threads.threshold
         found.append(setup_record(setup, clips, scores[setup], threshold))
-    record = threads_record(found, maker.identity, config)
+    rows = found[0][1]
+    failed = [row for row in rows if "failed" in row]
+    record = {
+        "version": SCHEMA,
+        "shotad": __version__,
+        "features": maker.identity,
+        "settings": {
+            "both_ways": config.threads.by_rules.both_ways,
+            "mend_flat": False,
+            "reader": config.film.reader,
+        },
+        "n": {"clips": len(rows), "scored": len(rows) - len(failed), "failed": len(failed)},
+        "overall": [overall for overall, _ in found],
+        "failed": [{"labels": row["labels"], "clip": row["clip"], "reason": row["failed"]} for row in failed],
+        "paper": list(PAPER),
+        "clips": [row for _, those in found for row in those],
+    }
     folder.write_json("threads.json", record)
     return record
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Config, Image, Interval, NoProgress, WorkFolder, load_config
+from shotad.core import Image, Interval, NoProgress, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels, threads_text
 from shotad.evaluation.thread_labels import LabelledClip
 from shotad.evaluation.threads import (
@@ -25,8 +25,6 @@ from shotad.evaluation.threads import (
     count_clip,
     figures_of,
     score_clips,
-    setup_record,
-    threads_record,
     together_pairs,
 )
 from shotad.grammar import Features
@@ -299,11 +297,9 @@ def test_thresholds(film: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_not_defined(film: Path, tmp_path: Path) -> None:
-    shots = tuple(Interval(k, k + 1) for k in range(3))
-    clip = LabelledClip("a", "a.mp4", Path("a.mp4"), shots, ())
-    told = setup_record(SIDE, [clip], [np.array([0.9, 0.1, 0.2])], 0.95)
-    text = threads_text(threads_record([told], "grid 1", Config()))
-    assert "a: AP –, P –, R –, WCP 1.000" in text
+    write_labels(film, [])
+    text = threads_text(evaluated(tmp_path, tmp_path / "all", FakeMaker(scenes(1, 2, 3, 4))))
+    assert "labels.json[0]: AP –, P –, R –, WCP 1.000" in text
     # A clip of one shot has no scores.
     clip = clip_of(film, shots=(Interval(0, 1),), clusters=())
     (found,) = run([clip], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
