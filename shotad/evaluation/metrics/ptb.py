@@ -318,15 +318,12 @@ _closing = _quotes(('"', "''"))
 _in_one = _mapped((" ", "\xa0"))
 _brackets = _mapped(("(", "-LRB-"), (")", "-RRB-"))
 
+_PARTED = (("can", "not"), ("'t", "was|is"), ("gon|wan", "na"), ("got", "ta"), ("lem|gim", "me"))
+_BRACKETS = (("{", "LCB"), ("}", "RCB"), ("[", "LSB"), ("]", "RSB"), ("(", "LRB"), (")", "RRB"))
 _TABLE: tuple[tuple[str, str, Write], ...] = (
     # What must be parted within one word.
     (r"(?i:c\+\+|[cf]#)", "", _as_it_is),
-    ("(?i:can)", "(?i:not)", _as_it_is),
-    ("(?i:'t)", "(?i:was|is)", _as_it_is),
-    ("(?i:gon)", "(?i:na)", _as_it_is),
-    ("(?i:wan)", "(?i:na)", _as_it_is),
-    ("(?i:got)", "(?i:ta)", _as_it_is),
-    ("(?i:lem|gim)", "(?i:me)", _as_it_is),
+    *((f"(?i:{first})", f"(?i:{then})", _as_it_is) for first, then in _PARTED),
     # Marks of the web.
     (_TAG, "", _in_one),
     (f"(?i:&(?:MD|mdash|ndash);)|{DASH}", "", _always("--")),
@@ -373,12 +370,7 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (">|(?i:&gt;)", "", _always(">")),
     (r"[<>]?[:;=][\-o*']?[()DPdpO\\{@|\[\]]", "[^A-Za-z0-9]", _brackets),
     (FACE, "", _brackets),
-    (r"\{", "", _always("-LCB-")),
-    (r"\}", "", _always("-RCB-")),
-    (r"\[", "", _always("-LSB-")),
-    (r"\]", "", _always("-RSB-")),
-    (r"\(", "", _always("-LRB-")),
-    (r"\)", "", _always("-RRB-")),
+    *((re.escape(sign), "", _always(f"-{name}-")) for sign, name in _BRACKETS),
     ("-+", "", lambda token: "--" if 3 <= len(token) <= 4 else token),
     (r"\.{3,5}|(?:\.[ \xa0]){2,4}\.|…", "", _always("...")),
     (r"@+|#+|_+|\*+|(?:\\\*){1,3}", "", _as_it_is),
