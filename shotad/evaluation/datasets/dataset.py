@@ -134,6 +134,9 @@ class Shard:
                 mine.add(name)
         return mine
 
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
 
 WHOLE: Shard = Shard()
 
