@@ -94,11 +94,11 @@ def humans(folder: Path, context: MetricContext) -> None:
     print(f"{len(met)} pairs of {len(one.lines)} and {len(other.lines)} lines")
     for name in METRICS[:2]:
         won, count = 0.0, 0
-        for ours, theirs in (("a", "b"), ("b", "a")):
-            lines = [getattr(pair, ours) for pair in met]
+        for ours, theirs in ((0, 1), (1, 0)):
+            lines = [pair[:2][ours] for pair in met]
             made = actions_by_rule([line.reference for line in lines], context)
             items = [replace(line, actions=own or None) for line, own in zip(lines, made, strict=True)]
-            told = [getattr(pair, theirs).reference for pair in met]
+            told = [pair[:2][theirs].reference for pair in met]
             values = []
             for shift in range(len(met)):
                 turned = [*told[shift:], *told[:shift]]

@@ -31,7 +31,7 @@ from clips import LABELS, Clip, Half, film_of, read_clips
 from common import FILMS, ROOT, command_line
 
 from shotad.core import ComputeSettings, Interval, NoProgress, ThreadSettings
-from shotad.evaluation.threads import ClipCounts, average_precision, labels_of, pure_shots
+from shotad.evaluation.threads import average_precision, labels_of, pure_shots, share
 from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import (
@@ -104,7 +104,9 @@ class Labelled:
 class Figures:
     """What came of one clip, or of several: counts, and scores with truths of the pairs that count."""
 
-    pairs: ClipCounts
+    right: int
+    wrong: int
+    missed: int
     scores: npt.NDArray[np.float64]
     together: Bools
     pure: int
@@ -122,7 +124,9 @@ class Figures:
 
     def __add__(self, other: Figures) -> Figures:
         return Figures(
-            self.pairs + other.pairs,
+            self.right + other.right,
+            self.wrong + other.wrong,
+            self.missed + other.missed,
             np.concatenate([self.scores, other.scores]),
             np.concatenate([self.together, other.together]),
             self.pure + other.pure,
@@ -189,16 +193,16 @@ def judged(clip: Labelled, maker: FeatureMaker) -> Figures:
     pure = pure_shots(threads.tolist(), truth.tolist())
     joined = values > threshold
     right, found, true = (int(np.count_nonzero(p)) for p in (joined & together, joined, together))
-    counts = ClipCounts(right, found - right, true - right)
-    return Figures(counts, values, together, pure, len(truth))
+    return Figures(right, found - right, true - right, values, together, pure, len(truth))
 
 
 def line(name: str, row: Figures) -> str:
     """One row of a table."""
-    c = row.pairs
+    precision = share(row.right, row.right + row.wrong)
+    recall = share(row.right, row.right + row.missed)
     return (
         f"    {name:34} {len(row.scores):5} pairs, {int(row.together.sum()):3} together, "
-        f"joined {c.right:3} right {c.wrong:3} wrong; P {_share(c.precision)} R {_share(c.recall)} "
+        f"joined {row.right:3} right {row.wrong:3} wrong; P {_share(precision)} R {_share(recall)} "
         f"AP {_share(row.ap)} purity {row.purity:.3f}"
     )
 

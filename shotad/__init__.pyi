@@ -12,7 +12,7 @@ from .core.errors import ShotadError as ShotadError, ShotadWarning as ShotadWarn
 from .core.progress import Progress as Progress
 from .core.runsettings import GivenCast as GivenCast
 from .core.types import Interval as Interval, Shot as Shot, ShotScale as ShotScale
-from .evaluation.report.records import Report as Report
+from .evaluation.running import Report as Report
 from .film.reader import Film as Film
 from .script.cue import Cue as Cue
 from .script.track import Track as Track, load_track as load_track

@@ -284,13 +284,13 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         rows = _read(asked)
         missing = write_labels(rows, clock, asked.films, asked.out)
-        labels = read_thread_labels(asked.out)
+        clips, _ = read_thread_labels(asked.out)
     except ShotadError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
-    shots = sum(len(clip.shots) for clip in labels.clips)
-    threads = sum(len(clip.clusters) for clip in labels.clips)
-    print(f"{len(labels.clips)} clips, {shots} shots, {threads} threads of two or more: {asked.out}")
+    shots = sum(len(clip.shots) for clip in clips)
+    threads = sum(len(clip.clusters) for clip in clips)
+    print(f"{len(clips)} clips, {shots} shots, {threads} threads of two or more: {asked.out}")
     for name in missing:
         print(f"Not there: {name}", file=sys.stderr)
     return 1 if missing else 0

@@ -300,13 +300,13 @@ def threads_command(console: Console, **options: Any) -> None:
         raise UsageError("--table compares all frames and matches.", "Leave out --frames and --match.")
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
-    labels = evaluation.read_thread_labels(folder, outside=out, films=options["films"])
-    if labels.ignored:
-        console.note(f"No labels, left alone: {', '.join(labels.ignored)}")
+    clips, ignored = evaluation.read_thread_labels(folder, outside=out, films=options["films"])
+    if ignored:
+        console.note(f"No labels, left alone: {', '.join(ignored)}")
     maker = evaluation.feature_maker(config, console)
     with WorkFolder(out, force=options["force"]) as place:
         console.note(f"Results: {out}")
-        record = evaluation.evaluate_threads(labels, setups, config, place, maker, console)
+        record = evaluation.evaluate_threads(clips, setups, config, place, maker, console)
     console.result(evaluation.threads_text(record), record)
     if record["n"]["failed"]:
         click.get_current_context().exit(1)
@@ -344,10 +344,10 @@ def actions_command(console: Console, **options: Any) -> None:
         options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]
     ) as store:
         context = evaluation.MetricContext(config, store, console)
-        made = evaluation.make_actions(ads, options["engine"], context)
-    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(made, out)))}")
-    console.result(made.text, made.record())
-    if made.failed:
+        made, record = evaluation.make_actions(ads, options["engine"], context)
+    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(made, record, out)))}")
+    console.result(evaluation.actions_text(record), record)
+    if record["failed"]:
         click.get_current_context().exit(1)
 
 
@@ -395,7 +395,7 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         click.get_current_context().exit(1)
 
 
-def given(options: Mapping[str, Any]) -> evaluation.ReportInput:
+def given(options: Mapping[str, Any]) -> evaluation.Report:
     """The human ADs, the predictions joined to them, and the settings that the options ask for."""
 
     names = ("root", "annotation", "actions", "casts", "id_column", "text_column", "descriptions")
@@ -481,5 +481,5 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     )
     with kept(console, _settings(options), options) as context:
         found = evaluation.inter_rater(versions[0], versions[1], thresholds, context, names)
-    write_files(console, out, {"inter-rater.json": readable_json(evaluation.interrater_record(found))})
-    console.result(evaluation.interrater_text(found), evaluation.interrater_record(found))
+    write_files(console, out, {"inter-rater.json": readable_json(found)})
+    console.result(evaluation.interrater_text(found, *versions), found)

@@ -25,10 +25,10 @@ from .interrater import (
     from_scripts as from_scripts,
     from_table as from_table,
     inter_rater as inter_rater,
-    interrater_record as interrater_record,
     interrater_text as interrater_text,
 )
 from .making_actions import (
+    actions_text as actions_text,
     ads_of as ads_of,
     make_actions as make_actions,
     write_actions as write_actions,
@@ -62,13 +62,13 @@ from .report.comparing import (
     read_scores as read_scores,
     write_comparison as write_comparison,
 )
-from .report.records import Report as Report, merge as merge, read_report as read_report
+from .report.records import merge as merge, read_report as read_report
 from .report.writing import (
     check_folder as check_folder,
     terminal_text as terminal_text,
     write_report as write_report,
 )
-from .running import ReportInput as ReportInput, evaluate as evaluate, read_inputs as read_inputs
+from .running import Report as Report, evaluate as evaluate, read_inputs as read_inputs
 from .screenplay import (
     Element as Element,
     FilmSigns as FilmSigns,

@@ -24,7 +24,7 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.running import LeftOut, ReportInput, base_name, measure
+from shotad.evaluation.running import LeftOut, Report, base_name, measure
 from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")
@@ -43,11 +43,10 @@ class Assisted:
     """What came of the protocol.
 
     ``corpus`` has the chosen candidates as predictions; ``choices`` say of each AD measured which candidate
-    was ``chosen`` (from 0; None where it has none), its ``text``, and the candidates' ``scores``, the means
-    of the expert's metrics. ``results`` are those of each role, by role and the metric's name; metrics that
-    ask an engine have only that of the chosen, and those of whole sequences also that of the first
-    candidates. ``sizes``: how many ADs have how many candidates. ``expert``: title of each metric that the
-    expert goes by, by its name.
+    was ``chosen`` (from 0; None where it has none), its ``text``, and the candidates' ``scores``. ``results``
+    are by role and the metric's name; metrics that ask an engine have only that of the chosen, and those of
+    whole sequences also that of the first candidates. ``sizes``: how many ADs have how many candidates.
+    ``expert``: titles of the expert's metrics, by name.
     """
 
     corpus: Corpus
@@ -57,7 +56,7 @@ class Assisted:
     sizes: Mapping[int, int]
     expert: Mapping[str, str]
 
-    def report(self, run: ReportInput) -> ReportInput:
+    def report(self, run: Report) -> Report:
         """What a report of the choice speaks of, where ``run`` is what was read."""
         said = f"The line of each AD is the candidate with the highest mean of {_expert_words(self)}."
         made = replace(run, corpus=self.corpus, left_out=self.left_out, notes=(said, *run.notes))
@@ -72,14 +71,12 @@ def assist(
     expert: Sequence[str] = EXPERT,
     done: Callable[[str, Result], None] = lambda role, result: None,
 ) -> Assisted:
-    """Let the expert choose from the candidates in ``corpus``, and measure the choice by these metrics.
+    """Let the expert choose from the candidates in ``corpus``, and measure the choice by these metrics;
+    ``done`` is told each result of a role as it comes.
 
-    Frequencies of words are those of all references. An AD without any candidate counts as 0, or is left out
-    where `measures.missing` says so. ``done`` is told each result of a role as it comes.
-
-    The first, the random and the best of metrics that look at a film's lines together (CRITIC) are of the
-    films in which all lines have the same number. Raises EvaluationError where there is nothing to choose
-    from, and where a metric of the expert cannot run.
+    Metrics that look at a film's lines together (CRITIC) see in the first, the random and the best films in
+    which all lines have the same number. Raises EvaluationError where there is nothing to choose from, and
+    where a metric of the expert cannot run.
     """
     own = ((item.prediction,) if item.prediction is not None else () for item in corpus.items)
     offers = [item.candidates or lines for item, lines in zip(corpus.items, own, strict=True)]
@@ -151,8 +148,7 @@ def _with(corpus: Corpus, offers: Offers, numbers: Sequence[int | None]) -> Corp
 
 def _choice(name: str, lines: Sequence[str], rows: Sequence[Sequence[Mapping[str, Row]]]) -> Json:
     """The first of those with the highest mean. ``rows`` has for each of the expert's metrics those of all
-    ranks, by id. A metric that says nothing of the item (the action score, where no human actions are known)
-    is left out; without any, all candidates are equal."""
+    ranks, by id. A metric that says nothing of the item is left out; without any, all are equal."""
     if not lines:
         return {"id": name, "chosen": None, "text": None, "scores": []}
     told = [[rank[name].value for rank in ranks[: len(lines)]] for ranks in rows]

@@ -1,17 +1,13 @@
-"""CML-Bench (Zheng et al. 2025) over many screenplays: what engines find in each, the formulas over that and
-over vectors of texts, a table like the paper's Table 1.
+"""CML-Bench (Zheng et al. 2025; docs/cml-bench.md) over many screenplays: what engines find in each, the
+formulas over that and over vectors of texts, a table like the paper's Table 1.
 
-The ``judge`` finds features (in the paper Gemma-2-2B), the ``analyst`` says what is special in them and lists
-the events (QwQ-32B); they may be one. One question about a turn asks for all that is asked of it.
+The ``judge`` finds features, the ``analyst`` says what is special in them and lists the events; they may be
+one. The paper's text has nine metrics (``dc1`` … ``pr3``), its code eight, which have the names of the
+columns of its tables: four of these are something else than the paper's of the same number.
 
-The paper's text has nine metrics, its code and per-film tables eight; four of these are something else than
-the paper's of the same number. So both sets are here: ``dc1`` … ``pr3`` are the paper's, the others have the
-names of the columns of its tables, and the limits of its code (docs/cml-bench.md).
-
-Vectors are float[n, d], a row to each text, of any length; a row of zeros is like nothing (cosine 0). A
-formula is None where it is not defined: that is 0 in the published figures, and `evaluate_cml` says why.
-``clipped`` keeps each cosine within 0 and 1, as the published code does and the paper does not say;
-embeddings with negative cosines come out otherwise. Numbers in brackets are the paper's equations.
+Vectors are float[n, d], a row to each text; a row of zeros is like nothing (cosine 0). A formula is None
+where it is not defined: that is 0 in the published figures, and `evaluate_cml` says why. ``clipped`` keeps
+each cosine within 0 and 1, as the published code does. Numbers in brackets are the paper's equations.
 """
 
 from __future__ import annotations
@@ -34,11 +30,9 @@ from shotad.description import render
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
-    STRING,
     YES_OR_NO,
     Judge,
     Pair,
-    Part,
     Question,
     Steps,
     failed,
@@ -46,7 +40,7 @@ from shotad.evaluation.metrics.judge import (
     numbered,
     question,
     quoted,
-    sentence,
+    text_part,
     word,
     worked,
 )
@@ -64,8 +58,9 @@ _TOKENS = 48
 
 @dataclass(frozen=True, slots=True)
 class ScriptParts:
-    """What the metrics take of a screenplay: ``turns`` are its dialogues, with names in capitals, ``before``
-    how many actions stand before each; ``scenes`` are texts, each a heading and what is done."""
+    """What the metrics take of a screenplay, in order: ``turns`` are its dialogues, with names in capitals,
+    ``before`` how many actions stand before each; ``scenes`` are texts, each a heading and what is done, none
+    of a scene that has neither."""
 
     turns: tuple[Element, ...]
     before: tuple[int, ...]
@@ -75,7 +70,6 @@ class ScriptParts:
 
     @classmethod
     def of(cls, screenplay: Screenplay) -> ScriptParts:
-        """The parts of a screenplay, in order. Scenes of dialogue alone, without a heading, have no text."""
         turns, before, actions, scenes = [], [], list[str](), []
         for scene in screenplay.scenes:
             told = [scene.heading] if scene.heading else []
@@ -100,32 +94,23 @@ class ScriptParts:
         return {name: turns for name, turns in found.items() if len(turns) >= least}
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFeatures:
-    """What a turn is about and how it is meant; ``emotion`` is -1, 0 or 1."""
-
-    keywords: tuple[str, ...]
-    question: bool
-    emotion: int
-    intention: bool
-
-
 @dataclass(slots=True)
 class ScriptFeatures:
     """What engines said of one screenplay.
 
-    ``turns`` has None where an answer could not be read. ``lists`` has what was listed; ``analyses`` the
+    ``turns`` say what each is about and how it is meant: ``keywords``, ``question``, ``emotion`` (-1, 0 or 1)
+    and ``intention``; None where an answer could not be read. ``lists`` has what was listed; ``analyses`` the
     analysis of each creative feature and ``pattern``; ``voices`` that of each character. ``failures`` says,
     by what was asked about, how many answers failed and why the first did.
     """
 
-    turns: list[TurnFeatures | None] = field(default_factory=list)
+    turns: list[Json | None] = field(default_factory=list)
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     analyses: dict[str, tuple[str, ...]] = field(default_factory=dict)
     voices: dict[str, str] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
-    def known_turns(self) -> dict[int, TurnFeatures]:
+    def known_turns(self) -> dict[int, Json]:
         """The turns whose answer could be read, by number, in order."""
         return {number: one for number, one in enumerate(self.turns) if one is not None}
 
@@ -144,8 +129,7 @@ class ScriptFeatures:
 
 
 def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[ScriptFeatures]:
-    """What the engines find in a screenplay: features by ``judge``; events and analyses by ``analyst``. An
-    answer that fails is noted, and raises nothing."""
+    """What the engines find in a screenplay. An answer that fails is noted, and raises nothing."""
     found, turns, speakers = ScriptFeatures(), parts.turns, parts.characters(VOICE_TURNS)
     lines = [f"{turn.character}: {turn.text}" for turn in turns]
     events = [list_question("events", parts.scenes, _EVENTS)] if parts.scenes else []
@@ -161,7 +145,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
     }
     said = yield from found.ask(judge, first)
     found.turns = said["turns"]
-    listed = {kind: _joined(said[kind]) for kind in ("creative", "patterns", "code events")}
+    listed = {kind: next(iter(said[kind]), ()) or () for kind in ("creative", "patterns", "code events")}
     special = {name: told for name, told in zip(speakers, said["voices"], strict=True) if told}
     second: dict[str, Sequence[Question[Any]]] = {
         "events": events,
@@ -170,7 +154,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
         "voice analyses": [analysis_question("voice", told, name) for name, told in special.items()],
     }
     said = yield from found.ask(analyst, second)
-    found.lists = {**listed, "events": _joined(said["events"])}
+    found.lists = {**listed, "events": next(iter(said["events"]), ()) or ()}
     for kind in ("creative", "pattern"):
         found.analyses[kind] = tuple(one for one in said[f"{kind} analyses"] if one is not None)
     analyses = zip(special, said["voice analyses"], strict=True)
@@ -178,11 +162,7 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
     return found
 
 
-def _joined(lists: Sequence[tuple[str, ...] | None]) -> tuple[str, ...]:
-    return tuple(one for listed in lists if listed for one in listed)
-
-
-def turn_question(character: str, line: str) -> Question[TurnFeatures]:
+def turn_question(character: str, line: str) -> Question[Json]:
     """Keywords of a line of dialogue, whether it asks, its emotion, and whether it says an intention."""
     texts = {"character": quoted(character), "line": quoted(line), "most": str(_KEYWORDS)}
     parts = {
@@ -191,16 +171,14 @@ def turn_question(character: str, line: str) -> Question[TurnFeatures]:
         "emotion": word(EMOTIONS, '<"positive", "neutral" or "negative">'),
         "intention": YES_OR_NO,
     }
-    return question("cml/system", "cml/turn", texts, parts, TurnFeatures)
+    return question("cml/system", "cml/turn", texts, parts, lambda *said: dict(zip(parts, said, strict=True)))
 
 
 def list_question(
     kind: str, lines: Sequence[str], most: int, character: str = ""
 ) -> Question[tuple[str, ...]]:
-    """What is listed of these lines: creative language, a ``voice``, narrative patterns or events.
-
-    ``character`` says whose lines they are, for ``voice``. The list may be empty.
-    """
+    """What is listed of these lines: creative language, a ``voice`` (of this ``character``), narrative
+    patterns or events. The list may be empty."""
     texts = {"lines": numbered(lines), "most": str(most)}
     if kind == "voice":
         texts["character"] = quoted(character)
@@ -213,7 +191,7 @@ def analysis_question(kind: str, features: Sequence[str], character: str = "") -
     texts = {"feature": numbered(features) if kind == "voice" else quoted(features[0])}
     if kind == "voice":
         texts["character"] = quoted(character)
-    parts = {"analysis": Part('"<two sentences>"', STRING, sentence)}
+    parts = {"analysis": text_part('"<two sentences>"')}
     return question("cml/system", f"cml/{kind}-analysis", texts, parts, tokens=4 * _TOKENS)
 
 
@@ -259,27 +237,21 @@ def creativity(analyses: Rows) -> float | None:
     return None if alike is None else 1.0 - alike
 
 
-def originality(voices: Rows, own: Sequence[float], weight: float = WEIGHT) -> float | None:
+def originality(voices: Rows, own: Sequence[float]) -> float | None:
     """How unlike characters speak, and how alike each speaks (5). None for fewer than two characters.
-
-    ``voices`` has a row for each character, ``own`` the mean cosine of the character's turns; ``weight`` is
-    λ1.
-    """
+    ``voices`` has a row for each character, ``own`` the mean cosine of the character's turns."""
     alike = mutual_similarity(voices)
     if alike is None or not own:
         return None
-    return weight * (1.0 - alike) + (1.0 - weight) * math.fsum(own) / len(own)
+    return WEIGHT * (1.0 - alike) + (1.0 - WEIGHT) * math.fsum(own) / len(own)
 
 
-def innovation(patterns: Rows, weight: float = WEIGHT) -> float | None:
-    """1 minus how alike patterns are, each to each and to their mean (8). None for fewer than two.
-
-    ``weight`` is λ3.
-    """
+def innovation(patterns: Rows) -> float | None:
+    """1 minus how alike patterns are, each to each and to their mean (8). None for fewer than two."""
     alike, central = mutual_similarity(patterns), central_similarity(patterns)
     if alike is None or central is None:
         return None
-    return 1.0 - (weight * alike + (1.0 - weight) * central)
+    return 1.0 - (WEIGHT * alike + (1.0 - WEIGHT) * central)
 
 
 def alignment(
@@ -342,8 +314,7 @@ Needed = Literal["judge", "analyst", "embedding", "weights"]
 @dataclass(frozen=True, slots=True)
 class CmlMetric:
     """A metric. ``needs`` is what its figure depends on (``weights`` are numbers that nobody published),
-    ``asks`` what engines are asked about for it, as `ScriptFeatures.failures` names it.
-    """
+    ``asks`` what engines are asked about for it, as `ScriptFeatures.failures` names it."""
 
     title: str
     source: Literal["paper", "code"]
@@ -397,10 +368,8 @@ Scores = Iterator[tuple[str, float | None, str]]
 
 
 def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
-    """What keeps a figure from standing beside the paper's, by what a metric needs.
-
-    ``models`` are those of judge, analyst and embedding. The words of the questions differ in any case.
-    """
+    """What keeps a figure from standing beside the paper's, by what a metric needs. ``models`` are those of
+    judge, analyst and embedding."""
     found = {
         need: f"{need} {models[need]}, the paper's is {paper}"
         for need, (paper, pattern) in _PAPER.items()
@@ -413,13 +382,13 @@ def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     turns, known = parts.turns, found.known_turns()
     spoken = embed([turn.text for turn in turns])
     yield "dc1", adjacent_similarity(spoken), "fewer than 2 turns"
-    yield "dc2", topic_concentration([one.keywords for one in known.values()]), "no keywords"
+    yield "dc2", topic_concentration([one["keywords"] for one in known.values()]), "no keywords"
     yield "dc3", creativity(embed(found.analyses["creative"])), "fewer than 2 creative features"
     yield "cc1", _stability(parts, found), "no character with 2 turns"
     own = [mutual_similarity(spoken[parts.characters()[name]]) for name in found.voices]
     voices = originality(embed(list(found.voices.values())), [one for one in own if one is not None])
     yield "cc2", voices, f"fewer than 2 characters with {VOICE_TURNS} turns and a way of speaking"
-    meant = [number for number, one in known.items() if one.intention]
+    meant = [number for number, one in known.items() if one["intention"]]
     first = [parts.before[number] for number in meant]
     kept = alignment(embed([turns[number].text for number in meant]), embed(parts.actions), first)
     yield "cc3", kept, "no intentions, or no actions"
@@ -434,7 +403,7 @@ def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     spoken, few = embed(texts), "fewer than 2 turns"
     yield "dc1_adjacent_similarity", adjacent_similarity(spoken, clipped=True), few
     known = found.known_turns()
-    asked = [k for k in known if known[k].question and k + 1 in known and not known[k + 1].question]
+    asked = [k for k in known if known[k]["question"] and k + 1 in known and not known[k + 1]["question"]]
     relevance = paired_similarity(spoken[asked], spoken[[k + 1 for k in asked]], clipped=True)
     yield "dc2_qa_relevance", relevance, "no question with an answer"
     centred = central_similarity(spoken) if len(spoken) > 1 else None
@@ -443,7 +412,7 @@ def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
     styles = [central_similarity(spoken[turns]) for turns in parts.characters(VOICE_TURNS).values()]
     style = _mean([max(0.0, one) for one in styles if one is not None])
     yield "cc2_linguistic_consistency", style, f"no character with {VOICE_TURNS} turns"
-    meant = [number for number in known if number < _CODE_INTENTIONS and known[number].intention]
+    meant = [number for number in known if number < _CODE_INTENTIONS and known[number]["intention"]]
     actions = list(dict.fromkeys((*parts.headings, *parts.actions)))
     vectors = embed([texts[number] for number in meant])
     kept = alignment(vectors, embed(actions), [0] * len(meant), clipped=True)
@@ -458,7 +427,7 @@ def _stability(parts: ScriptParts, found: ScriptFeatures, most: int | None = Non
     """The mean over characters with two turns whose emotion is known, of the first ``most`` turns of each."""
     known = found.known_turns()
     steady = [
-        emotional_stability([known[k].emotion for k in numbers[:most] if k in known])
+        emotional_stability([known[k]["emotion"] for k in numbers[:most] if k in known])
         for numbers in parts.characters(2).values()
     ]
     return _mean([one for one in steady if one is not None])
@@ -478,11 +447,9 @@ _SHOWN = 10
 
 
 def cml_instruction(title: str, summary: str) -> str:
-    """A prompt that asks any language model for a screenplay of a summary, in CML (``prompts/cml``).
-
-    It is to the paper's CML-Instruction (appendix E) what our questions are to its questions: the same
-    content in our own words. Raises PromptError for a template that was edited and lacks a variable.
-    """
+    """A prompt that asks any language model for a screenplay of a summary, in CML: the paper's
+    CML-Instruction (appendix E) in our own words. Raises PromptError for a template that was edited and lacks
+    a variable."""
     return render("cml/instruction", title=title, summary=summary)
 
 
@@ -497,12 +464,9 @@ class ScriptText:
 
 
 def read_scripts(paths: Sequence[Path]) -> tuple[ScriptText, ...]:
-    """The screenplays in files and folders.
-
-    ``.xml``, ``.cml`` and ``.txt`` hold one each; ``.json`` and ``.jsonl`` many, as in the published dataset:
-    a column ``response`` or ``script_segment``, and ``movie_name``, ``imdb_id``. Raises EvaluationError for
-    what is not there or holds none, DatasetError for a table that cannot be read.
-    """
+    """The screenplays in files and folders: ``.xml``, ``.cml`` and ``.txt`` hold one each, ``.json`` and
+    ``.jsonl`` many, as in the published dataset. Raises EvaluationError for what is not there or holds none,
+    DatasetError for a table that cannot be read."""
     found = [script for path in paths for script in _scripts(path)]
     if not found:
         known = " ".join((*_TEXTS, *_RECORDS))
@@ -521,8 +485,8 @@ def _scripts(path: Path) -> Iterator[ScriptText]:
         table = read_records(path)
         text, title, name = table.needed(_TEXT, "the screenplay"), table.column(_TITLE), table.column(_ID)
         for number, row in enumerate(table.rows, 1):
-            key = table.text(row, name) or f"{path.stem}:{number}"
-            yield ScriptText(key, table.text(row, title) or "", path.stem, table.text(row, text) or "")
+            key = row.text(name) or f"{path.stem}:{number}"
+            yield ScriptText(key, row.text(title) or "", path.stem, row.text(text) or "")
     else:
         try:
             content = path.read_text(encoding="utf-8-sig")
@@ -535,9 +499,8 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
     """CML-Bench of these screenplays, as JSON (``cml.json``), the features too, so that a figure can be
     looked into. A figure that is not defined is 0, as published, and has a ``reason``.
 
-    ``judge`` finds features, ``analyst`` lists events and says what is special; both are engines by name
-    (`shotad.evaluation.metrics.judge`). Answers and vectors are kept on the context as they come. Raises
-    ShotadError for an engine or an embedding model that cannot be had, EngineError for what stops an engine.
+    ``judge`` and ``analyst`` are engines by name (`JudgeName`). Raises ShotadError for an engine or an
+    embedding model that cannot be had, EngineError for what stops an engine.
     """
     pair, vectors = Pair(judge, analyst, context, "cml"), vectors_of(context)
     # A model that is not here is said before any engine is asked.
@@ -600,8 +563,7 @@ def _models(made_by: Json) -> dict[Needed, str]:
 
 
 def cml_text(record: Json) -> str:
-    """What `evaluate_cml` found, for people: how many were read, a row for each source, what the figures
-    depend on."""
+    """What `evaluate_cml` found, for people."""
     scripts, models = record["scripts"], _models(record["made_by"])
     count, forms = len(scripts), Counter(one["read"] for one in scripts)
     read = forms["tags"] + forms["text"]

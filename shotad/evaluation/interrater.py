@@ -1,9 +1,8 @@
 """How well a second human AD of the same film scores as a prediction of the first: a ceiling for systems.
 
-Lines of the two are paired by overlap in time. tIoU is the time that both lines share over the time that
-either takes (AutoAD-III; Shot-by-Shot, table A5). Of all pairs with at least the wanted tIoU, those are
-taken that share the most in total, each line at most once. Above 0.5 there is no choice, as long as the
-lines of each version do not overlap among themselves.
+Lines of the two are paired by tIoU, the time that both share over the time that either takes (AutoAD-III;
+Shot-by-Shot, table A5). Of all pairs with at least the wanted tIoU, those are taken that share the most in
+total, each line at most once.
 """
 
 from __future__ import annotations
@@ -17,23 +16,17 @@ import numpy as np
 
 from shotad.core import EvaluationError, Interval, ShotadError, aligned, need, plural
 from shotad.evaluation.datasets.tables import read_records
-from shotad.evaluation.metric import Corpus, Item, Json, Metric, Result, make_metric, score
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
-from shotad.evaluation.report.intervals import Span, basis_words, spans
+from shotad.evaluation.report.intervals import Span, basis_words, span_of
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
 from shotad.evaluation.running import LeftOut
 from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two lines of the same moment, one of each version."""
-
-    a: Item
-    b: Item
-    tiou: float
+Pair = tuple[Item, Item, float]
+"""Two lines of the same moment, one of each version, and their tIoU."""
 
 
 def tiou(a: Interval, b: Interval) -> float:
@@ -62,9 +55,9 @@ def pairs(a: Version, b: Version, threshold: float) -> tuple[Pair, ...]:
         wanted = np.where((overlaps >= threshold) & (overlaps > 0), overlaps, 0.0)
         for i, j in zip(*optimize.linear_sum_assignment(wanted, maximize=True), strict=True):
             if wanted[i, j] > 0:
-                found.append(Pair(lines[i], there[j], float(overlaps[i, j])))
+                found.append((lines[i], there[j], float(overlaps[i, j])))
     place = {line.id: k for k, line in enumerate(a.lines)}
-    return tuple(sorted(found, key=lambda pair: place[pair.a.id]))
+    return tuple(sorted(found, key=lambda pair: place[pair[0].id]))
 
 
 METRICS = ("cider", "bleu-1", "rouge-l", "meteor", "action", "events", "recall")
@@ -74,44 +67,21 @@ _ON_ACTIONS = ("action", "events", "event-verbs", "event-participants")
 BY_RULE = "the actions of the reference were made by rule, not by a language model"
 
 
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """One version as prediction against the other as reference, on the pairs of one threshold."""
-
-    tiou: float
-    reference: str
-    prediction: str
-    pairs: int
-    results: tuple[Result, ...]
-    intervals: dict[str, Span | None]
-
-
 _TOLD = (
     "name", "title", "value", "interval", "n", "scored", "comparable", "remarks", "sums", "identity",
 )  # fmt: skip
 """What ``inter-rater.json`` says of a metric, as ``report.json`` does."""
 
 
-@dataclass(frozen=True, slots=True)
-class InterRater:
-    """Both versions, both directions at each threshold, and the pairs of the lowest."""
-
-    a: Version
-    b: Version
-    directions: tuple[Direction, ...]
-    pairs: tuple[Pair, ...]
-    left_out: tuple[LeftOut, ...]
-
-
 def inter_rater(
     a: Version, b: Version, thresholds: Sequence[float], context: MetricContext, names: Sequence[str] = ()
-) -> InterRater:
-    """Pair the lines at each threshold, and score each version against the other by the metrics of these
-    names (none: all that two texts are enough for).
+) -> Json:
+    """``inter-rater.json``: the lines paired at each threshold, and each version scored against the other by
+    the metrics of these names (none: all that two texts are enough for).
 
-    The other lines of the reference stay in the corpus: they are neighbours for recall, and words are counted
-    over all of them. Raises EvaluationError for a threshold that is none, and where no line is paired; for a
-    metric that was named and cannot run.
+    The other lines of the reference stay in the corpus, as neighbours for recall and for counts of words.
+    Raises EvaluationError for a threshold that is none, where no line is paired, and for a metric that was
+    named and cannot run.
     """
     wrong = next((t for t in thresholds if not 0 < t <= 1), None)
     if wrong is not None or not thresholds:
@@ -134,35 +104,51 @@ def inter_rater(
             metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
     directions = []
     for threshold in ordered:
-        there = {pair.a.id: pair.b.reference for pair in paired[threshold]}
-        back = {pair.b.id: pair.a.reference for pair in paired[threshold]}
-        directions.append(_direction(threshold, a, b.name, there, metrics, context, actions))
-        directions.append(_direction(threshold, b, a.name, back, metrics, context, actions))
-    return InterRater(a, b, tuple(directions), paired[ordered[0]], tuple(left_out))
+        there = {one.id: two.reference for one, two, _ in paired[threshold]}
+        back = {two.id: one.reference for one, two, _ in paired[threshold]}
+        for reference, prediction, said in ((a, b, there), (b, a, back)):
+            told = {"tiou": threshold, "reference": reference.name, "prediction": prediction.name}
+            results = _scored(reference, said, metrics, context, actions)
+            directions.append({**told, "pairs": len(said), "metrics": results})
+    return {
+        "schema": 1,
+        **{side: {"name": one.name, "lines": len(one.lines)} for side, one in (("a", a), ("b", b))},
+        "directions": directions,
+        "left_out": [{"metric": name, "reason": reason} for name, reason in left_out],
+        "paper": list(CEILINGS),
+        "pairs": [
+            {"tiou": round(overlap, 6), "film": one.film, "a": _line(one), "b": _line(two)}
+            for one, two, overlap in paired[ordered[0]]
+        ],
+    }
 
 
-def _direction(
-    threshold: float,
+def _line(item: Item) -> Json:
+    return {"start": item.interval.start, "end": item.interval.end, "text": item.reference}
+
+
+def _scored(
     reference: Version,
-    prediction: str,
     texts: dict[str, str],
     metrics: Sequence[Metric],
     context: MetricContext,
     actions: dict[str, tuple[str, ...]] | None,
-) -> Direction:
+) -> list[Json]:
+    """What each metric says of these texts, by the id of the line that each is a prediction of."""
     items = []
     for line in reference.lines:
         own = actions[line.reference] or None if actions else None
         items.append(replace(line, prediction=texts.get(line.id), actions=own))
     places = [place for place, item in enumerate(items) if item.id in texts]
-    results = []
+    films, unit = {item.id: item.film for item in items}, context.settings.report.unit
+    found = []
     for metric in metrics:
         result = score(metric, Corpus(tuple(items)), context, places)
         remarks = (*result.remarks, *([BY_RULE] if metric.name in _ON_ACTIONS else []))
-        results.append(replace(result, remarks=remarks, comparable=False))
-    films = {item.id: item.film for item in items}
-    intervals = spans(results, films, unit=context.settings.report.unit)
-    return Direction(threshold, reference.name, prediction, len(places), tuple(results), intervals)
+        result = replace(result, remarks=remarks, comparable=False)
+        record = metric_record(result, span_of(result, films, unit=unit))
+        found.append({name: record[name] for name in _TOLD})
+    return found
 
 
 def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
@@ -222,14 +208,14 @@ def from_table(path: Path) -> tuple[Version, Version]:
         raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _HINT)
     found: dict[str, list[Item]] = {}
     for row in table.rows:
-        cells = {name: (table.text(row, name) or "").strip() for name in table.columns}
+        cells = {name: (row.text(name) or "").strip() for name in table.columns}
         text = " ".join(cells["text"].split())
         if not text:
             continue
         try:
             interval = Interval(parse_time(cells["start"]), parse_time(cells["end"]))
         except ValueError as error:
-            raise EvaluationError(f"{table.where(row)}: {error}.", _HINT) from None
+            raise EvaluationError(f"{row.where}: {error}.", _HINT) from None
         line = Item("", cells[film] if film else "film", interval, (text,))
         found.setdefault(cells[rater], []).append(line)
     if len(found) != 2:
@@ -252,16 +238,19 @@ _PAPER = ("cider", "recall", "action", "llm-ad-eval")
 _PAPER_HEADS = ("CIDEr", "R@1/5", "Action", "LLM-AD-Eval")
 
 
-def interrater_text(found: InterRater) -> str:
+def interrater_text(found: Json, a: Version, b: Version) -> str:
     """How many lines were paired, the numbers of both directions, and the paper's table A5."""
-    results = found.directions[0].results
-    heads = ("tIoU", "Pairs", "Reference", *(result.title for result in results))
-    rows = []
-    for one in found.directions:
-        cells = [(number(r.name, r.value), span_words(r.name, one.intervals[r.name])) for r in one.results]
-        told = (value if span == NONE else f"{value} ({span})" for value, span in cells)
-        rows.append((f"{one.tiou:g}", f"{one.pairs:,}", one.reference, *told))
-    a, b = found.a, found.b
+    rows, spans = [], []
+    for one in found["directions"]:
+        cells = []
+        for metric in one["metrics"]:
+            span = Span(**metric["interval"]) if metric["interval"] else None
+            spans.append(span)
+            value = number(metric["name"], metric["value"])
+            cells.append(f"{value} ({span_words(metric['name'], span)})" if span else value)
+        rows.append((f"{one['tiou']:g}", f"{one['pairs']:,}", one["reference"], *cells))
+    metrics = found["directions"][0]["metrics"]
+    heads = ("tIoU", "Pairs", "Reference", *(metric["title"] for metric in metrics))
     films = {*a.films()} & {*b.films()}
     lines = [
         f"{a.name}: {plural(len(a.lines), 'line')}. {b.name}: {plural(len(b.lines), 'line')}. "
@@ -271,40 +260,14 @@ def interrater_text(found: InterRater) -> str:
         *aligned(heads, rows, [0, 1]),
         "",
     ]
-    remarks = dict.fromkeys(f"{r.title}: {remark.rstrip('.')}." for r in results for remark in r.remarks)
-    basis = basis_words([span for one in found.directions for span in one.intervals.values()], "film")
-    lines += [*remarks, *([basis] if basis else [])]
-    lines += [f"Not counted: {name}. {reason}" for name, reason in found.left_out]
+    remarks = ((one["title"], remark) for one in metrics for remark in one["remarks"])
+    basis = basis_words(spans, "film")
+    lines += dict.fromkeys(f"{title}: {remark.rstrip('.')}." for title, remark in remarks)
+    lines += [basis] if basis else []
+    lines += [f"Not counted: {one['metric']}. {one['reason']}" for one in found["left_out"]]
     rows = []
     for row in CEILINGS:
         told = (" | ".join(number(name, value) for value in row["values"].get(name, ())) for name in _PAPER)
         rows.append((f"{row['tiou']:g}", f"{row['pairs']:,}", f"{row['films']}", *(c or NONE for c in told)))
     heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
     return "\n".join([*lines, "", *aligned(heads, rows, range(7))])
-
-
-def interrater_record(found: InterRater) -> Json:
-    """``inter-rater.json``."""
-    directions = []
-    for one in found.directions:
-        records = [metric_record(r, one.intervals[r.name]) for r in one.results]
-        metrics = [{name: record[name] for name in _TOLD} for record in records]
-        head = {name: getattr(one, name) for name in ("tiou", "reference", "prediction", "pairs")}
-        directions.append({**head, "metrics": metrics})
-    return {
-        "schema": 1,
-        "a": {"name": found.a.name, "lines": len(found.a.lines)},
-        "b": {"name": found.b.name, "lines": len(found.b.lines)},
-        "directions": directions,
-        "left_out": [{"metric": name, "reason": reason} for name, reason in found.left_out],
-        "paper": list(CEILINGS),
-        "pairs": [
-            {
-                "tiou": round(pair.tiou, 6),
-                "film": pair.a.film,
-                "a": {"start": pair.a.interval.start, "end": pair.a.interval.end, "text": pair.a.reference},
-                "b": {"start": pair.b.interval.start, "end": pair.b.interval.end, "text": pair.b.reference},
-            }
-            for pair in found.pairs
-        ],
-    }

@@ -1,10 +1,9 @@
 """``evaluate actions``: texts in, a file of actions in the published format out, and who made them.
 
-An engine makes them in two steps, or rules on a dependency parse do: first people become pronouns, then the
-text is taken apart into actions. The two steps and what they keep are those of Shot-by-Shot (appendix B);
-words and examples are our own, in ``prompts/actions``. An answer must be made of the text's own words:
-models hand examples back, and tell how they went about it. 34 of the 7,314 ADs of CMD-AD with published
-actions would be refused, most of them such.
+First people become pronouns, then the text is taken apart into actions, as in Shot-by-Shot (appendix B); the
+words are our own, in ``prompts/actions``. An answer must be made of the text's own words: models hand
+examples back, and tell how they went about it. 34 of the 7,314 ADs of CMD-AD with published actions would be
+refused, most of them such.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from shotad import __version__
 from shotad.core import DatasetError, readable_json, reported, write_text
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
-from shotad.evaluation.metric import Json
+from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import (
     STRING,
@@ -38,7 +37,6 @@ from shotad.evaluation.metrics.judge import (
     sentence,
     worked,
 )
-from shotad.evaluation.metrics.judged import says_something
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
 
@@ -65,53 +63,12 @@ class AdText:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MadeActions:
-    """The ADs with what was made of each, and by whom. ``identity`` is all that changes it."""
-
-    ads: tuple[AdText, ...]
-    made_by: str
-    identity: Json
-
-    @property
-    def failed(self) -> tuple[tuple[str, str], ...]:
-        """The ids of the ADs without actions, each with the reason."""
-        return tuple((ad.id, ad.failure) for ad in self.ads if ad.actions is None)
-
-    @property
-    def count(self) -> int:
-        """How many actions there are in all."""
-        return sum(len(ad.actions or ()) for ad in self.ads)
-
-    @property
-    def text(self) -> str:
-        """What came of it, for people."""
-        known = len(self.ads) - len(self.failed)
-        mean = f", {self.count / known:.2f} for each of these" if known else ""
-        lines = [
-            f"{self.count:,} actions of {known:,} of {len(self.ads):,} ADs{mean}. Made by {self.made_by}."
-        ]
-        by_reason: dict[str, list[str]] = {}
-        for name, reason in self.failed:
-            by_reason.setdefault(reason, []).append(name)
-        for reason, names in sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-            lines.append(f"No actions for {len(names):,} ADs ({counted(names)}): {reason}")
-        return "\n".join(lines)
-
-    def record(self) -> Json:
-        """What came of it, as JSON."""
-        return {
-            "shotad": __version__,
-            "n": {"ads": len(self.ads), "failed": len(self.failed), "actions": self.count},
-            "made_by": self.made_by,
-            "identity": self.identity,
-            "failed": [{"id": name, "reason": reason} for name, reason in self.failed],
-        }
-
-
-def make_actions(ads: Sequence[AdText], engine: str, context: MetricContext) -> MadeActions:
+def make_actions(
+    ads: Sequence[AdText], engine: str, context: MetricContext
+) -> tuple[tuple[AdText, ...], Json]:
     """The actions of each AD, by the engine of this name (`JudgeName`), whose answers are kept as they come,
-    or by ``rules`` on a dependency parse (`shotad.evaluation.metrics.by_rule`).
+    or by ``rules`` on a dependency parse (`shotad.evaluation.metrics.by_rule`); and what came of it, as JSON,
+    whose ``identity`` is all that changes it.
 
     Raises ShotadError for an engine that is unknown or cannot work here, and without spaCy or its model;
     EngineError for what stops an engine.
@@ -119,12 +76,37 @@ def make_actions(ads: Sequence[AdText], engine: str, context: MetricContext) -> 
     if engine == RULES:
         made_by = f"{RULES} by {context.settings.parser.model}, no engine"
         identity: Json = {"version": 1, "engine": RULES, "parser": parser_of(context).identity}
-        return MadeActions(tuple(_by_rules(ads, made_by, context)), made_by, identity)
-    prompts, judge = checked_prompts("actions"), Judge(engine, context)
-    who = judge.identity
-    made_by = " ".join(filter(None, (who["engine"], who["model"], who["revision"])))
-    made = worked(f"Making actions by {made_by}", "ADs", [_asked(ad, judge) for ad in ads], context)
-    return MadeActions(tuple(made), made_by, {"version": 1, **who, "prompts": prompts})
+        made = tuple(_by_rules(ads, made_by, context))
+    else:
+        prompts, judge = checked_prompts("actions"), Judge(engine, context)
+        who = judge.identity
+        made_by = " ".join(filter(None, (who["engine"], who["model"], who["revision"])))
+        identity = {"version": 1, **who, "prompts": prompts}
+        asked = [_asked(ad, judge) for ad in ads]
+        made = tuple(worked(f"Making actions by {made_by}", "ADs", asked, context))
+    failed = [{"id": ad.id, "reason": ad.failure} for ad in made if ad.actions is None]
+    count = sum(len(ad.actions or ()) for ad in made)
+    return made, {
+        "shotad": __version__,
+        "n": {"ads": len(made), "failed": len(failed), "actions": count},
+        "made_by": made_by,
+        "identity": identity,
+        "failed": failed,
+    }
+
+
+def actions_text(record: Json) -> str:
+    """What came of it, for people."""
+    ads, count = record["n"]["ads"], record["n"]["actions"]
+    known = ads - record["n"]["failed"]
+    mean = f", {count / known:.2f} for each of these" if known else ""
+    lines = [f"{count:,} actions of {known:,} of {ads:,} ADs{mean}. Made by {record['made_by']}."]
+    by_reason: dict[str, list[str]] = {}
+    for one in record["failed"]:
+        by_reason.setdefault(one["reason"], []).append(one["id"])
+    for reason, names in sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        lines.append(f"No actions for {len(names):,} ADs ({counted(names)}): {reason}")
+    return "\n".join(lines)
 
 
 def _by_rules(ads: Sequence[AdText], made_by: str, context: MetricContext) -> Iterator[AdText]:
@@ -150,15 +132,15 @@ def _asked(ad: AdText, judge: Judge) -> Steps[AdText]:
     return replace(ad, without_names=bare.value, actions=actions.value, failure=wrong)
 
 
-def write_actions(made: MadeActions, out: Path) -> tuple[Path, ...]:
+def write_actions(made: Sequence[AdText], record: Json, out: Path) -> tuple[Path, ...]:
     """Write the CSV file (a row for each AD, actions as Python writes a list), and beside it who made it how,
     and what failed. Both paths."""
     about = out.with_suffix(".about.json")
-    write_text(about, readable_json(made.record()))
+    write_text(about, readable_json(record))
     rows = []
-    for ad in made.ads:
+    for ad in made:
         actions = UNKNOWN if ad.actions is None else repr(list(ad.actions))
-        rows.append((ad.id, ad.film, ad.text, ad.without_names, actions, made.made_by))
+        rows.append((ad.id, ad.film, ad.text, ad.without_names, actions, record["made_by"]))
     write_text(out, csv_text(COLUMNS, rows))
     return out, about
 
@@ -231,10 +213,9 @@ TEXT = ("text_gt", "text", "sentence")
 
 
 def ads_of(source: str, root: Path | None = None, annotation: Path | None = None) -> tuple[AdText, ...]:
-    """The ADs of a dataset (``cmd-ad``, or a file that describes one) below ``root``, or of a plain file.
-
-    A plain CSV or JSONL file has a column ``text`` (or ``text_gt``) and ``id`` (or ``anno_idx``); where there
-    is no id, it is the row's number from 0, as in the published files. Raises DatasetError.
+    """The ADs of a dataset (``cmd-ad``, or a file that describes one) below ``root``, or of a plain CSV or
+    JSONL file; where that has no id, it is the row's number from 0, as in the published files. Raises
+    DatasetError.
     """
     path = Path(source)
     if not path.is_file() or path.suffix.lower() in (".yaml", ".yml"):
@@ -253,10 +234,10 @@ def ads_of(source: str, root: Path | None = None, annotation: Path | None = None
     names, film = records.column(ID), records.column(FILM)
     found = []
     for place, row in enumerate(records.rows):
-        name = records.text(row, names) if names else str(place)
+        name = row.text(names) if names else str(place)
         if not name:
-            raise records.error(row, f"{names} is empty", "Give each AD an id.")
-        found.append(AdText(name, records.text(row, film) or "", records.text(row, text) or ""))
+            raise row.error(f"{names} is empty", "Give each AD an id.")
+        found.append(AdText(name, row.text(film) or "", row.text(text) or ""))
     double = sorted(name for name, times in Counter(ad.id for ad in found).items() if times > 1)
     if double:
         what = f"{records.path} has ids that stand several times: {counted(double)}."

@@ -56,10 +56,10 @@ class Item:
     """One AD of a dataset, and the prediction for it.
 
     ``id`` is unique in the dataset; ``film`` groups what is read along one film or episode; ``interval`` is
-    when the human AD is spoken there, in its seconds. ``references`` are the human ADs, the dataset's own
-    first: at least one. ``prediction`` None is a missing or failed one, ``failure`` says why.
-    ``candidates`` are all lines that were offered for it, ``description`` is Stage I's text. ``actions`` are
-    the human AD's, without characters and with one verb each; None where none are known.
+    when the human AD is spoken there. ``references`` are the human ADs, the dataset's own first.
+    ``prediction`` None is a missing or failed one, ``failure`` says why. ``candidates`` are all lines that
+    were offered for it, ``description`` is Stage I's text. ``actions`` are the human AD's, without characters
+    and with one verb each; None where none are known.
     """
 
     id: str
@@ -73,9 +73,9 @@ class Item:
     actions: tuple[str, ...] | None = None
     clip: str = ""
     scale: float | None = None
-    """Effective shot scale, where the prediction's file has it."""
+    """Effective shot scale, where it is known."""
     threaded: bool | None = None
-    """Whether the clip has a thread, where the prediction's file has it."""
+    """Whether the clip has a thread, where it is known."""
 
     def __post_init__(self) -> None:
         if not self.references:
@@ -94,12 +94,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """All items of one evaluation, in the order of the films and of their time, and who is in the films.
-    No two items have one id.
-
-    ``items`` is the whole dataset also where only a shard of it is scored: frequencies of words and windows
-    of neighbours are those of the whole. ``casts`` has the characters' names of each film, by `Item.film`.
-    """
+    """All items of one evaluation, no two with one id: the whole dataset also where only a shard of it is
+    scored, for frequencies of words and windows of neighbours are those of the whole. ``casts`` has the
+    characters' names of each film, by `Item.film`."""
 
     items: tuple[Item, ...]
     casts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -134,9 +131,8 @@ class Row:
     """What one item adds.
 
     ``sums`` are in the order of the metric's columns. ``value`` is the item's own figure on the metric's
-    scale, None where the item says nothing about it (CRITIC where the human AD has no names). ``failure`` is
-    a reason why it could not be scored properly: it counts with its sums all the same, as 0. ``notes`` is for
-    people (JSON): names found, a judge's reason.
+    scale, None where it says nothing of it (CRITIC where the human AD has no names). ``failure`` is why it
+    could not be scored properly: it counts as 0. ``notes`` is for people (JSON).
     """
 
     id: str
@@ -144,6 +140,11 @@ class Row:
     value: float | None
     failure: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def says_something(text: str | None) -> bool:
+    """Whether a text has a letter or a digit."""
+    return text is not None and any(map(str.isalnum, text))
 
 
 def share(sums: Floats) -> Floats:
@@ -175,10 +176,9 @@ _METEOR_ORDER = (0.6, 0.2)
 
 
 def meteor(sums: Floats) -> Floats:
-    """METEOR 1.5: ``[…, 23] → […]``, of what its program counts. Both sides' words and function words; for
-    each matcher both sides' content words and both sides' function words that it matched; runs of words in
-    the same order (none of an item that is matched whole); both sides' matched words. 0 where nothing
-    matches."""
+    """METEOR 1.5: ``[…, 23] → […]``, of what its program counts: both sides' words and function words; for
+    each matcher both sides' content and function words that it matched; runs of words in the same order (none
+    of an item that is matched whole); both sides' matched words. 0 where nothing matches."""
     kinds = np.array((_METEOR_CONTENT, 1.0 - _METEOR_CONTENT))
     words, functions = sums[..., 0:2], sums[..., 2:4]
     matched = sums[..., 4:20].reshape((*sums.shape[:-1], len(METEOR_STAGES), 2, 2))
@@ -213,9 +213,8 @@ class Figure:
 class Metric:
     """What every metric is, and what most of them have in common.
 
-    One is made by ``Class(name, context)``, cheaply: it loads no model then, but it raises
-    EvaluationError (or another ShotadError) where something that it needs is not here, saying what and how
-    to get it. Models are loaded when the first row is wanted.
+    One is made by ``Class(name, context)``, cheaply: models are loaded when the first row is wanted, but
+    ShotadError is raised where something that it needs is not here, saying how to get it.
     """
 
     title: str
@@ -226,6 +225,7 @@ class Metric:
 
     def __init__(self, name: str, context: MetricContext) -> None:
         self.name = name
+        self._context = context
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -274,10 +274,8 @@ def make_metric(name: str, context: MetricContext) -> Metric:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one metric says of the items scored. ``identity`` is all that changes a row besides its item:
-    definition, settings, models and revisions. ``basis`` is a hash of what the whole dataset lends to each
-    row (frequencies of words); results of different bases do not add up. ``fresh`` rows were counted in this
-    run, the others were kept from earlier ones."""
+    """What one metric says of the items scored; beside its rows all as `Metric` has it. ``fresh`` rows were
+    counted in this run, the others were kept from earlier ones."""
 
     name: str
     title: str
@@ -289,11 +287,8 @@ class Result:
     fresh: int = 0
     seconds: float = 0.0
     remarks: tuple[str, ...] = ()
-    """For people: a smaller model than the paper's, a fallback that was taken."""
     comparable: bool = True
-    """Whether the number may stand beside the paper's."""
     higher_is_better: bool = True
-    """False where a small number is the good one (repetition)."""
 
     @property
     def sums(self) -> Floats:

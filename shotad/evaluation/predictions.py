@@ -19,7 +19,6 @@ from shotad.evaluation.datasets.tables import (
     MISSING,
     NOTE,
     Finding,
-    Table,
     TableRow,
     counted,
     plain_id,
@@ -34,10 +33,8 @@ from shotad.evaluation.metric import Corpus, Item
 class PredictionRow:
     """What a system says for one AD, where it stands, and what else the file tells of its AD.
 
-    ``id`` is empty in a file without ids. ``text`` None: it failed, ``failure`` says why. ``description`` is
-    Stage I's text, ``candidates`` all lines that were offered, ``scale`` the effective shot scale,
-    ``threaded`` whether the clip has a thread. ``start`` and ``end`` are seconds as the file has them;
-    ``reference`` is the human AD that the file repeats.
+    ``id`` is empty in a file without ids. ``text``, ``failure`` and what follows are as in `Item`. ``start``
+    and ``end`` are seconds as the file has them; ``reference`` is the human AD that the file repeats.
     """
 
     where: str
@@ -124,7 +121,7 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
             f"{path} has no column of predictions: none of {', '.join(NAMES['text'])}.",
             f"{has} Name the right one by --text-column.",
         )
-    rows = tuple(_row(records, row, columns, numbered) for row in records.rows)
+    rows = tuple(_row(row, columns, numbered) for row in records.rows)
     findings = list(records.findings)
     values = [row.values.get(columns.get("text", "")) for row in records.rows]
     lists = sum(isinstance(value, list) or _held(value) is not None for value in values)
@@ -137,18 +134,18 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
     return Predictions((path,), rows, columns, tuple(findings))
 
 
-def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
+def _row(row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
     def text(key: str) -> str:
-        return (records.text(row, columns.get(key)) or "").strip()
+        return (row.text(columns.get(key)) or "").strip()
 
-    candidates = records.list(row, columns.get("candidates")) or ()
+    candidates = row.list(columns.get("candidates")) or ()
     if not candidates:
-        told = (records.text(row, name) for name in numbered)
+        told = (row.text(name) for name in numbered)
         candidates = tuple(one.strip() for one in told if one and one.strip())
     name = columns.get("text")
     value = row.values.get(name) if name else None
     # A cell may hold the list of candidates (published assistant mode).
-    held = records.list(row, name) if isinstance(value, list) else _held(value)
+    held = row.list(name) if isinstance(value, list) else _held(value)
     if held is not None:
         candidates = candidates or held
         said = held[0] if held else None
@@ -157,18 +154,18 @@ def _row(records: Table, row: TableRow, columns: dict[str, str], numbered: Seque
     else:
         said = None if value is None else text("text")
     return PredictionRow(
-        records.where(row),
+        row.where,
         plain_id(text("id")),
         said,
         (text("failure") or NO_TEXT) if said is None else "",
         candidates,
-        records.text(row, columns.get("description")),
-        records.number(row, columns.get("scale")),
-        records.truth(row, columns.get("threaded")),
+        row.text(columns.get("description")),
+        row.number(columns.get("scale")),
+        row.truth(columns.get("threaded")),
         text("film"),
         text("clip"),
-        records.number(row, columns.get("start")),
-        records.number(row, columns.get("end")),
+        row.number(columns.get("start")),
+        row.number(columns.get("end")),
         text("reference"),
     )
 
@@ -202,16 +199,14 @@ class Joined:
     findings: tuple[Finding, ...]
 
 
-def join(dataset: Dataset, predictions: Predictions) -> Joined:
-    """Every AD of the dataset, in its order, with its prediction.
-
-    Joined by id or, where the file has none, by film and times, or by clip and human text; never by row.
-    Raises EvaluationError where rows of one AD differ, where nothing fits, and where the file's human ADs are
-    mostly others than the dataset's under the same ids.
-    """
+def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None = None) -> Joined:
+    """Every AD of the dataset, in its order, with its prediction; with the texts of ``stage1`` as the
+    descriptions, where that is given and has them. Raises EvaluationError where rows of one AD differ, where
+    nothing fits, and where the file's human ADs are mostly others than the dataset's under the same ids."""
     matched = _match(dataset, predictions)
     chosen, doubled = _one_for_each(matched)
-    items = tuple(_item(ad, chosen.get(ad.id)) for ad in dataset.ads)
+    described, _ = _one_for_each(_match(dataset, stage1)) if stage1 else ({}, ())
+    items = tuple(_item(ad, chosen.get(ad.id), described.get(ad.id)) for ad in dataset.ads)
     extra = tuple(row.id or row.where for row in matched.extra)
     failed = [item for item in items if item.prediction is None and item.id in chosen]
     why = list(dict.fromkeys(item.failure for item in failed))
@@ -230,37 +225,26 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
         (NOTE, doubled, "ADs with several equal predictions, or a failed one beside another"),
         (MALFORMED, extra, "rows that belong to no AD of the dataset, and are left out"),
     )
-    findings = (
+    findings = [
         *predictions.findings,
         *(Finding(level, predictions.name, what) for level, what, given in notes if given),
         *(Finding(level, predictions.name, tally(what, ids)) for level, ids, what in counts if ids),
-    )
-    return Joined(Corpus(items, dict(dataset.casts), dataset.name), doubled, extra, findings)
+    ]
+    if stage1:
+        findings += stage1.findings
+        if without := [item.id for item in items if item.description is None]:
+            findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", without)))
+    return Joined(Corpus(items, dict(dataset.casts), dataset.name), doubled, extra, tuple(findings))
 
 
-def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> Joined:
-    """The same with the texts of another file, such as the published Stage I's, as the descriptions.
-
-    Raises EvaluationError as `join` does. An AD that the file leaves out keeps the description it had.
-    """
-    chosen, _ = _one_for_each(_match(dataset, stage1))
-    items = tuple(
-        replace(item, description=chosen[item.id].text) if item.id in chosen else item
-        for item in joined.corpus.items
-    )
-    without = [item.id for item in items if item.description is None]
-    findings = [*joined.findings, *stage1.findings]
-    if without:
-        findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", without)))
-    return replace(joined, corpus=replace(joined.corpus, items=items), findings=tuple(findings))
-
-
-def _item(ad: Ad, said: PredictionRow | None) -> Item:
+def _item(ad: Ad, said: PredictionRow | None, described: PredictionRow | None) -> Item:
     item = Item(ad.id, ad.film, ad.interval, (ad.text, *ad.others), actions=ad.actions, clip=ad.clip)
     if said is None:
-        return replace(item, failure="no prediction")
-    names = ("failure", "candidates", "description", "scale", "threaded")
-    return replace(item, prediction=said.text, **{name: getattr(said, name) for name in names})
+        item = replace(item, failure="no prediction")
+    else:
+        names = ("failure", "candidates", "description", "scale", "threaded")
+        item = replace(item, prediction=said.text, **{name: getattr(said, name) for name in names})
+    return replace(item, description=described.text) if described else item
 
 
 def _one_for_each(matched: _Matched) -> tuple[dict[str, PredictionRow], tuple[str, ...]]:
@@ -295,34 +279,67 @@ class _Matched:
     ``strange`` are rows that repeat quite another human AD than theirs."""
 
     by: str
-    rows: dict[str, list[PredictionRow]]
-    extra: list[PredictionRow]
+    rows: defaultdict[str, list[PredictionRow]] = field(default_factory=lambda: defaultdict(list))
+    extra: list[PredictionRow] = field(default_factory=list)
     alike: int = 0
     strange: list[tuple[Ad, PredictionRow]] = field(default_factory=list)
 
 
 def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
-    """The rows of each AD. Raises EvaluationError where the file does not say whose they are, nothing of it
-    belongs to the dataset, or most human ADs that it repeats are others."""
+    """The rows of each AD by id or, where there is none, by that of `_PLACES` by which most rows find an AD.
+
+    Raises EvaluationError where the file does not say whose they are, nothing of it belongs to the dataset,
+    or most human ADs that it repeats are others.
+    """
+    ads = {ad.id: ad for ad in dataset.ads}
+    told = [
+        _place(ad.id, ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text) for ad in dataset.ads
+    ]
+    said = [_place(row.id, row.film, row.clip, row.start, row.end, row.reference) for row in predictions.rows]
+    ways = _PLACES
     if any(row.id for row in predictions.rows):
-        rows: dict[str, list[PredictionRow]] = {ad.id: [] for ad in dataset.ads}
-        extra: list[PredictionRow] = []
-        for row in predictions.rows:
-            rows.get(row.id, extra).append(row)
-        by = f"id (column {predictions.columns.get('id', 'id')})"
-        found = _Matched(by, {name: those for name, those in rows.items() if those}, extra)
-    else:
-        found = _by_place(dataset, predictions)
-    if not found.rows and found.extra:
-        row = found.extra[0]
-        told = row.id or f"{row.film or row.clip} {row.start}–{row.end}"
+        ways = {f"id (column {predictions.columns.get('id', 'id')})": ("id",)}
+    tried: dict[str, tuple[list[PlaceKey], dict[PlaceKey, list[Ad]]]] = {}
+    for by, names in ways.items():
+        keys = [tuple(row[name] for name in names) for row in said]
+        if any(None not in key for key in keys):
+            places: dict[PlaceKey, list[Ad]] = defaultdict(list)
+            for ad, one in zip(dataset.ads, told, strict=True):
+                if None not in (key := tuple(one[name] for name in names)):
+                    places[key].append(ad)
+            tried[by] = keys, places
+    if not tried:
         raise EvaluationError(
-            f"Nothing in {predictions.name} belongs to {dataset.title}: by {found.by}, none of its "
-            f"{len(found.extra):,} rows is that of an AD (first {told} in {row.where}).",
+            f"{predictions.name} does not say which AD each of its {len(predictions.rows):,} rows is for.",
+            "Give it a column id (or anno_idx), or imdbid, start and end. Their order does not say it.",
+        )
+    by = max(tried, key=lambda name: sum(key in tried[name][1] for key in tried[name][0]))
+    keys, places = tried[by]
+    found = _Matched(by)
+    groups: dict[PlaceKey, list[PredictionRow]] = defaultdict(list)
+    for row, key in zip(predictions.rows, keys, strict=True):
+        (groups[key] if key in places else found.extra).append(row)
+    for (first, *others), those in ((places[key], groups[key]) for key in places if key in groups):
+        # Fine where their texts are one: their scores add up to the same whichever gets which prediction.
+        other = next((ad for ad in others if not same_text(ad.text, first.text)), None)
+        if other is not None:
+            raise EvaluationError(
+                f"{those[0].where} may be for AD {first.id} ({first.text!r}) or {other.id} ({other.text!r}): "
+                f"{by} are the same.",
+                "Give the file a column id.",
+            )
+        found.alike += len(others) + 1 if others else 0
+        for place, row in enumerate(those):
+            found.rows[[first, *others][min(place, len(others))].id].append(row)
+    if not found.rows:
+        row = found.extra[0]
+        what = row.id or f"{row.film or row.clip} {row.start}–{row.end}"
+        raise EvaluationError(
+            f"Nothing in {predictions.name} belongs to {dataset.title}: by {by}, none of its "
+            f"{len(found.extra):,} rows is that of an AD (first {what} in {row.where}).",
             "Is it of another dataset or edition?",
         )
     # Ids of two datasets are the same numbers; what the file repeats of its own tells them apart.
-    ads = {ad.id: ad for ad in dataset.ads}
     pairs = [(ads[name], row) for name, rows in found.rows.items() for row in rows if row.reference]
     found.strange = [(ad, row) for ad, row in pairs if not alike(ad.text, row.reference)]
     if len(found.strange) > _STRANGE * len(pairs):
@@ -339,11 +356,14 @@ def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
 PlaceKey = tuple[Hashable, ...]
 
 
-def _place(film: str, clip: str, start: float | None, end: float | None, text: str) -> dict[str, Hashable]:
+def _place(
+    name: str, film: str, clip: str, start: float | None, end: float | None, text: str
+) -> dict[str, Hashable]:
     """What may tell an AD, as it is compared; other programs leave the year out of a clip's name
     (``2014/ewEreSjPyC4``)."""
     times = {"start": start, "end": end}
     return {
+        "id": name or None,
         "film": film or None,
         "clip": clip.replace("\\", "/").rsplit("/", 1)[-1] or None,
         "text": " ".join(text.split()) or None,
@@ -357,45 +377,3 @@ _PLACES = {
     "film and the human AD's text": ("film", "text"),
 }
 """What may tell an AD where there is no id, best first."""
-
-
-def _by_place(dataset: Dataset, predictions: Predictions) -> _Matched:
-    """By that of `_PLACES` by which most rows find an AD."""
-    told = [_place(ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text) for ad in dataset.ads]
-    said = [_place(row.film, row.clip, row.start, row.end, row.reference) for row in predictions.rows]
-    tried: dict[str, tuple[list[PlaceKey], dict[PlaceKey, list[Ad]]]] = {}
-    for by, names in _PLACES.items():
-        keys = [tuple(row[name] for name in names) for row in said]
-        if any(None not in key for key in keys):
-            places: dict[PlaceKey, list[Ad]] = defaultdict(list)
-            for ad, one in zip(dataset.ads, told, strict=True):
-                if None not in (key := tuple(one[name] for name in names)):
-                    places[key].append(ad)
-            tried[by] = keys, places
-    if not tried:
-        raise EvaluationError(
-            f"{predictions.name} does not say which AD each of its {len(predictions.rows):,} rows is for.",
-            "Give it a column id (or anno_idx), or imdbid, start and end. Their order does not say it.",
-        )
-    by = max(tried, key=lambda name: sum(key in tried[name][1] for key in tried[name][0]))
-    keys, places = tried[by]
-    rows: dict[str, list[PredictionRow]] = defaultdict(list)
-    groups: dict[PlaceKey, list[PredictionRow]] = defaultdict(list)
-    extra: list[PredictionRow] = []
-    for row, key in zip(predictions.rows, keys, strict=True):
-        (groups[key] if key in places else extra).append(row)
-    same = 0
-    for key, those in groups.items():
-        # Fine where their texts are one: their scores add up to the same whichever gets which prediction.
-        first, *others = places[key]
-        other = next((ad for ad in others if not same_text(ad.text, first.text)), None)
-        if other is not None:
-            raise EvaluationError(
-                f"{those[0].where} may be for AD {first.id} ({first.text!r}) or {other.id} ({other.text!r}): "
-                f"{by} are the same.",
-                "Give the file a column id.",
-            )
-        same += len(places[key]) if others else 0
-        for place, row in enumerate(those):
-            rows[places[key][min(place, len(others))].id].append(row)
-    return _Matched(by, dict(rows), extra, same)

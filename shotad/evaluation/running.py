@@ -17,12 +17,13 @@ from shotad.evaluation.metric import (
     METRICS,
     Corpus,
     Item,
+    Json,
     Metric,
     Result,
     make_metric,
     score,
 )
-from shotad.evaluation.predictions import Joined, join, read_predictions, with_descriptions
+from shotad.evaluation.predictions import Joined, join, read_predictions
 from shotad.evaluation.store import MetricContext, Store, kept_file
 
 Protocol = Literal["single", "assisted", "inter-rater"]
@@ -36,46 +37,25 @@ AND = " + "
 """Between the names of several files, and between their hashes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """The file of predictions: its name without a folder, its hash, and what its maker is called."""
-
-    name: str
-    sha256: str = ""
-    system: str = ""
-
-    @classmethod
-    def of(cls, *paths: Path, system: str = "") -> Predictions:
-        """Those of a file, or of several: names and hashes are then joined by plus signs, in one order.
-
-        Raises EvaluationError where one cannot be read.
-        """
-        names, hashes = [path.name for path in paths], [file_hash(path) for path in paths]
-        return cls(AND.join(names), AND.join(hashes), system)
-
-    @property
-    def called(self) -> str:
-        """The system's name, or the file's."""
-        return self.system or self.name
-
-
 LeftOut = tuple[str, str]
 """A metric that was asked for and could not be counted, and why."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReportInput:
+class Report:
     """All that a report speaks of.
 
     ``corpus`` is the whole dataset with its predictions; the results' rows may be those of a shard of it.
-    Of the predictions ``extra`` are of no AD, ``doubled`` ids came more than once.
-    ``configs`` and ``assignments`` are what the user named by ``--config`` and ``--set``. ``title`` is the
-    dataset's, ``films`` the titles of films by `Item.film`, where they are known.
+    ``predictions`` has the file's ``name``, its ``sha256``, and the ``system`` that made it. ``extra`` are of
+    no AD, ``doubled`` ids came more than once. ``configs`` and ``assignments`` are what the user named by
+    ``--config`` and ``--set``. ``title`` is the dataset's, ``titles`` are those of films by `Item.film`,
+    where they are known. A report that was read has a ``name``, its folder's, and a ``head``, its
+    ``report.json``.
     """
 
     corpus: Corpus
     config: Config
-    predictions: Predictions
+    predictions: Mapping[str, str]
     results: tuple[Result, ...] = ()
     extra: int = 0
     doubled: int = 0
@@ -83,12 +63,14 @@ class ReportInput:
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
     title: str = ""
-    films: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     protocol: Protocol = "single"
     notes: tuple[str, ...] = ()
     """For people: what else is to be said of this run."""
     findings: tuple[str, ...] = ()
     """For who looks on: what reading the files brought to light."""
+    name: str = ""
+    head: Json = field(default_factory=dict)
 
     @property
     def dataset(self) -> str:
@@ -96,32 +78,49 @@ class ReportInput:
         return self.title or self.corpus.dataset or "no named dataset"
 
     @property
+    def values(self) -> dict[str, float | None]:
+        """The number of each metric by name; None where it is not defined."""
+        return {result.name: result.value for result in self.results}
+
+    def result(self, name: str) -> Result | None:
+        """The result of this name."""
+        return next((result for result in self.results if result.name == name), None)
+
+    @property
+    def system(self) -> str:
+        """What the system is called whose predictions these are."""
+        return self.predictions["system"] or self.predictions["name"] or self.name
+
+    @property
     def items(self) -> tuple[Item, ...]:
+        """All ADs of the dataset."""
+        return self.corpus.items
+
+    @property
+    def films(self) -> dict[str, str]:
+        """The film of each AD, by id."""
+        return {item.id: item.film for item in self.items}
+
+    @property
+    def scored(self) -> tuple[Item, ...]:
         """The ADs that any result speaks of, in the corpus's order."""
         scored = {row.id for result in self.results for row in result.rows}
-        return tuple(item for item in self.corpus.items if item.id in scored)
+        return tuple(item for item in self.items if item.id in scored)
 
     @property
-    def skipped(self) -> tuple[Item, ...]:
-        """ADs without a prediction that were left out, because the user said so."""
-        if self.config.measures.missing != "skip":
-            return ()
-        here = {item.id for item in self.items}
-        return tuple(i for i in self.corpus.items if i.prediction is None and i.id not in here)
+    def silent(self) -> tuple[Item, ...]:
+        """The ADs of this report that have no prediction, or one that failed: they count as 0."""
+        return tuple(item for item in self.scored if item.prediction is None)
 
     @property
-    def missing(self) -> tuple[Item, ...]:
-        """ADs of this report that nothing was predicted for: they count as 0."""
-        return tuple(i for i in self.items if i.prediction is None and i.failure in _NOTHING)
-
-    @property
-    def failed(self) -> tuple[Item, ...]:
-        """ADs of this report whose prediction says that it failed: they count as 0."""
-        return tuple(i for i in self.items if i.prediction is None and i.failure not in _NOTHING)
-
-    def film_called(self, film: str) -> str:
-        """The film's title, or what the dataset calls it."""
-        return self.films.get(film) or film
+    def counts(self) -> dict[str, int]:
+        """How many ADs of this report nothing was predicted for (``missing``), of how many the prediction
+        ``failed``, and how many were ``skipped``, because the user said so."""
+        silent = self.silent
+        missing = sum(item.failure in _NOTHING for item in silent)
+        without = sum(item.prediction is None for item in self.items)
+        skipped = without - len(silent) if self.config.measures.missing == "skip" else 0
+        return {"missing": missing, "failed": len(silent) - missing, "skipped": skipped}
 
 
 def base_name(name: str) -> str:
@@ -160,7 +159,7 @@ def read_inputs(
     missing: str | None = None,
     judges: Sequence[str] = (),
     system: str = "",
-) -> ReportInput:
+) -> Report:
     """Everything read, before anything is scored. The dataset's own settings are added to ``configs``.
 
     Several ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
@@ -170,20 +169,23 @@ def read_inputs(
     config = load_config(
         [*configs, *own], assignments, measures__missing=missing, measures__judge__engines=judges or None
     )
-    joined = join(data, read_predictions(*predictions, id_column=id_column, text_column=text_column))
-    if descriptions is not None:
-        joined = with_descriptions(joined, data, read_predictions(descriptions))
+    read = read_predictions(*predictions, id_column=id_column, text_column=text_column)
+    joined = join(data, read, read_predictions(descriptions) if descriptions else None)
     told = [finding for finding in data.findings if finding.level != NOTE]
-    return ReportInput(
+    return Report(
         corpus=joined.corpus,
         config=config,
-        predictions=Predictions.of(*predictions, system=system),
+        predictions={
+            "name": AND.join(path.name for path in predictions),
+            "sha256": AND.join(map(file_hash, predictions)),
+            "system": system,
+        },
         extra=len(joined.extra),
         doubled=len(joined.doubled),
         configs=tuple(one for one in configs if isinstance(one, str)),
         assignments=tuple(assignments),
         title=data.title,
-        films=data.films,
+        titles=data.films,
         notes=tuple(_notes(data, joined, descriptions)),
         findings=tuple(f"{one.where}: {one.what}" for one in (*told, *joined.findings)),
     )
@@ -213,12 +215,11 @@ def measure(
     done: Callable[[Result], None] = lambda _: None,
 ) -> tuple[tuple[Result, ...], tuple[LeftOut, ...]]:
     """The results of ``corpus`` by the metrics of these names, and what was left out with the reason;
-    ``done`` is told each result as it comes.
+    ``done`` is told each result as it comes. Of ``shard`` the films of that part alone are scored.
 
     A metric that was named and cannot run, or a judge that was, is an error before anything is scored; of
-    ``all``, one that cannot is left out with its reason, also where that comes to light at work. ``shard``:
-    the films of that part alone are scored, with words' frequencies and neighbours of the whole. Raises
-    EvaluationError where no metric is named, and where none of ``all`` can be counted.
+    ``all``, one that cannot is left out, also where that comes to light at work. Raises EvaluationError where
+    no metric is named, and where none of ``all`` can be counted.
     """
     ready, left_out = _ready(names, corpus, context)
     places = shard_places(corpus, shard)
@@ -241,14 +242,14 @@ def measure(
 
 
 def evaluate(
-    inputs: ReportInput,
+    inputs: Report,
     names: Sequence[str],
     progress: Progress,
     *,
     shard: Shard = WHOLE,
     cache: Path | None = None,
     force: bool = False,
-) -> ReportInput:
+) -> Report:
     """The same with what `measure` finds; ``progress`` shows findings and each result.
 
     ``cache`` is the file that keeps what is computed of texts (None: the user's own); ``force`` forgets it.
@@ -279,10 +280,8 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
 def _ready(
     names: Sequence[str], corpus: Corpus, context: MetricContext
 ) -> tuple[list[tuple[bool, Metric]], list[LeftOut]]:
-    """The metrics that can run, and whether each was named; those that cannot, with the reason.
-
-    Each is there once, those by a judge once for each. Capitals in a metric's name do not matter.
-    """
+    """The metrics that can run, each once (by a judge once for each), and whether it was named; those that
+    cannot, with the reason. Capitals in a metric's name do not matter."""
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
     parted = [name.partition("@") for name in names]

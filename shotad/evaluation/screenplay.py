@@ -1,14 +1,12 @@
 """A film as a screenplay: scenes, in them what is done and what is said; made of its AD and its dialogue, or
 read from text.
 
-Where a scene ends is not recorded anywhere. It is inferred from cuts, threads (shots of one camera set-up)
-and pauses of the dialogue (`borders_of`); no labels of scenes were here to measure the rule with.
+Where a scene ends is inferred from cuts, threads (shots of one camera set-up) and pauses of the dialogue
+(`borders_of`); no labels of scenes were here to measure the rule with.
 
-As text it has CML tags, or it is a plain screenplay where a text has no tags. The tags are those of CML-Bench
-(Zheng et al. 2025, appendix D.1) and of MovieSum: ``<script>``, ``<scene>``, ``<stage_direction>`` for the
-heading, ``<scene_description>`` or ``<action>``, ``<character>``, ``<parenthetical>``, ``<dialogue>``.
-Language models leave tags open, write them in capitals and talk around them, so reading is lenient: an open
-tag ends where the next one begins, and what stands outside is no part of the screenplay.
+As text it has CML tags, those of CML-Bench (Zheng et al. 2025, appendix D.1) and of MovieSum, or it is a
+plain screenplay. Language models leave tags open, write them in capitals and talk around them, so reading is
+lenient: an open tag ends where the next one begins, and what stands outside is no part of the screenplay.
 """
 
 from __future__ import annotations
@@ -28,12 +26,9 @@ from shotad.script import Track
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What is told or said at once.
-
-    An action has no ``character``; ``manner`` is how a dialogue is spoken, without brackets. ``interval`` is
-    its place in the film, ``cue`` the id of the AD line or subtitle that it comes from; both only where they
-    are known.
-    """
+    """What is told or said at once. An action has no ``character``; ``manner`` is how a dialogue is spoken.
+    ``interval`` is its place in the film, ``cue`` the id of the AD line or subtitle that it comes from; both
+    only where they are known."""
 
     kind: Literal["action", "dialogue"]
     text: str
@@ -104,11 +99,8 @@ class FilmSigns:
 def make_screenplay(
     described: Iterable[Element], said: Iterable[Element], signs: FilmSigns, title: str, language: str = ""
 ) -> Screenplay:
-    """A screenplay of what is described and said, each element with its interval, in scenes.
-
-    A heading has the scene's number and the people recognised in it: ``SCENE 3 - ANN, BO``. Raises ValueError
-    for an element without an interval.
-    """
+    """A screenplay of what is described and said, each element with its interval, in scenes whose headings
+    have their number and the people recognised in them: ``SCENE 3 - ANN, BO``."""
     elements = sorted((*described, *said), key=_start)
     speech = [one.interval for one in elements if one.kind == "dialogue" and one.interval]
     borders = borders_of(elements, speech, signs)
@@ -130,12 +122,10 @@ def _start(element: Element) -> float:
 
 
 def borders_of(elements: Sequence[Element], speech: Sequence[Interval], signs: FilmSigns) -> list[float]:
-    """The seconds at which a new scene begins, ascending; without the film's start.
-
-    A scene ends at a cut where nobody speaks for `PAUSE` seconds and no thread joins the shots around it;
-    where threads are not known, at the first cut of a pause of `LONG_PAUSE`. Without shots it ends where
-    nothing is said or described for `LONG_PAUSE`. No scene is shorter than `SHORTEST`.
-    """
+    """The seconds at which a new scene begins, ascending; without the film's start. A scene ends at a cut
+    where nobody speaks for `PAUSE` seconds and no thread joins the shots around it; where threads are not
+    known, at the first cut of a pause of `LONG_PAUSE`; without shots where nothing is said or described for
+    so long."""
     told = [one.interval for one in elements if one.interval]
     candidates: list[float] = []
     if not signs.shots:
@@ -208,12 +198,9 @@ _LONGEST_CUE = 5
 
 
 def read_cml(text: str, title: str = "", language: str = "") -> tuple[Screenplay, ScriptForm]:
-    """The screenplay in a text, and how it was read: by its CML tags, else as a plain screenplay. It has no
-    scenes where it could not be read at all.
-
-    A plain one has a scene for each heading (``INT.``, ``EXT.``) and behind two empty lines, dialogue in the
-    form ``NAME: text``, and all else is action. Text without a heading and without a name is one action: that
-    is a screenplay too, as in the published code, but nearly all its scores are 0.
+    """The screenplay in a text, and how it was read: by its CML tags, else as a plain one, which has a scene
+    for each heading (``INT.``, ``EXT.``) and behind two empty lines, and dialogue in the form ``NAME: text``.
+    It has no scenes where it could not be read at all.
 
     >>> play, _ = read_cml("<scene><character>ANN</character><dialogue>Stay.</dialogue></scene>")
     >>> play.scenes[0].elements[0].character, play.scenes[0].elements[0].text
@@ -227,11 +214,7 @@ def read_cml(text: str, title: str = "", language: str = "") -> tuple[Screenplay
 
 
 def write_cml(screenplay: Screenplay) -> str:
-    """The screenplay in CML tags.
-
-    `read_cml`, told title and language, gives an equal screenplay, as long as its texts have no space around
-    them and no scene is empty. CML has no place for intervals and cues.
-    """
+    """The screenplay in CML tags, which have no place for title, language, intervals and cues."""
     lines = ["<script>"]
     for scene in screenplay.scenes:
         lines.append("  <scene>")

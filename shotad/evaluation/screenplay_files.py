@@ -1,9 +1,8 @@
 """Screenplays from files and into files: one table of formats, by name (docs/story.md).
 
-``fountain`` (fountain.io/syntax) is own and small, since no parser of it on PyPI both reads and writes what
-`Screenplay` holds: the one with the most users (screenplain) writes none and brings a PDF library. Read, a
-screenplay of another program loses sections, synopses, notes, comments, emphasis, page breaks, scene numbers,
-a speaker's extension (``(V.O.)``), and which dialogues are spoken at once. Transitions stay, as actions.
+``fountain`` (fountain.io/syntax) is own, since no parser of it on PyPI both reads and writes what
+`Screenplay` holds. Read, a screenplay of another program loses sections, synopses, notes, comments, emphasis,
+page breaks, scene numbers, a speaker's extension (``(V.O.)``), and which dialogues are spoken at once.
 """
 
 from __future__ import annotations
@@ -184,10 +183,8 @@ def write_screenplay(play: Screenplay, name: str) -> str:
 
 
 def read_screenplay(path: Path) -> Screenplay:
-    """The screenplay in a file; its format is found by content.
-
-    Raises EvaluationError for a file that cannot be read, and for one that is damaged or holds no scene.
-    """
+    """The screenplay in a file; its format is found by content. Raises EvaluationError for a file that cannot
+    be read, and for one that is damaged or holds no scene."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -272,11 +269,9 @@ _MANY = 0.2
 
 
 def read_stage(text: str) -> Screenplay:
-    """STAGE's ``script.json``: a list of scenes, each with ``title``, ``subtitle`` and ``content``.
-
-    In ``content`` a dialogue is ``NAME: words`` on one line, or a name in capitals above its lines. Where the
-    script is broken into lines, what is told in short ones right after a dialogue is read as part of it.
-    """
+    """STAGE's ``script.json``: a list of scenes, each with ``title``, ``subtitle`` and ``content``, in which
+    a dialogue is ``NAME: words`` on one line, or a name in capitals above its lines. Where the script is
+    broken into lines, what is told in short ones right after a dialogue is read as part of it."""
     scenes = json.loads(text)
     if not isinstance(scenes, list) or not all(
         isinstance(one, Mapping) and "content" in one for one in scenes

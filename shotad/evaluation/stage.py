@@ -1,9 +1,8 @@
 """The films of STAGE (Tian et al., 2026, arXiv 2601.08510): what a film's folder holds, and if it is whole.
 
 Everything is joined by id: a node's scene by the scene's ``_id``, which begins at 0 in some scripts and at 1
-in others. A copy is checked by counts, those of the paper's Table 1, and by its ids. Some ids of the release
-itself (commit 1396258) lead nowhere. They are known here by their number, so that a whole copy is told from a
-damaged one.
+in others. A copy is checked by counts and ids. Some ids of the release itself (commit 1396258) lead nowhere:
+they are known here by their number, so that a whole copy is told from a damaged one.
 """
 
 from __future__ import annotations
@@ -32,13 +31,11 @@ from shotad.description import render
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
-    STRING,
     YES_OR_NO,
-    Part,
     Question,
     question,
     quoted,
-    sentence,
+    text_part,
 )
 from shotad.evaluation.report.intervals import Span, span_of
 from shotad.evaluation.screenplay_files import first_fault
@@ -51,14 +48,10 @@ T = TypeVar("T")
 class _Entry(BaseModel):
     """What a file says of one thing; names are ours, and the file's where they differ."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, coerce_numbers_to_str=True)
 
 
-def _words(value: Any) -> Any:
-    return "" if value is None else str(value) if isinstance(value, int) else value
-
-
-Words = Annotated[str, BeforeValidator(_words)]
+Words = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """Text; null is empty, and a number is its digits."""
 Texts = tuple[str, ...]
 
@@ -227,10 +220,7 @@ class StageFilm:
 
 def read_stage(folder: Path) -> tuple[StageFilm, ...]:
     """The films below a folder: of one film, a language, or the whole release; in order of their paths.
-
-    Raises DatasetError for a folder without a film, for a file that is missing, and for one that is not as
-    described above, with the entry that is wrong.
-    """
+    Raises DatasetError for a folder without a film, and for a file that is missing or malformed."""
     scripts = [path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}script.json")]
     if not scripts:
         raise DatasetError(
@@ -302,19 +292,17 @@ KNOWN: Mapping[str, int] = {
 
 def check_stage(films: Sequence[StageFilm]) -> Json:
     """How much is there, and which ids stand twice or lead nowhere (``loose``: what each is of, and where it
-    stands), as JSON. ``whole``: nothing is missing, and no id is loose; of several films none that is not so
-    in the release."""
+    stands), as JSON. ``whole``: no id is loose; of several films, all is as in the release."""
     kinds = Counter(one.kind for film in films for one in film.interviews)
-    numbers = (
-        len(films),
-        sum(len(film.timelines) for film in films),
-        sum(len(one.nodes) for film in films for one in film.timelines),
-        sum(len(film.arcs) for film in films),
-        sum(len(film.questions) for film in films),
-        kinds["single"],
-        kinds["multi"],
-    )
-    counts = dict(zip(RELEASE, numbers, strict=True))
+    counts = {
+        "films": len(films),
+        "characters": sum(len(film.timelines) for film in films),
+        "timeline nodes": sum(len(one.nodes) for film in films for one in film.timelines),
+        "arcs": sum(len(film.arcs) for film in films),
+        "questions": sum(len(film.questions) for film in films),
+        "single-turn interviews": kinds["single"],
+        "multi-turn interviews": kinds["multi"],
+    }
     loose = [{"what": what, "where": where} for film in films for what, where in _loose(film)]
     as_published = counts == RELEASE and _kinds(loose) == KNOWN
     return {"counts": counts, "whole": not loose if len(films) == 1 else as_published, "loose": loose}
@@ -400,7 +388,7 @@ def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
     return replace(asked, sampling=SAMPLING, tokens=tokens, draw=draw)
 
 
-ANSWER = {"answer": Part("<your answer, in quotes>", STRING, sentence)}
+ANSWER = {"answer": text_part("<your answer, in quotes>")}
 """An answer of the engine that is scored, in a sentence or a few."""
 
 

@@ -1,16 +1,13 @@
 """STAGE's tasks (docs/stage.md). First what becomes of a character, as a timeline of lasting developments and
 arcs over them; second open questions on the whole story; third answers as a character of it.
 
-The engine writes timelines and arcs from the screenplay; the judge holds them against the people's (paper,
-section C.2.1). A timeline that cannot be had covers no fact, and all arcs of its character are wrong; of
-facts and transitions that it does not have nothing is said. Arcs of a character without a timeline of the
-people's (49 in the release) are left out.
+The judge holds the engine's timelines and arcs against the people's (paper, section C.2.1). A timeline that
+cannot be had covers no fact, and all arcs of its character are wrong; of facts and transitions that it does
+not have nothing is said. Arcs of a character without a timeline of the people's are left out.
 
-To answer, the engine is given of a screenplay's scenes, or of the character's memories, nothing, all, or the
-``top`` that are nearest to what is asked, by BM25 or by their vectors. In an interview of several turns its
-own answers stand in the history. An interview of which an answer is missing has 0 in every dimension,
-unasked, and so has what the judge does not score. Support hit and recall say of the memories that a question
-was made of whether one is given, and how many; they need no judge.
+In an interview of several turns the engine's own answers stand in the history. An interview of which an
+answer is missing has 0 in every dimension, unasked, and so has what the judge does not score. Support hit and
+recall say of the memories that a question was made of whether one is given, and how many; they need no judge.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise, product
 from typing import Any, TypeVar
 
@@ -96,10 +94,8 @@ def evaluate_timelines(
     judge: str = "",
     limit: int | None = None,
 ) -> StageRun:
-    """Timelines and arcs of all characters, or of the first ``limit``.
-
-    Raises EngineError for what stops an engine, ShotadError where vectors cannot be counted here.
-    """
+    """Timelines and arcs of all characters, or of the first ``limit``. Raises EngineError for what stops an
+    engine, ShotadError where vectors cannot be counted here."""
     pair = Pair(engine, judge, context, "stage")
     vectors = vectors_of(context)
     asked = [_character(film, gold, pair, vectors) for film in films for gold in film.timelines][:limit]
@@ -344,10 +340,8 @@ Choose = Callable[[str], list[int]]
 
 
 def chooser(setting: str, texts: Sequence[str], language: str, context: MetricContext, top: int) -> Choose:
-    """How ``setting`` chooses among ``texts``.
-
-    Raises EvaluationError for an unknown one; ShotadError where vectors cannot be counted here.
-    """
+    """How ``setting`` chooses among ``texts``. Raises EvaluationError for an unknown one; ShotadError where
+    vectors cannot be counted here."""
     if setting not in SETTINGS:
         known = f"Known: {', '.join(SETTINGS)}."
         raise EvaluationError(f"There is no memory setting {setting!r}.", known, usage=True)
@@ -377,23 +371,22 @@ def evaluate_questions(
     limit: int | None = None,
 ) -> StageRun:
     """All questions, or the first ``limit``, answered from none, all or the nearest ``top`` scenes, with each
-    setting.
-
-    Raises EvaluationError for an unknown setting, EngineError for what stops an engine.
-    """
+    setting. Raises EvaluationError for an unknown setting, EngineError for what stops an engine."""
     pair = Pair(engine, judge, context, "stage", "questions")
     picked = [(film, one) for film in films for one in film.questions][:limit]
-    asked = []
-    for setting in dict.fromkeys(memory):
-        choosers = {}
-        for film in {film.id: film for film, _ in picked}.values():
-            scenes = [f"{one.heading}\n{one.content}" for one in film.scenes]
-            choosers[film.id] = chooser(setting, scenes, film.language, context, top)
-        asked += [_answered(film, one, setting, choosers[film.id], pair) for film, one in picked]
+    settings = dict.fromkeys(memory)
+
+    @cache
+    def choose(setting: str, film: StageFilm) -> Choose:
+        scenes = [f"{one.heading}\n{one.content}" for one in film.scenes]
+        return chooser(setting, scenes, film.language, context, top)
+
+    both = product(settings, picked)
+    asked = [_answered(film, one, name, choose(name, film), pair) for name, (film, one) in both]
     items = tuple(worked("Questions", "questions", asked, context))
     identity = {**pair.identity, "memory": list(memory), "top": top, "tries": TRIES}
     results = []
-    for setting in dict.fromkeys(memory):
+    for setting in settings:
         its = [one for one in items if one["memory"] == setting]
         passed = [row(one["id"], any(one["right"]), 1, one["failure"]) for one in its]
         results.append(figure(f"{setting}: pass@{TRIES}", "questions", passed, identity))
@@ -455,10 +448,9 @@ def evaluate_role_play(
     top: int = TOP,
     limit: int | None = None,
 ) -> StageRun:
-    """All interviews, or the first ``limit`` of each kind, with each setting of memory.
-
-    Raises EvaluationError for an unknown setting, DatasetError for a character without a role, EngineError
-    for what stops an engine.
+    """All interviews, or the first ``limit`` of each kind, with each setting of memory. Raises
+    EvaluationError for an unknown setting, DatasetError for a character without a role, EngineError for what
+    stops an engine.
     """
     pair = Pair(engine, judge, context, "stage")
     banks = {(film.id, role.character): _Bank(role, film.language) for film in films for role in film.roles}
@@ -470,13 +462,15 @@ def evaluate_role_play(
         raise DatasetError(
             f"The interview {strange[0]} is of a character without a role.", "See what else by --check."
         )
+
+    @cache
+    def choose(setting: str, bank: _Bank) -> Choose:
+        return bank.chooser(setting, context, top)
+
     asked = []
-    for setting in dict.fromkeys(memory):
-        wanted = {(film.id, talk.character) for film, talk in talks}
-        choosers = {key: banks[key].chooser(setting, context, top) for key in wanted}
-        for film, talk in talks:
-            key = (film.id, talk.character)
-            asked.append(_interview(film, talk, banks[key], choosers[key], setting, pair))
+    for setting, (film, talk) in product(dict.fromkeys(memory), talks):
+        bank = banks[film.id, talk.character]
+        asked.append(_interview(film, talk, bank, choose(setting, bank), setting, pair))
     items = tuple(worked("Role-play", "interviews", asked, context))
     identity = {**pair.identity, "memory": list(memory), "top": top}
     results = []

@@ -1,24 +1,13 @@
-"""ABSEval: lists of steps, and agents that judge them by seven criteria (Liang et al., EMNLP 2024).
+"""ABSEval: lists of steps, and agents that judge them by seven criteria (Liang et al., EMNLP 2024;
+docs/abseval.md).
 
-A script has a goal, a condition, and the steps that lead there. A film's action is a list of steps too: the
-goal is that a listener can follow a passage, the condition what AD must keep to, the steps are the lines.
 *Answer synthesis* writes a good script of all that a task has; the *critic* compares with it, the *executor*
-follows the steps, *commonsense* looks at each. The baseline is one judge who is asked for all seven criteria
-at once, in the same words, without the good answer: the two differ in how the work is divided alone.
+follows the steps, *commonsense* looks at each. The baseline is one judge who is asked for all criteria at
+once, in the same words: the two differ in how the work is divided alone.
 
 A script without steps fails every criterion, unasked. What the judge fails to answer does not hold either,
-and is told apart (``unread``). A task without a condition is not judged by it.
-
-What came of it are scores by system, agreement with people, and the faults that a judge sees. Against people
-there are two figures (tables 2 and 3, figures 4 and 7), each over all criteria of all scripts that people
-labelled: the mean squared error, and the consistency, the share of equal answers. With one annotator, whose
-labels are 0 and 1 as the judge's, the first is one minus the second. A criterion that the judge did not
-answer is off by 1 and not equal.
-
-The perturbation test (section 4.2, tables 4 and 10) has one thing more: a judge who finds fault with
-everything sees all. So each script is judged before and after, false alarms stand beside the hits, and a
-judge *sees* a fault where the criterion falls by planting it more often than it rises, by McNemar's exact
-test at 0.05 (one-sided). Faults are planted by rules, or by an engine where the paper asks one for it.
+and is told apart (``unread``). A judge who finds fault with everything sees every planted fault: so each
+script is judged before and after, and false alarms stand beside the hits.
 """
 
 from __future__ import annotations
@@ -35,10 +24,9 @@ from typing import Any
 
 from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural
 from shotad.description import render
-from shotad.evaluation.datasets.tables import Table, TableRow, counted, read_records
-from shotad.evaluation.metric import Json
+from shotad.evaluation.datasets.tables import TableRow, counted, read_records
+from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.judge import (
-    STRING,
     STRINGS,
     YES_OR_NO,
     Answer,
@@ -54,10 +42,10 @@ from shotad.evaluation.metrics.judge import (
     numbered,
     question,
     quoted,
-    sentence,
+    text_part,
     worked,
 )
-from shotad.evaluation.metrics.judged import STORY_LINES, says_something
+from shotad.evaluation.metrics.judged import STORY_LINES
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
 from shotad.evaluation.report.table import NONE
 from shotad.evaluation.store import MetricContext
@@ -92,18 +80,17 @@ class StepScript:
 
 
 def read_steps(paths: Sequence[Path]) -> tuple[StepScript, ...]:
-    """The scripts of all files, in order. A file's system is its name, where it does not say another; of a
-    work folder the track is read.
+    """The scripts of all files, in order. A file's system is its name, where it does not say another.
 
     Raises ShotadError for a file that cannot be read or holds no steps, where one system has two different
     scripts of a task, and where a task has two goals.
     """
-    stems = [path.stem for path in paths]
+    stems = Counter(path.stem for path in paths)
     found: dict[tuple[str, str], StepScript] = {}
     tasks: dict[str, tuple[str, str]] = {}
-    for path, stem in zip(paths, stems, strict=True):
+    for path in paths:
         file = path / TRACK if path.is_dir() else path
-        for script in _of_file(file, stem if stems.count(stem) == 1 else path.name):
+        for script in _of_file(file, path.stem if stems[path.stem] == 1 else path.name):
             task = (script.goal, script.constraint)
             if found.setdefault((script.id, script.system), script) != script:
                 raise EvaluationError(
@@ -135,22 +122,22 @@ def _of_file(path: Path, system: str) -> list[StepScript]:
     else:
         table.needed(("goal",), "the goal")
         table.needed(("steps",), "the steps")
-        scripts = [_of_row(table, row, system) for row in table.rows]
+        scripts = [_of_row(row, system) for row in table.rows]
     if not any(script.steps for script in scripts):
         raise EvaluationError(f"{path} holds no steps.", _HINT)
     return scripts
 
 
-def _of_row(table: Table, row: TableRow, system: str) -> StepScript:
+def _of_row(row: TableRow, system: str) -> StepScript:
     """Steps are a list, or a text with one in each line; numbers before them are taken off."""
     goal, name, constraint, by = (
-        (table.text(row, key) or "").strip() for key in ("goal", "id", "constraint", "system")
+        (row.text(key) or "").strip() for key in ("goal", "id", "constraint", "system")
     )
     if not says_something(goal):
-        raise table.error(row, "the goal is empty", "Each script says what it is for.")
+        raise row.error("the goal is empty", "Each script says what it is for.")
     value = row.values.get("steps")
     in_lines = isinstance(value, str) and not value.lstrip().startswith(("[", "("))
-    steps = str(value).splitlines() if in_lines else table.list(row, "steps") or ()
+    steps = str(value).splitlines() if in_lines else row.list("steps") or ()
     said = _said(_NUMBER.sub("", step) for step in steps)
     return StepScript(name or goal, by or system, goal, constraint, said)
 
@@ -246,12 +233,11 @@ def judge_scripts(
     gold: GoldAnswers,
     context: MetricContext,
 ) -> list[Json]:
-    """What the judge says of each script, in order, as JSON. The critic among `AGENTS` compares with
-    ``gold``.
+    """What the judge says of each script, in order, as JSON; the critic compares with ``gold``.
 
     ``criteria`` has each that applies: True, False, or None where the answer could not be read; ``score`` is
-    the share that hold, 0 to 1 (the paper's Figure 9). ``reasons`` are the agents' own words, ``unread`` says
-    why an answer could not be read, by agent.
+    the share that hold (the paper's Figure 9). ``reasons`` are the agents' own words, ``unread`` says why an
+    answer could not be read, by agent.
     """
     asked = [_verdict(script, mechanism, judge, gold) for script in scripts]
     return list(worked(f"Judging steps by {', '.join(mechanism)}", "scripts", asked, context))
@@ -322,8 +308,7 @@ def agent_question(
         "steps": numbered(script.steps),
         "questions": "\n".join(f"- {render(f'steps/ask-{key}')}" for key in asked),
     }
-    reason = Part('"<one or two sentences>"', STRING, sentence)
-    parts = {"reason": reason, **dict.fromkeys(asked, YES_OR_NO)}
+    parts = {"reason": text_part('"<one or two sentences>"'), **dict.fromkeys(asked, YES_OR_NO)}
     return question(f"steps/{agent}-system", "steps/judge", texts, parts, read)
 
 
@@ -406,11 +391,8 @@ def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: i
 
 
 def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
-    """The steps of the script with this fault.
-
-    Where one or two are missing, all that are left are the script's own, in order; where one is redundant,
-    all of the script's own are there, in order, and one more; else at least one is another.
-    """
+    """The steps of the script with this fault: all its own in order but one or two, all and one more, or at
+    least one that is another."""
     own = script.steps
 
     def is_part(few: Sequence[str], many: Sequence[str]) -> bool:
@@ -442,11 +424,10 @@ def fault_figures(
     ``before`` are the verdicts on all scripts, ``after`` those on what was planted, both in order.
 
     ``seen``: the fault's criterion does not hold; ``alarms``: it did not hold without the fault either.
-    ``fell``, ``rose``: it held before and does not with the fault, and the reverse. ``unread``: the judge did
-    not answer, which is none of these. ``noticed``: some criterion fell, be it another. ``flagged`` counts by
-    criterion how often it does not hold with the fault; ``not_planted`` the scripts that could not have it,
-    by the reason. ``accuracy`` is the paper's figure; ``p``: how likely a criterion falls so much more often
-    than it rises, by chance; ``sees``: the judge sees this kind of fault at all, as these scripts show.
+    ``fell``, ``rose``: it held before and does not with the fault, and the reverse. ``noticed``: some
+    criterion fell, be it another. ``flagged`` counts by criterion how often it does not hold with the fault.
+    ``accuracy`` is the paper's figure; ``p``: how likely a criterion falls so much more often than it rises,
+    by chance (McNemar's exact test, one-sided); ``sees``: below `LEVEL`.
     """
     coming = iter(after)
     judged = [(fault, before[at], next(coming)) for at, fault, one in planted if isinstance(one, StepScript)]
@@ -498,14 +479,14 @@ def read_labels(path: Path) -> Labels:
     told: dict[tuple[str, str], dict[str, list[bool]]] = {}
     seen = set()
     for row in table.rows:
-        name, system, who = ((table.text(row, key) or "").strip() for key in ("id", "system", "annotator"))
+        name, system, who = ((row.text(key) or "").strip() for key in ("id", "system", "annotator"))
         if (name, system, who) in seen:
             raise EvaluationError(
-                f"{table.where(row)}: {name!r} was labelled before.", "Name who labels in a column annotator."
+                f"{row.where}: {name!r} was labelled before.", "Name who labels in a column annotator."
             )
         seen.add((name, system, who))
         for column in columns:
-            holds = table.truth(row, column)
+            holds = row.truth(column)
             if holds is not None:
                 told.setdefault((name, system), {}).setdefault(column, []).append(holds)
     if not told:
@@ -516,7 +497,7 @@ def read_labels(path: Path) -> Labels:
 def against_people(verdicts: Sequence[Json], labels: Labels) -> dict[str, Json]:
     """A judge against people, over ``all`` criteria and by each, on the scripts that people labelled: labels
     compared (``cells``), ``mse``, and ``consistency`` over the ``decided`` ones, of which more annotators say
-    one thing than the other. None where there is nothing to compare."""
+    one thing than the other. An answer that could not be read is off by 1 and not equal."""
     pairs: dict[str, list[tuple[bool | None, float]]] = {name: [] for name in ("all", *CRITERIA)}
     for verdict in verdicts:
         told, holds = labels.get((verdict["id"], verdict["system"]), {}), verdict["criteria"]
@@ -651,11 +632,8 @@ def evaluate_steps(
     labels: Labels | None = None,
 ) -> Json:
     """What the judge of this name says of scripts: by ABSEval's agents, and by its ``baseline``; with faults
-    ``planted`` by ``rules`` or the engine of that name; against people's ``labels``. Answers are kept in the
-    context's store.
-
-    It is one of the judges in ``steps.json``. ``verdicts``, ``people`` and ``faults`` are by mechanism:
-    ``agents``, and ``single`` where the baseline was asked too. Scripts ``not_here`` have labels alone.
+    ``planted`` by ``rules`` or the engine of that name; against people's ``labels``. One of the judges in
+    ``steps.json``; ``verdicts``, ``people`` and ``faults`` are by mechanism, ``agents`` and ``single``.
 
     Raises ShotadError for an engine that cannot judge and for labels that fit no script, before anything is
     asked, and what an engine raises to stop the run.

@@ -1,9 +1,8 @@
 """What metrics share: settings, models that are loaded once, and what was computed of texts in earlier runs.
 
-That is kept in one file that any program can read (SQLite). A value belongs to a space (what was computed,
-by which model, told how) and to a key (a hash of the text). Values are written in groups, each whole or not
-at all; a file that is damaged is set aside and started again, since everything in it can be computed again.
-Vectors and parses of texts are counted once and kept there.
+That is kept in one file (SQLite). A value belongs to a space (what was computed, by which model, told how)
+and to a key (a hash of the text). Values are written in groups, each whole or not at all; a file that is
+damaged is set aside and started again, since everything in it can be computed again.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -34,7 +32,6 @@ from shotad.script import (
     Embedder,
     Parse,
     Parser,
-    ParserModel,
     Vectors,
     check_installed,
     embedding_model,
@@ -66,6 +63,21 @@ class MetricContext:
             self._made[name] = make()
         return cast("T", self._made[name])
 
+    def counted(
+        self, space: str, texts: Iterable[str], what: str, size: int, make: Callable[[list[str]], list[bytes]]
+    ) -> dict[str, bytes]:
+        """The value of each text in this space of the store; ``make`` gives those of ``size`` new ones, of
+        like length, at a time. ``what`` is done, for people."""
+
+        def groups(new: list[str]) -> Iterator[dict[str, bytes]]:
+            new.sort(key=lambda text: (-len(text), text))
+            with reported(self.progress, what, len(new), "texts") as task:
+                for group in (new[first : first + size] for first in range(0, len(new), size)):
+                    yield dict(zip(group, make(group), strict=True))
+                    task.advance(len(group))
+
+        return self.store.filled(space, {text: key_of(text) for text in texts}, groups)
+
 
 class Store(AbstractContextManager["Store"]):
     """Values by space and key, both text; values are bytes.
@@ -74,17 +86,10 @@ class Store(AbstractContextManager["Store"]):
     """
 
     def __init__(self, path: Path | None = None, *, forget: bool = False) -> None:
-        self._path = path
-        self._forget = forget
+        self._path, self._forget = path, forget
         self._known: set[str] = set()
         self._base: sqlite3.Connection | None = None
-        try:
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            self._mended(self._opened)
-        except (OSError, sqlite3.Error) as error:
-            what = f"{path} cannot keep what is computed: {error}."
-            raise EvaluationError(what, "Name another file by --cache.") from None
+        self._done("keep what is computed", "Name another file by --cache.")
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -97,17 +102,16 @@ class Store(AbstractContextManager["Store"]):
     __del__ = close
 
     def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there, by key. A store that was told to forget finds only what this run put
-        in."""
+        """The values that are there, by key; with ``forget`` only what this run put in."""
         known = [key for key in keys if not self._forget or f"{space}\0{key}" in self._known]
         sql = "SELECT key, value FROM kept WHERE space = ? AND key IN (SELECT value FROM json_each(?))"
-        return dict(self._done("read", "Name", sql, [(space, json.dumps(known))]))
+        return dict(self._done("be read", "Name another by --cache.", sql, [(space, json.dumps(known))]))
 
     def put(self, space: str, values: Mapping[str, bytes]) -> None:
         """Keep these values, replacing those of the same key."""
         rows = [(space, key, value) for key, value in values.items()]
         sql = "INSERT OR REPLACE INTO kept VALUES (?, ?, ?)"
-        self._done("written", "Free some space, or name", sql, rows)
+        self._done("be written", "Free some space, or name another by --cache.", sql, rows)
         if self._forget:
             self._known.update(f"{space}\0{key}" for _, key, _ in rows)
 
@@ -124,21 +128,31 @@ class Store(AbstractContextManager["Store"]):
             found.update(group)
         return found
 
-    def _done(self, what: str, hint: str, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
-        """What comes of ``sql`` with each of ``rows``."""
-
-        def work() -> list[Any]:
-            with self._opened() as base:
-                return [found for row in rows for found in base.execute(sql, row)]
-
+    def _done(
+        self, what: str, hint: str, sql: str = "", rows: Sequence[Sequence[str | bytes]] = ()
+    ) -> list[Any]:
+        """What comes of ``sql`` with each of ``rows``. A file that turns out to be damaged is renamed and
+        started again; its log belongs to it and would damage the next."""
         try:
-            return self._mended(work)
-        except sqlite3.Error as error:
-            what = f"{self._path} cannot be {what}: {error}."
-            raise EvaluationError(what, f"{hint} another by --cache.") from None
+            try:
+                return self._tried(sql, rows)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self.close()
+                self._base = None
+                if self._path is not None:
+                    for part in ("-wal", "-shm"):
+                        self._path.with_name(self._path.name + part).unlink(missing_ok=True)
+                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+                return self._tried(sql, rows)
+        except (OSError, sqlite3.Error) as error:
+            raise EvaluationError(f"{self._path} cannot {what}: {error}.", hint) from None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _tried(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
         if self._base is None:
+            if self._path is not None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
             # One that is let go may be closed by the thread in which Python collects it.
             base = sqlite3.connect(self._path or ":memory:", timeout=60, check_same_thread=False)
             try:
@@ -154,23 +168,8 @@ class Store(AbstractContextManager["Store"]):
                 base.close()
                 raise
             self._base = base
-        return self._base
-
-    def _mended(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives; a file that turns out to be damaged is renamed and started again. Its log
-        belongs to it and would damage the next."""
-        try:
-            return work()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            self.close()
-            self._base = None
-            if self._path is not None:
-                for part in ("-wal", "-shm"):
-                    self._path.with_name(self._path.name + part).unlink(missing_ok=True)
-                self._path.replace(self._path.with_name(self._path.name + ".damaged"))
-            return work()
+        with self._base:
+            return [found for row in rows for found in self._base.execute(sql, row)]
 
 
 def kept_file() -> Path:
@@ -199,10 +198,7 @@ _GROUP = 4
 
 
 class VectorService:
-    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs.
-
-    The model is loaded when a text comes that is not known yet.
-    """
+    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs."""
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
@@ -221,32 +217,22 @@ class VectorService:
         return INSTRUCTIONS[self._settings.instruction]
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
-        """float32[n, d], a unit vector to each text, in order; [0, 0] of no text.
-
-        ``prompt`` stands before each text. Texts that come twice cost nothing.
-        """
+        """float32[n, d], a unit vector to each text, in order; [0, 0] of no text. ``prompt`` stands before
+        each text."""
         cut = [text[:LONGEST] for text in texts]
         unique = list(dict.fromkeys(cut))
         if not unique:
             return np.zeros((0, 0), np.float32)
-        values = self._context.store.filled(
+        values = self._context.counted(
             f"vectors/{key_of(self.identity, prompt)}",
-            {text: key_of(text) for text in unique},
-            lambda texts: self._count(texts, prompt),
+            unique,
+            "Comparing by meaning",
+            VECTORS_AT_ONCE * _GROUP,
+            lambda new: [vector.tobytes() for vector in self._embedder.of(new, prompt=prompt)],
         )
         table = np.stack([np.frombuffer(values[text], np.float32) for text in unique])
         places = {text: place for place, text in enumerate(unique)}
         return table if len(cut) == len(unique) else table[[places[text] for text in cut]]
-
-    def _count(self, texts: list[str], prompt: str) -> Iterator[dict[str, bytes]]:
-        """Encode new texts, those of like length together, group by group."""
-        texts = sorted(texts, key=lambda text: (-len(text), text))
-        with reported(self._context.progress, "Comparing by meaning", len(texts), "texts") as task:
-            size = VECTORS_AT_ONCE * _GROUP
-            for group in (texts[first : first + size] for first in range(0, len(texts), size)):
-                vectors = self._embedder.of(group, prompt=prompt)
-                yield {text: vector.tobytes() for text, vector in zip(group, vectors, strict=True)}
-                task.advance(len(group))
 
     @cached_property
     def _embedder(self) -> Embedder:
@@ -259,7 +245,7 @@ class ParseService:
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
-        self._settings = context.settings.parser
+        self._model = find_parser(context.settings.parser.model, context.progress)
 
     @property
     def identity(self) -> Json:
@@ -268,21 +254,14 @@ class ParseService:
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
-        keys = {text: key_of(text) for text in texts}
-        kept = self._context.store.filled(f"parses/{key_of(self.identity)}", keys, self._count)
+        kept = self._context.counted(
+            f"parses/{key_of(self.identity)}",
+            texts,
+            "Parsing sentences",
+            PARSED_AT_ONCE * _GROUP,
+            lambda new: [parse.to_bytes() for parse in self._parser.of(new)],
+        )
         return {text: Parse.from_bytes(value) for text, value in kept.items()}
-
-    def _count(self, texts: list[str]) -> Iterator[dict[str, bytes]]:
-        texts = sorted(texts)
-        with reported(self._context.progress, "Parsing sentences", len(texts), "texts") as task:
-            parses = zip(texts, self._parser.of(texts), strict=True)
-            while group := dict(islice(parses, PARSED_AT_ONCE * _GROUP)):
-                yield {text: parse.to_bytes() for text, parse in group.items()}
-                task.advance(len(group))
-
-    @cached_property
-    def _model(self) -> ParserModel:
-        return find_parser(self._settings.model, self._context.progress)
 
     @cached_property
     def _parser(self) -> Parser:
@@ -296,10 +275,4 @@ def vectors_of(context: MetricContext) -> VectorService:
 
 def parser_of(context: MetricContext) -> ParseService:
     """The context's parses. Raises ShotadError without spaCy, WeightsError without its model."""
-
-    def make() -> ParseService:
-        service = ParseService(context)
-        service.identity  # noqa: B018  a model that is not here is said now
-        return service
-
-    return context.once("parses", make)
+    return context.once("parses", lambda: ParseService(context))

@@ -2,12 +2,11 @@
 nothing, the dialogue, or the dialogue and a description (docs/story.md).
 
 Asked as in STAGE (Tian et al., 2026, Task II), with the same options in the same order under all conditions.
-An answer that cannot be read is wrong. What a description is worth is its gain over the dialogue, question by
-question, with an interval over films. Whether the questions can tell a good description from a bad one is
-tried on the human AD: it must beat itself with its lines in each other's places, and that the dialogue alone.
+What a description is worth is its gain over the dialogue, question by question, with an interval over films.
+Whether the questions can tell a good description from a bad one is tried on the human AD: it must beat itself
+with its lines in each other's places, and that the dialogue alone.
 
-A question is lost where most tries are right with the human AD (or the full script) and not with this AD. For
-each there is the moment of the film that answers it, and whether a line could have stood there.
+A question is lost where most tries are right with the human AD (or the full script) and not with this AD.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ from shotad.evaluation.store import MetricContext
 from shotad.evaluation.story_questions import (
     CONDITIONS,
     Elements,
-    Examination,
     StoryFilm,
     StoryQuestion,
     examine,
@@ -69,22 +67,12 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
-    """One answer: what was said, whether it is right, the cue ids of the lines that it rests on, and why it
-    could not be had (empty where it could)."""
-
-    said: str
-    right: bool
-    rests_on: tuple[str, ...] = ()
-    failure: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Answered:
-    """A question with its answers under one condition."""
+    """A question with its answers under one condition, each as JSON: what was ``said``, whether it is
+    ``right``, the cue ids of the lines that it ``rests_on``, and why it could not be had (``failure``)."""
 
     question: StoryQuestion
-    tries: tuple[Try, ...]
+    tries: tuple[Json, ...]
 
     @property
     def id(self) -> str:
@@ -94,19 +82,17 @@ class Answered:
     @property
     def share(self) -> float:
         """Of its answers those that are right."""
-        return sum(one.right for one in self.tries) / len(self.tries)
+        return sum(bool(one["right"]) for one in self.tries) / len(self.tries)
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All answers by condition, in the order of the questions; and what was found of the questions.
-
-    ``left_out`` says of conditions that were not asked why. ``identity`` is all that can change an answer.
-    """
+    """All answers by condition, in the order of the questions; what `examine` found of these; why conditions
+    were left out; and all that can change an answer."""
 
     films: tuple[StoryFilm, ...]
     answers: Mapping[str, tuple[Answered, ...]]
-    examination: Examination
+    examination: Json
     left_out: Mapping[str, str]
     tries: int
     unit: Unit
@@ -153,7 +139,7 @@ class Story:
 
     def _result(self, name: str, condition: str, value: Callable[[Answered], float]) -> Result:
         rows = (
-            row(one.id, value(one), 1, next((each.failure for each in one.tries if each.failure), ""))
+            row(one.id, value(one), 1, next((each["failure"] for each in one.tries if each["failure"]), ""))
             for one in self.answers[condition]
         )
         return figure(f"{name}, {CONDITIONS[condition]}", "questions", rows, self.identity)
@@ -181,36 +167,43 @@ def evaluate_story(
     conditions: Sequence[str] = tuple(CONDITIONS),
     anyway: bool = False,
 ) -> Story:
-    """The questions asked under each condition. ``engine`` answers, ``judge`` checks open answers (default:
-    the engine too); both are named as `JudgeName` says.
+    """The questions asked under each condition, always from nothing and the dialogue. ``engine`` answers,
+    ``judge`` checks open answers (default: the engine too).
 
-    Nothing and the dialogue are always asked. Raises EvaluationError for questions of a film that is not
-    here, and for a set of questions that is of no use, unless ``anyway``; EngineError for what stops an
-    engine.
+    Raises EvaluationError for questions of a film that is not here, and for a set of questions that is of no
+    use, unless ``anyway``; EngineError for what stops an engine.
     """
     questions = matched(films, questions)
-    examine(questions).check(anyway=anyway)
+    examination = _examined(questions, None, anyway=anyway)
     pair, seed = Pair(engine, judge, context, "questions"), context.config.seed
     answers: dict[str, tuple[Answered, ...]] = {}
     given, left_out = _given(films, questions, conditions, seed)
-    blind: float | None = None
     for name, lines in given.items():
         shown = {film: numbered([plain_line(one) for one in those]) for film, those in lines.items()}
         asked = [_answered(one, lines[one.film], shown[one.film], tries, pair, seed) for one in questions]
         answers[name] = tuple(worked(f"Asking with {CONDITIONS[name]}", "questions", asked, context))
         if name == "nothing":
             blind = sum(one.share for one in answers[name]) / len(questions)
-            examine(questions, blind).check(anyway=anyway)
+            examination = _examined(questions, blind, anyway=anyway)
     sampling = SAMPLING.model_dump() if tries > 1 else None
     identity = {**pair.identity, "tries": tries, "sampling": sampling}
     unit = context.settings.report.unit
     used = tuple(film for film in films if any(one.film == film.name for one in questions))
-    return Story(used, answers, examine(questions, blind), left_out, tries, unit, identity)
+    return Story(used, answers, examination, left_out, tries, unit, identity)
+
+
+def _examined(questions: Sequence[StoryQuestion], blind: float | None, *, anyway: bool) -> Json:
+    """What `examine` finds. Raises EvaluationError where it finds faults, unless they are accepted."""
+    found = examine(questions, blind)
+    if found["faults"] and not anyway:
+        hint = "Mend the questions, or add --anyway to use them as they are."
+        raise EvaluationError(f"These questions measure something else. {' '.join(found['faults'])}", hint)
+    return found
 
 
 def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> tuple[StoryQuestion, ...]:
-    """The questions, each of a film that is here. Where there is one film, questions of one other name (or
-    of none) are taken to be of it. Raises EvaluationError."""
+    """The questions, each of a film that is here. Of one film are also questions of one other name. Raises
+    EvaluationError."""
     names = {film.name for film in films}
     asked = {one.film for one in questions}
     if len(films) == 1 and len(asked) == 1:
@@ -227,8 +220,8 @@ def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> t
 def _given(
     films: Sequence[StoryFilm], questions: Sequence[StoryQuestion], wanted: Sequence[str], seed: int
 ) -> tuple[dict[str, dict[str, Elements]], dict[str, str]]:
-    """What is given of each film that is asked about, by condition and film; of conditions that cannot be
-    asked, why not. Raises EvaluationError for an unknown name."""
+    """What is given of each film that is asked about, by condition and film; why others cannot be asked.
+    Raises EvaluationError for an unknown name."""
     strange = [name for name in wanted if name not in CONDITIONS]
     if strange:
         known = f"Known: {', '.join(CONDITIONS)}."
@@ -257,9 +250,9 @@ def _answered(
     for answer in answers:
         text, places = answer.value or ("", ())
         checked = verdicts.get(text, Answer(text == asked.answer, answer.failure))
-        rests_on = tuple(lines[place].cue for place in places if lines[place].cue)
         right = answer.value is not None and bool(checked.value)
-        found.append(Try(text, right, rests_on, checked.failure))
+        rests_on = tuple(lines[place].cue for place in places if lines[place].cue)
+        found.append({"said": text, "right": right, "rests_on": rests_on, "failure": checked.failure})
     return Answered(asked, tuple(found))
 
 
@@ -307,7 +300,7 @@ def estimate_story(
     conditions: Sequence[str] = tuple(CONDITIONS),
 ) -> dict[str, int]:
     """What `evaluate_story` would ask if nothing were kept: ``answers`` of the engine, ``characters`` of the
-    lines sent, and ``checks`` by the judge. Asks nothing."""
+    lines sent, and ``checks`` by the judge."""
     questions = matched(films, questions)
     given, _ = _given(films, questions, conditions, seed)
     characters = 0
@@ -329,10 +322,10 @@ def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
     files = {folder / "story.json": readable_json(story_record(story))}
     if _known_by(story):
         lost = lost_questions(story)
-        files[folder / "missing.csv"] = csv_text(COLUMNS, (tuple(one.record().values()) for one in lost))
+        files[folder / "missing.csv"] = csv_text(COLUMNS, (tuple(record.values()) for record, _ in lost))
         for film in story.films:
             if film.folder is not None:
-                found = [one.finding() for one in lost if one.film is film]
+                found = [finding for record, finding in lost if record["film"] == film.name]
                 files[film.folder / MISSING] = readable_json({"missing": found})
     for path, text in files.items():
         write_text(path, text)
@@ -349,24 +342,24 @@ def story_record(story: Story) -> Json:
         for key, result in zip(("accuracy", f"pass@{story.tries}", "gain"), results, strict=True):
             span = story.span(result)
             found |= {key: result.value, f"{key}_interval": None if span is None else asdict(span)}
-        failed = sum(bool(one.failure) for answered in each for one in answered.tries)
+        failed = sum(bool(one["failure"]) for answered in each for one in answered.tries)
         conditions[name] = {**found, "failed": failed}
     return {
         "schema": 1,
         "shotad": __version__,
         "identity": story.identity,
-        "examination": {**asdict(story.examination), "faults": story.examination.faults},
+        "examination": story.examination,
         "conditions": conditions,
         "left_out": dict(story.left_out),
         "tells_good_from_bad": {"answer": told, "why": why},
-        "missing": [one.record() for one in lost_questions(story)],
+        "missing": [record for record, _ in lost_questions(story)],
         "questions": [
             {
                 "film": one.question.film,
                 "id": one.question.id,
                 "question": one.question.text,
                 "answer": one.question.answer,
-                "answers": {name: list(map(asdict, all_of[place].tries)) for name, all_of in answers},
+                "answers": {name: list(all_of[place].tries) for name, all_of in answers},
             }
             for place, one in enumerate(story.answers["nothing"])
         ],
@@ -397,32 +390,32 @@ def story_text(story: Story) -> str:
     lines += [f"Does this set tell a good description from a bad one? {answer} {why}", basis]
     lines += [f"Not asked: {CONDITIONS[name]}, {why}." for name, why in story.left_out.items()]
     tries = (one for each in story.answers.values() for answered in each for one in answered.tries)
-    if failures := [one.failure for one in tries if one.failure]:
+    if failures := [one["failure"] for one in tries if one["failure"]]:
         lines.append(f"{plural(len(failures), 'answer')} could not be had, and count as wrong: {failures[0]}")
     lost = lost_questions(story)
     lines += ["", f"Missing in this AD: {plural(len(lost), 'question')} lost."] if lost else []
-    for one in lost[:_SHOWN]:
-        at = f"{one.question.film} {one.time[:8] or 'at an unknown time'}"
-        lines.append(f"- {at}, {one.room}: {one.question.text} {one.question.answer}")
+    for one, _ in lost[:_SHOWN]:
+        at = f"{one['film']} {one['time'][:8] or 'at an unknown time'}"
+        lines.append(f"- {at}, {one['room']}: {one['question']} {one['answer']}")
     return "\n".join([*lines, *([f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else [])])
 
 
 def _opening(story: Story) -> list[str]:
     found, reader = story.examination, story.identity["engine"]
     lines = [
-        f"{plural(found.questions, 'question')} on {plural(len(story.films), 'film')}, answered by "
+        f"{plural(found['questions'], 'question')} on {plural(len(story.films), 'film')}, answered by "
         f"{reader['model'] or reader['engine']}, {plural(story.tries, 'try', 'tries')} each.",
         "The questions:",
-        f"- answered from nothing: {percent(found.blind or 0)} (by chance {percent(found.chance)})",
+        f"- answered from nothing: {percent(found['blind'])} (by chance {percent(found['chance'])})",
     ]
-    if found.with_options:
-        chance, places = percent(found.longest_chance), found.positions
-        which = ", ".join(f"{place} in {times}" for place, times in places)
+    if found["with_options"]:
+        chance = percent(found["longest_chance"])
+        which = ", ".join(f"{place} in {times}" for place, times in found["positions"])
         lines += [
-            f"- the longest option is right: {percent(found.longest)} (by chance {chance})",
+            f"- the longest option is right: {percent(found['longest'])} (by chance {chance})",
             f"- the right option is number {which} questions; they are shuffled before each try",
         ]
-    return [*lines, *(f"- FAULT: {fault}" for fault in found.faults)]
+    return [*lines, *(f"- FAULT: {fault}" for fault in found["faults"])]
 
 
 COLUMNS = (
@@ -436,77 +429,43 @@ NEAR = 5.0
 cannot say over the dialogue."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A question that this AD does not answer, and another description does.
+Lost = tuple[Json, Json]
+"""A question that this AD does not answer, and another description does: a row of ``missing.csv``, and what
+the work folder keeps of it for lint and the review page (`shotad.description.kept_findings`)."""
 
-    ``moment`` is when the film answers it: as the question says, else from the lines that a right answer
-    rests on; None where neither is known. ``said`` is a wrong answer with this AD.
-    """
 
-    question: StoryQuestion
-    known_by: str
-    said: str
-    moment: Interval | None
-    film: StoryFilm
+def _lost(film: StoryFilm, asked: StoryQuestion, known_by: str, said: str, moment: Interval | None) -> Lost:
+    """``moment`` is when the film answers it, None where that is not known; ``said`` a wrong answer with this
+    AD. Slots are those near the moment, each with this AD's line there."""
 
-    @property
-    def time(self) -> str:
-        """When the moment begins, empty where it is not known."""
-        return timecode(max(self.moment.start, 0.0)) if self.moment else ""
+    def told(time: Interval) -> list[str]:
+        return [one.text for one in film.ad if one.interval and one.interval.overlaps(time)]
 
-    @property
-    def around(self) -> Interval:
-        """The moment and `NEAR` on both sides, with all of each slot that begins or ends there; the whole
-        film where the moment is not known."""
-        ends = [one.interval.end for one in self.film.ad if one.interval]
-        moment = self.moment or Interval(0.0, max(ends, default=1.0))
-        near = Interval(moment.start - NEAR, moment.end + NEAR)
-        spans = [near, *(one.interval for one in self.film.slots or () if one.interval.overlaps(near))]
-        return Interval(min(span.start for span in spans), max(span.end for span in spans))
-
-    @property
-    def slots(self) -> dict[str, str] | None:
-        """The slots near the moment, each with this AD's line there (empty: none); None: not known."""
-        if self.film.slots is None or self.moment is None:
-            return None
-        near = (slot for slot in self.film.slots if slot.interval.overlaps(self.around))
-        return {slot.id: " ".join(self.lines(slot.interval)) for slot in near}
-
-    def lines(self, time: Interval) -> list[str]:
-        """This AD's lines in a part of the film."""
-        return [one.text for one in self.film.ad if one.interval and one.interval.overlaps(time)]
-
-    @property
-    def room(self) -> str:
-        """Whether a line could have told it."""
-        if self.slots is None:
-            return "unknown"
-        if not self.slots:
-            return "no slot"
-        return "slot with a line" if all(self.slots.values()) else "free slot"
-
-    def record(self) -> Json:
-        """As JSON, and as a row of ``missing.csv``."""
-        slots, asked = self.slots or {}, self.question
-        times = (self.moment.start, self.moment.end) if self.moment else (None, None)
-        lines = " / ".join(filter(None, slots.values()))
-        told = (asked.text, asked.answer, self.said, self.known_by, self.room, " ".join(slots), lines)
-        return dict(zip(COLUMNS, (asked.film, self.time, *times, *told), strict=True))
-
-    def finding(self) -> Json:
-        """As the work folder keeps it, for lint and the review page (`shotad.description.kept_findings`)."""
-        said = (one.interval for one in self.film.dialogue if one.interval)
-        talk = ": dialogue runs here" if any(time.overlaps(self.around) for time in said) else ""
-        room = self.room + (talk if self.room == "no slot" else "")
-        at = f"at {self.time[:8]} ({room})" if self.moment else "at an unknown time"
-        return {
-            "message": f"{at}: {self.question.text} Answer: {self.question.answer}",
-            "start": self.moment.start if self.moment else 0.0,
-            "around": [self.around.start, self.around.end],
-            "free": [name for name, line in (self.slots or {}).items() if not line],
-            "lines": self.lines(self.around),
-        }
+    whole = Interval(0.0, max((one.interval.end for one in film.ad if one.interval), default=1.0))
+    near = Interval((moment or whole).start - NEAR, (moment or whole).end + NEAR)
+    # With all of each slot that begins or ends there.
+    spans = [near, *(slot.interval for slot in film.slots or () if slot.interval.overlaps(near))]
+    around = Interval(min(span.start for span in spans), max(span.end for span in spans))
+    slots: dict[str, str] = {}
+    room = "unknown"
+    if film.slots is not None and moment is not None:
+        here = (slot for slot in film.slots if slot.interval.overlaps(around))
+        slots = {slot.id: " ".join(told(slot.interval)) for slot in here}
+        room = "no slot" if not slots else "slot with a line" if all(slots.values()) else "free slot"
+    time = timecode(max(moment.start, 0.0)) if moment else ""
+    times = (moment.start, moment.end) if moment else (None, None)
+    lines = " / ".join(filter(None, slots.values()))
+    cells = (asked.text, asked.answer, said, known_by, room, " ".join(slots), lines)
+    speech = (one.interval for one in film.dialogue if one.interval)
+    talk = room == "no slot" and any(each.overlaps(around) for each in speech)
+    at = f"at {time[:8]} ({room}{': dialogue runs here' * talk})" if moment else "at an unknown time"
+    return dict(zip(COLUMNS, (asked.film, time, *times, *cells), strict=True)), {
+        "message": f"{at}: {asked.text} Answer: {asked.answer}",
+        "start": moment.start if moment else 0.0,
+        "around": [around.start, around.end],
+        "free": [name for name, line in slots.items() if not line],
+        "lines": told(around),
+    }
 
 
 def _known_by(story: Story) -> str:
@@ -525,10 +484,10 @@ def lost_questions(story: Story) -> tuple[Lost, ...]:
                 continue
             moment = known.question.evidence
             for one in known.tries:  # from the first to the last line that a right answer names
-                times = [each.interval for each in elements if each.cue in one.rests_on and each.interval]
-                if moment is None and one.right and times:
+                times = [each.interval for each in elements if each.cue in one["rests_on"] and each.interval]
+                if moment is None and one["right"] and times:
                     moment = Interval(min(time.start for time in times), max(time.end for time in times))
-            said = next(one.said or one.failure for one in own.tries if not one.right)
-            those.append(Lost(known.question, known_by, said, moment, film))
-        found += sorted(those, key=lambda one: one.time or "~")
+            said = next(one["said"] or one["failure"] for one in own.tries if not one["right"])
+            those.append(_lost(film, known.question, known_by, said, moment))
+        found += sorted(those, key=lambda one: one[0]["time"] or "~")
     return tuple(found)

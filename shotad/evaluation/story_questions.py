@@ -3,7 +3,6 @@ questions from files, made by an engine, and examined before anybody is scored b
 
 A file of questions is CSV or JSON Lines. Ours has ``film``, ``id``, ``question``, ``answer``, and where they
 are known ``options`` (a list with the answer in it), ``start`` and ``end`` of the evidence, and ``reason``.
-That of STAGE (Tian et al., 2026), ``task_2_question_answering.csv``, has open questions without times.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from shotad.core import (
 )
 from shotad.description import slot_seed
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
+from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     STRING,
     STRINGS,
@@ -71,11 +71,9 @@ CONDITIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class StoryFilm:
-    """A film: what is said in it, its AD under test, a human AD, and its script as one row of elements.
-
-    ``slots`` is None where it is not known where lines could stand; ``folder`` is the work folder of ``ad``,
-    None where it is a script.
-    """
+    """A film: its AD under test, what is said in it, a human AD, and its script as one row of elements.
+    ``slots`` is None where it is not known where lines could stand, ``folder`` where ``ad`` has no work
+    folder."""
 
     name: str
     ad: Elements = ()
@@ -93,10 +91,8 @@ def read_film(
     human: Path | None = None,
     script: Path | None = None,
 ) -> StoryFilm:
-    """A film from its files. ``ad`` is a film, a work folder, or a script of AD in any format.
-
-    Without ``subtitles`` the dialogue is that of the work folder, else of the script. Raises ShotadError.
-    """
+    """A film from its files. ``ad`` is a film, a work folder, or a script of AD in any format. Without
+    ``subtitles`` the dialogue is that of the work folder, else of the script. Raises ShotadError."""
     places = () if ad is None else (ad, work_folder_of(ad))
     folder = next((place for place in places if (place / TRACK).is_file()), None)
     told: Elements = ()
@@ -138,17 +134,15 @@ FILES = ("ad", "subtitles", "human", "script")
 
 
 def read_films(table: Path) -> tuple[StoryFilm, ...]:
-    """The films of a table (CSV or JSON Lines) with the columns film, ad, subtitles, human, script.
-
-    Paths count from the table's folder; a cell may be empty. Raises ShotadError.
-    """
+    """The films of a table (CSV or JSON Lines) with the columns film, ad, subtitles, human, script. Paths
+    count from the table's folder; a cell may be empty. Raises ShotadError."""
     rows = read_records(table)
     name = rows.needed(("film",), "films")
     films = []
     for row in rows.rows:
-        cells = {column: rows.text(row, column) for column in FILES}
+        cells = {column: row.text(column) for column in FILES}
         paths = {column: table.parent / cell for column, cell in cells.items() if cell}
-        films.append(read_film(rows.text(row, name) or "", **paths))
+        films.append(read_film(row.text(name) or "", **paths))
     names = [film.name for film in films]
     double = sorted({one for one in names if names.count(one) > 1 or not one})
     if double or not films:
@@ -160,11 +154,9 @@ def read_films(table: Path) -> tuple[StoryFilm, ...]:
 
 
 def given_lines(condition: str, film: StoryFilm, films: Sequence[StoryFilm], seed: int) -> Elements | None:
-    """What a reader is given of a film, in order; None where there is nothing to give.
-
-    ``other`` is the AD of the next film that has one, at its own times. ``shuffled`` is the human AD (where
-    there is none, this AD) with its lines in each other's places: the same words without their order.
-    """
+    """What a reader is given of a film, in order; None where there is nothing to give. ``other`` is the AD of
+    the next film that has one, at its own times. ``shuffled`` is the human AD (where there is none, this AD)
+    with its lines in each other's places: the same words without their order."""
     if condition in ("nothing", "dialogue"):
         return () if condition == "nothing" else film.dialogue
     if condition == "script":
@@ -195,11 +187,9 @@ _HINT = "Columns: film, id, question, answer, options, start, end."
 
 @dataclass(frozen=True, slots=True)
 class StoryQuestion:
-    """A question with its right answer; ``id`` is unique within the film.
-
-    ``options`` are in the file's order and hold the answer; empty for an open question. ``evidence`` is when
-    the film shows or says it, ``reason`` why the answer is right, ``kind`` what sort of question it is.
-    """
+    """A question with its right answer; ``id`` is unique within the film. ``options`` hold the answer; none
+    for an open question. ``evidence`` is when the film shows or says it, ``reason`` why the answer is right,
+    ``kind`` what sort of question it is."""
 
     film: str
     id: str
@@ -243,23 +233,23 @@ def questions_in(path: Path) -> Iterator[StoryQuestion]:
     text, answer = table.needed(("question",), "questions"), table.needed(("answer",), "answers")
     film, reason, kind = (table.column(names) for names in (FILM, REASON, KIND))
     for number, row in enumerate(table.rows, 1):
-        said, right = table.text(row, text), table.text(row, answer)
+        said, right = row.text(text), row.text(answer)
         if not said or not right:
-            raise table.error(row, "the question or its answer is empty", _HINT)
+            raise row.error("the question or its answer is empty", _HINT)
         try:
-            start, end = (table.text(row, name) for name in ("start", "end"))
+            start, end = (row.text(name) for name in ("start", "end"))
             yield StoryQuestion(
-                table.text(row, film) or "",
-                table.text(row, table.column(("id",))) or str(number),
+                row.text(film) or "",
+                row.text(table.column(("id",))) or str(number),
                 said,
                 right,
-                table.list(row, table.column(("options",))) or (),
+                row.list(table.column(("options",))) or (),
                 Interval(parse_time(start or "none"), parse_time(end or "none")) if start or end else None,
-                table.text(row, reason) or "",
-                table.text(row, kind) or "",
+                row.text(reason) or "",
+                row.text(kind) or "",
             )
         except ValueError as error:
-            raise table.error(row, str(error), 'Write a list of texts: ["…", "…"].') from None
+            raise row.error(str(error), 'Write a list of texts: ["…", "…"].') from None
 
 
 def write_questions(questions: Iterable[StoryQuestion]) -> str:
@@ -285,12 +275,8 @@ def make_story_questions(
     films: Sequence[StoryFilm], engine: str, context: MetricContext
 ) -> list[StoryQuestion]:
     """Questions that an engine makes of each film's human AD (where there is none, of its script): one or two
-    of each passage, with the line that has the answer.
-
-    The place of the right answer among the options is drawn by the seed. A passage of which the engine gives
-    nothing that can be read has no questions. Raises EvaluationError for a film with neither, EngineError for
-    what stops an engine.
-    """
+    of each passage, with the line that has the answer. The options' order is drawn by the seed. Raises
+    EvaluationError for a film with neither, EngineError for what stops an engine."""
     checked_prompts("questions")
     judge, seed = Judge(engine, context), context.config.seed
     found: list[StoryQuestion] = []
@@ -350,52 +336,15 @@ KNOWN = 1 / 3
 what the engine knows or guesses without the film, and no description can gain there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
-    """What is wrong with a set of questions before a description is scored by it.
+def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> Json:
+    """What may be wrong with a set of questions before a description is scored by it, as JSON.
 
     ``chance`` is the share that guessing gets right. ``longest`` is the share of the questions with options
     in which the right one alone is the longest, ``longest_chance`` what guessing would give there, and
     ``rare`` how often guessing gives as much or more. ``positions`` counts the place of the right option,
     from 1; they are shuffled before anybody is asked, so no place can be learned. ``blind`` is the share
-    answered from nothing, None before that was asked.
+    answered from nothing, None before that was asked. ``faults`` say why the set should not be used.
     """
-
-    questions: int
-    with_options: int
-    chance: float
-    longest: float
-    longest_chance: float
-    rare: float
-    positions: tuple[tuple[int, int], ...]
-    blind: float | None = None
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """Why the set should not be used; empty where nothing speaks against it."""
-        found = []
-        if self.rare < RARE and self.longest > self.longest_chance + BIAS:
-            found.append(
-                f"The longest option is the right one in {self.longest:.0%} of the questions "
-                f"(by chance {self.longest_chance:.0%}; {self.longest_chance + BIAS:.0%} is accepted)."
-            )
-        most = self.chance + (1 - self.chance) * KNOWN
-        if self.blind is not None and self.blind > most:
-            found.append(
-                f"{self.blind:.0%} of the questions are answered from nothing (by chance {self.chance:.0%}; "
-                f"{most:.0%} is accepted)."
-            )
-        return tuple(found)
-
-    def check(self, *, anyway: bool) -> None:
-        """Raises EvaluationError where there are faults, unless they are to be accepted."""
-        if self.faults and not anyway:
-            hint = "Mend the questions, or add --anyway to use them as they are."
-            raise EvaluationError(f"These questions measure something else. {' '.join(self.faults)}", hint)
-
-
-def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> Examination:
-    """What can be said of the questions themselves, and of what was answered from nothing (``blind``)."""
     chosen = [one for one in questions if one.options]
     longest = sum(
         all(len(one.answer) > len(other) for other in one.options if other != one.answer) for one in chosen
@@ -405,13 +354,30 @@ def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> E
     for chance in chances:
         of_number = np.convolve(of_number, [1 - chance, chance])
     positions = Counter(one.options.index(one.answer) + 1 for one in chosen)
-    return Examination(
-        len(questions),
-        len(chosen),
-        sum(chances) / len(questions) if questions else 0.0,
-        longest / len(chosen) if chosen else 0.0,
-        sum(chances) / len(chosen) if chosen else 0.0,
-        float(of_number[longest:].sum()),
-        tuple(sorted(positions.items())),
-        blind,
-    )
+    chance = sum(chances) / len(questions) if questions else 0.0
+    share = longest / len(chosen) if chosen else 0.0
+    longest_chance = sum(chances) / len(chosen) if chosen else 0.0
+    rare = float(of_number[longest:].sum())
+    faults = []
+    if rare < RARE and share > longest_chance + BIAS:
+        faults.append(
+            f"The longest option is the right one in {share:.0%} of the questions (by chance "
+            f"{longest_chance:.0%}; {longest_chance + BIAS:.0%} is accepted)."
+        )
+    most = chance + (1 - chance) * KNOWN
+    if blind is not None and blind > most:
+        faults.append(
+            f"{blind:.0%} of the questions are answered from nothing (by chance {chance:.0%}; {most:.0%} is "
+            "accepted)."
+        )
+    return {
+        "questions": len(questions),
+        "with_options": len(chosen),
+        "chance": chance,
+        "longest": share,
+        "longest_chance": longest_chance,
+        "rare": rare,
+        "positions": sorted(positions.items()),
+        "blind": blind,
+        "faults": faults,
+    }

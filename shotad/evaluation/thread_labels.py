@@ -6,10 +6,10 @@ One JSON file for each clip, anywhere below a folder, or files that hold a list 
      "shots": [[0.0, 2.4], [2.4, 5.28], [5.28, 7.0], [7.0, 9.9]],
      "clusters": [[0, 2], [1, 3]]}
 
-``clip`` is the film's path relative to the JSON file; ``shots`` are half-open seconds from the film's
-start, in order; ``clusters`` are groups of shot numbers, counted from 0, that share a camera set-up; a shot
-in no cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips that are numbered pictures. Other
-keys are left alone. ``tools/thread_safe.py`` writes this layout.
+``clip`` is the film's path relative to the JSON file; ``shots`` are half-open seconds from the film's start,
+in order; ``clusters`` are groups of shot numbers, counted from 0, that share a camera set-up; a shot in no
+cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips that are numbered pictures. Other keys are
+left alone. ``tools/thread_safe.py`` writes this layout.
 """
 
 from __future__ import annotations
@@ -33,11 +33,8 @@ TOLD = 10
 
 @dataclass(frozen=True, slots=True)
 class LabelledClip:
-    """One clip and the truth about its threads.
-
-    ``name`` is that of the label file relative to the folder, with the place in the list where the file
-    holds one (``b.json[3]``); ``clip`` is the film's path as the file has it.
-    """
+    """One clip and the truth about its threads. ``name`` is that of the label file relative to the folder,
+    with the place in a list (``b.json[3]``); ``clip`` is the film's path as the file has it."""
 
     name: str
     clip: str
@@ -47,22 +44,14 @@ class LabelledClip:
     frame_rate: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadLabels:
-    """All clips below a folder, in order of their names, and JSON files there that are no labels."""
+def read_thread_labels(
+    folder: Path, outside: Path | None = None, films: Path | None = None
+) -> tuple[list[LabelledClip], list[str]]:
+    """All clips below ``folder``, at least one, in order of their names; and JSON files there that are no
+    labels, without ``clip`` and without ``clusters``. Nothing below ``outside``, in work folders or hidden
+    folders is read. With ``films``, clips are relative to that folder, not to the label file.
 
-    clips: tuple[LabelledClip, ...]
-    ignored: tuple[str, ...] = ()
-
-
-def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | None = None) -> ThreadLabels:
-    """The labels below ``folder``; nothing below ``outside``, in work folders or hidden folders is read.
-
-    With ``films``, clips are relative to that folder, not to the label file.
-
-    A JSON file without ``clip`` and without ``clusters`` is no label file and is listed as ignored.
-    Raises DatasetError that names file, value and remedy: for all mistakes that are found, since nobody
-    wants to learn of them one by one.
+    Raises DatasetError that names file, value and remedy, for all mistakes that are found.
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder with the labels of threads.")
@@ -83,16 +72,23 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
     for path in sorted(files, key=lambda p: p.relative_to(folder).parts):
         name = path.relative_to(folder).as_posix()
         try:
-            records = _records(path, name)
-        except _Mistake as mistake:
-            mistakes.append(str(mistake))
+            value = json.loads(path.read_text(encoding="utf-8-sig"))
+        except (OSError, UnicodeDecodeError) as error:
+            mistakes.append(f"{name} cannot be read: {error}.")
             continue
-        if not records:
+        except (json.JSONDecodeError, RecursionError) as error:
+            mistakes.append(f"{name} is not JSON: {error}. Correct it, or move it away.")
+            continue
+        several = {f"{name}[{k}]": one for k, one in enumerate(value)} if isinstance(value, list) else {}
+        records = several or {name: value}
+        labels = (one for one in records.values() if isinstance(one, dict))
+        if not any("clip" in one or "clusters" in one for one in labels):
             ignored.append(name)
-        for label, record in records:
+            continue
+        for label, record in records.items():
             try:
                 clips.append(_clip(label, record, films or path.parent))
-            except _Mistake as mistake:
+            except ValueError as mistake:
                 mistakes.append(str(mistake))
     if len(mistakes) == 1:
         raise DatasetError(mistakes[0])
@@ -103,43 +99,21 @@ def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | 
     if not clips:
         what = f"{folder} holds no labels of threads."
         raise DatasetError(what, 'Labels are JSON files with "clip", "shots" and "clusters".')
-    return ThreadLabels(tuple(clips), tuple(ignored))
+    return clips, ignored
 
 
-class _Mistake(Exception):  # noqa: N818  not yet an error: it is collected
-    """One thing that is wrong with one record."""
+def _clip(name: str, record: Any, base: Path) -> LabelledClip:
+    """Raises ValueError, saying what is wrong with the record."""
 
-
-def _records(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Name and content of each label in a file; none where the file holds no labels."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise _Mistake(f"{name} cannot be read: {error}.") from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise _Mistake(f"{name} is not JSON: {error}. Correct it, or move it away.") from None
-    if _is_label(value):
-        return [(name, value)]
-    if isinstance(value, list) and any(_is_label(item) for item in value):
-        for k, item in enumerate(value):
-            if not isinstance(item, dict):
-                raise _Mistake(f"{name}[{k}] must be a record like the others, got {_shown(item)}.")
-        return [(f"{name}[{k}]", item) for k, item in enumerate(value)]
-    return []
-
-
-def _is_label(value: Any) -> bool:
-    return isinstance(value, dict) and ("clip" in value or "clusters" in value)
-
-
-def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
     def check(right: bool, what: str) -> None:
         if not right:
-            raise _Mistake(f"{name}: {what}")
+            raise ValueError(f"{name}: {what}")
 
-    missing = [key for key in ("clip", "shots", "clusters") if key not in record]
-    if missing:
-        raise _Mistake(f"{name} has no {' and no '.join(map(repr, missing))}. Add it, or move the file away.")
+    if not isinstance(record, dict):
+        raise ValueError(f"{name} must be a record like the others, got {_shown(record)}.")
+    if missing := [key for key in ("clip", "shots", "clusters") if key not in record]:
+        what = f"{name} has no {' and no '.join(map(repr, missing))}."
+        raise ValueError(f"{what} Add it, or move the file away.")
     clip, pairs, clusters = (record[key] for key in ("clip", "shots", "clusters"))
     is_path = isinstance(clip, str) and clip != "" and "\0" not in clip
     check(is_path, f'"clip" must be the path of a film, relative to this file, got {_shown(clip)}.')
@@ -155,45 +129,35 @@ def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
             f"shot {k} is [{start}, {end}): it must start at 0 or later and before it ends. "
             "Give seconds, half-open; frame numbers are divided by the frame rate.",
         )
-        shot = Interval(start, end)
-        if shots and start < shots[-1].end - OVERLAP:
-            raise _Mistake(
-                f"{name}: shot {k} {shot} begins before shot {k - 1} {shots[-1]} ends. "
-                "Shots stand in order and share no time: sort them, or cut them."
-            )
-        shots.append(shot)
-    _check_clusters(name, clusters, len(shots))
-    groups = tuple(tuple(sorted(cluster)) for cluster in clusters if cluster)
-    return LabelledClip(name, clip, base / clip, tuple(shots), groups, _rate(name, record.get("frame_rate")))
-
-
-def _check_clusters(name: str, clusters: Any, shots: int) -> None:
-    if not (isinstance(clusters, list) and all(isinstance(cluster, list) for cluster in clusters)):
-        raise _Mistake(f'{name}: "clusters" must be lists of shot numbers, got {_shown(clusters)}.')
+        shots.append(Interval(start, end))
+        check(
+            not k or start >= shots[-2].end - OVERLAP,
+            f"shot {k} {shots[-1]} begins before shot {k - 1} {shots[max(k - 1, 0)]} ends. "
+            "Shots stand in order and share no time: sort them, or cut them.",
+        )
+    lists = isinstance(clusters, list) and all(isinstance(cluster, list) for cluster in clusters)
+    check(lists, f'"clusters" must be lists of shot numbers, got {_shown(clusters)}.')
     place: dict[int, int] = {}
     for c, shot in ((c, shot) for c, cluster in enumerate(clusters) for shot in cluster):
-        if type(shot) is not int or not 0 <= shot < shots:
-            raise _Mistake(
-                f"{name}: cluster {c} names shot {_shown(shot)}, but there are shots 0 to {shots - 1}. "
-                "Shots are counted from 0."
-            )
-        if shot in place:
-            where = f"clusters {place[shot]} and {c}" if place[shot] != c else f"cluster {c} twice"
-            raise _Mistake(f"{name}: shot {shot} stands in {where}. A shot has one camera set-up: keep one.")
+        check(
+            type(shot) is int and 0 <= shot < len(shots),
+            f"cluster {c} names shot {_shown(shot)}, but there are shots 0 to {len(shots) - 1}. "
+            "Shots are counted from 0.",
+        )
+        first = place.get(shot, c)
+        where = f"clusters {first} and {c}" if first != c else f"cluster {c} twice"
+        check(shot not in place, f"shot {shot} stands in {where}. A shot has one camera set-up: keep one.")
         place[shot] = c
-
-
-def _rate(name: str, value: Any) -> Fraction | None:
-    if value is None:
-        return None
-    try:
-        rate = Fraction(value if isinstance(value, str) or _is_number(value) else "")
-        rate = rate.limit_denominator(1001 * 1001)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        rate = Fraction(0)
-    if rate <= 0:
-        raise _Mistake(f'{name}: "frame_rate" {_shown(value)} is no rate. Write 25 or "24000/1001".')
-    return rate
+    rate, value = None, record.get("frame_rate")
+    if value is not None:
+        try:
+            rate = Fraction(value if isinstance(value, str) or _is_number(value) else "")
+            rate = rate.limit_denominator(1001 * 1001)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            rate = Fraction(0)
+        check(rate > 0, f'"frame_rate" {_shown(value)} is no rate. Write 25 or "24000/1001".')
+    groups = tuple(tuple(sorted(cluster)) for cluster in clusters if cluster)
+    return LabelledClip(name, clip, base / clip, tuple(shots), groups, rate)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,36 +1,32 @@
 """``evaluate threads``: how well threads are found, beside the paper's figures (Shot-by-Shot, section
 5.3).
 
-A pair is two different shots of one clip, counted once. It is *together* where people put both shots
-into one cluster, and *joined* where its score is above the threshold. Precision and recall are those of
-the joined pairs themselves, as the paper words it ("predicted relationships"). Undefined figures are None,
-never 0 or 1.
+A pair of shots of one clip is *together* where people put both into one cluster, and *joined* where its score
+is above the threshold. Undefined figures are None, never 0 or 1. *Pooled* figures are over all pairs (AP,
+precision, recall) and all shots (WCP) of all clips; *means* are over the clips for which a figure is defined.
+The paper does not say which of the two it reports. A clip that failed counts as nothing found in both.
 
-*Pooled* figures are over all pairs (AP, precision, recall) and all shots (WCP) of all clips; *means* are
-over the clips for which a figure is defined. The paper does not say which of the two it reports; its text
-speaks of one set of pairs, so pooled stands first. A clip that failed counts as nothing found in both.
-
-A clip is opened once and its frames are read in one ascending pass; features are made once for a frame,
-whatever the number of set-ups. What is kept in ``threads.jsonl`` are the scores of the pairs, so that
-another threshold, or corrected clusters, cost nothing. The same scores come out of a run that was killed
-and one that was not.
+Features are made once for a frame, whatever the number of set-ups. What is kept in ``threads.jsonl`` are the
+scores of the pairs, so that another threshold, or corrected clusters, cost nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from array_api_compat import array_namespace
 
 from shotad import __version__
 from shotad.core import (
     Config,
     FilmError,
+    Image,
     NoProgress,
     Progress,
     Seconds,
@@ -40,11 +36,25 @@ from shotad.core import (
     key_of,
     reported,
 )
-from shotad.evaluation.thread_labels import LabelledClip, ThreadLabels
-from shotad.film import moments_of
-from shotad.grammar import RADIUS, TEMPERATURE, FeatureMaker, Features
+from shotad.evaluation.thread_labels import LabelledClip
+from shotad.film import Film, moments_of, open_film
+from shotad.grammar import (
+    RADIUS,
+    TEMPERATURE,
+    FeatureMaker,
+    Features,
+    Place,
+    make_feature_maker,
+    matching_of,
+    places,
+    shot_scores,
+    threads_of,
+    whole_scores,
+)
 
 Json = dict[str, Any]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Frames = Literal["side", "mid", "all"]
 Match = Literal["patches", "whole"]
 
@@ -56,130 +66,83 @@ class Setup:
     frames: Frames
     match: Match
 
-    def __post_init__(self) -> None:
-        if self.frames not in get_args(Frames) or self.match not in get_args(Match):
-            raise ValueError(f"frames must be side, mid or all and match patches or whole, got {self}")
-
-    def __str__(self) -> str:
-        return f"{self.frames} {self.match}"
-
 
 TABLE = (Setup("side", "patches"), Setup("mid", "patches"), Setup("all", "patches"), Setup("side", "whole"))
 """What Table 1 of the paper compares, for one kind of features."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClipScores:
-    """What a run found out about one clip: a score for each pair, float64 ``[n (n - 1) / 2]`` in the
-    order of `together_pairs`; or, with ``scores`` None, why it failed."""
-
-    clip: LabelledClip
-    scores: Floats | None
-    failure: str = ""
-
-
+Scores = Floats | str
+"""A score for each pair of one clip, float64 ``[n (n - 1) / 2]`` in the order of `together_pairs`; or why it
+failed."""
 FIGURES = ("ap", "precision", "recall", "wcp")
 """Of a clip or of many; each is None where it is not defined."""
-Threads = Callable[[Any, float], Iterable[Sequence[int]]]
-"""Connected components of a float ``[n, n]`` matrix of scores above a threshold."""
 
 
 def setup_record(
-    setup: Setup, clips: Sequence[ClipScores], threshold: float | None, threads: Threads
+    setup: Setup, clips: Sequence[LabelledClip], found: Sequence[Scores], threshold: float | None
 ) -> tuple[Json, list[Json]]:
-    """Counts and figures of one set-up over all ``clips`` at ``threshold``, and those of each clip, as in
-    ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by looking at the labels.
-    """
-    truths = [together_pairs(clip.clip.clusters, len(clip.clip.shots)) for clip in clips]
-    scored = [
-        (clip.scores, pairs) for clip, pairs in zip(clips, truths, strict=True) if clip.scores is not None
-    ]
+    """Counts and figures of one set-up over all ``clips``, of which this was ``found``, at ``threshold``, and
+    those of each clip, as in ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by
+    looking at the labels."""
+    truths = [together_pairs(clip.clusters, len(clip.shots)) for clip in clips]
+    told = zip(found, truths, strict=True)
+    scored = [(scores, pairs) for scores, pairs in told if not isinstance(scores, str)]
     scores = np.concatenate([np.zeros(0), *(values for values, _ in scored)])
     together = np.concatenate([np.zeros(0, bool), *(pairs for _, pairs in scored)])
     missed = sum(int(np.count_nonzero(pairs)) for pairs in truths) - int(np.count_nonzero(together))
     best = best_threshold(scores, together, missed)
     chosen = threshold if threshold is not None else best[0] if best else float("inf")
-    rows, total = list[Json](), ClipCounts()
-    for found, pairs in zip(clips, truths, strict=True):
-        shots, values = len(found.clip.shots), found.scores
-        components: Iterable[Sequence[int]] = ()
-        if values is not None:
-            matrix = np.eye(shots)
-            i, j = np.triu_indices(shots, 1)
-            matrix[i, j] = matrix[j, i] = values
-            components = threads(matrix, chosen)
-        counts = count_clip(values, chosen, components, found.clip.clusters, shots)
-        ap = 0.0 if counts.together else None
-        if values is not None:
+    rows, every = list[Json](), list[Counts]()
+    for clip, values, pairs in zip(clips, found, truths, strict=True):
+        of = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
+        if isinstance(values, str):
+            of["failed"], counts = values, count_clip(None, chosen, clip.clusters, len(clip.shots))
+            ap = 0.0 if counts["together"] else None
+        else:
+            counts = count_clip(values, chosen, clip.clusters, len(clip.shots))
             ap = average_precision(values, pairs)
-        of = {"labels": found.clip.name, "clip": found.clip.clip, **asdict(setup)}
-        of |= {"failed": found.failure} if found.failure else {}
-        rows.append({**of, **_figures(ap, counts), **asdict(counts)})
-        total += counts
+        rows.append({**of, **figures_of(ap, counts), **counts})
+        every.append(counts)
+    total = {name: sum(counts[name] for counts in every) for name in every[0]}
     # The mean of each figure over the clips that have it, and over how many that is.
-    told = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
+    known = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
     overall = {
         **asdict(setup),
         "threshold": chosen if np.isfinite(chosen) else None,
         "tuned": threshold is None,
         "best": {"threshold": best[0], "f1": best[1]} if best else None,
-        "pooled": _figures(average_precision(scores, together, missed), total),
-        "mean": {name: sum(values) / len(values) if values else None for name, values in told.items()},
-        "mean_over": {name: len(values) for name, values in told.items()},
-        "counts": asdict(total),
+        "pooled": figures_of(average_precision(scores, together, missed), total),
+        "mean": {name: sum(values) / len(values) if values else None for name, values in known.items()},
+        "mean_over": {name: len(values) for name, values in known.items()},
+        "counts": total,
     }
     return overall, rows
 
 
-def _figures(ap: float | None, counts: ClipCounts) -> Json:
-    """The figures that follow from counts; AP comes from the scores themselves."""
-    return {"ap": ap, **{name: getattr(counts, name) for name in FIGURES[1:]}}
+def figures_of(ap: float | None, counts: Counts) -> Json:
+    """AP, which comes from the scores themselves, and the figures that follow from counts.
 
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class ClipCounts:
-    """Raw counts of one clip or of many: they add up.
-
-    Pairs of shots are joined where their own score is above the threshold: rightly, or wrongly; others are
-    missed. ``pure`` is the number of shots that belong to the largest true share of their predicted cluster.
+    Precision is the share of the joined pairs that belong together, recall that of the pairs that belong
+    together which were joined. WCP is weighted clustering purity, of predicted clusters, weighted by their
+    sizes (Tapaswi et al.: Total Cluster, ICVGIP 2014). It is 1 for shots that are all alone, so it is read
+    beside recall and the number of clusters.
     """
+    right = counts["right"]
+    return {
+        "ap": ap,
+        "precision": share(right, right + counts["wrong"]),
+        "recall": share(right, right + counts["missed"]),
+        "wcp": share(counts["pure"], counts["shots"]),
+    }
 
-    right: int = 0
-    wrong: int = 0
-    missed: int = 0
-    shots: int = 0
-    pairs: int = 0
-    together: int = 0
-    pure: int = 0
-    clusters: int = 0
-    true_clusters: int = 0
 
-    @property
-    def precision(self) -> float | None:
-        """Share of the joined pairs that belong together; None where nothing was joined."""
-        return share(self.right, self.right + self.wrong)
+Counts = dict[str, int]
+"""Raw counts of one clip or of many: they add up.
 
-    @property
-    def recall(self) -> float | None:
-        """Share of the pairs that belong together that were joined; None where there are none."""
-        return share(self.right, self.right + self.missed)
-
-    @property
-    def wcp(self) -> float | None:
-        """Weighted clustering purity: predicted clusters' purities, weighted by their sizes.
-
-        It is 1 for shots that are all alone, so it is read beside recall and the number of clusters.
-        (M. Tapaswi, O. M. Parkhi, E. Rahtu, E. Sommerlade, R. Stiefelhagen, A. Zisserman: Total Cluster:
-        a person agnostic clustering method for broadcast videos, ICVGIP 2014.)
-        """
-        return share(self.pure, self.shots)
-
-    def __add__(self, other: ClipCounts) -> ClipCounts:
-        return ClipCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+Pairs of shots are joined where their own score is above the threshold: ``right``, or ``wrong``; others that
+belong together are ``missed``. ``pure`` is the number of shots that belong to the largest true share of their
+predicted cluster. Beside these ``shots``, ``pairs``, ``together``, ``clusters`` and ``true_clusters``.
+"""
 
 
 def share(part: int, whole: int) -> float | None:
@@ -188,13 +151,9 @@ def share(part: int, whole: int) -> float | None:
 
 
 def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> float | None:
-    """Area under the precision-recall steps: the sum of precision x gain in recall, from the best score down.
-
-    ``scores`` is float ``[n]``, ``together`` bool ``[n]``. Equal scores are one step, so their order does
-    not matter; nothing is interpolated (the definition of scikit-learn's ``average_precision_score``).
-    ``unscored`` pairs belong together but have no score: they are never found. None where no pair belongs
-    together.
-    """
+    """Area under the precision-recall steps of ``[n]`` pairs, by the definition of scikit-learn's
+    ``average_precision_score``: equal scores are one step, nothing is interpolated. ``unscored`` pairs belong
+    together but are never found. None where no pair belongs together."""
     _, found, taken = _steps(scores, together)
     positives = int(np.count_nonzero(together)) + unscored
     if positives == 0:
@@ -203,12 +162,8 @@ def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> flo
 
 
 def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> tuple[float, float] | None:
-    """The threshold with the greatest F1 (harmonic mean of precision and recall) over these pairs, half-way
-    between two scores, of equals the top; and that F1.
-
-    It is chosen by looking at the truth, so figures at it are those of a tuned threshold. None where no
-    scored pair belongs together.
-    """
+    """The threshold with the greatest F1 over these pairs, half-way between two scores, of equals the top;
+    and that F1. None where no scored pair belongs together."""
     levels, found, taken = _steps(scores, together)
     positives = int(np.count_nonzero(together)) + unscored
     if not np.any(together):
@@ -229,11 +184,8 @@ def _steps(scores: Floats, together: Bools) -> tuple[Floats, Floats, Floats]:
 
 
 def together_pairs(clusters: Iterable[Collection[int]], shots: int) -> Bools:
-    """For each pair i < j of ``shots`` shots whether one cluster holds both: bool ``[n (n - 1) / 2]``.
-
-    Pairs run by rows, (0, 1), (0, 2), … (1, 2) …; shots in no cluster are alone. For clusters [0, 2] of
-    three shots: [False, True, False].
-    """
+    """For each pair i < j of ``shots`` shots, by rows, whether one cluster holds both: bool
+    ``[n (n - 1) / 2]``. For clusters [0, 2] of three shots: [False, True, False]."""
     label = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     found: Bools = label[i] == label[j]
@@ -251,10 +203,8 @@ def labels_of(clusters: Iterable[Collection[int]], shots: int) -> npt.NDArray[np
 
 
 def pure_shots(predicted: Sequence[int], truth: Sequence[int]) -> int:
-    """Shots that agree with most of their predicted cluster; both give a cluster's number for each shot.
-
-    For predicted 0 0 0 1 and truth 5 5 6 6 it is 2 + 1 = 3.
-    """
+    """Shots that agree with most of their predicted cluster; both give a cluster's number for each shot: for
+    predicted 0 0 0 1 and truth 5 5 6 6 it is 2 + 1 = 3."""
     shared = Counter(zip(predicted, truth, strict=True))
     best: dict[int, int] = {}
     for (cluster, _), number in shared.items():
@@ -265,64 +215,38 @@ def pure_shots(predicted: Sequence[int], truth: Sequence[int]) -> int:
 def count_clip(
     scores: Floats | None,
     threshold: float,
-    threads: Iterable[Collection[int]],
     clusters: Iterable[Collection[int]],
     shots: int,
-) -> ClipCounts:
-    """The counts of one clip.
-
-    ``scores`` is float ``[shots (shots - 1) / 2]`` in the order of `together_pairs`; ``threads`` are the
-    connected components that were found, ``clusters`` the true ones; single shots may be left out of both.
-    ``scores`` None: it could not be scored. Then nothing is joined and nothing is pure, so that a failure
-    never raises a figure.
-    """
+) -> Counts:
+    """The counts of one clip. ``scores`` None: it could not be scored. Then nothing is joined and nothing is
+    pure, so that a failure never raises a figure."""
     truth = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
     count = int(np.count_nonzero(together))
-    what = {"shots": shots, "pairs": len(i), "together": count, "true_clusters": len(np.unique(truth))}
-    if scores is None:
-        return ClipCounts(missed=count, **what)
-    predicted, joined = labels_of(threads, shots), scores > threshold
-    right = int(np.count_nonzero(joined & together))
-    return ClipCounts(
-        right,
-        int(np.count_nonzero(joined)) - right,
-        count - right,
-        pure=pure_shots(predicted.tolist(), truth.tolist()),
-        clusters=len(np.unique(predicted)),
-        **what,
-    )
+    right = wrong = pure = found = 0
+    if scores is not None:
+        matrix: Any = np.eye(shots)
+        matrix[i, j] = matrix[j, i] = scores
+        predicted, joined = labels_of(threads_of(matrix, threshold), shots), scores > threshold
+        right = int(np.count_nonzero(joined & together))
+        wrong = int(np.count_nonzero(joined)) - right
+        pure, found = pure_shots(predicted.tolist(), truth.tolist()), len(np.unique(predicted))
+    return {
+        "right": right,
+        "wrong": wrong,
+        "missed": count - right,
+        "shots": shots,
+        "pairs": len(i),
+        "together": count,
+        "pure": pure,
+        "clusters": found,
+        "true_clusters": len(np.unique(truth)),
+    }
 
-
-if TYPE_CHECKING:
-    from shotad.core import Image
-    from shotad.film import Film
-    from shotad.grammar import Place
 
 SCHEMA = 1
 """Version of ``threads.json``."""
-
-
-def threads_record(found: Sequence[tuple[Json, Sequence[Json]]], features: str, config: Config) -> Json:
-    """``threads.json``, of what was ``found`` with each set-up by these features."""
-    first = found[0][1]
-    failed = [row for row in first if "failed" in row]
-    return {
-        "version": SCHEMA,
-        "shotad": __version__,
-        "features": features,
-        "settings": {
-            "both_ways": config.threads.by_rules.both_ways,
-            "mend_flat": False,
-            "reader": config.film.reader,
-        },
-        "n": {"clips": len(first), "scored": len(first) - len(failed), "failed": len(failed)},
-        "overall": [overall for overall, _ in found],
-        "failed": [{"labels": row["labels"], "clip": row["clip"], "reason": row["failed"]} for row in failed],
-        "paper": list(PAPER),
-        "clips": [row for _, rows in found for row in rows],
-    }
 
 
 def threads_text(record: Json) -> str:
@@ -361,37 +285,46 @@ def threads_text(record: Json) -> str:
 
 
 def evaluate_threads(
-    labels: ThreadLabels,
+    clips: Sequence[LabelledClip],
     setups: Sequence[Setup],
     config: Config,
     folder: WorkFolder,
     maker: FeatureMaker,
     progress: Progress | None = None,
 ) -> Json:
-    """Score all clips and write ``threads.json`` into ``folder``, which comes back; see `score_clips` for
-    what is kept.
-
-    The threshold is the one that was set for this kind of match, else that of the features.
-    """
-    from shotad.grammar import threads_of
-
-    scores = score_clips(labels.clips, setups, config, folder, maker, progress or NoProgress())
+    """Score all clips (at least one) and write ``threads.json`` into ``folder``, which comes back. The
+    threshold is the one that was set for this kind of match, else that of the features."""
+    scores = score_clips(clips, setups, config, folder, maker, progress or NoProgress())
     found = []
     for setup in setups:
         # For whole frames the paper names none, and cosines of whole frames mean other things than scores.
         threshold = maker.threshold if setup.match == "patches" else None
         if setup.match == config.threads.match and config.threads.threshold is not None:
             threshold = config.threads.threshold
-        found.append(setup_record(setup, scores[setup], threshold, threads_of))
-    record = threads_record(found, maker.identity, config)
+        found.append(setup_record(setup, clips, scores[setup], threshold))
+    rows = found[0][1]
+    failed = [row for row in rows if "failed" in row]
+    record = {
+        "version": SCHEMA,
+        "shotad": __version__,
+        "features": maker.identity,
+        "settings": {
+            "both_ways": config.threads.by_rules.both_ways,
+            "mend_flat": False,
+            "reader": config.film.reader,
+        },
+        "n": {"clips": len(rows), "scored": len(rows) - len(failed), "failed": len(failed)},
+        "overall": [overall for overall, _ in found],
+        "failed": [{"labels": row["labels"], "clip": row["clip"], "reason": row["failed"]} for row in failed],
+        "paper": list(PAPER),
+        "clips": [row for _, those in found for row in those],
+    }
     folder.write_json("threads.json", record)
     return record
 
 
 def feature_maker(config: Config, progress: Progress) -> FeatureMaker:
     """The maker that the settings ask for. Raises UsageError where they ask for no features."""
-    from shotad.grammar import make_feature_maker
-
     maker = make_feature_maker(config.threads, config.compute, progress)
     if maker is None:
         raise UsageError("threads.features = none makes no threads.", "Name features, such as grid.")
@@ -456,14 +389,11 @@ def score_clips(
     folder: WorkFolder,
     maker: FeatureMaker,
     progress: Progress,
-) -> dict[Setup, list[ClipScores]]:
-    """The scores of all pairs of each clip, in order, for each set-up, kept or made.
-
-    A film that cannot be read is a failed clip, told at once and tried again by the next run; everything
-    else that goes wrong (no weights, a full disk) ends the run, whose results so far are kept.
-    """
+) -> dict[Setup, list[Scores]]:
+    """The scores of all pairs of each clip, in order, for each set-up, kept or made. A film that cannot be
+    read is a failed clip, told at once and tried again by the next run."""
     log, reader = folder.log_of_records("threads"), config.film.reader
-    found: dict[Setup, list[ClipScores]] = {setup: [] for setup in setups}
+    found: dict[Setup, list[Scores]] = {setup: [] for setup in setups}
     with reported(progress, "Scoring clips", len(clips), "clips") as task:
         for clip in clips:
             shots = [[shot.start, shot.end] for shot in clip.shots]
@@ -482,7 +412,7 @@ def score_clips(
             except FilmError as error:
                 progress.note(f"{clip.name}: {error}")
                 for setup in setups:
-                    found[setup].append(ClipScores(clip, None, str(error)))
+                    found[setup].append(str(error))
             else:
                 for setup, scores in made.items():
                     if not np.isfinite(scores).all():
@@ -490,16 +420,13 @@ def score_clips(
                     place = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
                     log.add(keys[setup], {**place, "scores": [round(float(s), DECIMALS) for s in scores]})
                 for setup in setups:
-                    values = np.asarray(log.record(keys[setup])["scores"], np.float64)
-                    found[setup].append(ClipScores(clip, values))
+                    found[setup].append(np.asarray(log.record(keys[setup])["scores"], np.float64))
             task.advance()
     return found
 
 
 def _opened(clip: LabelledClip, reader: str) -> Film:
     """The film of a clip. Raises FilmError for what is not there or cannot be read."""
-    from shotad.film import open_film
-
     if not clip.path.exists():
         what = f"The film {clip.clip} of {clip.name} is not there: {clip.path}."
         raise FilmError(what, 'Correct "clip": it is relative to the label file.')
@@ -516,8 +443,6 @@ def _made(
     clip: LabelledClip, setups: Sequence[Setup], film: Film, maker: FeatureMaker, config: Config
 ) -> dict[Setup, Floats]:
     """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up."""
-    from shotad.grammar import matching_of, places, shot_scores, whole_scores
-
     n = len(clip.shots)
     if n < 2:
         return {setup: np.zeros(0) for setup in setups}
@@ -553,8 +478,6 @@ def _features(
 ) -> dict[Place, Features]:
     """Features of the frames of each place, made ``size`` at a time; a frame that several moments mean is
     made into features once. Raises FilmError where a shot has no picture of its own."""
-    from array_api_compat import array_namespace
-
     step = float(1 / (film.info.frame_rate or USUAL_RATE))
     # For each moment its shot's number, and the second at or after which its frame must begin.
     begins = {

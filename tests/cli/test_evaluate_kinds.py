@@ -14,12 +14,11 @@ from click.testing import CliRunner, Result
 from shotad.cli.evaluate import actions_command, datasets
 from shotad.core import DatasetError, EngineError, ShotadError
 from shotad.evaluation import write_report
-from shotad.evaluation.running import Predictions
 from tests.cli.program import Said, Shotad
 from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT, use_word_vectors
 from tests.evaluation.datasets import datasetfiles
 from tests.evaluation.making.makers import MAKER, Rote
-from tests.evaluation.report.fakes import made_corpus, made_result, made_run
+from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run
 from tests.evaluation.stage.stagefilm import GRADER, MODEL, Grader, Model, write_film
 from tests.evaluation.steps.stepjudges import GOOD, HERE
 from tests.evaluation.story.storyfilms import READER as STORY_READER, Reader, make_table, write_questions
@@ -428,7 +427,7 @@ def test_the_table_and_the_papers_and_one_metric(
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
     corpus = made_corpus(40)
-    better = Predictions("b.jsonl", "", "System B")
+    better = made_file("b.jsonl", "", "System B")
     write_report(tmp_path / "a", made_run(corpus, (made_result(corpus),)), plots=False)
     run = made_run(corpus, (made_result(corpus, shift=2.0),), predictions=better)
     write_report(tmp_path / "b", run, plots=False)

@@ -44,8 +44,8 @@ def check_text(check: Json) -> str:
 def check_dataset(
     dataset: Dataset, progress: Progress, *, videos: Path | None = None, need_videos: bool = False
 ) -> Json:
-    """What there is of a dataset, how much, and what is missing or malformed, as JSON. ``whole``: all that
-    evaluation needs is there and can be read. Its videos are opened where they are needed."""
+    """What there is of a dataset, and what is missing or malformed, as JSON. ``whole``: all that evaluation
+    needs is there and can be read. Its videos are opened where they are needed."""
     found: dict[Video, list[Ad]] = {}
     known: dict[str, Video] = {}
     missing: dict[str, Ad] = {}
@@ -134,10 +134,8 @@ def _look(video: Video, ads: Sequence[Ad]) -> list[Finding]:
 
 
 def video_of(dataset: Dataset, ad: Ad, root: Path | None = None) -> Video | None:
-    """The video of an AD: its clip's film file, its numbered frames, or its own short piece of film.
-
-    Looked for below ``root`` (None: the dataset's). None where there is none: evaluation needs no videos.
-    """
+    """The video of an AD, below ``root`` (None: the dataset's): its clip's film file, its numbered frames, or
+    its own short piece of film. None where there is none: evaluation needs no videos."""
     for video in _candidates(dataset, ad, root):
         if video.path.exists() if video.frames_per_second else video.path.is_file():
             return video

@@ -1,8 +1,7 @@
 """What a dataset is: its description, and its human ADs once they are read from the rows of its annotation.
 
-A description (``configs/datasets/*.yaml``, or one's own file) says what the files are called and what
-stands in them. It says everything that differs between datasets, so that one loader reads them all and a
-new one needs no code. Actions are published in a file beside the annotation: joined by id, never by row.
+A description (``configs/datasets/*.yaml``, or one's own file) says everything that differs between datasets,
+so that one loader reads them all and a new one needs no code. Actions are joined by id, never by row.
 """
 
 from __future__ import annotations
@@ -50,9 +49,8 @@ class Ad:
 
     ``id`` is its number in the annotation (``anno_idx``), as text: unique in the dataset. ``film`` is the
     film or episode, by which casts are found and neighbours are grouped; ``clip`` names the video.
-    ``interval`` is half-open in seconds of the film or episode; ``slot`` the same in seconds of the video,
-    as the dataset means it to be described. ``actions`` None: none are known for it (the published files
-    hold "0").
+    ``interval`` is in seconds of the film or episode; ``slot`` in seconds of the video, as the dataset means
+    it to be described. ``actions`` None: none are known (the published files hold "0").
     """
 
     id: str
@@ -71,10 +69,7 @@ class Ad:
 @dataclass(frozen=True, slots=True)
 class Video:
     """Where a clip's picture is: a film file, or a folder or tar of numbered frames with their rate.
-
-    ``piece``: it is an AD's own short piece of film, and begins at the second ``begins`` of the clip; 0
-    otherwise.
-    """
+    ``piece``: it is an AD's own short piece of film, which begins at the second ``begins`` of the clip."""
 
     path: Path
     frames_per_second: float | None = None
@@ -86,10 +81,10 @@ class Video:
 class Dataset:
     """All ADs in the annotation's order.
 
-    ``shots`` are the published ones of each clip, where there are any, in seconds of the video, with the
-    published gaps between them; none for a clip whose list is empty, which has no cut (`touching` closes the
-    gaps). ``casts`` has the names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to light,
-    ``description`` what it was read by, ``files`` what was read.
+    ``shots`` are the published ones of each clip, in seconds of the video, with the published gaps between
+    them (`touching` closes them); none for a clip whose list is empty, which has no cut. ``casts`` has the
+    names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to light, ``description`` what it
+    was read by, ``files`` what was read.
     """
 
     name: str
@@ -258,10 +253,8 @@ class Description(Settings):
 
 
 def read_description(name_or_file: str) -> Description:
-    """The description of a known dataset (``cmd-ad``), or of one's own by file.
-
-    Raises DatasetError for an unknown name and a file that cannot be read, ConfigError for an unknown key.
-    """
+    """The description of a known dataset (``cmd-ad``), or of one's own by file. Raises DatasetError,
+    ConfigError for an unknown key."""
     path = dataset_path(name_or_file)
     try:
         tree = read_yaml(path.read_text(encoding="utf-8"))
@@ -294,55 +287,110 @@ FIRST_FRAME = 1
 """Published frames are counted from 1."""
 
 
-@dataclass(frozen=True, slots=True)
 class Annotation:
-    """What an annotation holds. ``lost`` are the rows that make no AD, each with the reason."""
+    """The ADs of an annotation file by id, in its order, with the actions that are ``told`` of them (None:
+    there is no file of actions); titles by film; and what was found.
 
-    ads: tuple[Ad, ...]
-    films: dict[str, str]
-    findings: tuple[Finding, ...]
-    lost: tuple[tuple[TableRow, str], ...]
-    table: Table
-
-
-def read_annotation(path: Path, described: Description, told: ActionTable) -> Annotation:
-    """The ADs of an annotation file, in its order, with their actions.
-
-    A row that makes no AD is in ``lost``, and keeps its number. Raises DatasetError for a file without the
-    columns.
+    A row that makes no AD is in ``lost``, with the reason, and keeps its number. Raises DatasetError for a
+    file without the columns.
     """
-    table = read_table(path)
-    findings: list[Finding] = []
-    reading = _RowReader(described, told, _columns(table, described, told, findings))
-    ads: dict[str, Ad] = {}
-    films: dict[str, str] = {}
-    lost: list[tuple[TableRow, str]] = []
-    seen: set[str] = set()
-    for place, row in enumerate(table.rows):
-        name = plain_id(reading.cell(row, "id")) if "id" in reading.columns else str(place)
-        seen.add(name)
-        try:
-            ad = reading.ad(row, name)
-            if ad.id in ads:
-                raise ValueError(f"the id {ad.id!r} stands twice")
-        except ValueError as error:
-            lost.append((row, str(error)))
-            continue
-        ads[ad.id] = ad
-        if title := reading.cell(row, "title"):
-            films.setdefault(ad.film, title)
-    if told.table:
-        rest = [one.row for name, one in told.told.items() if name not in seen]
+
+    def __init__(self, path: Path, described: Description, told: Mapping[str, ActionRow] | None) -> None:
+        self.table = read_table(path)
+        self.ads: dict[str, Ad] = {}
+        self.films: dict[str, str] = {}
+        self.lost: list[tuple[TableRow, str]] = []
+        self.findings: list[Finding] = []
+        self._described, self._told = described, told
+        self._columns = _columns(self.table, described, told or {}, self.findings)
+        # Rows with something odd, by what it is.
+        self._notes: defaultdict[str, list[TableRow]] = defaultdict(list)
+        seen: set[str] = set()
+        for place, row in enumerate(self.table.rows):
+            name = plain_id(self._cell(row, "id")) if "id" in self._columns else str(place)
+            seen.add(name)
+            try:
+                ad = self._ad(row, name)
+                if ad.id in self.ads:
+                    raise ValueError(f"the id {ad.id!r} stands twice")
+            except ValueError as error:
+                self.lost.append((row, str(error)))
+                continue
+            self.ads[ad.id] = ad
+            if title := self._cell(row, "title"):
+                self.films.setdefault(ad.film, title)
+        rest = [one.row for name, one in (told or {}).items() if name not in seen]
         what = f"rows whose id is not in {path.name}: {len(rest):,}."
-        findings += of_rows(MALFORMED, told.table, rest, what)
-    for kind, rows in reading.notes.items():
-        level, says = _NOTES[kind]
-        findings += of_rows(level, table, rows, f"{plural(len(rows), 'AD')}: {says}")
-    return Annotation(tuple(ads.values()), films, tuple(findings), tuple(lost), table)
+        self.findings += of_rows(MALFORMED, rest, what)
+        for kind, rows in self._notes.items():
+            level, says = _NOTES[kind]
+            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}")
+
+    def _cell(self, row: TableRow, name: str) -> str:
+        return str(row.values.get(self._columns.get(name, ""), "")).strip()
+
+    def _number(self, row: TableRow, name: str) -> float:
+        try:
+            return number(self._cell(row, name))
+        except ValueError as error:
+            raise ValueError(f"{self._columns[name]}: {error}") from None
+
+    def _ad(self, row: TableRow, name: str) -> Ad:
+        """Raises ValueError, saying what makes it none."""
+        if row.wrong:
+            raise ValueError(row.wrong)
+        film = self._cell(row, "film")
+        clip = self._cell(row, "clip") if "clip" in self._columns else film
+        for what, value in (("id", name), ("film", film), ("clip", clip)):
+            if not value:
+                raise ValueError(f"the {what} is empty")
+        interval = Interval(self._number(row, "start"), self._number(row, "end"))
+        slot = self._slot(row, interval)
+        told = (self._told or {}).get(name)
+        # The annotation's text; the other file's where the row has none, or was not UTF-8.
+        text, other = self._cell(row, "text"), told.text if told else ""
+        if "text" not in self._columns:
+            text = other
+        elif row.mended:
+            found = alike(text, other)
+            self._notes["mended from the file of actions" if found else "mended"].append(row)
+            text = other if found else text
+        if not text:
+            has_texts = "text" in self._columns
+            raise ValueError("the text is empty" if has_texts else "no text is known of this id")
+        actions = told.actions if told else None
+        if told is None and self._told is not None:
+            self._notes["untold"].append(row)
+        elif other and not same_text(other, text):
+            same = alike(other, text)
+            self._notes["reworded" if same else "strange"].append(row)
+            actions = actions if same else None  # else they are another AD's
+        return Ad(name, film, clip, interval, slot, text, actions, file=self._cell(row, "file"))
+
+    def _slot(self, row: TableRow, interval: Interval) -> Interval:
+        """When in the video it is to be described, by the `SlotRule`."""
+        if self._described.slot.kind == "own":
+            return interval
+        if self._described.slot.kind == "centred":
+            start, end = self._number(row, "slot start"), self._number(row, "slot end")
+            middle, half = (start + end) / 2, (interval.end - interval.start) / 2
+            if start < 0:
+                self._notes["early"].append(row)
+            if middle + half <= 0:
+                raise ValueError(f"it ends {-(middle + half):.3f} s before its clip begins")
+            return Interval(max(middle - half, 0.0), middle + half)
+        found = numbers(self._cell(row, "frames"))
+        first, last = min(found), max(found)
+        if first < FIRST_FRAME:
+            self._notes["early frames"].append(row)
+        if last < FIRST_FRAME:
+            raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
+        rate = self._described.videos.frames_per_second
+        return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
 
 
 def _columns(
-    table: Table, described: Description, told: ActionTable, findings: list[Finding]
+    table: Table, described: Description, told: Mapping[str, ActionRow], findings: list[Finding]
 ) -> dict[str, str]:
     """The names that this file has for what is needed, and for what is welcome."""
     named, slot, path = described.annotation, described.slot, table.path
@@ -357,7 +405,7 @@ def _columns(
         if column := table.column(columns):
             found[name] = column
     if "text" not in found:
-        if not any(one.text for one in told.told.values()):
+        if not any(one.text for one in told.values()):
             raise DatasetError(
                 f"{path} has no column {' or '.join(named.text)}, and there is no file of actions with the "
                 "texts.",
@@ -370,77 +418,6 @@ def _columns(
         if name in table.columns:
             findings.append(Finding(NOTE, f"{path.name}, column {name}", says))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _RowReader:
-    """Reads one annotation's rows; ``notes`` are the rows with something odd, by what it is."""
-
-    described: Description
-    told: ActionTable
-    columns: dict[str, str]
-    notes: defaultdict[str, list[TableRow]] = field(default_factory=lambda: defaultdict(list))
-
-    def cell(self, row: TableRow, name: str) -> str:
-        return str(row.values.get(self.columns.get(name, ""), "")).strip()
-
-    def number(self, row: TableRow, name: str) -> float:
-        try:
-            return number(self.cell(row, name))
-        except ValueError as error:
-            raise ValueError(f"{self.columns[name]}: {error}") from None
-
-    def ad(self, row: TableRow, name: str) -> Ad:
-        """Raises ValueError, saying what makes it none."""
-        if row.wrong:
-            raise ValueError(row.wrong)
-        film = self.cell(row, "film")
-        clip = self.cell(row, "clip") if "clip" in self.columns else film
-        for what, value in (("id", name), ("film", film), ("clip", clip)):
-            if not value:
-                raise ValueError(f"the {what} is empty")
-        interval = Interval(self.number(row, "start"), self.number(row, "end"))
-        slot = self._slot(row, interval)
-        told = self.told.told.get(name)
-        # The annotation's text; the other file's where the row has none, or was not UTF-8.
-        text, other = self.cell(row, "text"), told.text if told else ""
-        if "text" not in self.columns:
-            text = other
-        elif row.mended:
-            found = alike(text, other)
-            self.notes["mended from the file of actions" if found else "mended"].append(row)
-            text = other if found else text
-        if not text:
-            raise ValueError("the text is empty" if "text" in self.columns else "no text is known of this id")
-        actions = told.actions if told else None
-        if told is None and self.told.table:
-            self.notes["untold"].append(row)
-        elif other and not same_text(other, text):
-            same = alike(other, text)
-            self.notes["reworded" if same else "strange"].append(row)
-            actions = actions if same else None  # else they are another AD's
-        return Ad(name, film, clip, interval, slot, text, actions, file=self.cell(row, "file"))
-
-    def _slot(self, row: TableRow, interval: Interval) -> Interval:
-        """When in the video it is to be described, by the `SlotRule`."""
-        if self.described.slot.kind == "own":
-            return interval
-        if self.described.slot.kind == "centred":
-            start, end = self.number(row, "slot start"), self.number(row, "slot end")
-            middle, half = (start + end) / 2, (interval.end - interval.start) / 2
-            if start < 0:
-                self.notes["early"].append(row)
-            if middle + half <= 0:
-                raise ValueError(f"it ends {-(middle + half):.3f} s before its clip begins")
-            return Interval(max(middle - half, 0.0), middle + half)
-        found = numbers(self.cell(row, "frames"))
-        first, last = min(found), max(found)
-        if first < FIRST_FRAME:
-            self.notes["early frames"].append(row)
-        if last < FIRST_FRAME:
-            raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
-        rate = self.described.videos.frames_per_second
-        return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
 
 
 _NOTES = {
@@ -474,21 +451,9 @@ class ActionRow:
     row: TableRow
 
 
-@dataclass(frozen=True, slots=True)
-class ActionTable:
-    """The file of actions, by id of the AD."""
-
-    table: Table | None = None
-    told: dict[str, ActionRow] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
-
-
-def read_actions(path: Path, columns: ActionFile) -> ActionTable:
-    """The table of actions.
-
-    A cell of actions that is no list, such as the published ``0``, is a finding, and so is an id that stands
-    twice; the first row with it is kept. Raises DatasetError for a file without the columns.
-    """
+def read_actions(path: Path, columns: ActionFile) -> tuple[dict[str, ActionRow], list[Finding]]:
+    """What the file of actions says, by id of the AD, and what was found: cells that are no list, such as the
+    published ``0``, and ids that stand twice. Raises DatasetError for a file without the columns."""
     table = read_table(path)
     ids = table.needed(columns.id, "the ids of the ADs")
     actions = table.needed(columns.actions, "the actions")
@@ -510,7 +475,7 @@ def read_actions(path: Path, columns: ActionFile) -> ActionTable:
         except ValueError as error:
             found, why = None, str(error)
         if found is None:
-            findings.append(Finding(NOTE, table.where(row), f"no actions are known of this AD: {why}."))
+            findings.append(Finding(NOTE, row.where, f"no actions are known of this AD: {why}."))
         told[name] = ActionRow((row.values.get(text, "") if text else "").strip(), found, row)
     mended = [row for row in table.rows if row.mended]
     for level, rows, what in (
@@ -518,8 +483,8 @@ def read_actions(path: Path, columns: ActionFile) -> ActionTable:
         (MALFORMED, double, "rows whose id stood before, where the first is kept"),
         (NOTE, mended, "rows that are not UTF-8, and are read as Windows-1252"),
     ):
-        findings += of_rows(level, table, rows, f"{what}: {len(rows):,}.")
-    return ActionTable(table, told, tuple(findings))
+        findings += of_rows(level, rows, f"{what}: {len(rows):,}.")
+    return told, findings
 
 
 def same_text(one: str, other: str) -> bool:

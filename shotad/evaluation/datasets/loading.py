@@ -1,8 +1,6 @@
 """Loads whatever a person names as human ADs: a known dataset, the description of one's own, or a plain file.
 
-One loader reads all datasets, told by the description how each is written: annotation, actions, casts,
-shots. What is odd or missing is a finding. A plain file needs no description, so anybody can measure on own
-data.
+What is odd or missing is a finding. A plain file needs no description, so anybody can measure on own data.
 """
 
 from __future__ import annotations
@@ -18,13 +16,12 @@ from pathlib import Path
 from shotad.core import DatasetError, Interval, UsageError
 from shotad.evaluation.datasets.dataset import (
     FIRST_FRAME,
-    ActionTable,
+    ActionRow,
     Ad,
     Annotation,
     Dataset,
     Description,
     read_actions,
-    read_annotation,
     read_description,
 )
 from shotad.evaluation.datasets.tables import (
@@ -32,7 +29,6 @@ from shotad.evaluation.datasets.tables import (
     MISSING,
     NOTE,
     Finding,
-    Table,
     TableRow,
     pairs,
     plain_id,
@@ -47,7 +43,7 @@ ROOTS = "SHOTAD_DATASETS"
 _PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
 
 
-def _found(described: Description, root: Path, named: Mapping[str, Path | None]) -> dict[str, Path]:
+def _found(described: Description, root: Path, **named: Path | None) -> dict[str, Path]:
     """By what they hold, the files that are named, or the first that are there."""
     files: dict[str, Path] = {}
     for what, given in named.items():
@@ -88,10 +84,9 @@ def load_dataset(
     the human ADs of the CSV or JSONL file ``name``.
 
     ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or this one where that is not set.
-    Files are looked for where the description says, unless they are given. What is missing besides the
-    annotation, and what is odd, is in ``findings``. Raises DatasetError where there is no annotation, or,
-    unless ``strict`` is False, where a row of it cannot be read: to leave it out would change the scores;
-    UsageError for files that a plain file has no use for.
+    Files are looked for where the description says, unless they are given. Raises DatasetError where there is
+    no annotation, or, unless ``strict`` is False, where a row of it cannot be read: to leave it out would
+    change the scores; UsageError for files that a plain file has no use for.
     """
     if Path(name).suffix.lower() in _PLAIN:
         for option, value in (("--annotation", annotation), ("--actions", actions), ("--shots", shots)):
@@ -105,17 +100,17 @@ def load_dataset(
         roots = os.environ.get(ROOTS)
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
-    files = _found(described, root, {"annotation": annotation, "actions": actions})
-    told = ActionTable()
+    files = _found(described, root, annotation=annotation, actions=actions, casts=casts, shots=shots)
+    told: dict[str, ActionRow] | None = None
     path = files["annotation"]
     if "actions" in files:
-        told = read_actions(files["actions"], described.actions)
-        findings = list(told.findings)
+        told, findings = read_actions(files["actions"], described.actions)
     else:
         why = "the action score cannot be counted; shotad evaluate actions makes one"
         findings = _missing("actions", described.actions.files, why)
-    read = read_annotation(path, described, told)
-    if read.lost and (strict or not read.ads):
+    read = Annotation(path, described, told)
+    ads = tuple(read.ads.values())
+    if read.lost and (strict or not ads):
         row, why = read.lost[0]
         raise DatasetError(
             f"{path}: {len(read.lost)} of {len(read.table.rows)} rows are no AD, first line {row.line}: "
@@ -123,20 +118,18 @@ def load_dataset(
             "Correct them; shotad datasets check lists them all. Leaving them out would change what is "
             "measured.",
         )
-    if not read.ads:
+    if not ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
-    films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
-    files |= _found(described, root, {"casts": casts})
+    films = {ad.film: read.films.get(ad.film, "") for ad in ads}
     found_casts, about_casts = _casts(described, files.get("casts"), films)
-    files |= _found(described, root, {"shots": shots})
-    found_shots, about_shots = _shots(described, files.get("shots"), read.ads)
-    lost = [Finding(MALFORMED, read.table.where(row), f"this is no AD: {why}.") for row, why in read.lost]
-    odd = (*_order(read.ads), *_edition(described, read), *_completeness(described, read.ads))
+    found_shots, about_shots = _shots(described, files.get("shots"), ads)
+    lost = [Finding(MALFORMED, row.where, f"this is no AD: {why}.") for row, why in read.lost]
+    odd = (*_order(ads), *_edition(described, read), *_completeness(described, ads))
     return Dataset(
         name=described.name,
         title=described.title or described.name,
         root=root,
-        ads=read.ads,
+        ads=ads,
         casts=found_casts,
         shots=found_shots,
         findings=(*findings, *read.findings, *lost, *about_casts, *about_shots, *odd),
@@ -214,7 +207,7 @@ def _edition(described: Description, read: Annotation) -> list[Finding]:
         return []
     longer = [
         ad.slot.duration * rate - 1 - span
-        for ad, span in zip(read.ads, spans, strict=True)
+        for ad, span in zip(read.ads.values(), spans, strict=True)
         if ad.slot.start > 0
     ]
     mean = sum(longer) / max(len(longer), 1)
@@ -263,10 +256,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     """Human ADs from CSV or JSON Lines: id, text (or references, a list), film, start, end, perhaps actions.
-
-    Without ``film`` all are one film's, and without times the order of the file is that of the film: both
-    are findings. Raises DatasetError for what cannot be read, and for ids that are missing or stand twice.
-    """
+    Raises DatasetError for what cannot be read, and for ids that are missing or stand twice."""
     records = read_records(path)
     columns = {key: name for key, names in NAMES.items() if (name := records.column(names))}
     if "id" not in columns or not {"text", "references"} & set(columns):
@@ -276,68 +266,69 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
         )
     ads: dict[str, Ad] = {}
     for place, row in enumerate(records.rows):
-        ad = _ad(records, row, columns, place)
+        ad = _ad(row, columns, place)
         if ad.id in ads:
-            raise records.error(row, f"the id {ad.id!r} stands twice", "Give each AD its own.")
+            raise row.error(f"the id {ad.id!r} stands twice", "Give each AD its own.")
         ads[ad.id] = ad
     if not ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
     films = {
         ad.film: title
         for ad, row in zip(ads.values(), records.rows, strict=True)
-        if (title := records.text(row, columns.get("title")))
+        if (title := row.text(columns.get("title")))
     }
     found = read_casts(casts) if casts else {}
+    without = [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in found]
+    odd = (
+        (NOTE, "there is no column film: all ADs are taken for one film's.", "film" not in columns),
+        (
+            NOTE,
+            "there are no times: the order of the rows is taken for theirs.",
+            not {"start", "end"} <= set(columns),
+        ),
+        (
+            MISSING,
+            "there are no actions: the action score cannot be counted; shotad evaluate actions makes them.",
+            all(ad.actions is None for ad in ads.values()),
+        ),
+        (
+            MISSING,
+            f"{len(without)} films have no names ({''.join(without[:1])}), CRITIC needs them: name a file by "
+            "--casts.",
+            without,
+        ),
+    )
     return Dataset(
         path.stem,
         path.stem,
         path.parent,
         tuple(ads.values()),
         {ad.film: found[ad.film] for ad in ads.values() if ad.film in found},
-        findings=(*records.findings, *_findings(path, columns, found, ads)),
+        findings=(*records.findings, *(Finding(level, path.name, what) for level, what, so in odd if so)),
         films=films,
         files={"annotation": path} | ({"casts": casts} if casts else {}),
     )
 
 
-def _ad(records: Table, row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
+def _ad(row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
     def text(key: str) -> str:
-        return (records.text(row, columns.get(key)) or "").strip()
+        return (row.text(columns.get(key)) or "").strip()
 
-    said = [text("text"), *(records.list(row, columns.get("references")) or ())]
+    said = [text("text"), *(row.list(columns.get("references")) or ())]
     texts = tuple(dict.fromkeys(one for one in said if one))
     name = plain_id(text("id"))
     if not name or not texts:
-        raise records.error(row, f"there is no {'text' if name else 'id'}", "Each AD needs both.")
-    film = text("film") or records.path.stem
-    start, end = (records.number(row, columns.get(side)) for side in ("start", "end"))
+        raise row.error(f"there is no {'text' if name else 'id'}", "Each AD needs both.")
+    film = text("film") or row.path.stem
+    start, end = (row.number(columns.get(side)) for side in ("start", "end"))
     if start is None and end is None:
         start, end = float(place), place + 1.0
     if start is None or end is None or start >= end:
         what = f"start {start} and end {end} are no stretch of time"
-        raise records.error(row, what, "Give both, in seconds.")
+        raise row.error(what, "Give both, in seconds.")
     interval = Interval(start, end)
-    actions = records.list(row, columns.get("actions")) or None
+    actions = row.list(columns.get("actions")) or None
     return Ad(name, film, text("clip") or film, interval, interval, texts[0], actions, texts[1:])
-
-
-def _findings(
-    path: Path, columns: Mapping[str, str], casts: Mapping[str, object], ads: Mapping[str, Ad]
-) -> list[Finding]:
-    found: list[tuple[str, str]] = []
-    if "film" not in columns:
-        found.append((NOTE, "there is no column film: all ADs are taken for one film's."))
-    if "start" not in columns or "end" not in columns:
-        found.append((NOTE, "there are no times: the order of the rows is taken for theirs."))
-    if all(ad.actions is None for ad in ads.values()):
-        what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
-        found.append((MISSING, what))
-    if without := [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in casts]:
-        what = (
-            f"{len(without)} films have no names ({without[0]}), CRITIC needs them: name a file by --casts."
-        )
-        found.append((MISSING, what))
-    return [Finding(level, path.name, what) for level, what in found]
 
 
 Casts = dict[str, tuple[str, ...]]
@@ -347,11 +338,9 @@ _REMARK = re.compile(r"(?:(?<!\s)\s+)?\((?:as|uncredited|voice|credit only)\b[^(
 
 
 def read_casts(path: Path) -> Casts:
-    """Names by film, each once and in the file's order.
-
-    ``{film: [name, …]}`` as in AutoAD's list for CRITIC, or ``{film: [{id, name, role}, …]}`` as in the
-    character banks, whose names are the roles. Raises DatasetError.
-    """
+    """Names by film, each once and in the file's order: ``{film: [name, …]}`` as in AutoAD's list for CRITIC,
+    or ``{film: [{id, name, role}, …]}`` as in the character banks, whose names are the roles. Raises
+    DatasetError."""
     hint = 'Write JSON: {"film": ["name", …], …}.'
     try:
         tree = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -388,10 +377,8 @@ _MS = 0.001
 
 
 def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
-    """The shots of each clip as published, half-open in seconds, and what is wrong with them.
-
-    An empty list is kept as such. One that cannot be read, or does not ascend, is a finding, and the clip is
-    left out. Raises DatasetError for a file without the columns.
+    """The shots of each clip as published, half-open in seconds, and what is wrong with them: a clip whose
+    list cannot be read, or does not ascend, is left out. Raises DatasetError for a file without the columns.
     """
     table = read_table(path)
     clips = table.needed(described.shots.clip, "the clip")
@@ -414,22 +401,19 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
                 if other.start < one.end - _MS:
                     raise ValueError(f"the shot {other} begins before {one} ends")
         except ValueError as error:
-            findings.append(Finding(MALFORMED, table.where(row), f"no shots can be read: {error}."))
+            findings.append(Finding(MALFORMED, row.where, f"no shots can be read: {error}."))
             continue
         found[clip] = shots
         if not shots:
             what = f"{clip} has an empty list: no cut was found, it is one shot."
-            findings.append(Finding(NOTE, table.where(row), what))
+            findings.append(Finding(NOTE, row.where, what))
     return found, findings
 
 
 def touching(shots: Sequence[Interval], gap: float, end: float | None = None) -> tuple[Interval, ...]:
     """The same shots, one or more, without the gaps: each ends where the next begins, half-way in the gap.
-
-    The first begins at 0 if what is missing there is half a gap, as published; the last ends half a gap
-    later, or at ``end``, the film's, where that is known. A hole that is wider than the gap is left as it is,
-    and so are shots that touch already.
-    """
+    The first begins at 0 if what is missing there is half a gap; the last ends half a gap later, or at
+    ``end``, the film's, where that is known. A hole that is wider than the gap is left as it is."""
     half = gap / 2
     edge = gap + _MS
     starts = [0.0 if shots[0].start <= half + _MS else round(shots[0].start - half, 6)]

@@ -37,31 +37,79 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row, or one record. ``line`` is that of the file where it begins; ``mended``: some of its
+    """One row, or one record, of the file ``path``. ``line`` is that where it begins; ``mended``: some of its
     bytes were not UTF-8; ``wrong`` says how its cells do not fit the header, empty where they do."""
 
+    path: Path
     line: int
     values: dict[str, Any]
     mended: bool = False
     wrong: str = ""
 
+    @property
+    def where(self) -> str:
+        """``cmdad_anno.csv, line 12``."""
+        return f"{self.path.name}, line {self.line}"
+
+    def error(self, what: str, hint: str = "") -> DatasetError:
+        """An error that names file and line."""
+        return DatasetError(f"{self.path}, line {self.line}: {what}.", hint)
+
+    def text(self, name: str | None) -> str | None:
+        """The text under a name; numbers are written out (an id). Raises DatasetError for anything else."""
+        value = self.values.get(name) if name else None
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"{value:g}" if isinstance(value, float) else str(value)
+        raise self.error(f"{name} is {_shortened(value)}, and must be a text")
+
+    def number(self, name: str | None) -> float | None:
+        """The finite number under a name. Raises DatasetError for anything else."""
+        value = self.values.get(name) if name else None
+        if value is None:
+            return None
+        try:
+            found = float(value)
+        except (TypeError, ValueError):
+            found = math.nan
+        if isinstance(value, bool) or not math.isfinite(found):
+            raise self.error(f"{name} is {_shortened(value)}, and must be a number")
+        return found
+
+    def truth(self, name: str | None) -> bool | None:
+        """The truth value under a name. Raises DatasetError for anything else."""
+        value = self.values.get(name) if name else None
+        if value is None or isinstance(value, bool):
+            return value
+        known = {"true": True, "1": True, "false": False, "0": False}
+        if str(value).lower() not in known:
+            raise self.error(f"{name} is {_shortened(value)}, and must be true or false")
+        return known[str(value).lower()]
+
+    def list(self, name: str | None) -> tuple[str, ...] | None:
+        """The texts of a list, or of one that is written into a cell, without null. Raises DatasetError."""
+        value = self.values.get(name) if name else None
+        if value is None:
+            return None
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = [item for item in value if item is not None]
+        try:
+            return texts(value if isinstance(value, str) else json.dumps(value))
+        except ValueError as error:
+            raise self.error(f"{name}: {error}", 'Write a list of texts: ["…", "…"].') from None
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows of a file, the names that occur in them, and what reading them brought to light.
-
-    Of records (`read_records`) ``values`` has None for what is null, not a number, or an empty cell of a CSV
-    file; of a table (`read_table`) texts alone.
-    """
+    """All rows of a file, the names that occur in them, and what reading them brought to light. Of records
+    (`read_records`) ``values`` has None for what is null, not a number, or an empty cell of a CSV file; of a
+    table (`read_table`) texts alone."""
 
     path: Path
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
     findings: tuple[Finding, ...] = ()
-
-    def where(self, row: TableRow) -> str:
-        """``cmdad_anno.csv, line 12``."""
-        return f"{self.path.name}, line {row.line}"
 
     def column(self, names: Sequence[str]) -> str | None:
         """The first of the names that is a column here."""
@@ -79,57 +127,6 @@ class Table:
             )
         return found
 
-    def error(self, row: TableRow, what: str, hint: str = "") -> DatasetError:
-        """An error that names file and line."""
-        return DatasetError(f"{self.path}, line {row.line}: {what}.", hint)
-
-    def text(self, row: TableRow, name: str | None) -> str | None:
-        """The text under a name; numbers are written out (an id). Raises DatasetError for anything else."""
-        value = row.values.get(name) if name else None
-        if value is None or isinstance(value, str):
-            return value
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return f"{value:g}" if isinstance(value, float) else str(value)
-        raise self.error(row, f"{name} is {_shortened(value)}, and must be a text")
-
-    def number(self, row: TableRow, name: str | None) -> float | None:
-        """The finite number under a name. Raises DatasetError for anything else."""
-        value = row.values.get(name) if name else None
-        if value is None:
-            return None
-        try:
-            found = float(value)
-        except (TypeError, ValueError):
-            found = math.nan
-        if isinstance(value, bool) or not math.isfinite(found):
-            raise self.error(row, f"{name} is {_shortened(value)}, and must be a number")
-        return found
-
-    def truth(self, row: TableRow, name: str | None) -> bool | None:
-        """The truth value under a name. Raises DatasetError for anything else."""
-        value = row.values.get(name) if name else None
-        if value is None or isinstance(value, bool):
-            return value
-        known = {"true": True, "1": True, "false": False, "0": False}
-        if str(value).lower() not in known:
-            raise self.error(row, f"{name} is {_shortened(value)}, and must be true or false")
-        return known[str(value).lower()]
-
-    def list(self, row: TableRow, name: str | None) -> tuple[str, ...] | None:
-        """The texts of a list, or of a list that is written into a cell; null in it is left out.
-
-        Raises DatasetError.
-        """
-        value = row.values.get(name) if name else None
-        if value is None:
-            return None
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            value = [item for item in value if item is not None]
-        try:
-            return texts(value if isinstance(value, str) else json.dumps(value))
-        except ValueError as error:
-            raise self.error(row, f"{name}: {error}", 'Write a list of texts: ["…", "…"].') from None
-
 
 def read_records(path: Path) -> Table:
     """The records of a CSV file with a header, of JSON Lines, or of a JSON list of objects.
@@ -146,12 +143,12 @@ def read_records(path: Path) -> Table:
     rows = []
     for row in table.rows:
         if row.wrong:
-            raise DatasetError(f"{table.where(row)}: {row.wrong}.", "Look at its quotes and commas.")
+            raise DatasetError(f"{row.where}: {row.wrong}.", "Look at its quotes and commas.")
         values = {key: None if cell.strip() in _NOTHING else cell for key, cell in row.values.items()}
         rows.append(replace(row, values=values))
     mended = [row for row in rows if row.mended]
     what = f"{len(mended)} rows are not UTF-8; their bytes are read as Windows-1252."
-    findings = (Finding(NOTE, table.where(mended[0]), what),) if mended else ()
+    findings = (Finding(NOTE, mended[0].where, what),) if mended else ()
     return replace(table, rows=tuple(rows), findings=findings)
 
 
@@ -190,7 +187,7 @@ def _json_records(path: Path, data: bytes, *, whole: bool) -> Table:
             what = f"{path}, line {number}, is {_shortened(record)}."
             raise DatasetError(what, "Each record is an object: {…}.")
         values = {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in record.items()}
-        rows.append(TableRow(number, values))
+        rows.append(TableRow(path, number, values))
     names = tuple(dict.fromkeys(name for row in rows for name in row.values))
     return Table(path, names, tuple(rows), tuple(findings))
 
@@ -243,7 +240,7 @@ def read_table(path: Path) -> Table:
                 continue
             bad = any(line in mended for line in range(first, last + 1))
             wrong = "" if len(cells) == len(columns) else f"{len(cells)} cells for {len(columns)} columns"
-            rows.append(TableRow(first, dict(zip(columns, cells, strict=False)), bad, wrong))
+            rows.append(TableRow(path, first, dict(zip(columns, cells, strict=False)), bad, wrong))
     except csv.Error as error:
         what = f"{path}, line {reader.line_num}, is no CSV: {error}."
         raise DatasetError(what, "Look for a quote that is not closed.") from None
@@ -341,9 +338,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(cell: str | None) -> str:
-    if cell is None or not cell.strip():
-        return "an empty cell"
-    return repr(cell if len(cell) <= 60 else cell[:57] + "…")
+    return _shortened(cell) if cell and cell.strip() else "an empty cell"
 
 
 _NAMED = 5
@@ -351,12 +346,12 @@ _NAMED = 5
 MISSING, MALFORMED, NOTE = "missing", "malformed", "note"
 
 
-def of_rows(level: str, table: Table, rows: Sequence[TableRow], what: str) -> list[Finding]:
+def of_rows(level: str, rows: Sequence[TableRow], what: str) -> list[Finding]:
     """One finding about all these rows, or none where there are none."""
     if not rows:
         return []
     lines = counted([str(row.line) for row in rows])
-    return [Finding(level, f"{table.path.name}, line{'s' * (len(rows) > 1)} {lines}", what)]
+    return [Finding(level, f"{rows[0].path.name}, line{'s' * (len(rows) > 1)} {lines}", what)]
 
 
 def counted(names: Sequence[str], most: int = _NAMED) -> str:

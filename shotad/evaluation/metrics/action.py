@@ -3,15 +3,10 @@
 Shot-by-Shot, section 4.2. Human actions are held against what a prediction says: its sentences, and a phrase
 for each verb. There are two ways to take these from a text.
 
-The *paper's* words, read plainly. Other than in the published code, abbreviations end no sentence, a phrase's
-lemma is that of the verb it was made for (with its e), a phrase is without all that is coordinated with its
-verb, headings of all steps are left out, and nothing is skipped.
-
-The published *code's* way (Shot-by-Shot's ``get_action_score.py``), step by step. It differs from the paper's
-words in much that looks accidental: every full stop ends a piece, also that of ``Mr.``; a phrase ends where
-the first coordinated verb begins; its lemma is that of the first verb that the parser sees in the phrase
-alone, which may be another; some headings stay. It is restated here so that numbers can be compared with
-published ones.
+The *paper's* words, read plainly. The published *code's* way (``get_action_score.py``), step by step, so that
+numbers can be compared with published ones. It differs in much that looks accidental: every full stop ends a
+piece, also that of ``Mr.``; a phrase ends where the first coordinated verb begins; its lemma is that of the
+first verb that the parser sees in the phrase alone, which may be another; some headings stay.
 """
 
 from __future__ import annotations
@@ -38,12 +33,9 @@ _TITLES = {"action": "Action score", DESCRIPTION: "Action score of descriptions"
 
 
 class Action(Metric):
-    """The mean over an AD's human actions of ``0.8 s_sim + 0.2 s_verb``, then over ADs.
-
-    ``s_sim`` is the largest cosine of the action with a sentence or phrase of the prediction, ``s_verb`` the
-    largest with a phrase whose verb has the same lemma. An empty prediction scores 0 before rescaling. An AD
-    whose actions are not known is not scored. As ``action-description`` it scores Stage I's text.
-    """
+    """The mean over an AD's human actions of ``0.8 s_sim + 0.2 s_verb`` (`matches`), then over ADs. An empty
+    prediction scores 0 before rescaling. An AD whose actions are not known is not scored. As
+    ``action-description`` it scores Stage I's text."""
 
     columns = ("score", "ads")
     figure = Figure("share", 100.0 * _SPREAD, -_CHANCE)
@@ -59,7 +51,6 @@ class Action(Metric):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Each difference from the paper's measure as a sentence, and on what the paper's model runs."""
         found = [f"{what}: not comparable with the paper's numbers." for what in self._differences()]
         if self._settings.rules == "code":
             found.append(_LEFT_OUT)
@@ -69,7 +60,6 @@ class Action(Metric):
 
     @property
     def comparable(self) -> bool:
-        """Whether embeddings, instruction and parser are the paper's."""
         return not self._differences()
 
     def _differences(self) -> list[str]:
@@ -101,7 +91,6 @@ class Action(Metric):
         return [{"text": self._text(item), "actions": item.actions} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """Everything is taken apart and embedded at once; then a row for each place."""
         items = [corpus.items[place] for place in places]
         texts = dict.fromkeys(text for item in items if item.actions and (text := self._text(item)))
         told = self._rules.told(list(texts), self._parses, paragraphs=self._paragraphs)
@@ -174,12 +163,9 @@ class VectorTable:
 
 
 def matches(actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable) -> list[tuple[float, Json]]:
-    """The score of each action (Shot-by-Shot, section 4.2), of its similarity and its verb, weighed by
-    `WEIGHT`, and what it matches, rounded, for people. 0 where nothing is told.
-
-    ``similarity`` is the largest cosine over texts and phrases, that with ``nearest``; ``verb`` the largest
-    over phrases with the same lemma, with ``phrase`` (none: 0).
-    """
+    """The score of each action, weighed by `WEIGHT`, and what it matches, rounded, for people; 0 where
+    nothing is told. ``similarity`` is the largest cosine over texts and phrases, that with ``nearest``;
+    ``verb`` the largest over phrases whose verb has the same lemma, with ``phrase`` (none: 0)."""
     texts, found = told.all, []
     rows = table.cosines([one.text for one in actions], texts)
     for action, cosines in zip(actions, rows, strict=True):
@@ -204,8 +190,8 @@ VERB = "VERB"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A human action (one verb, no characters) or an action phrase, and the lemma of its verb, particles
-    included (``pick up``); None where it has none that counts."""
+    """A human action or an action phrase, and the lemma of its verb with particles (``pick up``); None where
+    it has none that counts."""
 
     text: str
     lemma: str | None

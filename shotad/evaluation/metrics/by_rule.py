@@ -1,7 +1,6 @@
 """Human actions by rule, where no engine makes them: characters out, then one verb to a sentence.
 
-The published actions come from LLaMA3.1-70B in the same two steps (Shot-by-Shot, section 4.2). Rules know
-no films and no gender of most names, and split by grammar alone.
+Rules know no films and no gender of most names, and split by grammar alone.
 
 Names, roles and jobs become pronouns; objects, places and animals stay, and so do nouns that tell nobody
 apart (``the man``). Verbs that are coordinated get the subject of the first; clauses with ``as`` and

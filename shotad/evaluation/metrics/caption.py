@@ -1,10 +1,10 @@
 """CIDEr, BLEU and ROUGE-L as metrics of items, equal to the COCO caption tools, without Java; METEOR and
 SPICE, by the Java programs that those tools bring along (pycocoevalcap).
 
-BLEU: Papineni et al., ACL 2002. ROUGE-L: Lin, 2004, as the COCO tool weighs it. CIDEr: Vedantam, Zitnick
-and Parikh, CVPR 2015: the cosine of weighted n-gram counts, averaged over n of 1 to 4. What the COCO tool
-calls CIDEr is their CIDEr-D: a repeated n-gram counts no more than in the reference, and a different length
-is punished. Both are times ten, as in their programs.
+BLEU: Papineni et al., ACL 2002. ROUGE-L: Lin, 2004, as the COCO tool weighs it. CIDEr: Vedantam, Zitnick and
+Parikh, CVPR 2015: ten times the cosine of weighted n-gram counts, averaged over n of 1 to 4. What the COCO
+tool calls CIDEr is their CIDEr-D: a repeated n-gram counts no more than in the reference, and a different
+length is punished.
 """
 
 from __future__ import annotations
@@ -40,10 +40,6 @@ class CaptionMetric(Metric):
 
     columns: tuple[str, ...] = ("score", "items")
 
-    def __init__(self, name: str, context: MetricContext) -> None:
-        super().__init__(name, context)
-        self._store = context.store
-
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         items = [corpus.items[place] for place in places]
         return [{"prediction": item.prediction, "references": list(item.references)} for item in items]
@@ -52,7 +48,7 @@ class CaptionMetric(Metric):
         """Those of the COCO chain (`shotad.evaluation.metrics.ptb`) of each text, in order."""
         wanted = list(texts)
         keys = {text: key_of(text) for text in dict.fromkeys(wanted)}
-        lines = self._store.filled(
+        lines = self._context.store.filled(
             f"tokens/{VERSION}", keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
         )
         found = {text: tuple(line.decode().split(" ")) if line else () for text, line in lines.items()}
@@ -119,8 +115,7 @@ class Cider(CaptionMetric):
         return key_of(sorted(item.references for item in corpus.items))
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
-        """All at once: frequencies are counted over the whole corpus. In one of a single item every n-gram is
-        worth nothing: 0."""
+        """All at once: frequencies are counted over the whole corpus; in one of a single item all are 0."""
         items = [corpus.items[place] for place in places]
         references = [words(group) for group in self._references(corpus.items)]
         lines, rows = [], []
@@ -173,7 +168,6 @@ class Bleu(CaptionMetric):
         return {"metric": self.name, "length": "closest", "tokens": VERSION}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
-        """Counts of each item, and the COCO tool's score of it alone."""
         items = [corpus.items[place] for place in places]
         predictions = words(self._predictions(items))
         references = [words(group) for group in self._references(items)]
@@ -276,15 +270,14 @@ _PIECE = 512
 
 
 class Meteor(CaptionMetric):
-    """``meteor``: METEOR 1.5 for English, as the COCO tools call it; with as many references as there are,
-    the one that it likes best. The number is that of the summed counts, as in the COCO tools. Times 100."""
+    """``meteor``: METEOR 1.5 for English, as the COCO tools call it: by the reference that it likes best. The
+    number is that of the summed counts. Times 100."""
 
     title = "METEOR"
     figure = Figure("meteor", 100.0)
     columns = METEOR_COLUMNS
 
     def __init__(self, name: str, context: MetricContext) -> None:
-        """Raises EvaluationError where pycocoevalcap or Java are missing."""
         super().__init__(name, context)
         self._jar = coco_file("meteor/meteor-1.5.jar", "METEOR")
         coco_file("meteor/data/paraphrase-en.gz", "METEOR")
@@ -340,7 +333,6 @@ class Spice(CaptionMetric):
     columns = ("score", "items", "tuples matched", "tuples only predicted", "tuples only in references")
 
     def __init__(self, name: str, context: MetricContext) -> None:
-        """Raises EvaluationError where pycocoevalcap, Java, or CoreNLP with its models are missing."""
         super().__init__(name, context)
         program = coco_file("spice/spice-1.0.jar", "SPICE")
         self._java, version = java_of("SPICE")
@@ -373,7 +365,6 @@ class Spice(CaptionMetric):
         return {"metric": self.name, "files": self._files, "tokens": VERSION}
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
-        """In pieces; each is one run of the program."""
         for first in range(0, len(places), _PIECE):
             items = [corpus.items[place] for place in places[first : first + _PIECE]]
             # Those of which nothing is predicted are not asked about.

@@ -1,14 +1,12 @@
 """CRITIC: whom the human AD means, and whom the prediction means, as intersection over union of the names.
 
-Han et al., AutoAD III (CVPR 2024), and the code published with it; as reported in Shot-by-Shot. Whom each
-line of a film means is said by a resolver, chosen by name.
+Han et al., AutoAD III (CVPR 2024), and the code published with it. Whom each line of a film means is said by
+a resolver, chosen by name.
 
-The one that CRITIC was published with is F-coref, through the library fastcoref (Otmazgin et al. 2022, 2023).
-It comes as an extra of its own, since it brings ``datasets`` and pyarrow along. Version 2.1.6 was written for
-transformers 4; two class attributes that later versions look for are set here, so that it runs with
-transformers 5 as well. The document is laid out as in the code published with AutoAD III: the cast list as a
-first sentence, then the film's lines, all joined by blanks. The model's clusters of mentions say whom each
-sentence means.
+The one that CRITIC was published with is F-coref, through the library fastcoref (Otmazgin et al. 2022, 2023),
+an extra of its own, since it brings ``datasets`` and pyarrow along. Version 2.1.6 was written for
+transformers 4; what later versions look for is set here. The document is laid out as in the published code:
+the cast list as a first sentence, then the film's lines, all joined by blanks.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -80,11 +78,10 @@ NO_CAST = "no cast list for this film"
 class Critic(Metric):
     """Mean IoU over the ADs whose human line means somebody of the cast.
 
-    ``paper``: the resolver reads the human lines of a film, and the predicted ones, each as one document with
-    the cast, so that pronouns are names in both; ADs whose human line means nobody are left out. ``code``:
-    the same, with the published code's particulars (an empty prediction is the word ``nan``; what is somebody
-    is said by the resolver under these rules). ``all``: as ``paper``, and an AD whose human line means nobody
-    counts as 0 where the prediction means somebody.
+    The resolver reads the human lines of a film, and the predicted ones, each as one document, so that
+    pronouns are names in both. ``code``: with the published code's particulars (an empty prediction is the
+    word ``nan``; what is somebody is said by the resolver under these rules). ``all``: an AD whose human line
+    means nobody counts as 0 where the prediction means somebody, and is not left out as by ``paper``.
     """
 
     title = "CRITIC"
@@ -93,7 +90,6 @@ class Critic(Metric):
     def __init__(self, name: str, context: MetricContext) -> None:
         """No model is loaded. Raises EvaluationError for a resolver that cannot run here."""
         super().__init__(name, context)
-        self._context = context
         self._rules = context.settings.critic.rules
         self._resolver = make_resolver(context.settings.critic.resolver, context)
         self._missing: tuple[int, int] = (0, 0)
@@ -110,7 +106,6 @@ class Critic(Metric):
 
     @property
     def comparable(self) -> bool:
-        """With the paper's coreference model, and counted as the published figures were."""
         return self._resolver.comparable and self._rules == "code"
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
@@ -212,7 +207,6 @@ class FastCoref:
 
     @property
     def comparable(self) -> bool:
-        """With the library's own weights, and the model that CRITIC was published with."""
         return self.published and self._model == self.repo
 
     uses_time = False
@@ -254,9 +248,12 @@ class FastCoref:
         for document in documents:
             pieces = parts(document, fits)
             self._divided += len(pieces) > 1
-            names = None if self._settings.rules == "code" else named(document)
-            found = (meant(piece, _clusters(model, piece), document.cast, names) for piece in pieces)
-            people.append(tuple(tuple(sorted(one)) for those in found for one in those))
+            names = () if self._settings.rules == "code" else named(document)
+            found: list[set[str]] = []
+            for piece in pieces:
+                clusters = _clusters(model, piece[0])
+                found += meant(piece, clusters, document.cast, names[len(found) :])
+            people.append(tuple(tuple(sorted(one)) for one in found))
         return people
 
     @cached_property
@@ -348,13 +345,13 @@ def _whole(folder: Path) -> bool:
     return (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHTS)
 
 
-def _clusters(model: Any, piece: Layout) -> list[Cluster]:
+def _clusters(model: Any, text: str) -> list[Cluster]:
     """The clusters of one text, as characters. Raises EvaluationError where the library gave none back."""
     with _quiet():
-        found = model.predict(texts=[piece.text])
-    if len(found) != 1 or found[0].text != piece.text:
+        found = model.predict(texts=[text])
+    if len(found) != 1 or found[0].text != text:
         raise EvaluationError(
-            f"The coreference library gave no answer for a text of {len(piece.text)} characters.",
+            f"The coreference library gave no answer for a text of {len(text)} characters.",
             "Set measures.critic.resolver to another resolver.",
         )
     return [
@@ -393,20 +390,15 @@ Names = Sequence[Sequence[tuple[int, int, str]]]
 """For each sentence the names in it: begin, end, whose."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A text for the model, and where in it each sentence stands; ``first`` is the number of the first."""
-
-    text: str
-    spans: tuple[Span, ...]
-    first: int = 0
+Layout = tuple[str, list[Span]]
+"""A text for the model, and where in it each sentence stands."""
 
 
-def layout(sentences: Sequence[str], cast: Sequence[str], first: int = 0) -> Layout:
+def layout(sentences: Sequence[str], cast: Sequence[str]) -> Layout:
     """The cast list and the sentences as one text.
 
     >>> layout(["Ann waves.", "She sits."], ["Ann Lee", "Bo"])
-    Layout(text='Ann Lee and Bo. Ann waves. She sits.', spans=((16, 26), (27, 36)), first=0)
+    ('Ann Lee and Bo. Ann waves. She sits.', [(16, 26), (27, 36)])
     """
     start = f"{', '.join(cast[:-1])}{' and ' if len(cast) > 1 else ''}{cast[-1]}." if cast else ""
     spans: list[Span] = []
@@ -414,7 +406,7 @@ def layout(sentences: Sequence[str], cast: Sequence[str], first: int = 0) -> Lay
     for sentence in sentences:
         spans.append((at, at + len(sentence)))
         at += len(sentence) + 1
-    return Layout(" ".join([start, *sentences]), tuple(spans), first)
+    return " ".join([start, *sentences]), spans
 
 
 def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
@@ -423,32 +415,34 @@ def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
     sentences = document.sentences
     for count in range(1, max(1, len(sentences)) + 1):
         bounds = [round(len(sentences) * part / count) for part in range(count + 1)]
-        pieces = [layout(sentences[start:end], document.cast, start) for start, end in pairwise(bounds)]
-        if all(fits(piece.text) for piece in pieces):
+        pieces = [layout(sentences[start:end], document.cast) for start, end in pairwise(bounds)]
+        if all(fits(text) for text, _ in pieces):
             break
     return pieces
 
 
 def meant(
-    piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str], names: Names | None = None
+    piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str], names: Names = ()
 ) -> list[set[str]]:
     """Whom each sentence of a piece means: a cluster is somebody if exactly one name of the cast is among its
     mentions, letter for letter; a sentence means them if a mention stands wholly in it. So counts the
-    published code. With ``names`` other spellings count too, and who is named is meant in any case."""
-    found: list[set[str]] = [set() for _ in piece.spans]
+    published code. With ``names``, of the piece's sentences, other spellings count too, and who is named is
+    meant in any case."""
+    text, spans = piece
+    found: list[set[str]] = [set() for _ in spans]
     written: dict[Span, str] = {}
-    for number, (begin, _) in enumerate(piece.spans):
-        for start, end, name in names[piece.first + number] if names else ():
+    for number, (begin, _) in enumerate(spans):
+        for start, end, name in names[number] if names else ():
             written[begin + start, begin + end] = name
             found[number].add(name)
     for cluster in clusters:
-        owners = {piece.text[start:end] for start, end in cluster} & set(cast)
+        owners = {text[start:end] for start, end in cluster} & set(cast)
         for start, end in cluster:
-            bare = end - 2 if piece.text[start:end].endswith(("'s", "’s")) else end
+            bare = end - 2 if text[start:end].endswith(("'s", "’s")) else end
             if (start, bare) in written:
                 owners.add(written[start, bare])
         if len(owners) == 1:
-            for number, (begin, stop) in enumerate(piece.spans):
+            for number, (begin, stop) in enumerate(spans):
                 if any(begin <= start and end <= stop for start, end in cluster):
                     found[number] |= owners
     return found

@@ -71,12 +71,12 @@ class Event:
 class Events(Metric):
     """The mean over a human AD's events of what a prediction tells of them, then over ADs, 0 to 100.
 
-    The human AD's events are those of its actions, where they are known, else its own. Each takes the
-    predicted event that is nearest: ``0.6`` of the verbs' likeness and ``0.4`` of the participants', the
-    verbs' alone where the human AD names no participant. A likeness is a cosine of words, from `_STRANGE` (0)
-    to the same word (1); it is 0 where one side denies the event. Of events told in another order each pair
-    takes its share of a fifth away. ``event-verbs`` and ``event-participants`` are the two parts of the same
-    matches; an AD without participants has none of the latter. An AD without a verb is not scored.
+    The human AD's events are those of its actions, where they are known. Each takes the predicted event that
+    is nearest: ``0.6`` of the verbs' likeness and ``0.4`` of the participants', the verbs' alone where the
+    human AD names none. A likeness is a cosine of words, from `_STRANGE` (0) to the same word (1); it is 0
+    where one side denies the event. Of events told in another order each pair takes its share of a fifth
+    away. ``event-verbs`` and ``event-participants`` are the two parts of the same matches. An AD without a
+    verb is not scored.
     """
 
     columns = ("score", "ads")
@@ -103,7 +103,6 @@ class Events(Metric):
         return [{"text": item.prediction, "failure": item.missing, "actions": _human(item)} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """All texts are taken apart and their words embedded at once; then a row for each place."""
         items = [corpus.items[place] for place in places]
         parses = self._parses.of(
             text for item in items for text in (*_human(item), item.prediction or "") if text.strip()
@@ -117,9 +116,9 @@ class Events(Metric):
             human = dict.fromkeys(event for text in _human(item) for event in events.get(text, ()))
             found = [_match(event, told, table, self._verbs) for event in human]
             parts = {
-                "events": [match.score for match in found],
-                "event-verbs": [match.verb for match in found],
-                "event-participants": [one.participants for one in found if one.participants is not None],
+                "events": [score for score, *_ in found],
+                "event-verbs": [verb for _, verb, *_ in found],
+                "event-participants": [taking for *_, taking, _ in found if taking is not None],
             }[self.name]
             if not parts:
                 unscored = {"unscored": "no such event is known"}
@@ -128,18 +127,18 @@ class Events(Metric):
             score = sum(parts) / len(parts)
             if self.name == "events":
                 # Pairs that are told by one event, or not at all, have no order.
-                told_at = [match.place for match in found if match.place is not None]
+                told_at = [place for *_, place in found if place is not None]
                 pairs = [(one, other) for one, other in combinations(told_at, 2) if one != other]
                 wrong = sum(first > second for first, second in pairs)
                 score *= 1.0 - _ORDER * wrong / len(pairs) if pairs else 1.0
             notes = [
                 {
-                    "event": str(match.event),
-                    "nearest": None if match.nearest is None else str(match.nearest),
-                    "verb": round(match.verb, 4),
-                    "participants": None if match.participants is None else round(match.participants, 4),
+                    "event": str(event),
+                    "nearest": None if place is None else str(told[place]),
+                    "verb": round(verb, 4),
+                    "participants": None if taking is None else round(taking, 4),
                 }
-                for match in found
+                for event, (_, verb, taking, place) in zip(human, found, strict=True)
             ]
             yield Row(item.id, (score, 1.0), 100.0 * score, item.missing, {"events": notes})
 
@@ -188,39 +187,26 @@ def _nouns(parse: Parse, place: int) -> Iterator[str]:
             yield from _nouns(parse, child)
 
 
-@dataclass(frozen=True, slots=True)
-class EventMatch:
-    """What is told of a human AD's event: the likeness of verb and participants, 0 to 1 (None: it has none),
-    and the place of the nearest predicted event, None where no event is told."""
-
-    event: Event
-    verb: float
-    participants: float | None
-    nearest: Event | None = None
-    place: int | None = None
-
-    @property
-    def score(self) -> float:
-        """Both together, 0 to 1."""
-        if self.participants is None:
-            return self.verb
-        return _VERB * self.verb + (1.0 - _VERB) * self.participants
+EventMatch = tuple[float, float, float | None, int | None]
+"""What is told of a human AD's event, 0 to 1: all in all, the likeness of the verb, and that of participants
+(None: it has none); and the place of the nearest predicted event, None where none is told."""
 
 
 def _match(event: Event, told: Sequence[Event], table: VectorTable, verbs: _Verbs) -> EventMatch:
     """The best match of a human event among those told; the first of equals."""
-    found = []
+    none = 0.0 if event.participants else None
+    found: list[EventMatch] = []
     for place, other in enumerate(told):
-        verb, taking = 0.0, 0.0 if event.participants else None
+        verb, taking = 0.0, none
         if event.denied == other.denied:
             near = float(_likeness(table.cosines([event.embedded], [other.embedded]))[0, 0])
             verb = max(near, verbs.likeness(event.verb, other.verb))
             if event.participants and other.participants:
                 cosines = table.cosines(event.participants, other.participants)
                 taking = float(_likeness(cosines).max(axis=1).mean())
-        found.append(EventMatch(event, verb, taking, other, place))
-    none = EventMatch(event, 0.0, 0.0 if event.participants else None)
-    return max(found, key=lambda match: match.score, default=none)
+        score = verb if taking is None else _VERB * verb + (1.0 - _VERB) * taking
+        found.append((score, verb, taking, place))
+    return max(found, key=lambda match: match[0], default=(0.0, 0.0, none, None))
 
 
 class _Verbs:

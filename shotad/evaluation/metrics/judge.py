@@ -1,15 +1,12 @@
-"""An engine as a judge: how it is named, how many short questions are asked, and how answers are read; how
-it is asked for an answer in parts, and about many things step by step.
+"""An engine as a judge: how it is named, how many short questions are asked, and how answers are read.
 
-Questions are batched, several in flight, asked again, and each answer kept: one that was read is found in
-the store by all that can change it (engine, model, revision, prompt, sampling and seed). Answers that could
-not be read are not kept, so that they are asked for again.
+Questions are batched, several in flight, asked again, and each answer that could be read is kept, by all that
+can change it (engine, model, revision, prompt, sampling and seed).
 
 An answer is read strictly: a JSON object with what was asked, and nothing guessed. Two wrappings are taken
 off, since they change nothing that is said: a code fence around the whole, and what a model thinks aloud
-before it answers. All else that is not the object is refused, with words that the engine is told when it is
-asked again. No template that shows the form of an answer is an answer: weak models copy it, and a copy must
-count as a failure.
+before it answers. All else is refused, with words that the engine is told when it is asked again. No template
+that shows the form of an answer is an answer: weak models copy it, and a copy must count as a failure.
 
 A judge is an engine, its model after a colon, and where or which one after an at sign: ``openai:gpt-4o``;
 ``openai:Meta-Llama-3-8B-Instruct@http://localhost:8000/v1``, the server that has it;
@@ -202,9 +199,7 @@ class Judge:
 
 def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
     """Asks until the answer can be read. The record: what was said each time, and why the last is of no use.
-
-    An engine's own error is not asked about again: what may pass (a busy server) it has tried itself.
-    """
+    An engine's own error is not asked about again: it has tried itself."""
     said: list[str] = []
     failure = ""
     *before, last = question.messages
@@ -255,13 +250,10 @@ class Refused(Unreadable):
 
 
 def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
-    """The answer's JSON object, which has just these keys.
+    """The answer's JSON object, which has just these keys. Raises Unreadable, Refused for a refusal.
 
     >>> record_in('```json\\n{"score": 3}\\n```', ["score"])
     {'score': 3}
-
-    Raises Unreadable for text around the object, JSON that is none, a key that is missing, stands twice or
-    was not asked for: ``{"conveyed": "yes", "partly": "yes"}`` says nothing. Refused for a refusal.
     """
     text = _THOUGHTS.sub("", answer).strip()
     fenced = _FENCE.fullmatch(text)
@@ -315,20 +307,6 @@ def sentence(value: Any, what: str) -> str:
     if not isinstance(value, str) or not re.search(r"\w", value):
         raise Unreadable(f"{what} must be a sentence, and is {_shown(value)}.")
     return " ".join(value.split())
-
-
-def sentences(value: Any, what: str, most: int) -> tuple[str, ...]:
-    """The value as a list of one to ``most`` sentences. One that stands twice is one."""
-    if not isinstance(value, list) or not value:
-        raise Unreadable(f"{what} must be a list of sentences, and is {_shown(value)}.")
-    first: dict[str, str] = {}
-    for one in value:
-        said = sentence(one, f"each of {what}")
-        first.setdefault(said.casefold(), said)
-    found = tuple(first.values())
-    if len(found) > most:
-        raise Unreadable(f"{what} may have {most} entries at most, and has {len(found)}.")
-    return found
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:
@@ -446,7 +424,14 @@ class Part:
 
 STRING = {"type": "string"}
 STRINGS = {"type": "array", "items": STRING}
-SENTENCE = Part('"<one sentence>"', STRING, sentence)
+
+
+def text_part(form: str) -> Part:
+    """A text that says something, on one line."""
+    return Part(form, STRING, sentence)
+
+
+SENTENCE = text_part('"<one sentence>"')
 
 
 def word(meanings: Mapping[str, Any], form: str) -> Part:
@@ -472,10 +457,18 @@ def points(lowest: int, highest: int) -> Part:
 
 
 def listing(most: int, form: str = '["…", "…", …]', *, empty: bool = False) -> Part:
-    """Sentences, at most so many; none where the list may be empty."""
+    """Sentences, one to ``most``, or none where the list may be empty. One that stands twice is one."""
 
     def read(value: Any, key: str) -> tuple[str, ...]:
-        return () if empty and value == [] else sentences(value, key, most)
+        if not isinstance(value, list) or not (value or empty):
+            raise Unreadable(f"{key} must be a list of sentences, and is {_shown(value)}.")
+        first: dict[str, str] = {}
+        for said in (sentence(one, f"each of {key}") for one in value):
+            first.setdefault(said.casefold(), said)
+        found = tuple(first.values())
+        if len(found) > most:
+            raise Unreadable(f"{key} may have {most} entries at most, and has {len(found)}.")
+        return found
 
     return Part(form, STRINGS, read)
 
@@ -498,11 +491,8 @@ def question(
     read: Callable[..., Any] = lambda *said: said[-1],
     tokens: int = 0,
 ) -> Question[Any]:
-    """What is asked by these two templates, the second with ``texts`` filled in.
-
-    The answer is an object with these ``parts`` and no others. ``read`` is given what they say, in order, and
-    gives what the answer says: where nothing is named, the last of them.
-    """
+    """What is asked by these two templates, the second with ``texts`` filled in. The answer is an object with
+    these ``parts``; ``read`` makes what it says of theirs, in order (default: the last of them)."""
     form = f"{{{', '.join(f'{json.dumps(key)}: {part.form}' for key, part in parts.items())}}}"
 
     def read_all(answer: str) -> Any:
@@ -529,11 +519,8 @@ TOGETHER = 16
 
 
 class Pair:
-    """The engine that is scored, and the judge (default: the engine too); both as `JudgeName` says.
-    ``identity`` is all of both, and of the prompts in these folders, that can change an answer.
-
-    Raises ShotadError for one that is unknown or cannot answer, PromptError for prompts that do not fit.
-    """
+    """The engine that is scored, and the judge (default: the engine too). ``identity`` is all of both, and of
+    the prompts in these folders, that can change an answer. Raises as `Judge` and `checked_prompts` do."""
 
     def __init__(self, engine: str, judge: str, context: MetricContext, *folders: str) -> None:
         prompts = checked_prompts(*folders)

@@ -1,30 +1,21 @@
-"""Metrics by a judge: LLM-AD-Eval and the LLM action metric on single ADs, story recall on passages.
+"""Metrics by a judge: LLM-AD-Eval (Han et al., AutoAD-III, 2024) and the LLM action metric (Xie et al.,
+Shot-by-Shot, 2025, appendix D) on single ADs, story recall on passages.
 
 A missing or failed prediction scores 0, and so does one without a word; neither is asked about. Where the
-judge itself fails, its answer counts as 0 too and `Row.failure` begins with ``judge:``, so that it can be
-told from a failure of the system.
+judge itself fails, its answer counts as 0 too and `Row.failure` begins with ``judge:``. The words of the
+questions are our own, in ``prompts/judge``.
 
-LLM-AD-Eval is that of AutoAD-III (Han et al., 2024), the action metric that of Shot-by-Shot (Xie et al.,
-2025, appendix D). The words of the questions are our own, in ``prompts/judge``. No template that shows the
-form of an answer is an answer: weak models copy it, and a copy must count as a failure, not as a score.
+Story recall is how much of the human AD's story a run of predicted lines conveys. The idea is CoherentAD's
+(Khandelwal et al., "More than a Moment", 2025), the definition our own:
 
-Story recall is how much of the human AD's story a run of predicted lines conveys. The idea is that of
-CoherentAD's StoryRecall (Khandelwal et al., "More than a Moment", 2025); the definition is our own, so that
-a number can be looked into:
+1. The human ADs of a film are cut into passages of ``story_lines`` lines; the last is shorter. 2. Of each
+passage's human lines the judge lists the key events. They are kept: every system is held against the same
+events. 3. Of each event the judge says whether the predicted lines of the passage, alone, convey it: no 0,
+partly 0.5, yes 1. A passage without any predicted line conveys nothing, unasked; where the judge lists no
+events that can be read, it counts 0 of as many events as it has lines.
 
-1. The human ADs of a film, in order of time, are cut into passages of ``story_lines`` lines, without
-overlap; the last is shorter. 2. Of each passage's human lines the judge lists the key events. They are
-kept: every system is held against the same events. 3. Of each event the judge says whether the predicted
-lines of the same passage, alone, convey it: no 0, partly 0.5, yes 1.
-
-A missing line says nothing in its passage; a passage without any predicted line conveys nothing, unasked.
-Where the judge lists no events that can be read, the passage counts 0 of as many events as it has lines.
-
-The figure is 100 times the points over the events of all passages, so each event weighs the same.
-
-Sums are spread evenly: each of a passage's n lines has 1/n of the passage's points and events. Shards by
-film add up to the whole, and a line that is left out takes its share along. Since the lines of a passage
-have one value in common, an interval over lines, as of one film, is too narrow.
+The figure is 100 times the points over the events of all passages. Sums are spread evenly over a passage's
+lines, so that shards by film add up to the whole, and a line that is left out takes its share along.
 """
 
 from __future__ import annotations
@@ -34,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from shotad.description import render
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row, says_something
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
     TOGETHER,
@@ -62,8 +53,6 @@ CONVEYED = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 
 _EVENT_TOKENS = 48
 """Room for one event, a short sentence, in JSON."""
-
-_WORD = re.compile(r"[^\W_]")
 
 
 class JudgedMetric(Metric):
@@ -107,18 +96,12 @@ class JudgedMetric(Metric):
         }
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """One row for each place, in order; what says nothing is not asked about."""
         for group in in_groups([corpus.items[place] for place in places]):
             yield from together(map(self._row, group))
 
     def _row(self, item: Item) -> Steps[Row]:
         """The row of one item."""
         raise NotImplementedError
-
-
-def says_something(text: str | None) -> bool:
-    """Whether a text has a letter or a digit."""
-    return text is not None and _WORD.search(text) is not None
 
 
 def unasked(item: Item) -> Row:
@@ -155,7 +138,6 @@ class StoryRecall(JudgedMetric):
         return found
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """One row for each place, in order; equal passages are asked about once."""
         passages = self._passages(corpus)
         judged: dict[Passage, Judged] = {}
         waiting = list(places)
@@ -210,11 +192,8 @@ class StoryRecall(JudgedMetric):
 
 
 class LlmAdEval(JudgedMetric):
-    """How well the prediction tells what the human AD tells, by a judge (AutoAD-III; Shot-by-Shot, Table 7).
-
-    A whole number for each AD: from 1 to 5, or from 0 to 5 as in the published code; 0 for what is missing
-    or cannot be read. The figure is the mean.
-    """
+    """How well the prediction tells what the human AD tells, by a judge: the mean of a whole number for each
+    AD, from 1 to 5, or from 0 to 5 as in the published code; 0 for what is missing or cannot be read."""
 
     heading = "LLM-AD-Eval"
     version = 1
@@ -238,11 +217,9 @@ class LlmAdEval(JudgedMetric):
 
 
 class LlmAction(JudgedMetric):
-    """Whether the actions of the human AD are told, by a judge (Shot-by-Shot, appendix D).
-
-    For each action 0 unrelated, 1 loosely related, 2 similar meaning, 3 the same with the same verb; the mean
-    over the AD's actions, then over ADs. An AD whose actions are not known says nothing.
-    """
+    """Whether the actions of the human AD are told, by a judge: for each 0 unrelated, 1 loosely related, 2
+    similar meaning, 3 the same with the same verb; the mean over the AD's actions, then over ADs. An AD whose
+    actions are not known says nothing."""
 
     heading = "LLM action"
     version = 1

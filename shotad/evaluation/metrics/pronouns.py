@@ -60,12 +60,11 @@ class Document:
 
 
 class Resolver(Protocol):
-    """Says who is meant. A class is made with the whole `MetricContext`, cheaply; its model is loaded when
-    it is first asked.
+    """Says who is meant. A class is made with the `MetricContext`, cheaply; its model is loaded when it is
+    first asked.
 
-    ``remarks`` are what the report must say of it; ``comparable``: it is the one that the published numbers
-    were made with; ``identity`` is all that changes an answer (version, model, settings); ``uses_time``:
-    `Document.starts` change its answers.
+    ``remarks`` are what the report must say of it; ``comparable``: the published numbers were made with it;
+    ``identity`` is all that changes an answer; ``uses_time``: `Document.starts` change its answers.
     """
 
     remarks: tuple[str, ...]
@@ -256,11 +255,9 @@ def shared(mention: Mention) -> Who:
 def learned(
     cast: Sequence[Member], lines: Sequence[tuple[Sequence[Mention], Sequence[MentionPlace]]]
 ) -> dict[Who, str]:
-    """``he`` or ``she`` for everybody with a name of whom it is known.
-
-    Titles and roles decide; a given name does where the lines do not say otherwise again and again; of the
-    others the lines speak in which somebody acts and has something: ``Four rubs his eyes``.
-    """
+    """``he`` or ``she`` for everybody with a name of whom it is known. Titles and roles decide; a given name
+    does where the lines do not say otherwise again and again; of the others the lines speak in which somebody
+    acts and has something: ``Four rubs his eyes``."""
     said: dict[Who, Counter[str]] = {}
     for found, where in lines:
         # A line that names one, who acts, and whose the first ``his``, ``her``, ``himself`` in it is.
@@ -291,8 +288,8 @@ def learned(
 def leads(
     cast: Sequence[Member], lines: Sequence[Sequence[Mention]], pronouns: Mapping[Who, str]
 ) -> dict[str, Who]:
-    """The one of the cast whom a film's lines name far more often than all others who are ``he``, or ``she``;
-    people of whom neither is known count against both, and one without a name of their own leads nobody."""
+    """The one of the cast whom a film's lines name far more often than all others who are ``he``, or ``she``,
+    or perhaps so; one without a name of their own leads nobody."""
     named = (mention for found in lines for mention in found if mention.kind in ("cast", "name"))
     times = Counter(who for mention in named if (who := who_of(mention)) is not None)
     found: dict[str, Who] = {}
@@ -342,11 +339,9 @@ class LineMentions:
     subjects: dict[int, tuple[Who, ...]] = field(default_factory=dict)
 
     def acting(self, at: int, before: tuple[Who, ...]) -> tuple[Who, ...]:
-        """Who acts where a pronoun stands that is no subject itself.
-
-        In a clause that begins with a verb, who acts in the last; behind ``who`` the one before it; in ``lets
-        Mark kiss her`` Mark; in a line that begins with ``and``, those who acted ``before``.
-        """
+        """Who acts where a pronoun stands that is no subject itself: in a clause that begins with a verb, who
+        acts in the last; behind ``who`` the one before it; in ``lets Mark kiss her`` Mark; in a line that
+        begins with ``and``, those who acted ``before``."""
         place = self.where[at]
         if place.role == "subject":
             return ()

@@ -1,19 +1,17 @@
 """Penn Treebank tokens in Python, equal to the chain of the COCO caption tools.
 
-That chain is Stanford's Java tokeniser (CoreNLP 3.4.1, its own rules, lines kept, lower case) and a list of
-punctuation that is thrown away. This one gives the same tokens: at each place of the text the rule that
-reads farthest wins, what must follow counted in; of rules that read equally far, the first. The rules were
-found by comparing with the Java tool on texts of all kinds; the tests hold them against it, where it can be
+That chain is Stanford's Java tokeniser (CoreNLP 3.4.1, lines kept, lower case) and a list of punctuation that
+is thrown away. Here too the rule that reads farthest wins at each place of the text, what must follow counted
+in; of rules that read equally far, the first. The tests hold the rules against the Java tool, where it can be
 run.
 
 Rules are written for ASCII and a few stand-ins: each other character is looked at as the stand-in of its
 kind (any accented letter as ``é``). A text and this image of it are equally long.
 
-What the chain does is done here too: brackets stay, as ``-lrb-`` and ``-rrb-`` (the list has them in
-capitals, the tokens are in lower case), ``£`` becomes ``#``, and so on. Each text is read by itself. The
-chain reads all texts as the lines of one file: there the end of ``a yellow X.`` is ``x`` or ``x.`` by the
-text that happens to come next (``x.`` here; 2 of CMD-AD's 7,316), and a text with a line break of an
-unusual kind in it shifts all that follow (a blank here).
+What looks odd in the chain is done here too: brackets stay, as ``-lrb-`` and ``-rrb-``, ``£`` becomes ``#``.
+But each text is read by itself. The chain reads all as the lines of one file: there the end of ``a yellow
+X.`` is ``x`` or ``x.`` by the text that comes next (``x.`` here; 2 of CMD-AD's 7,316), and a text with a line
+break of an unusual kind in it shifts all that follow (a blank here).
 """
 
 from __future__ import annotations
@@ -320,15 +318,12 @@ _closing = _quotes(('"', "''"))
 _in_one = _mapped((" ", "\xa0"))
 _brackets = _mapped(("(", "-LRB-"), (")", "-RRB-"))
 
+_PARTED = (("can", "not"), ("'t", "was|is"), ("gon|wan", "na"), ("got", "ta"), ("lem|gim", "me"))
+_BRACKETS = (("{", "LCB"), ("}", "RCB"), ("[", "LSB"), ("]", "RSB"), ("(", "LRB"), (")", "RRB"))
 _TABLE: tuple[tuple[str, str, Write], ...] = (
     # What must be parted within one word.
     (r"(?i:c\+\+|[cf]#)", "", _as_it_is),
-    ("(?i:can)", "(?i:not)", _as_it_is),
-    ("(?i:'t)", "(?i:was|is)", _as_it_is),
-    ("(?i:gon)", "(?i:na)", _as_it_is),
-    ("(?i:wan)", "(?i:na)", _as_it_is),
-    ("(?i:got)", "(?i:ta)", _as_it_is),
-    ("(?i:lem|gim)", "(?i:me)", _as_it_is),
+    *((f"(?i:{first})", f"(?i:{then})", _as_it_is) for first, then in _PARTED),
     # Marks of the web.
     (_TAG, "", _in_one),
     (f"(?i:&(?:MD|mdash|ndash);)|{DASH}", "", _always("--")),
@@ -375,12 +370,7 @@ _TABLE: tuple[tuple[str, str, Write], ...] = (
     (">|(?i:&gt;)", "", _always(">")),
     (r"[<>]?[:;=][\-o*']?[()DPdpO\\{@|\[\]]", "[^A-Za-z0-9]", _brackets),
     (FACE, "", _brackets),
-    (r"\{", "", _always("-LCB-")),
-    (r"\}", "", _always("-RCB-")),
-    (r"\[", "", _always("-LSB-")),
-    (r"\]", "", _always("-RSB-")),
-    (r"\(", "", _always("-LRB-")),
-    (r"\)", "", _always("-RRB-")),
+    *((re.escape(sign), "", _always(f"-{name}-")) for sign, name in _BRACKETS),
     ("-+", "", lambda token: "--" if 3 <= len(token) <= 4 else token),
     (r"\.{3,5}|(?:\.[ \xa0]){2,4}\.|…", "", _always("...")),
     (r"@+|#+|_+|\*+|(?:\\\*){1,3}", "", _as_it_is),

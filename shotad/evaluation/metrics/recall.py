@@ -4,12 +4,8 @@ out of N neighbours?
 The published code slides a window of N by N//2 along a film and takes only full ones: what stands in the
 middle is asked about twice, the last ADs perhaps never, and a film of fewer than N stops it.
 
-How alike two texts are is BERTScore (Zhang et al. 2020): each word of one is held against the word of the
-other that is most like it, by their vectors in context; precision is the mean over the prediction's words,
-recall that over the reference's, and the score their harmonic mean. As in the authors' bert_score 0.3.13
-without frequencies: the marks of beginning and end are matched with, but not counted. The numbers are those
-of that program (table below; a test holds ours against it). Each text is encoded once, each pair matched
-once.
+How alike two texts are is BERTScore (Zhang et al. 2020), as in the authors' bert_score 0.3.13 without
+frequencies: the marks of beginning and end are matched with, but not counted. A test holds ours against it.
 """
 
 from __future__ import annotations
@@ -18,14 +14,13 @@ import csv
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from shotad.core import EvaluationError, RecallSettings, key_of, reported
-from shotad.evaluation.metric import Corpus, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Json, Metric, Row, says_something
 from shotad.evaluation.store import MetricContext
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
 
@@ -37,14 +32,9 @@ Window = tuple[int, int]
 """Neighbours ``[start, end)`` along a film, by their number in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """What one AD is asked about: ``places`` of the corpus along its film, itself at ``own``, and the windows
-    it is in, by numbers of ``places``; by itself and in none where it is asked about nothing."""
-
-    places: tuple[int, ...]
-    own: int
-    windows: tuple[Window, ...]
+Neighbours = tuple[tuple[int, ...], int, tuple[Window, ...]]
+"""What one AD is asked about: places of the corpus along its film, which of these is its own, and the windows
+it is in, by numbers of them; itself and in none where it is asked about nothing."""
 
 
 _PAPER = "roberta-large"
@@ -55,12 +45,9 @@ _CHUNK = 1024
 
 
 class Recall(Metric):
-    """Sums: of how many windows the own AD was found, of how many it was asked for.
-
-    An AD that stands in two windows counts twice, as in the published code. One that stands in no window of
-    more than k ADs says nothing: its value is None. A prediction that is missing, or has no word, is never
-    found. The similarity of a prediction to an AD is the largest to any of its references.
-    """
+    """Sums: of how many windows the own AD was found, of how many it was asked for: twice where it stands in
+    two, as in the published code. One that stands in no window of more than k ADs says nothing. A prediction
+    without a word is never found. Its similarity to an AD is the largest to any of its references."""
 
     columns = ("found", "asked")
 
@@ -98,14 +85,10 @@ class Recall(Metric):
     def comparable(self) -> bool:
         """True for the paper's model, layer, k and N, whichever windows: they differ in less than 1 of 100
         ADs."""
-        windows = (self._settings.k, self._settings.neighbours)
-        paper = published(self._settings.model) is PUBLISHED[_PAPER] and self._known is not None
-        return paper and windows in _PAPER_WINDOWS
+        return not self._differences()
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What differs from the paper; and what is left out of the whole dataset, so that all shards say the
-        same."""
+    def _differences(self) -> list[str]:
+        """From the paper."""
         wanted, found = self._settings, []
         if published(wanted.model) is not PUBLISHED[_PAPER]:
             found.append(f"BERTScore with {wanted.model}; the paper's is roberta-large.")
@@ -113,15 +96,23 @@ class Recall(Metric):
             found.append(f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}.")
         if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
             found.append("The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval.")
+        return found
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What differs from the paper; and what is left out of the whole dataset, so that all shards say the
+        same."""
+        found = self._differences()
         items = self._corpus.items if self._corpus else ()
-        without = Counter(items[i].film for i, those in enumerate(self._neighbours) if not those.windows)
+        without = Counter(items[i].film for i, (*_, windows) in enumerate(self._neighbours) if not windows)
         twins = 0
-        for place, those in enumerate(self._neighbours):
-            shared = {p for a, b in those.windows for p in those.places[a:b]} - {place}
+        for place, (near, _, windows) in enumerate(self._neighbours):
+            shared = {p for a, b in windows for p in near[a:b]} - {place}
             twins += any(items[p].reference == items[place].reference for p in shared)
         if without:
             full = self._rule == "full"
-            why = f"no full window of {wanted.neighbours}" if full else f"no window of more than {wanted.k}"
+            size, above = self._settings.neighbours, self._settings.k
+            why = f"no full window of {size}" if full else f"no window of more than {above}"
             ads = f"{without.total()} ADs of {len(without)} films"
             found.append(f"{ads} stand in {why} and are not asked about.")
         if twins:
@@ -133,22 +124,22 @@ class Recall(Metric):
     def _known(self) -> Published | None:
         """What is published for the model, where its layer is that too."""
         known = published(self._settings.model)
-        return known if known is not None and known.layer == self._pairs.layer else None
+        return known if known is not None and known[1] == self._pairs.layer else None
 
     @property
     def _baseline(self) -> float | None:
-        return self._known.baseline if self._known else None
+        return self._known[2] if self._known else None
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         around = self._around(corpus)
         return [
             {
                 "prediction": corpus.items[place].prediction,
-                "references": [corpus.items[p].references for p in around[place].places],
-                "own": around[place].own,
-                "windows": around[place].windows,
+                "references": [corpus.items[p].references for p in near],
+                "own": own,
+                "windows": windows,
             }
-            for place in places
+            for place, (near, own, windows) in ((place, around[place]) for place in places)
         ]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
@@ -157,10 +148,10 @@ class Recall(Metric):
             chunk = places[first : first + _CHUNK]
             pairs: list[Pair] = []
             for place in chunk:
-                prediction, those = corpus.items[place].prediction, around[place]
-                if prediction is not None and _has_words(prediction) and those.windows:
-                    near = (reference for p in those.places for reference in corpus.items[p].references)
-                    pairs += [(prediction, reference) for reference in near]
+                prediction, (near, _, windows) = corpus.items[place].prediction, around[place]
+                if prediction is not None and says_something(prediction) and windows:
+                    others = (reference for p in near for reference in corpus.items[p].references)
+                    pairs += [(prediction, reference) for reference in others]
             scores = self._pairs.of(pairs)
             for place in chunk:
                 yield self._row(corpus, place, around[place], scores)
@@ -175,7 +166,7 @@ class Recall(Metric):
         if self._corpus is corpus:
             return self._neighbours
         size, above = self._settings.neighbours, self._settings.k
-        found = [Neighbours((i,), 0, ()) for i in range(len(corpus.items))]
+        found: list[Neighbours] = [((i,), 0, ()) for i in range(len(corpus.items))]
         for places in corpus.films().values():
             count = len(places)
             windows = [(start, start + size) for start in range(0, count - size + 1, max(size // 2, 1))]
@@ -186,35 +177,31 @@ class Recall(Metric):
                 if own:
                     first, last = min(a for a, _ in own), max(b for _, b in own)
                     within = tuple((a - first, b - first) for a, b in own)
-                    found[place] = Neighbours(tuple(places[first:last]), i - first, within)
+                    found[place] = tuple(places[first:last]), i - first, within
         self._neighbours, self._corpus = found, corpus
         return found
 
     def _row(self, corpus: Corpus, place: int, those: Neighbours, scores: dict[Pair, float]) -> Row:
-        item = corpus.items[place]
-        asked = len(those.windows)
+        item, (near, at, windows) = corpus.items[place], those
+        asked = len(windows)
         if not asked:
             return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
-        if not _has_words(item.prediction):
+        if not says_something(item.prediction):
             return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
         said = item.prediction or ""
-        alike = [max(scores[said, text] for text in corpus.items[p].references) for p in those.places]
-        own, zero = alike[those.own], self._baseline
+        alike = [max(scores[said, text] for text in corpus.items[p].references) for p in near]
+        own, zero = alike[at], self._baseline
         # Of equals the own one comes first: a prediction that is like two ADs of the same words has found its
         # own. So no order of items decides.
-        ranks = [1 + sum(score > own + TIE for score in alike[a:b]) for a, b in those.windows]
+        ranks = [1 + sum(score > own + TIE for score in alike[a:b]) for a, b in windows]
         found = sum(rank <= self._settings.k for rank in ranks)
         # On the scale where unrelated sentences have 0; no ranks change by it.
         similarity = own if zero is None else (own - zero) / (1 - zero)
         notes: Json = {"ranks": ranks, "similarity": round(similarity, 4)}
         if min(ranks) > 1:
-            best = max(range(len(alike)), key=lambda i: (alike[i], i == those.own))
-            notes["more like"] = corpus.items[those.places[best]].reference
+            best = max(range(len(alike)), key=lambda i: (alike[i], i == at))
+            notes["more like"] = corpus.items[near[best]].reference
         return Row(item.id, (float(found), float(asked)), 100.0 * found / asked, "", notes)
-
-
-def _has_words(text: str | None) -> bool:
-    return text is not None and any(char.isalnum() for char in text)
 
 
 Pair = tuple[str, str]
@@ -229,11 +216,8 @@ _ROOM = 1 << 29
 
 
 class PairScores:
-    """BERTScore's F of pairs, before any rescaling, kept in `MetricContext.store` by model and layer.
-
-    The model is located when its identity or a score is asked for, and loaded when
-    the first text has to be encoded.
-    """
+    """BERTScore's F of pairs, before any rescaling, kept by model and layer. The model is loaded when the
+    first text has to be encoded."""
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
@@ -250,7 +234,7 @@ class PairScores:
     def layer(self) -> int:
         """The layer that BERTScore's authors found best for this model, else the last."""
         known, layers = published(self._settings.model), self.place.layers
-        return min(known.layer if known else layers, layers)
+        return min(known[1] if known else layers, layers)
 
     @property
     def identity(self) -> dict[str, str | int]:
@@ -298,28 +282,21 @@ class PairScores:
 
 def source_of(model: str) -> str:
     """Where a model is looked for: its repository, where only its short name is given."""
-    return PUBLISHED[model].repo if model in PUBLISHED and not Path(model).is_dir() else model
+    return PUBLISHED[model][0] if model in PUBLISHED and not Path(model).is_dir() else model
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What BERTScore's authors chose and measured for a model: its ``repo`` on the hub, the ``layer``, and
-    the F of sentences that have nothing to do with each other in English at that layer."""
-
-    repo: str
-    layer: int
-    baseline: float | None = None
+Published = tuple[str, int, float | None]
+"""What BERTScore's authors chose and measured for a model: its repository on the hub, the layer, and the F of
+sentences that have nothing to do with each other in English at that layer."""
 
 
 def _published() -> Iterator[Published]:
     with Path(__file__).with_name("bertscore.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            yield Published(
-                row["repo"], int(row["layer"]), float(row["baseline"]) if row["baseline"] else None
-            )
+            yield row["repo"], int(row["layer"]), float(row["baseline"]) if row["baseline"] else None
 
 
-PUBLISHED = {known.repo.partition("/")[2]: known for known in _published()}
+PUBLISHED = {known[0].partition("/")[2]: known for known in _published()}
 """By the model's name without its owner. Source: bert_score 0.3.13, ``model2layers`` and
 ``rescale_baseline/en``."""
 
@@ -327,7 +304,7 @@ PUBLISHED = {known.repo.partition("/")[2]: known for known in _published()}
 def published(model: str) -> Published | None:
     """What is published for a model, by its short name, repository, or folder of the same name.
 
-    >>> published("FacebookAI/roberta-large").layer
+    >>> published("FacebookAI/roberta-large")[1]
     17
     """
     return PUBLISHED.get(model.rstrip("/").rpartition("/")[2])

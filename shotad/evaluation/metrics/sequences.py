@@ -1,8 +1,8 @@
 """Measures along a film's lines: repetition in words and in meaning, and names that are kept.
 
-What a system does not say repeats nothing and renames nobody: lines that are missing or without words are
-left out of all three and counted, and bring neither gain nor loss. The same measure of the human AD stands in
-the remarks: that is what a good one has, not nought.
+Lines that are missing or without words are left out of all three and counted: silence repeats nothing and
+renames nobody. The same measure of the human AD stands in the remarks: that is what a good one has, not
+nought.
 
 Somebody who is Tony in one line and Wendice in the next is two people to who cannot see. What a name is and
 whose is read as for CRITIC (`shotad.script.line_mentions`), from the film's cast list.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
@@ -122,9 +121,7 @@ class RepetitionOfMeaning(_Along):
 
 class NamesKept(_Along):
     """Sums: how often somebody is named again by the name that they had last, how often they are named again.
-
-    For films with a cast list; see `namings`.
-    """
+    For films with a cast list; see `namings`."""
 
     title = "Names kept"
     columns = ("kept", "named again")
@@ -138,19 +135,13 @@ class NamesKept(_Along):
         """What was read of names, which says all."""
         self._corpus = corpus
         found = _namings(corpus, _predicted(corpus))
-        return [
-            {
-                "missing": corpus.items[p].prediction is None,
-                "named": [(n.who, n.label, n.last, n.kept) for n in found[p]],
-            }
-            for p in places
-        ]
+        return [{"missing": corpus.items[p].prediction is None, "named": found[p]} for p in places]
 
     def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
         found = _namings(corpus, lines)
         for place in places:
-            again = [naming for naming in found[place] if naming.last is not None]
-            changed = [f"{n.last} → {n.label}" for n in again if not n.kept]
+            again = [naming for naming in found[place] if naming[2] is not None]
+            changed = [f"{last} → {label}" for _, label, last, kept in again if not kept]
             sums = (float(len(again) - len(changed)), float(len(again)))
             yield sums, {"changed": changed} if changed else {}
 
@@ -176,11 +167,7 @@ def _namings(corpus: Corpus, lines: Lines) -> list[tuple[Naming, ...]]:
 
 
 def before_of(corpus: Corpus, lines: Lines) -> list[tuple[str, ...]]:
-    """For each item the last `REACH` lines of its film before it, oldest first.
-
-    Lines without words are none: nobody hears them, and a system that falls silent is held against what it
-    said before.
-    """
+    """For each item the last `REACH` lines of its film before it that have words, oldest first."""
     found: list[tuple[str, ...]] = [()] * len(corpus.items)
     for places in corpus.films().values():
         heard: list[str] = []
@@ -238,23 +225,15 @@ FUNCTION_WORDS = listed(
 """Words that any line may share with any other: by themselves they repeat nothing (``out of the``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """Somebody of the cast in a line, and how. ``label`` is compared: without article and titles, unless it
-    has nothing else; ``last`` the label before, None where they are named for the first time; ``kept``: it
-    is the last one, or (behind a first mention by a longer name) a part of that."""
-
-    who: str
-    label: str
-    last: str | None
-    kept: bool
+Naming = tuple[str, str, str | None, bool]
+"""Somebody of the cast in a line; the label that they have there, without article and titles, unless it has
+nothing else; the label before, None where they are named for the first time; and whether it is kept: the same
+again, or (behind a first mention by a longer name) a part of that."""
 
 
 def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
-    """Of each line of a film, in order, those of the cast who are named in it, each time.
-
-    Names that may be several people's are not counted.
-    """
+    """Of each line of a film, in order, those of the cast who are named in it, each time; without names that
+    may be several people's."""
     people = members(cast)
     tokens = [tokens_of(line or "") for line in lines]
     book = book_of(people, tokens)
@@ -275,6 +254,6 @@ def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Na
             if before is not None:
                 settled.add(who)
             last[who] = label
-            named.append(Naming(who, label, before, before in (None, label) or shortened))
+            named.append((who, label, before, before in (None, label) or shortened))
         found.append(tuple(named))
     return found

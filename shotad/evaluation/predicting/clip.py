@@ -22,6 +22,7 @@ from shotad.core import (
     Interval,
     Progress,
     Stage,
+    Usage,
     WorkFolder,
     data_root,
     description_of,
@@ -60,18 +61,19 @@ ClipAds = tuple[Ad, ...]
 class PredictedLine:
     """What was predicted for the AD ``id``.
 
-    ``interval`` is its slot, in seconds of the video. ``text`` None: it failed, ``failure`` says why, and
-    ``again`` whether another run may do better; a system that chose to say nothing has the empty text.
-    ``status`` is the cue's (placed, shortened, silent, dropped, failed), ``reason`` what it says of it.
-    ``words`` is how many it was allowed. ``scale``, ``threaded``, ``description``: the effective scale,
-    whether Stage I was told of a thread, and what it said. ``terms`` and ``key`` are hashes: of what is the
-    same for all lines of a run, and of all that changes this one.
+    ``start`` and ``end`` are its slot, in seconds of the video. ``text`` None: it failed, ``failure`` says
+    why, and ``again`` whether another run may do better; a system that chose to say nothing has the empty
+    text. ``status`` and ``reason`` are the cue's; ``words`` is how many it was allowed. ``scale``,
+    ``threaded``, ``description``: the effective scale, whether Stage I was told of a thread, and what it
+    said. ``terms`` and ``key`` are hashes: of what is the same for all lines of a run, and of all that
+    changes this one.
     """
 
     id: str
     film: str
     clip: str
-    interval: Interval
+    start: float
+    end: float
     text: str | None
     failure: str = ""
     status: str
@@ -93,13 +95,7 @@ class PredictedLine:
 
     def to_json(self) -> dict[str, Any]:
         """The line's fields as JSON, in their order; without its key."""
-        told: dict[str, Any] = {}
-        for name in _FIELDS:
-            if name == "interval":
-                told |= {"start": seconds(self.interval.start), "end": seconds(self.interval.end)}
-            else:
-                told[name] = getattr(self, name)
-        return {**told, "candidates": list(self.candidates)}
+        return {name: getattr(self, name) for name in _FIELDS} | {"candidates": list(self.candidates)}
 
 
 _FIELDS = tuple(one.name for one in fields(PredictedLine) if one.name != "key")
@@ -108,9 +104,8 @@ _FIELDS = tuple(one.name for one in fields(PredictedLine) if one.name != "key")
 def line_of(record: Any) -> PredictedLine | None:
     """The line that `PredictedLine.to_json` wrote, with its key; None for what is none."""
     try:
-        interval = Interval(float(record["start"]), float(record["end"]))
-        told = {name: record[name] for name in (*_FIELDS, "key") if name != "interval"}
-        return PredictedLine(**{**told, "candidates": tuple(record["candidates"])}, interval=interval)
+        told = {name: record[name] for name in (*_FIELDS, "key")}
+        return PredictedLine(**{**told, "candidates": tuple(told["candidates"])})
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -136,11 +131,8 @@ _PROMPTS = ("stage1", "stage2", "story", "verify")
 
 
 def terms_of(config: Config, engines: Engines) -> str:
-    """Hash of what is the same for all lines of a run: settings, prompts, and who answers.
-
-    The engines must be ready, so that their identities are final. Raises ConfigError for a file of examples
-    that cannot be read.
-    """
+    """Hash of what is the same for all lines of a run: settings, prompts, and who answers. The engines must
+    be ready, so that their identities are final. Raises ConfigError for a file that cannot be read."""
     settings = config.with_former(_NO_MATTER)
     who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
     folder = data_root() / "prompts"
@@ -159,12 +151,9 @@ def line_key(
     cast: Any = None,
     beside: Sequence[Ad] = (),
 ) -> str:
-    """Hash of all that changes the line of ``ad``.
-
-    ``fingerprint`` is the video's, ``shots`` are those given (None: they are found), ``cast`` is what is
-    known of whom to name, ``beside`` are the ADs of the clip that are described with this one, where it
-    depends on them.
-    """
+    """Hash of all that changes the line of ``ad``. ``fingerprint`` is the video's, ``shots`` are those given
+    (None: they are found), ``cast`` is what is known of whom to name, ``beside`` are the ADs of the clip that
+    are described with this one, where it depends on them."""
     given = None if shots is None else [[shot.start, shot.end] for shot in shots]
     others = [[o.id, o.slot.start, o.slot.end, o.interval.duration] for o in beside]
     times = [ad.slot.start, ad.slot.end, ad.interval.duration]
@@ -205,12 +194,8 @@ class Predicted:
     def add(self, spent: Used | None) -> None:
         """Count what a clip took."""
         for stage, more in spent.stages.items() if spent is not None else ():
-            old = self.stages.get(stage)
-            if old is None:
-                self.stages[stage] = more
-            else:
-                both = StageUsed(old.terms, old.calls + more.calls, old.tokens + more.tokens)
-                self.stages[stage] = both
+            old = self.stages.get(stage, StageUsed(more.terms, 0, Usage()))
+            self.stages[stage] = StageUsed(old.terms, old.calls + more.calls, old.tokens + more.tokens)
 
     def failures(self) -> list[tuple[str, str, int]]:
         """Clip, reason and number of the failed lines, in the dataset's order."""
@@ -312,11 +297,9 @@ def describe_clip(
 
 
 def _picture_end(film: Film) -> float:
-    """The second at which a video's picture ends; 0: not known.
-
-    Of a file that is cut off the reader shows the last frame at every later moment: what nobody can see
-    must not be described from it. Raises FilmError where there is no picture.
-    """
+    """The second at which a video's picture ends; 0: not known. Of a file that is cut off the reader shows
+    the last frame at every later moment: what nobody can see must not be described from it. Raises
+    FilmError."""
     promised = film.info.duration
     if promised <= 0:
         return promised
@@ -363,11 +346,8 @@ SHORTEST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class ClipRequest:
-    """A clip whose video is open: what is asked about it, and on what terms.
-
-    ``shots`` None: they are found. ``keys`` are the lines', by id. The video begins at second ``begins`` of
-    the clip.
-    """
+    """A clip whose video is open: what is asked about it, and on what terms. ``shots`` None: they are found.
+    ``keys`` are the lines', by id. The video begins at second ``begins`` of the clip."""
 
     ads: ClipAds
     shots: tuple[Interval, ...] | None
@@ -404,7 +384,8 @@ class ClipRequest:
             id=ad.id,
             film=ad.film,
             clip=ad.clip,
-            interval=ad.slot,
+            start=seconds(ad.slot.start),
+            end=seconds(ad.slot.end),
             text=text,
             status=status,
             terms=self.terms,
@@ -432,12 +413,9 @@ def published_shots(
     dataset: Dataset, clip: str, duration: float, begins: float = 0.0, *, gaps: bool = False
 ) -> GivenShots:
     """The shots to be given for a video of ``duration`` seconds that begins at second ``begins`` of its clip,
-    in the video's own seconds, and what they are.
-
-    An empty list means a clip without cuts, which is one shot. None where the dataset has no list of the
-    clip, or one of which nothing lies within the video: the shots are found. ``gaps``: published shots keep
-    the short gaps between them, for those who count touching shots as overlapping.
-    """
+    in the video's own seconds, and what they are. None where the dataset has no list of the clip, or one of
+    which nothing lies within the video. ``gaps``: published shots keep the short gaps between them, for those
+    who count touching shots as overlapping."""
     published = dataset.shots.get(clip)
     if published is None or duration <= 0:
         return None, "found"
@@ -453,10 +431,8 @@ def published_shots(
 
 
 def since(begins: float, interval: Interval) -> Interval:
-    """The interval in seconds of a video that begins at second ``begins``, without the noise of the floats.
-
-    As it is where that is 0: thirds of a second have no last digit.
-    """
-    if not begins:
+    """The interval in seconds of a video that begins at second ``begins``, without the noise of the
+    floats."""
+    if not begins:  # thirds of a second have no last digit
         return interval
     return Interval(round(interval.start - begins, 9), round(interval.end - begins, 9))

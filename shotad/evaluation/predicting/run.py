@@ -4,12 +4,8 @@ engines made once, lines kept as soon as their clip is done.
 A clip whose video is missing or broken is a clip of failed lines, and the run goes on; what makes all
 further work useless (an engine that is gone, a full disk) ends it, and the next run goes on there.
 
-The file of predictions may be read at any time. A half-written last line is dropped; lines of other
-settings are laid aside, in ``NAME.aside.jsonl``, and come back with those settings. When a run ends, its
-lines stand in the dataset's order.
-
-Where a machine cannot hold the models of both stages at once, they are loaded in turn, Stage I first, and a
-turn should be longer than one clip.
+Lines of other settings are laid aside, in ``NAME.aside.jsonl``, and come back with those settings. When a run
+ends, its lines stand in the dataset's order.
 """
 
 from __future__ import annotations
@@ -79,11 +75,8 @@ def choose(
     limit: int | None = None,
 ) -> tuple[ClipAds, ...]:
     """The clips of the shard, with those of their ADs that are wanted, in the dataset's order: with these
-    ``ids``, of these ``films`` (None: all), and of what is left the first ``limit``.
-
-    Clips are whole: the shards of what is wanted have no clip in common, and together all of them.
-    Raises UsageError for ids and films that the dataset has not.
-    """
+    ``ids``, of these ``films`` (None: all), and of what is left the first ``limit``. Shards have no clip in
+    common. Raises UsageError for ids and films that the dataset has not."""
     _check("ids", ids, (ad.id for ad in dataset.ads), dataset)
     _check("films", films, (ad.film for ad in dataset.ads), dataset)
     ads = [ad for ad in dataset.ads if (ids is None or ad.id in ids) and (films is None or ad.film in films)]
@@ -133,10 +126,8 @@ class Bank:
 
 
 def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
-    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``. Raises CastError.
-
-    What a film's own entries are is looked at when the film is described.
-    """
+    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``, whose entries are looked at when the film
+    is described. Raises CastError."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -154,11 +145,9 @@ class Ledger:
     """The lines of one file, by key and by id; held by one process at a time (`WorkFolder`)."""
 
     def __init__(self, path: Path, order: Sequence[str], terms: str) -> None:
-        """The file at ``path``, which need not be there; ``order`` are all ids of the dataset.
-
-        Lines of other ``terms`` are laid aside, and so are those that failed and may do better. Raises
-        WorkFolderError for a file that holds something else.
-        """
+        """The file at ``path``, which need not be there; ``order`` are all ids of the dataset. Lines of other
+        ``terms`` are laid aside, and so are those that failed and may do better. Raises WorkFolderError for a
+        file that holds something else."""
         _refuse_others(path)
         self._log = RecordLog(path)
         self._order = {name: place for place, name in enumerate(order)}
@@ -239,12 +228,10 @@ _FAILS_A_CLIP = (FilmError, SubtitleError, ScriptError, CastError)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is done to each clip, and where it goes.
-
-    ``videos`` is the folder of the videos (None: the dataset's own), ``work`` where the clips' work folders
-    are kept (None: beside ``out``, until a clip is done). ``published``: whether the dataset's own shots are
-    given. ``ahead`` is the number of clips that Stage I looks at before Stage II writes.
-    """
+    """What is done to each clip, and where it goes: ``videos`` is the folder of the videos (None: the
+    dataset's own), ``work`` where the clips' work folders are kept (None: beside ``out``, until a clip is
+    done). ``published``: whether the dataset's own shots are given. ``ahead`` is the number of clips that
+    Stage I looks at before Stage II writes."""
 
     dataset: Dataset
     config: Config
@@ -259,10 +246,8 @@ class Job:
 
 
 def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
-    """Describe the clips, write their lines to ``job.out``, and say what came of it.
-
-    Raises ShotadError for what ends a run; what is done is kept.
-    """
+    """Describe the clips, write their lines to ``job.out``, and say what came of it. Raises ShotadError for
+    what ends a run; what is done is kept."""
     check_prompts("story", "verify")
     job.engines.get_ready(job.config, job.progress)
     check_readers(job.config, job.progress)
@@ -428,10 +413,8 @@ def ahead_of(engines: Engines) -> int:
 
 
 class Later:
-    """Stands in for the engine of Stage II while only Stage I is at work: it answers nothing, at once.
-
-    What it leaves in a work folder are failed records, which the engine itself then replaces.
-    """
+    """Stands in for the engine of Stage II while only Stage I is at work. What it leaves in a work folder are
+    failed records, which the engine itself then replaces."""
 
     def __init__(self, engine: Engine) -> None:
         self.identity = Identity("later")

@@ -1,13 +1,10 @@
 """A report held against another, and against what people think.
 
-Is B better than A? Both on the ADs that they have in common, without each film in turn; told in the
-terminal, as text and as a page, with the lines on which they differ most.
+Is B better than A? Both on the ADs that they have in common, without each film in turn.
 
 Do the numbers of a metric rise and fall with people's (Shot-by-Shot, section 5.5)? What people think comes
-from a file, CSV or JSON Lines. A line is an AD, or one action of it. Columns: the AD's ``id`` (or
-``anno_idx``); ``action`` where an AD has several lines; and ``score``, or a column for each annotator. The
-annotators of a line are averaged, then the lines of an AD (Shot-by-Shot, appendix D). The answer is
-correlations, with intervals over films.
+from a file of which a line is an AD, or one action of it. The annotators of a line are averaged, then the
+lines of an AD (appendix D). The answer is correlations, with intervals over films.
 """
 
 from __future__ import annotations
@@ -23,10 +20,9 @@ from typing import Any
 import numpy as np
 
 from shotad.core import EvaluationError, ReportSettings, aligned, need, plural, readable_json, write_text
-from shotad.evaluation.datasets.tables import Table, TableRow, read_records
+from shotad.evaluation.datasets.tables import Table, read_records
 from shotad.evaluation.metric import METRICS, Floats, Item, Json, Result, only
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
-from shotad.evaluation.report.records import Report
 from shotad.evaluation.report.table import (
     AGREEMENT,
     NONE,
@@ -38,16 +34,13 @@ from shotad.evaluation.report.table import (
     span_words,
 )
 from shotad.evaluation.report.writing import page
-from shotad.evaluation.running import base_name
+from shotad.evaluation.running import Report, base_name
 
 
 def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Json:
-    """Two results of one metric on the ``n`` ADs that both have rows of, as in ``compare.json``. ``films`` is
-    the film of each of these ids.
-
-    ``difference`` is B's number less A's, None where one of them is not defined. ``p_two_sided``: how often
-    chance alone sets two equal systems so far apart; None where there are too few ADs or films.
-    """
+    """Two results of one metric on the ``n`` ADs that both have rows of, as in ``compare.json``; ``films`` by
+    their ids. ``difference`` is B's number less A's. ``p_two_sided``: how often chance alone sets two equal
+    systems so far apart; None where there are too few ADs or films."""
     theirs = {row.id for row in b.rows}
     common = [row.id for row in a.rows if row.id in theirs]
     a, b = only(a, common), only(b, common)
@@ -90,7 +83,7 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
 
     Raises EvaluationError where the same id means another human AD, or no AD is in both.
     """
-    items_a, items_b = _scored(a), _scored(b)
+    items_a, items_b = ({item.id: item for item in run.scored} for run in (a, b))
     pairs = [(item, items_b[name]) for name, item in items_a.items() if name in items_b]
     _same_texts(a.name, b.name, pairs)
     metrics: list[Json] = []
@@ -112,7 +105,7 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
         "schema": 2,
         "a": one if one != two else f"{one} ({a.name})",
         "b": two if one != two else f"{two} ({b.name})",
-        "dataset": a.head["dataset"]["title"] or a.head["dataset"]["name"],
+        "dataset": a.title or a.corpus.dataset,
         "n": {"common": len(pairs), "only_a": len(only_a), "only_b": len(only_b)},
         "only_a": only_a,
         "only_b": only_b,
@@ -120,17 +113,12 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
         "metrics": metrics,
         "not_compared": refused,
     }
-    return Comparison(record, items_a, {**b.head["films"], **a.head["films"]})
-
-
-def _scored(report: Report) -> dict[str, Item]:
-    ids = {row.id for result in report.results for row in result.rows}
-    return {item.id: item for item in report.items if item.id in ids}
+    return Comparison(record, items_a, {**b.titles, **a.titles})
 
 
 def check_same_dataset(earlier: Report, items: Sequence[Item], name: str) -> None:
     """Raise EvaluationError where a report of ``items``, called ``name``, could not be held against it."""
-    known = _scored(earlier)
+    known = {item.id: item for item in earlier.scored}
     _same_texts(earlier.name, name, [(known[item.id], item) for item in items if item.id in known])
 
 
@@ -158,7 +146,7 @@ def _difference(a: Result, b: Result, one: Report, two: Report, pairs: Sequence[
     if name in _BY_ACTIONS and any(item.actions != other.actions for item, other in pairs):
         return "the human ADs' actions are others"
     films = {item.film for item, _ in pairs}
-    if name in _BY_CASTS and any(one.casts.get(film) != two.casts.get(film) for film in films):
+    if name in _BY_CASTS and any(one.corpus.casts.get(film) != two.corpus.casts.get(film) for film in films):
         return "the characters' names are others"
     return ""
 
@@ -342,10 +330,8 @@ def agreement(
     report: Report, scores: HumanScores, settings: ReportSettings, *, names: Sequence[str] = ()
 ) -> Json:
     """The metrics of these names (none: all of the report) against people, AD by AD, joined by id, and each
-    annotator against the others: ``agreement.json``.
-
-    Raises EvaluationError for a metric that the report has not, and where no AD is in both.
-    """
+    annotator against the others: ``agreement.json``. Raises EvaluationError for a metric that the report has
+    not, and where no AD is in both."""
     results = _wanted(report, names)
     known = {row.id for result in report.results for row in result.rows}
     unknown = sorted(name for name in scores.scores if name not in known)
@@ -408,8 +394,8 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
 
 def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Json:
     """The correlations of ``x`` and ``y``, ``float64[n]`` each, as JSON: value and interval of each; None
-    where they are not defined, and the ``reason``. Intervals are over films (``films`` has each pair's), or
-    over the pairs of one film; they are found on Fisher's scale: they end at 1 and -1."""
+    where they are not defined, and the ``reason``. Intervals are over films (``films`` has each pair's), on
+    Fisher's scale: they end at 1 and -1."""
     n, reason = len(x), ""
     if n < _FEWEST:
         reason = f"only {n} ADs have both a score by people and one by the metric"
@@ -469,11 +455,8 @@ _HINT = "Columns: id, score; or id and one for each annotator; with action where
 
 @dataclass(frozen=True, slots=True)
 class HumanScores:
-    """Scores of ADs by id. ``by_annotator`` has each annotator's own, where there is more than one.
-
-    ``columns`` hold the scores, and were averaged. ``empty`` lines hold no score; ``ignored`` columns
-    are not of people's numbers.
-    """
+    """Scores of ADs by id, averaged over ``columns``. ``by_annotator`` has each annotator's own, where there
+    is more than one. ``empty`` lines hold no score; ``ignored`` columns are not of people's numbers."""
 
     scores: Mapping[str, float]
     by_annotator: Mapping[str, Mapping[str, float]]
@@ -486,37 +469,35 @@ def read_scores(path: Path) -> HumanScores:
     """The scores in a file. Raises DatasetError for one that cannot be read, EvaluationError with file and
     line for what cannot be meant."""
     table = read_records(path)
-    lines: dict[tuple[str, str], TableRow] = {}
+    lines: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
     for row in table.rows:
-        cells = row.values
-        if not any(map(_told, cells.values())):
+        told = {name: cell for name, cell in row.values.items() if cell not in (None, "")}
+        if not told:
             continue
-        name = next((cells[key] for key in ID_COLUMNS if _told(cells.get(key))), None)
+        name = next((told[key] for key in ID_COLUMNS if key in told), None)
         if name is None:
-            raise EvaluationError(f"{table.where(row)} names no AD.", _HINT)
-        key = str(name).strip(), str(cells[ACTION]).strip() if _told(cells.get(ACTION)) else ""
+            raise EvaluationError(f"{row.where} names no AD.", _HINT)
+        key = str(name).strip(), str(told.get(ACTION, "")).strip()
         if key in lines:
             raise EvaluationError(
-                f"{table.where(row)}: AD {key[0]!r} was scored before, in {table.where(lines[key])}.",
+                f"{row.where}: AD {key[0]!r} was scored before, in {lines[key][0]}.",
                 "Give each annotator a column, and each action its line with an action.",
             )
-        lines[key] = row
+        lines[key] = row.where, told
     if not lines:
         raise EvaluationError(f"{path.name} holds no scores.", _HINT)
-    columns, ignored = _annotators(table, list(lines.values()))
+    columns, ignored = _annotators(table, [told for _, told in lines.values()])
     by_ad: defaultdict[str, list[float]] = defaultdict(list)
     own: dict[str, defaultdict[str, list[float]]] = {column: defaultdict(list) for column in columns}
     empty = 0
-    for (ad, _), row in lines.items():
+    for (ad, _), (where, told) in lines.items():
         found = []
-        for column in columns:
-            if _told(row.values.get(column)):
-                value = _number(row.values[column])
-                if value is None:
-                    what = f"{table.where(row)}: {column} {row.values[column]!r} is no score."
-                    raise EvaluationError(what, _HINT)
-                found.append(value)
-                own[column][ad].append(value)
+        for column in (column for column in columns if column in told):
+            value = _number(told[column])
+            if value is None:
+                raise EvaluationError(f"{where}: {column} {told[column]!r} is no score.", _HINT)
+            found.append(value)
+            own[column][ad].append(value)
         if found:
             by_ad[ad].append(fmean(found))
         empty += not found
@@ -528,12 +509,12 @@ def _means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {key: fmean(those) for key, those in values.items()}
 
 
-def _annotators(table: Table, rows: Sequence[TableRow]) -> tuple[list[str], tuple[str, ...]]:
+def _annotators(table: Table, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], tuple[str, ...]]:
     """The columns that hold scores, and those that hold something else."""
     columns = [name for name in table.columns if name not in (*ID_COLUMNS, ACTION)]
     if SCORE in columns:
         return [SCORE], ()
-    told = {name: [cell for row in rows if _told(cell := row.values.get(name))] for name in columns}
+    told = {name: [row[name] for row in rows if name in row] for name in columns}
     wrong = {name for name, cells in told.items() if any(_number(cell) is None for cell in cells)}
     wrong |= {name for name in columns if name.strip().lower().partition("@")[0] in _NOBODYS}
     names = [name for name in columns if name not in wrong and told[name]]
@@ -542,15 +523,9 @@ def _annotators(table: Table, rows: Sequence[TableRow]) -> tuple[list[str], tupl
     return names, tuple(name for name in columns if name in wrong)
 
 
-def _told(cell: Any) -> bool:
-    return cell is not None and cell != ""
-
-
 def _number(cell: Any) -> float | None:
-    if isinstance(cell, bool):
-        return None
     try:
-        value = float(cell)
+        value = math.nan if isinstance(cell, bool) else float(cell)
     except (TypeError, ValueError):
         return None
     return value if math.isfinite(value) else None

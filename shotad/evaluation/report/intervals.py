@@ -1,14 +1,12 @@
 """Intervals over films.
 
 Student's t with the jackknife's standard error (Efron and Tibshirani, 1993, ch. 11). ADs of one film are
-alike, so the number of films counts, not that of ADs. Each film is left out once, and the figure of the
-rest is taken; there is nothing to draw. None by bootstrap is taken: of few
-films they are too narrow (docs/experiments.md).
+alike, so each film is left out once. By bootstrap they are too narrow of few films (docs/experiments.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -34,10 +32,8 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An interval, both ends included, at this level of confidence, over so many units of this kind.
-
-    Over ADs it speaks of further lines of the same film or films, over films of further films.
-    """
+    """An interval, both ends included, at this level of confidence, over so many units of this kind: it
+    speaks of further lines of the same films, or of further films."""
 
     low: float
     high: float
@@ -88,8 +84,6 @@ def units_of(films: Mapping[str, str], unit: Unit) -> Units:
 
     >>> units_of({"1": "Up", "2": "Up", "3": "Coco"}, "film").n
     2
-    >>> units_of({"1": "Up", "2": "Up"}, "film").kind
-    'ad'
     """
     kind: Unit = "film" if unit == "film" and len(set(films.values())) > 1 else "ad"
     names = {name: film if kind == "film" else name for name, film in films.items()}
@@ -109,11 +103,6 @@ def span_of(result: Result, films: Mapping[str, str], *, unit: Unit) -> Span | N
     units = units_of(spoken_of([result], films), unit)
     error = units.error(result.value, units.without(result))
     return None if error is None else units.span(result.value, error)
-
-
-def spans(results: Sequence[Result], films: Mapping[str, str], *, unit: Unit) -> dict[str, Span | None]:
-    """The interval of each result's value, by its name. ``films`` is the film of each row's id."""
-    return {result.name: span_of(result, films, unit=unit) for result in results}
 
 
 def within(t: float, df: int) -> float:

@@ -23,7 +23,7 @@ from shotad.core import ShotScale, need, plural
 from shotad.evaluation.metric import Floats, Item, Result, only
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.report.table import number, percent, span_words
-from shotad.evaluation.running import ReportInput, base_name
+from shotad.evaluation.running import Report, base_name
 from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Plot:
     png: bytes
 
 
-def plots_of(run: ReportInput) -> tuple[Plot, ...]:
+def plots_of(run: Report) -> tuple[Plot, ...]:
     """All plots that the report has data for. Raises ShotadError where matplotlib is missing."""
     found = (_distributions(run), *(_by_part(run, part) for part in _PARTS), _by_film(run))
     return tuple(plot for plot in found if plot is not None)
@@ -84,7 +84,7 @@ class Group:
     interval: Span | None
 
 
-def main_results(run: ReportInput) -> tuple[Result, ...]:
+def main_results(run: Report) -> tuple[Result, ...]:
     """The results that are looked at more closely; the first ones where none is known."""
     rank = {name: place for place, name in enumerate(MAIN)}
     known = [result for result in run.results if base_name(result.name) in rank]
@@ -93,19 +93,19 @@ def main_results(run: ReportInput) -> tuple[Result, ...]:
 
 
 def grouped(
-    run: ReportInput, label: Label, order: Sequence[str] | None = None
+    run: Report, label: Label, order: Sequence[str] | None = None
 ) -> list[tuple[Result, tuple[Group, ...]]]:
     """Each main result on the parts of the ADs, in this order (None: by name), those without ADs left out;
     nothing where there are fewer than two parts."""
     parts: dict[str, list[str]] = {}
-    for item in run.items:
+    for item in run.scored:
         found = label(item)
         if found is not None:
             parts.setdefault(found, []).append(item.id)
     names = [name for name in (sorted(parts) if order is None else order) if name in parts]
     if len(names) < 2:
         return []
-    films = {item.id: item.film for item in run.items}
+    films = {item.id: item.film for item in run.scored}
     main = {result.name for result in main_results(run)}
     grouped = []
     for result in (result for result in run.results if result.name in main):
@@ -119,7 +119,7 @@ def grouped(
     return grouped
 
 
-def _distributions(run: ReportInput) -> Plot | None:
+def _distributions(run: Report) -> Plot | None:
     panels, rows = [], []
     for result in run.results:
         values = np.array([row.value for row in result.rows if row.value is not None], np.float64)
@@ -143,8 +143,8 @@ def _distributions(run: ReportInput) -> Plot | None:
     )
 
 
-def _by_film(run: ReportInput) -> Plot | None:
-    parts = grouped(run, lambda item: run.film_called(item.film))
+def _by_film(run: Report) -> Plot | None:
+    parts = grouped(run, lambda item: run.titles.get(item.film) or item.film)
     if not parts:
         return None
     films = len(parts[0][1])
@@ -201,7 +201,7 @@ _PARTS: tuple[tuple[str, str, str, Label, Sequence[str]], ...] = (
 """Name, title, what parts the ADs, how an AD's part is called, and the parts in order."""
 
 
-def _by_part(run: ReportInput, part: tuple[str, str, str, Label, Sequence[str]]) -> Plot | None:
+def _by_part(run: Report, part: tuple[str, str, str, Label, Sequence[str]]) -> Plot | None:
     name, title, what, label, order = part
     parts = grouped(run, label, order)
     if not parts:

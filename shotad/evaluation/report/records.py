@@ -2,8 +2,7 @@
 Reports are read back from their folders, so that comparing and merging need no scoring.
 
 They hold no clock times and no folders of the machine, so that equal runs write equal bytes; how long the
-metrics took stands in ``speed.json``. They say with what a report was made: versions of programs and
-libraries, and the state of the checkout.
+metrics took stands in ``speed.json``.
 """
 
 from __future__ import annotations
@@ -13,17 +12,15 @@ import hashlib
 import importlib.metadata
 import io
 import json
-import ntpath
 import platform
-import posixpath
 import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import reduce
 from operator import add
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import shotad
@@ -32,7 +29,7 @@ from shotad.core import Config, EvaluationError, Interval, MeasureSettings, with
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
-from shotad.evaluation.running import AND, Predictions, ReportInput, base_name
+from shotad.evaluation.running import AND, Report, base_name
 from shotad.script import guarded
 
 LIBRARIES = (
@@ -105,7 +102,7 @@ ITEM_FIELDS = (
 """Of a line of ``items.jsonl``, in its order."""
 
 
-def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Json:
+def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
     """``report.json``."""
     corpus, settings = run.corpus, run.config.measures
     record: Json = {
@@ -118,14 +115,12 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
             "ads": len(corpus.items),
             "films": len({item.film for item in corpus.items}),
         },
-        "predictions": asdict(run.predictions),
+        "predictions": dict(run.predictions),
         "protocol": run.protocol,
         "n": {
             "ads": len(corpus.items),
-            "in_this_report": len(run.items),
-            "missing": len(run.missing),
-            "failed": len(run.failed),
-            "skipped": len(run.skipped),
+            "in_this_report": len(run.scored),
+            **run.counts,
             "extra": run.extra,
             "doubled": run.doubled,
         },
@@ -142,14 +137,14 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
     }
     plain: Json = with_texts(record, _without_folder)
     names = {film: list(corpus.casts.get(film, ())) for film in sorted({item.film for item in corpus.items})}
-    plain["films"] = dict(sorted(run.films.items()))
+    plain["films"] = dict(sorted(run.titles.items()))
     plain["casts"] = {film: cast for film, cast in names.items() if cast}
     return plain
 
 
 def hashes_of(corpus: Corpus) -> dict[str, str]:
     """SHA-256, in hex, of all ids and human ADs, of their actions, and of the characters' names of their
-    films; of the last two empty where none are known. The order of the items does not matter."""
+    films; of the last two empty where none are known."""
     films = {item.film for item in corpus.items}
     texts = sorted(json.dumps([item.id, item.film, list(item.references)]) for item in corpus.items)
     actions = sorted((item.id, *item.actions) for item in corpus.items if item.actions)
@@ -186,7 +181,7 @@ def metric_record(result: Result, interval: Span | None) -> Json:
     }
 
 
-def speed_record(run: ReportInput) -> Json:
+def speed_record(run: Report) -> Json:
     """``speed.json``: seconds of each metric, and how many of its rows were counted in this run."""
     metrics = []
     for one in run.results:
@@ -195,9 +190,8 @@ def speed_record(run: ReportInput) -> Json:
     return {"seconds": round(sum(result.seconds for result in run.results), 3), "metrics": metrics}
 
 
-def item_lines(run: ReportInput) -> Iterator[str]:
-    """``items.jsonl``: one line for each AD of the dataset, with what every metric says of it: nothing, where
-    it is of another shard, or was left out."""
+def item_lines(run: Report) -> Iterator[str]:
+    """``items.jsonl``: one line for each AD of the dataset, with what every metric says of it."""
     rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
     for item in run.corpus.items:
         metrics: Json = {}
@@ -211,7 +205,7 @@ def item_lines(run: ReportInput) -> Iterator[str]:
         yield json.dumps({**told, "metrics": metrics}, ensure_ascii=False) + "\n"
 
 
-def item_table(run: ReportInput) -> str:
+def item_table(run: Report) -> str:
     """``items.csv`` (RFC 4180), with the byte order mark by which spreadsheets know UTF-8.
 
     A text that a spreadsheet would take for a formula gets an apostrophe; ``items.jsonl`` has it as it is.
@@ -222,12 +216,12 @@ def item_table(run: ReportInput) -> str:
     head = ("id", "film", "title", "clip", "start", "end", "reference", "prediction")
     table.writerow([*head, *names, "notes"])
     rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
-    for item in run.items:
+    for item in run.scored:
         found = {name: rows[name].get(item.id) for name in names}
         failed = "; ".join(f"{name}: {row.failure}" for name, row in found.items() if row and row.failure)
         times = (f"{item.interval.start:.3f}", f"{item.interval.end:.3f}")
         texts = (item.reference, item.prediction or "")
-        cells = [item.id, item.film, run.films.get(item.film, ""), item.clip, *times, *texts]
+        cells = [item.id, item.film, run.titles.get(item.film, ""), item.clip, *times, *texts]
         numbers = ("" if row is None or row.value is None else f"{row.value:.6g}" for row in found.values())
         table.writerow([*map(guarded, cells), *numbers, guarded(item.failure or item.missing or failed)])
     return "\ufeff" + out.getvalue()
@@ -236,84 +230,12 @@ def item_table(run: ReportInput) -> str:
 def _without_folder(text: str) -> str:
     """A file of this machine by its last name, for what it holds stands by its hash; other texts as they
     are."""
-    if "\n" not in text and posixpath.isabs(text):
-        return posixpath.basename(text.rstrip("/")) or text
-    if "\n" not in text and ntpath.isabs(text) and ntpath.splitdrive(text)[0]:
-        return ntpath.basename(text.rstrip("\\/")) or text
-    return text
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A report as it was written. ``head`` is ``report.json``; ``items`` are all ADs of the dataset."""
-
-    name: str
-    head: Json
-    items: tuple[Item, ...]
-    results: tuple[Result, ...]
-
-    @property
-    def values(self) -> dict[str, float | None]:
-        """The number of each metric by name; None where it is not defined."""
-        return {result.name: result.value for result in self.results}
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What must be known to trust the numbers."""
-        return tuple(self.head["notes"])
-
-    @property
-    def system(self) -> str:
-        """What the system is called whose predictions these are."""
-        return Predictions(**self.head["predictions"]).called or self.name
-
-    @property
-    def films(self) -> dict[str, str]:
-        """The film of each AD, by id."""
-        return {item.id: item.film for item in self.items}
-
-    @property
-    def casts(self) -> dict[str, tuple[str, ...]]:
-        """The characters' names by which it was scored, by film."""
-        return {film: tuple(names) for film, names in self.head.get("casts", {}).items()}
-
-    def result(self, name: str) -> Result | None:
-        """The result of this name."""
-        return next((result for result in self.results if result.name == name), None)
-
-    def as_input(self) -> ReportInput:
-        """What the report was made from, as far as it is known. Raises EvaluationError for settings of
-        another version."""
-        head = self.head
-        try:
-            settings, report = head["config"]["measures"], head["config"]["measures"]["report"]
-            if "draws" in report:  # it was made when single ADs were drawn for its intervals
-                kept = {key: report[key] for key in report if key not in ("draws", "unit")}
-                settings = {**settings, "report": kept}
-            measures = MeasureSettings.model_validate(settings)
-        except ValueError as error:
-            raise EvaluationError(
-                f"The settings of {self.name} are not those of this version: {error}.", "Score it again."
-            ) from None
-        return ReportInput(
-            corpus=Corpus(self.items, self.casts, head["dataset"]["name"]),
-            results=self.results,
-            config=Config(seed=head["config"]["seed"], measures=measures),
-            predictions=Predictions(**head["predictions"]),
-            extra=head["n"]["extra"],
-            doubled=head["n"]["doubled"],
-            left_out=tuple((left["metric"], left["reason"]) for left in head["left_out"]),
-            configs=tuple(head["config"]["named"]),
-            assignments=tuple(head["config"]["set"]),
-            title=head["dataset"]["title"],
-            films=head["films"],
-            protocol=head["protocol"],
-            notes=tuple(head["notes"]),
-        )
+    paths = () if "\n" in text else (PurePosixPath(text), PureWindowsPath(text))
+    return next((path.name or text for path in paths if path.is_absolute()), text)
 
 
 def read_report(path: Path) -> Report:
-    """The report in a folder, or beside its ``report.json``.
+    """The report in a folder, or beside its ``report.json``; without its settings (`with_settings`).
 
     Raises EvaluationError where it is missing, damaged, or of a newer version.
     """
@@ -340,14 +262,47 @@ def read_report(path: Path) -> Report:
             )
             for line in lines
         )
-        results = tuple(_result(metric, lines, speeds.get(metric["name"], {})) for metric in head["metrics"])
+        casts = {film: tuple(names) for film, names in head.get("casts", {}).items()}
+        report = Report(
+            corpus=Corpus(items, casts, head["dataset"]["name"]),
+            config=Config(),
+            predictions=head["predictions"],
+            results=tuple(_result(one, lines, speeds.get(one["name"], {})) for one in head["metrics"]),
+            extra=head["n"]["extra"],
+            doubled=head["n"]["doubled"],
+            left_out=tuple((left["metric"], left["reason"]) for left in head["left_out"]),
+            configs=tuple(head["config"]["named"]),
+            assignments=tuple(head["config"]["set"]),
+            title=head["dataset"]["title"],
+            titles=head["films"],
+            protocol=head["protocol"],
+            notes=tuple(head["notes"]),
+            name=folder.name,
+            head=head,
+        )
     except OSError as error:
         raise EvaluationError(f"{folder / ITEMS} cannot be read: {error.strerror}.", "Score again.") from None
     except (KeyError, TypeError, ValueError) as error:
         raise EvaluationError(
             f"The report in {folder} is damaged: {type(error).__name__} {error}.", "Score again."
         ) from None
-    return Report(folder.name, head, items, results)
+    return report
+
+
+def with_settings(report: Report) -> Report:
+    """A report that was read, with the settings that it was made by. Raises EvaluationError for those of
+    another version."""
+    config = report.head["config"]
+    settings, kept = config["measures"], config["measures"]["report"]
+    if "draws" in kept:  # it was made when single ADs were drawn for its intervals
+        settings = {**settings, "report": {key: kept[key] for key in kept if key not in ("draws", "unit")}}
+    try:
+        measures = MeasureSettings.model_validate(settings)
+    except ValueError as error:
+        raise EvaluationError(
+            f"The settings of {report.name} are not those of this version: {error}.", "Score it again."
+        ) from None
+    return replace(report, config=Config(seed=config["seed"], measures=measures))
 
 
 def _json(path: Path) -> Json:
@@ -388,8 +343,8 @@ def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]
     return found
 
 
-def merge(reports: Sequence[Report]) -> ReportInput:
-    """The run that the shards are parts of.
+def merge(reports: Sequence[Report]) -> Report:
+    """The run that the shards, which were read, are parts of.
 
     Raises EvaluationError where they are of different datasets, metrics or settings, or have ADs in common.
     """
@@ -398,10 +353,10 @@ def merge(reports: Sequence[Report]) -> ReportInput:
     first = reports[0]
     for other in reports[1:]:
         _check_same_run(first, other)
-    inputs = [report.as_input() for report in reports]
+    inputs = [with_settings(report) for report in reports]
     items = {item.id: item for item in first.items}  # each as it stands in the report that scored it
-    for run in inputs[1:]:
-        items.update((item.id, item) for item in run.items)
+    for run in reports[1:]:
+        items.update((item.id, item) for item in run.scored)
     place = {name: k for k, name in enumerate(items)}
     results = []
     for result in first.results:
@@ -409,17 +364,19 @@ def merge(reports: Sequence[Report]) -> ReportInput:
         # In the dataset's order, however the shards came: sums are then the same to the last bit.
         results.append(only(whole, sorted((row.id for row in whole.rows), key=place.__getitem__)))
     # Counts of a file that all shards have read stand once; those of several files add up.
-    joined = {(run.predictions.name, run.predictions.sha256): run for run in inputs}.values()
+    joined = {(run.predictions["name"], run.predictions["sha256"]): run for run in inputs}.values()
     return replace(
         inputs[0],
-        corpus=replace(inputs[0].corpus, items=tuple(items.values())),
+        name="",
+        head={},
+        corpus=replace(first.corpus, items=tuple(items.values())),
         results=tuple(results),
-        predictions=_predictions(inputs),
+        predictions=_predictions(reports),
         extra=sum(one.extra for one in joined),
         doubled=sum(one.doubled for one in joined),
-        left_out=tuple(dict.fromkeys(left for run in inputs for left in run.left_out)),
-        films={name: title for run in inputs for name, title in run.films.items()},
-        notes=tuple(dict.fromkeys(note for run in inputs for note in run.notes)),
+        left_out=tuple(dict.fromkeys(left for run in reports for left in run.left_out)),
+        titles={name: title for run in reports for name, title in run.titles.items()},
+        notes=tuple(dict.fromkeys(note for run in reports for note in run.notes)),
     )
 
 
@@ -442,12 +399,12 @@ def _check_same_run(one: Report, other: Report) -> None:
         )
 
 
-def _predictions(inputs: Sequence[ReportInput]) -> Predictions:
+def _predictions(reports: Sequence[Report]) -> dict[str, str]:
     """The file of all shards, or their names one after the other."""
-    found = tuple(dict.fromkeys(run.predictions for run in inputs))
+    found = [dict(one) for one in dict.fromkeys(tuple(run.predictions.items()) for run in reports)]
     if len(found) == 1:
         return found[0]
-    systems = dict.fromkeys(one.system for one in found if one.system)
-    names, hashes = [one.name for one in found], [one.sha256 for one in found]
+    systems = dict.fromkeys(one["system"] for one in found if one["system"])
+    names, hashes = [one["name"] for one in found], [one["sha256"] for one in found]
     digest = AND.join(hashes) if all(hashes) else ""
-    return Predictions(AND.join(names), digest, AND.join(systems))
+    return {"name": AND.join(names), "sha256": digest, "system": AND.join(systems)}

@@ -1,8 +1,7 @@
 """Numbers and counts in words, the same in text, page and terminal; this system above others.
 
-The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems
-("Shot-by-Shot: Film-Grammar-Aware Training-Free Audio Description Generation", Xie et al. 2025; tables 7 to
-9, A1, A3, A5); agreement with people is from table 3. None of them was measured here.
+The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems (Xie et al.
+2025; tables 3, 7 to 9, A1, A3, A5). None of them was measured here.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 from shotad.core import Interval, plural, thread_name
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.report.intervals import Span
-from shotad.evaluation.running import Protocol, ReportInput, base_name
+from shotad.evaluation.running import Protocol, Report, base_name
 
 NONE = "–"
 """Where there is no number."""
@@ -59,11 +58,11 @@ def clock(interval: Interval) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}, {interval.duration:.1f} s"
 
 
-def counts_words(run: ReportInput) -> list[str]:
+def counts_words(run: Report) -> list[str]:
     """How many ADs the report speaks of, what became of the others, and what each metric could not score
     although there was a prediction, a sentence each."""
-    here, there = len(run.items), len(run.corpus.items)
-    missing, failed, skipped = len(run.missing), len(run.failed), len(run.skipped)
+    here, there = len(run.scored), len(run.corpus.items)
+    missing, failed, skipped = run.counts.values()
     lines = [f"{run.dataset} has {plural(there, 'AD')}; this report speaks of {here:,} of them."]
     if missing:
         lines.append(f"{plural(missing, 'AD')} had no prediction and {_counts(missing)} as 0.")
@@ -80,7 +79,7 @@ def counts_words(run: ReportInput) -> list[str]:
         lines.append(f"{plural(run.extra, 'prediction')} {_were(run.extra)} of no AD of it.")
     if run.doubled:
         lines.append(f"{plural(run.doubled, 'id')} came more than once in the predictions.")
-    silent = {item.id for item in (*run.missing, *run.failed)}
+    silent = {item.id for item in run.silent}
     for result in run.results:
         unscored = sum(bool(row.failure) and row.id not in silent for row in result.rows)
         if unscored:
@@ -97,8 +96,8 @@ COLUMNS = (
 
 
 def counted_as_0(result: Result) -> int:
-    """ADs that could not be scored properly and count as 0. A metric that says nothing of an AD (repetition
-    of silence, names where the human AD has none) does not count its failure either."""
+    """ADs that could not be scored properly and count as 0: without those of which the metric says
+    nothing."""
     return sum(bool(row.failure) and row.value is not None for row in result.rows)
 
 
@@ -142,11 +141,10 @@ def with_marks(results: Sequence[Result], notes: Mapping[str, tuple[str, str]]) 
 
 
 def beside_paper(
-    run: ReportInput, intervals: Mapping[str, Span | None], notes: Mapping[str, tuple[str, str]]
+    run: Report, intervals: Mapping[str, Span | None], notes: Mapping[str, tuple[str, str]]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """The metrics that the paper has for this dataset, and a row for this system, then for each of the
-    paper's: its kind (own, paper, ceiling), system, models, source, and a cell for each metric. Both are
-    empty where it has none of them."""
+    paper's: its kind (own, paper, ceiling), system, models, source, and a cell for each metric."""
     rows = paper_rows(run.corpus.dataset, run.protocol)
     columns = [r for r in run.results if _in_paper(run, r)]
     if not columns:
@@ -155,7 +153,7 @@ def beside_paper(
     for r in columns:
         span = intervals.get(r.name)
         own.append(number(r.name, r.value) + (f" ({span_words(r.name, span)})" if span else ""))
-    lines = [("own", run.predictions.called, "", "measured here", *own)]
+    lines = [("own", run.system, "", "measured here", *own)]
     for row in (row for row in rows if any(paper_values(row, result) for result in columns)):
         extra = ["trained on human AD"] if row["trained_on_ad"] else []
         extra += [row["note"]] if row["note"] and not _is_ceiling(row) else []
@@ -165,7 +163,7 @@ def beside_paper(
     return with_marks(columns, notes), lines
 
 
-def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
+def paper_notes(run: Report, lines: Sequence[Sequence[str]]) -> list[str]:
     """What must be known to read the paper's rows."""
     notes = [f"Rows marked “{PAPER_MARK}” were not measured here: their numbers are those that it prints."]
     odd = [r.title for r in run.results if not r.comparable and _in_paper(run, r)]
@@ -174,7 +172,7 @@ def paper_notes(run: ReportInput, lines: Sequence[Sequence[str]]) -> list[str]:
             f"Not comparable with the numbers below {'it' if len(odd) == 1 else 'them'}, for the reasons in "
             f"the notes: {', '.join(odd)}."
         )
-    here, there = len(run.items), len(run.corpus.items)
+    here, there = len(run.scored), len(run.corpus.items)
     if here < there:
         notes.append(f"The first row is of {here:,} of {there:,} ADs, the paper's rows are of all.")
     if any(" | " in cell for line in lines for cell in line[4:]):
@@ -196,7 +194,7 @@ def _is_ceiling(row: Json) -> bool:
     return bool(row["protocol"] == "inter-rater")
 
 
-def _in_paper(run: ReportInput, result: Result) -> bool:
+def _in_paper(run: Report, result: Result) -> bool:
     return any(paper_values(row, result) for row in paper_rows(run.corpus.dataset, run.protocol))
 
 
@@ -212,9 +210,8 @@ JUDGES = ("LLaMA3-8B", "LLaMA2-7B")
 
 
 def _published() -> Iterator[Json]:
-    """The rows of ``paper.csv``, as JSON. ``models`` are the vision and the language model. ``values`` are by
-    the name of the metric here, one number each; LLM-AD-Eval has one for each of `JUDGES` that was asked.
-    ``trained_on_ad``: as opposed to training-free. ``note`` says what is special."""
+    """The rows of ``paper.csv``, as JSON. ``models`` are the vision and the language model; LLM-AD-Eval has a
+    value for each of `JUDGES` that was asked. ``trained_on_ad``: as opposed to training-free."""
     with Path(__file__).with_name("paper.csv").open(encoding="utf-8", newline="") as file:
         for cells in csv.DictReader(file):
             told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "protocol")}
@@ -238,10 +235,8 @@ _RECALL = {"cmd-ad": (1, 5), "tv-ad": (1, 5), "mad-eval": (5, 16)}
 
 
 def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[Json, ...]:
-    """The rows that may stand beside results on ``dataset``; empty for a dataset that the paper has not.
-
-    Assisted results have those of single lines below them, as in Table 9.
-    """
+    """The rows that may stand beside results on ``dataset``; assisted results have those of single lines
+    below them, as in Table 9."""
     rows = tuple(row for row in PAPER if row["dataset"] == dataset)
     if protocol == "assisted":
         return tuple(sorted(rows, key=lambda row: row["protocol"] != "assisted"))
@@ -249,10 +244,8 @@ def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[Json, ...]:
 
 
 def paper_values(row: Json, result: Result) -> Values:
-    """What the row has for the metric of ``result``: one number for each judge, else one; empty for none.
-
-    Recall is another metric where it counts by other k and N than the paper's.
-    """
+    """What the row has for the metric of ``result``: one number for each judge, else one; empty for none, as
+    for a recall by other k and N than the paper's."""
     name = base_name(result.name)
     if name == "recall":
         found = (result.identity.get("k"), result.identity.get("neighbours"))

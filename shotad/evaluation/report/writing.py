@@ -17,7 +17,7 @@ from typing import Any
 
 from shotad.core import ShotadError, WorkFolderError, aligned, plural, readable_json, write_bytes, write_text
 from shotad.evaluation.metric import Item, Json, Row
-from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, spans
+from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, span_of
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, main_results, plots_of
 from shotad.evaluation.report.records import (
     ITEMS,
@@ -42,21 +42,20 @@ from shotad.evaluation.report.table import (
     span_words,
     with_marks,
 )
-from shotad.evaluation.running import AND, ReportInput, base_name
+from shotad.evaluation.running import AND, Report, base_name
 from shotad.film import page_environment
 
 Content = dict[str, Any]
 """The parts of a report by name, as its page, its text and the terminal take them."""
 
 
-def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Content:
-    """What is said of a run in all three: counts, the metrics, this system above the paper's, what to know of
-    them, and what was left out."""
+def content_of(run: Report, intervals: Mapping[str, Span | None]) -> Content:
+    """What is said of a run in all three."""
     notes = footnotes(run.results)
     heads, lines = beside_paper(run, intervals, notes)
     level = percent(LEVEL)
     return {
-        "title": f"{run.predictions.called} on {run.dataset}",
+        "title": f"{run.system} on {run.dataset}",
         "lead": basis_words(intervals.values(), run.config.measures.report.unit),
         "counts": (*counts_words(run), *run.notes),
         "heads": ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better"),
@@ -83,10 +82,9 @@ def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Conten
 
 
 def whole_content(
-    run: ReportInput, record: Json, intervals: Mapping[str, Span | None], *, plots: bool = True
+    run: Report, record: Json, intervals: Mapping[str, Span | None], *, plots: bool = True
 ) -> Content:
-    """With lines, plots, and how it was made. ``record`` is its ``report.json``; ``plots`` False leaves them
-    out."""
+    """With lines, plots, and how it was made. ``record`` is its ``report.json``."""
     drawn: tuple[Plot, ...] = ()
     no_plots = ""
     try:
@@ -149,12 +147,11 @@ Line = tuple[str, ...]
 LINE_HEADS = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
 
 
-def listings(run: ReportInput) -> list[Content]:
+def listings(run: Report) -> list[Content]:
     """By each main metric the lines, the ``worst`` first and the ``best`` first. No line stands in both.
-    ``silent`` have no word predicted for them and are not listed.
-    """
+    ``silent`` have no word predicted for them and are not listed."""
     results = main_results(run)
-    items = {item.id: item for item in run.items}
+    items = {item.id: item for item in run.scored}
     found = []
     for result in [r for r in results if base_name(r.name) in _LISTED] or list(results[:1]):
         spoken = [row for row in result.rows if row.value is not None and items[row.id].prediction]
@@ -170,14 +167,14 @@ def listings(run: ReportInput) -> list[Content]:
     return found
 
 
-def _line(run: ReportInput, metric: str, row: Row, item: Item) -> Line:
+def _line(run: Report, metric: str, row: Row, item: Item) -> Line:
     """With what the metric notes on it in one line: ``wanted: Ann, Ben; found: Ann``."""
     told = {name: value for name, value in row.notes.items() if value not in (None, "", [], {})}
     notes = "; ".join(
         filter(None, [row.failure, *(f"{name}: {_plain(value)}" for name, value in told.items())])
     )
     notes = notes if len(notes) <= _LONGEST else f"{notes[: _LONGEST - 1]}…"
-    texts = (item.reference, item.prediction or "", run.film_called(item.film))
+    texts = (item.reference, item.prediction or "", run.titles.get(item.film) or item.film)
     return (item.id, number(metric, row.value), *texts, clock(item.interval), notes)
 
 
@@ -195,14 +192,13 @@ def _plain(value: object) -> str:
 TEXT, PAGE = "report.md", "report.html"
 
 
-def intervals_of(run: ReportInput) -> dict[str, Span | None]:
+def intervals_of(run: Report) -> dict[str, Span | None]:
     """The interval of each metric, by name, as the settings ask for it."""
-    settings = run.config.measures.report
-    films = {item.id: item.film for item in run.corpus.items}
-    return spans(run.results, films, unit=settings.unit)
+    unit, films = run.config.measures.report.unit, run.films
+    return {result.name: span_of(result, films, unit=unit) for result in run.results}
 
 
-def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[Path]:
+def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]:
     """Write all files of the report into ``folder`` and say which. Each replaces an older one whole;
     ``report.json`` comes last, so that a folder that has it is complete. Raises WorkFolderError."""
     intervals = intervals_of(run)
@@ -248,8 +244,8 @@ def check_folder(folder: Path) -> None:
                 parent.rmdir()
 
 
-def terminal_text(run: ReportInput) -> str:
-    """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
+def terminal_text(run: Report) -> str:
+    """The report's numbers, for people."""
     told = content_of(run, intervals_of(run))
     lines = [f"{told['title']}.", *told["counts"], "", *aligned(told["heads"], told["metrics"], range(1, 6))]
     lines += ["", told["columns"], *([told["lead"]] if told["lead"] else [])]

@@ -161,14 +161,14 @@ def test_lines_have_one_partner_of_their_film() -> None:
     """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
     a = version("a", (0, 10, "one"), (4, 12, "two"))
     b = version("b", (2, 12, "x"), (0, 6, "y"))
-    found = {(pair.a.reference, pair.b.reference) for pair in pairs(a, b, 0.1)}
+    found = {(one.reference, two.reference) for one, two, _ in pairs(a, b, 0.1)}
     assert found == {("one", "y"), ("two", "x")}
     # Lines of other films are never paired.
     a = Version(
         "a", version("a", (0, 4, "one"), film="x").lines + version("a", (0, 4, "two"), film="y").lines
     )
-    (pair,) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
-    assert pair.a.reference == "two"
+    ((one, _, _),) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
+    assert one.reference == "two"
 
 
 SAID = (
@@ -185,17 +185,16 @@ def versions() -> tuple[Version, Version]:
 
 def test_both_directions_at_each_threshold() -> None:
     found = inter_rater(*versions(), [0.8, 0.5], bench_of(), ["cider", "rouge-l"])
-    assert [(one.tiou, one.reference, one.pairs) for one in found.directions] == [
+    assert [(one["tiou"], one["reference"], one["pairs"]) for one in found["directions"]] == [
         (0.5, "first", 4), (0.5, "second", 4), (0.8, "first", 3), (0.8, "second", 3),
     ]  # fmt: skip
-    rouge = [one.results[1] for one in found.directions]
-    assert (rouge[2].value or 0) > (rouge[0].value or 0), (
-        "the pair that fits worst in time says something else"
-    )
-    assert not any(result.comparable for one in found.directions for result in one.results)
-    values = {row.id: row.value for row in rouge[0].rows}
-    assert values["film:2"] == pytest.approx(100)
-    assert values["film:3"] == pytest.approx(0)
+    rouge = [one["metrics"][1] for one in found["directions"]]
+    assert rouge[2]["value"] > rouge[0]["value"], "the pair that fits worst in time says something else"
+    assert not any(metric["comparable"] for one in found["directions"] for metric in one["metrics"])
+    for line, value in ((1, 100.0), (2, 0.0)):  # the same words, and others
+        a, b = (Version(one.name, one.lines[line : line + 1]) for one in versions())
+        (alone, _) = inter_rater(a, b, [0.5], bench_of(), ["rouge-l"])["directions"]
+        assert alone["metrics"][0]["value"] == pytest.approx(value)
 
 
 def test_nothing_in_common_and_metrics_of_casts_are_refused() -> None:

@@ -125,11 +125,9 @@ def test_negative_cosines_count_unless_they_are_clipped() -> None:
 def test_originality_innovation_and_alignment() -> None:
     alike = 2 * HALF / 3
     assert originality(ROWS, [0.8, 0.6, 0.7]) == pytest.approx(0.5 * (1 - alike) + 0.5 * 0.7)
-    assert originality(ROWS, [0.8, 0.6], weight=1.0) == pytest.approx(1 - alike)
     central = central_similarity(ROWS)
     assert central is not None
     assert innovation(ROWS) == pytest.approx(1 - (alike + central) / 2)
-    assert innovation(ROWS, weight=0.0) == pytest.approx(1 - central)
     # Alignment takes the best action from a place on.
     intentions, actions = np.array([X, Y]), np.array([X, BETWEEN])
     assert alignment(intentions, actions, [0, 0]) == pytest.approx((1 + HALF) / 2)

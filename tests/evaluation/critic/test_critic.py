@@ -97,7 +97,7 @@ def spans(text: str, word: str, limit: int | None = None) -> list[tuple[int, int
 def test_a_cluster_with_two_names_is_nobody() -> None:
     piece = layout(TOLD, NAMES)
     cluster = [
-        place for name in ("Tony Wendice", "Margot Wendice", "He") for place in spans(piece.text, name, 1)
+        place for name in ("Tony Wendice", "Margot Wendice", "He") for place in spans(piece[0], name, 1)
     ]
     assert meant(piece, [cluster], NAMES) == [set(), set(), set()]
     assert meant(piece, [cluster], NAMES, named(Document(TOLD, NAMES))) == [

@@ -35,7 +35,7 @@ def test_bad_bytes_and_lines_of_a_table(tmp_path: Path) -> None:
     assert found[0] == (2, {"text": "two\nlines", "id": "0"}, False)
     assert found[1] == (5, {"text": "bad €", "id": "1"}, True)
     assert table.rows[2].wrong == "1 cells for 2 columns"
-    assert table.where(table.rows[1]) == "a.csv, line 5"
+    assert table.rows[1].where == "a.csv, line 5"
 
 
 @given(st.binary(max_size=200).map(lambda data: b"x" + data))

@@ -21,9 +21,9 @@ from shotad.evaluation.metrics.judge import (
     Question,
     Unreadable,
     judge_of,
+    listing,
     record_in,
     sentence,
-    sentences,
 )
 from tests.bad_server import BadServer
 from tests.evaluation.judges.judging import (
@@ -129,7 +129,7 @@ def test_what_is_refused(answer: str, why: str) -> None:
 def test_sentences() -> None:
     assert sentence("  Both \n open a door. ", "reason") == "Both open a door."
     twice = ["He sits.", "She stands.", "he  sits."]
-    assert sentences(twice, "events", 2) == ("He sits.", "She stands.")
+    assert listing(2).read(twice, "events") == ("He sits.", "She stands.")
     for value in ("", "…", None, 3, ["He sits."]):
         with pytest.raises(Unreadable, match="reason must be a sentence"):
             sentence(value, "reason")

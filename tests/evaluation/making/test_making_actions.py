@@ -12,7 +12,8 @@ import pytest
 from shotad.core import DatasetError
 from shotad.evaluation import ads_of, make_actions, write_actions
 from shotad.evaluation.datasets.dataset import ActionFile, read_actions
-from shotad.evaluation.making_actions import AdText, MadeActions, names_question, split_question
+from shotad.evaluation.making_actions import AdText, names_question, split_question
+from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import Unreadable
 from tests.evaluation.datasets.datasetfiles import cmd_ad
 from tests.evaluation.judges.judging import bench_of
@@ -23,31 +24,31 @@ TEXTS = (AGAIN, "The guard sits.", "", AGAIN, "Rain falls.")
 ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
 
 
-def made_by_rote() -> MadeActions:
+def made_by_rote() -> tuple[tuple[AdText, ...], Json]:
     return make_actions(ADS, MAKER, bench_of())
 
 
 def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
     Rote.asked.clear()
-    made = made_by_rote()
-    assert [one.without_names for one in made.ads] == [
+    made, record = made_by_rote()
+    assert [one.without_names for one in made] == [
         "She opens the door and sees he.", "He sits.", "", "She opens the door and sees he.", "Rain falls.",
     ]  # fmt: skip
     both = ("She opens the door.", "She sees he.")
-    assert [one.actions for one in made.ads] == [both, ("He sits.",), None, both, ("Rain falls.",)]
-    assert made.failed == (("2", "people could not be taken out: it has no words"),)
+    assert [one.actions for one in made] == [both, ("He sits.",), None, both, ("Rain falls.",)]
+    assert record["failed"] == [{"id": "2", "reason": "people could not be taken out: it has no words"}]
     assert len(Rote.asked) == 6, "each text once in each step, and none without words"
     assert next(text_of(r) for r in Rote.asked if not is_first(r)) == "She opens the door and sees he."
-    assert made.made_by == "rote r1 7"
-    assert made.count == 6
+    assert record["made_by"] == "rote r1 7"
+    assert record["n"]["actions"] == 6
 
 
 def test_examples_given_back_are_no_answers() -> None:
     ads = (AdText("1", "", "Ada opens the door."), AdText("2", "", "Over the roof snow blows."))
     Parrot.asked.clear()
-    made = make_actions(ads, "tests.evaluation.making.makers:Parrot", bench_of())
-    assert [one.actions for one in made.ads] == [None, None]
-    first, second = made.ads
+    made, _ = make_actions(ads, "tests.evaluation.making.makers:Parrot", bench_of())
+    assert [one.actions for one in made] == [None, None]
+    first, second = made
     assert 'says "hands", and the text does not' in first.failure
     assert "could not be taken apart: The text does not say" in second.failure
     assert second.without_names == "Over the roof snow blows."
@@ -77,16 +78,16 @@ def test_what_may_be_made_of_a_text() -> None:
 
 
 def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
-    made = made_by_rote()
-    paths = write_actions(made, tmp_path / "out" / "gt_action.csv")
+    made, record = made_by_rote()
+    paths = write_actions(made, record, tmp_path / "out" / "gt_action.csv")
     assert [path.name for path in paths] == ["gt_action.csv", "gt_action.about.json"]
     rows = list(csv.DictReader(io.StringIO(paths[0].read_text(encoding="utf-8"))))
     assert list(rows[0]) == ["anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by"]
     assert rows[0]["gt_action"] == "['She opens the door.', 'She sees he.']"
     assert rows[2]["gt_action"] == "0"
     assert {row["made_by"] for row in rows} == {"rote r1 7"}
-    told = read_actions(paths[0], ActionFile()).told
-    assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made.ads]
+    told, _ = read_actions(paths[0], ActionFile())
+    assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made]
     assert [told[ad.id].text for ad in ADS] == list(TEXTS)
     about = json.loads(paths[1].read_text(encoding="utf-8"))
     assert "no words" in about["failed"][0]["reason"]
@@ -98,14 +99,14 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
 def test_rules_say_that_no_engine_made_it() -> None:
     pytest.importorskip("spacy")
     ads = AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")
-    made = make_actions(ads, "rules", bench_of())
-    assert made.made_by == "rules by en_core_web_sm, no engine"
-    first, second = made.ads
+    made, record = make_actions(ads, "rules", bench_of())
+    assert record["made_by"] == "rules by en_core_web_sm, no engine"
+    first, second = made
     assert first.actions is not None
     assert len(first.actions) == 2
     assert "Tom" not in first.without_names
     assert second.failure == "the rules found no action"
-    assert made.identity["engine"] == "rules"
+    assert record["identity"]["engine"] == "rules"
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ IDS = ["a", "b", "c", "d"]
 
 def line(name: str) -> PredictedLine:
     return PredictedLine(
-        id=name, film="film", clip="clip", interval=Interval(1.0, 2.5), text="She runs.", status="placed",
+        id=name, film="film", clip="clip", start=1.0, end=2.5, text="She runs.", status="placed",
         terms="t", key=f"t-{name}", failure="",
     )  # fmt: skip
 

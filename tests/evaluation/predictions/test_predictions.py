@@ -20,7 +20,6 @@ from shotad.evaluation.predictions import (
     Predictions,
     join,
     read_predictions,
-    with_descriptions,
 )
 
 
@@ -166,8 +165,8 @@ def row(line: int, name: str, text: str | None, **more: Any) -> PredictionRow:
     return PredictionRow(f"p.csv, line {line}", name, text, "" if text is not None else "no video", **more)
 
 
-def joined(*rows: PredictionRow, over: Dataset | None = None) -> Joined:
-    return join(over or dataset(), Predictions((Path("p.csv"),), rows, {"id": "anno_idx"}))
+def joined(*rows: PredictionRow, over: Dataset | None = None, stage1: Predictions | None = None) -> Joined:
+    return join(over or dataset(), Predictions((Path("p.csv"),), rows, {"id": "anno_idx"}), stage1)
 
 
 def said(result: Joined) -> dict[str, str | None]:
@@ -249,7 +248,7 @@ def test_descriptions_of_a_file_of_their_own() -> None:
     """Published Stage I texts have their own file."""
     rows = [row(i, str(i), f"1. Main characters: {i}", reference=TEXTS[i]) for i in (2, 0)]
     stage1 = Predictions((Path("stage1.csv"),), tuple(rows), {"id": "anno_idx"})
-    result = with_descriptions(joined(*ALL), dataset(), stage1)
+    result = joined(*ALL, stage1=stage1)
     described = [item.description for item in result.corpus.items[:3]]
     assert described == ["1. Main characters: 0", None, "1. Main characters: 2"]
     assert said(result) == said(joined(*ALL))

@@ -8,10 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, Figure, Item, ReportInput, Result, Row
-from shotad.evaluation.running import Predictions
+from shotad.evaluation import Corpus, Figure, Item, Report, Result, Row
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
+
+
+def made_file(name: str, sha256: str, system: str = "Test system") -> dict[str, str]:
+    """A file of predictions."""
+    return {"name": name, "sha256": sha256, "system": system}
 
 
 def made_item(number: int, film: str, seed: int = 0, **more: Any) -> Item:
@@ -54,22 +58,20 @@ def made_result(
     )
 
 
-def made_run(
-    corpus: Corpus | None = None, results: Sequence[Result] | None = None, **more: Any
-) -> ReportInput:
+def made_run(corpus: Corpus | None = None, results: Sequence[Result] | None = None, **more: Any) -> Report:
     corpus = corpus or made_corpus()
     config = Config()
-    told = {"config": config, "predictions": Predictions("preds.jsonl", "0" * 64, "Test system"), **more}
+    told = {"config": config, "predictions": made_file("preds.jsonl", "0" * 64), **more}
     if results is None:
         results = (
             made_result(corpus),
             made_result(corpus, "action", seed=1, scale=90, remarks=("A smaller model.",), comparable=False),
             made_result(corpus, "repetition", seed=2, scale=10),
         )
-    return ReportInput(corpus=corpus, results=tuple(results), **told)
+    return Report(corpus=corpus, results=tuple(results), **told)
 
 
-def shard(run: ReportInput, first: int, last: int) -> ReportInput:
+def shard(run: Report, first: int, last: int) -> Report:
     """The run with the rows of items ``first`` to ``last`` alone."""
     kept = {item.id for item in run.corpus.items[first:last]}
     results = tuple(replace(r, rows=tuple(row for row in r.rows if row.id in kept)) for r in run.results)

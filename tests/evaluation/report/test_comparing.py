@@ -16,7 +16,6 @@ from shotad.evaluation import (
     Corpus,
     Figure,
     Report,
-    ReportInput,
     Result,
     Row,
     compare,
@@ -26,15 +25,14 @@ from shotad.evaluation import (
     write_report,
 )
 from shotad.evaluation.report.comparing import Comparison, paired
-from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans
-from shotad.evaluation.running import Predictions
-from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
+from shotad.evaluation.report.intervals import Span, basis_words, quantile, span_of
+from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
-B = Predictions("b.jsonl", "1" * 64, "System B")
+B = made_file("b.jsonl", "1" * 64, "System B")
 
 
-def kept(place: Path, run: ReportInput) -> Report:
+def kept(place: Path, run: Report) -> Report:
     write_report(place, run, plots=False)
     return read_report(place)
 
@@ -110,16 +108,16 @@ def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
     parts = []
     for k, ends in enumerate([(0, 20), (20, 60)]):
         part = shard(whole, *ends)
-        scored = {item.id for item in part.items}
+        scored = {item.id for item in part.scored}
         items = tuple(i if i.id in scored else replace(i, prediction=None) for i in whole.corpus.items)
-        file = Predictions(f"p{k}.jsonl", str(k) * 64, "Test system")
-        part = replace(part, corpus=Corpus(items, dataset="cmd-ad"), predictions=file)
+        own = made_file(f"p{k}.jsonl", str(k) * 64)
+        part = replace(part, corpus=Corpus(items, dataset="cmd-ad"), predictions=own)
         parts.append(kept(tmp_path / f"{k}", part))
     merged = merge(parts)
     assert merged.corpus.items == whole.corpus.items
-    assert merged.predictions == Predictions("p0.jsonl + p1.jsonl", f"{'0' * 64} + {'1' * 64}", "Test system")
+    assert merged.predictions == made_file("p0.jsonl + p1.jsonl", f"{'0' * 64} + {'1' * 64}")
     assert (merged.extra, merged.doubled) == (2, 0)
-    assert not merged.missing
+    assert not merged.silent
 
 
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
@@ -198,7 +196,7 @@ def of_films(n: int, each: int, seed: int) -> Floats:
 
 
 def interval(values: Floats) -> Span:
-    found = spans([result(values)], films(values), unit="film")["cider"]
+    found = span_of(result(values), films(values), unit="film")
     assert found is not None
     return found
 
@@ -249,4 +247,4 @@ def test_the_basis_is_told() -> None:
     # Of fewer than five ADs there is none.
     for n in (0, 4):
         values = np.full((n, 1), 0.4)
-        assert spans([result(values)], films(values), unit="film") == {"cider": None}
+        assert span_of(result(values), films(values), unit="film") is None

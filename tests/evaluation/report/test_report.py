@@ -21,9 +21,10 @@ from PIL import Image
 
 from shotad.core import Config, EvaluationError, MeasureSettings, ShotadError
 from shotad.core.config.measures import EmbeddingSettings
-from shotad.evaluation import Corpus, ReportInput, Row, compare, read_report, terminal_text, write_report
+from shotad.evaluation import Corpus, Report, Row, compare, read_report, terminal_text, write_report
 from shotad.evaluation.report import writing
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
+from shotad.evaluation.report.records import with_settings
 from shotad.evaluation.report.table import COLUMNS, paper_rows, paper_values
 from shotad.evaluation.report.writing import intervals_of
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
@@ -31,7 +32,7 @@ from tests.evaluation.report.fakes import made_corpus, made_item, made_result, m
 FILES = ("report.json", "report.html", "report.md", "items.csv", "speed.json", "items.jsonl")
 
 
-def with_trouble() -> ReportInput:
+def with_trouble() -> Report:
     """Predictions that are missing, failed, odd; a metric that says nothing of some."""
     odd = {
         3: {"prediction": None, "failure": "no prediction"},
@@ -44,7 +45,7 @@ def with_trouble() -> ReportInput:
     mute = {"value": None, "sums": (0.0, 0.0)}
     changes: dict[str, dict[str, Any]] = {"1": mute, "2": mute, "9": {"failure": "the resolver failed"}}
     rows = tuple(replace(row, **changes.get(row.id, {})) for row in critic.rows)
-    told = {"films": {"tt0": "Die Brücke & Co"}, "extra": 2, "doubled": 1, "title": "CMD-AD"}
+    told = {"titles": {"tt0": "Die Brücke & Co"}, "extra": 2, "doubled": 1, "title": "CMD-AD"}
     left = (("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
     return made_run(corpus, results, left_out=left, configs=("paper",), **told)
@@ -59,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_report_written_from_what_was_read_is_the_same_to_the_byte(folder: Path, tmp_path: Path) -> None:
-    write_report(tmp_path, read_report(folder).as_input(), plots=False)
+    write_report(tmp_path, with_settings(read_report(folder)), plots=False)
     for name in FILES:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
@@ -104,9 +105,9 @@ def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: P
     old = tmp_path / "old"
     shutil.copytree(folder, old)
     (old / "report.json").write_text(json.dumps(head), encoding="utf-8")
-    run = read_report(old).as_input()
+    run = with_settings(read_report(old))
     assert run.config.measures.report.unit == "film"
-    assert intervals_of(run) == intervals_of(read_report(folder).as_input())
+    assert intervals_of(run) == intervals_of(with_settings(read_report(folder)))
     assert compare(read_report(old), read_report(folder), run.config.measures.report).record["metrics"]
 
 
@@ -162,7 +163,7 @@ def test_damaged_and_newer_reports_are_refused(folder: Path, tmp_path: Path) -> 
 
 
 def test_without_matplotlib_a_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: ReportInput) -> None:
+    def missing(_: Report) -> None:
         raise ShotadError("Plotting needs matplotlib.figure.", 'Install it: pip install "shotad[evaluate]".')
 
     monkeypatch.setattr(writing, "plots_of", missing)

@@ -54,7 +54,7 @@ PEOPLE = ("Tony Wendice", "Margot Wendice", "Chief Inspector Hubbard", "Dr. Emme
     ],
 )  # fmt: skip
 def test_names_along_lines(lines: tuple[str | None, ...], expected: list[list[tuple[str, bool]]]) -> None:
-    assert [[(n.label, n.kept) for n in line] for line in namings(lines, PEOPLE)] == expected
+    assert [[(label, kept) for _, label, _, kept in line] for line in namings(lines, PEOPLE)] == expected
 
 
 NAMES = ("repetition", "repetition-meaning", "names-kept")

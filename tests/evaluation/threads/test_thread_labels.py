@@ -13,7 +13,7 @@ import pytest
 
 from shotad.core import DatasetError, Interval
 from shotad.evaluation import read_thread_labels
-from shotad.evaluation.thread_labels import ThreadLabels
+from shotad.evaluation.thread_labels import LabelledClip
 from tests.media import FilmSpec, make_film
 
 GOOD: dict[str, Any] = {"clip": "films/a.mp4", "shots": [[0, 1.5], [1.5, 2], [2, 4.25]], "clusters": [[2, 0]]}
@@ -25,13 +25,13 @@ def write(path: Path, value: Any) -> Path:
     return path
 
 
-def read(folder: Path, value: Any, name: str = "a.json") -> ThreadLabels:
+def read(folder: Path, value: Any, name: str = "a.json") -> list[LabelledClip]:
     write(folder / name, value)
-    return read_thread_labels(folder)
+    return read_thread_labels(folder)[0]
 
 
 def test_a_file_for_one_clip(tmp_path: Path) -> None:
-    (clip,) = read(tmp_path, GOOD, "series/a.json").clips
+    (clip,) = read(tmp_path, GOOD, "series/a.json")
     assert clip.name == "series/a.json"
     assert clip.path == tmp_path / "series" / "films" / "a.mp4"
     assert clip.shots == (Interval(0, 1.5), Interval(1.5, 2), Interval(2, 4.25))
@@ -41,7 +41,7 @@ def test_a_file_for_one_clip(tmp_path: Path) -> None:
     # Files of many clips come in the order of names.
     write(tmp_path / "b.json", GOOD)
     write(tmp_path / "a" / "z.json", [GOOD, {**GOOD, "frame_rate": "24000/1001", "note": "kept"}])
-    clips = read_thread_labels(tmp_path).clips
+    clips, _ = read_thread_labels(tmp_path)
     assert [clip.name for clip in clips] == ["a/z.json[0]", "a/z.json[1]", "b.json", "series/a.json"]
     assert clips[1].frame_rate == Fraction(24000, 1001)
 
@@ -53,9 +53,9 @@ def test_what_is_no_label_is_left_alone_and_named(tmp_path: Path) -> None:
     write(tmp_path / "film.shotad" / "shots.json", "not even JSON")
     write(tmp_path / ".hidden" / "x.json", "{")
     write(tmp_path / "out" / "threads.json", {"clip": 3})
-    labels = read_thread_labels(tmp_path, outside=tmp_path / "out")
-    assert [clip.name for clip in labels.clips] == ["a.json"]
-    assert labels.ignored == ("list.json", "settings.json")
+    clips, ignored = read_thread_labels(tmp_path, outside=tmp_path / "out")
+    assert [clip.name for clip in clips] == ["a.json"]
+    assert ignored == ["list.json", "settings.json"]
 
 
 @pytest.mark.parametrize(
@@ -121,5 +121,5 @@ def test_frame_numbers_become_seconds(
     source.write_text("clip,start,end,thread\n" + "\n".join(f"hug,{row},1" for row in rows.split()))
     main = runpy.run_path(str(TOOL))["main"]
     assert main([str(source), "--films", str(tmp_path / "films"), "--out", str(out), *words]) == 0
-    (clip,) = read_thread_labels(out).clips
+    ((clip,), _) = read_thread_labels(out)
     assert [(shot.start, shot.end) for shot in clip.shots] == expected
