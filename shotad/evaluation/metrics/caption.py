@@ -22,6 +22,7 @@ from functools import cached_property, reduce
 from math import sqrt
 from operator import add, or_
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -47,11 +48,12 @@ class CaptionMetric(Metric):
     def _tokens(self, texts: Iterable[str]) -> list[tuple[str, ...]]:
         """Those of the COCO chain (`shotad.evaluation.metrics.ptb`) of each text, in order."""
         wanted = list(texts)
-        keys = {text: key_of(text) for text in dict.fromkeys(wanted)}
+        found: dict[str, tuple[str, ...]] = self._context.once("tokens", dict)
+        keys = {text: key_of(text) for text in dict.fromkeys(wanted) if text not in found}
         lines = self._context.store.filled(
             f"tokens/{VERSION}", keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
         )
-        found = {text: tuple(line.decode().split(" ")) if line else () for text, line in lines.items()}
+        found |= {text: tuple(line.decode().split(" ")) if line else () for text, line in lines.items()}
         return [found[text] for text in wanted]
 
     def _predictions(self, items: Sequence[Item]) -> list[tuple[str, ...]]:
@@ -170,8 +172,13 @@ class Bleu(CaptionMetric):
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
         items = [corpus.items[place] for place in places]
         predictions = words(self._predictions(items))
-        references = [words(group) for group in self._references(items)]
-        sums = bleu_sums(predictions, references, self._longest)
+        references = [tuple(words(group)) for group in self._references(items)]
+        pairs = list(zip(predictions, references, strict=True))
+        known: dict[Any, Floats] = self._context.once("bleu", dict)  # one BLEU counts for all four
+        new = list(dict.fromkeys(pair for pair in pairs if pair not in known))
+        known |= zip(new, bleu_sums(*zip(*new, strict=True), LONGEST) if new else (), strict=True)
+        kept = [*range(self._longest), *range(LONGEST, LONGEST + self._longest), -2, -1]
+        sums = np.array([known[pair] for pair in pairs]).reshape(-1, 2 * LONGEST + 2)[:, kept]
         return [
             Row(item.id, tuple(map(float, row)), float(value), item.missing)
             for item, row, value in zip(items, sums, self.figure.of(sums), strict=True)
