@@ -245,7 +245,7 @@ def plan_tracks(
         track = "" if stream.index in without else _planned(stream, container)
         if isinstance(track, Kept):
             kept.append(track)
-            language = legible(stream.metadata).get("language", "und")
+            language = told_of(stream).get("language", "und")
             if track.how == "converted" and codec_of(stream) in ("ass", "ssa"):
                 warnings.append(
                     f"{track_name(stream)} becomes {track.codec}: its words stay, most of its looks do not."
@@ -301,9 +301,14 @@ def codec_of(stream: Any) -> str:
     return str(name or "unknown")
 
 
+def told_of(stream: Any) -> dict[str, str]:
+    """What a track says of itself, by keys in small letters."""
+    return {key.lower(): value for key, value in legible(stream.metadata).items()}
+
+
 def track_name(stream: Any) -> str:
     """A track for people: ``subtitle track 4 (eng, 'Signs', ass)``."""
-    told = legible(stream.metadata)
+    told = told_of(stream)
     words = [told.get("language"), told.get("title"), codec_of(stream)]
     if stream.type == "video" and is_cover(stream):
         return f"cover picture {stream.index} ({codec_of(stream)})"

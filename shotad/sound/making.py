@@ -169,7 +169,7 @@ class FileMaker:
         )
         meter, default = DecodedMeter(), config.container.default_track
         findings = check_film(wanted.path, scene.film, written, sound, text, default=default, meter=meter)
-        found, made = meter.result(), Made(wanted, findings, written.warnings)
+        found, made = meter.result(), Made(wanted, findings, tuple(written.warnings))
         if mix is None or found is None:
             return made, None
         loudness, course = found

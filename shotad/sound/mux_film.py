@@ -16,7 +16,7 @@ import hashlib
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from shotad.core import (
     printable,
     reported,
 )
-from shotad.film import Film, exact, is_cover, legible, packets_of
+from shotad.film import Film, exact, is_cover, packets_of
 from shotad.sound.ad_tracks import (
     AdSound,
     AdText,
@@ -59,6 +59,7 @@ from shotad.sound.containers import (
     own_tags,
     plan_tracks,
     same_language,
+    told_of,
     track_language,
     track_name,
     track_tags,
@@ -70,22 +71,6 @@ if TYPE_CHECKING:
     from av import Packet
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A described film that was written whole.
-
-    ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
-    tracks by their numbers there, over all tracks from 0, ``codec`` that of the AD's sound (empty: there is
-    none), ``replaced`` the numbers of the film's tracks that the AD took the place of.
-    """
-
-    path: Path
-    warnings: tuple[str, ...] = ()
-    copied: Mapping[int, Payload] = field(default_factory=dict)
-    codec: str = ""
-    replaced: tuple[int, ...] = ()
-
-
 def write_film(
     film: Film,
     target: Path,
@@ -95,8 +80,8 @@ def write_film(
     settings: ContainerSettings,
     metadata: Mapping[str, str],
     progress: Progress | None = None,
-) -> Written:
-    """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both.
+) -> Assembly:
+    """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both; what came of it.
 
     The container is that of the target's ending. The film's tracks are copied, never re-encoded; times count
     from its start, so a film whose own clock starts late starts at zero. ``metadata`` is the file's own, over
@@ -118,9 +103,7 @@ def write_film(
             with av.open(place, "w", format=container.muxer, container_options=options) as output:
                 assembly.write(output, metadata, progress or NoProgress())
             assembly.finish(part)
-    codec = assembly.coding.codec if assembly.coding is not None else ""
-    copied = {index: way.payload for index, way in assembly.ways.items() if way.converter is None}
-    return Written(target, tuple(assembly.warnings), copied, codec, assembly.replaced)
+    return assembly
 
 
 def existing_description(
@@ -149,7 +132,7 @@ def existing_description(
         found += [(stream, text.language) for stream in told]
     replaced, warnings = [], []
     for stream, language in found:
-        own, said = _made_here(stream), legible(stream.metadata).get("language", "")
+        own, said = _made_here(stream), told_of(stream).get("language", "")
         name = f"{track_name(stream)} of the film is audio description already"
         where = " (made with shotad)" if own else ""
         matches = said in ("", "und") or same_language(said, language)
@@ -163,12 +146,12 @@ def existing_description(
 
 
 def _made_here(stream: Any) -> bool:
-    tags = {key.lower(): value for key, value in stream.metadata.items()}
-    return bool(tags.get("comment") == MADE_HERE)
+    return told_of(stream).get("comment") == MADE_HERE
 
 
 class Assembly:
-    """A described film in the making. ``source`` is the film, open; ``warnings`` are for the user.
+    """A described film in the making. ``source`` is the film, open; ``warnings`` are sentences for the user,
+    ``coding`` is that of the AD's sound (None: there is none).
 
     Made alone it costs a moment, so that nobody waits for voice and mix to be told that the film cannot be
     put into ``target``: blocks of ``sound`` and cues of ``text`` are not looked at before `write`.
@@ -187,6 +170,7 @@ class Assembly:
         assert film.media is not None, "numbered frames have no tracks to copy"
         self._media, self._info, self._source = film.media, film.info, source
         self._output: Any = None
+        self.path = target
         self._sound, self._text, self._settings = sound, text, settings
         self.container = container = container_for(target)
         self.replaced, notes = existing_description(source, film.info, sound, text, settings)
@@ -246,6 +230,11 @@ class Assembly:
             language = track_language(sound.language, container)
             mark_programme(path, language, self._settings.sound == "mix", container is M2TS)
 
+    @property
+    def copied(self) -> dict[int, Payload]:
+        """What was copied of the film's tracks, by their numbers there."""
+        return {index: way.payload for index, way in self.ways.items() if way.converter is None}
+
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
         for packet in self._read():
@@ -284,7 +273,7 @@ class Assembly:
                 picture = next((bytes(packet) for packet in packets if packet.size), None)
             if picture is not None:
                 mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
-                told = {key.lower(): value for key, value in legible(source.metadata).items()}
+                told = told_of(source)
                 name = told.get("filename", f"cover.{ending}")
                 self._output.add_attachment(name, told.get("mimetype", mime), picture)
             return
@@ -317,7 +306,7 @@ class Assembly:
     ) -> None:
         """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
         if self.container.boxes:
-            tags = {key.lower(): value for key, value in stream.metadata.items()}
+            tags = told_of(stream)
             title = tags.get("title", "")
             boxes = TrackBoxes(
                 title, describes, role, shown, tags.get("language", ""), tags.get("comment", "")

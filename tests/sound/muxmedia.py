@@ -15,9 +15,9 @@ from shotad.core import ContainerSettings, Interval
 from shotad.film import Film, open_film, sound_blocks
 from shotad.script import Finding
 from shotad.sound.ad_tracks import AdSound, AdText
-from shotad.sound.check_film import check_film, track_of
+from shotad.sound.check_film import check_film, language_and_title
 from shotad.sound.containers import codec_of
-from shotad.sound.mux_film import Written, write_film
+from shotad.sound.mux_film import Assembly, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.tones import Samples, blocks, noise, onset, whole
 
@@ -162,7 +162,7 @@ TEXT = AdText(CUES, "en", "Descriptions")
 
 def written(
     source: Path, target: Path, layout: str = "stereo", language: str = "en-GB", **settings: Any
-) -> Written:
+) -> Assembly:
     """The film at ``source`` with bursts and cues, at ``target``."""
     with open_film(source) as film:
         sound, text = ad_sound(film, layout, language), AdText(CUES, language[:2], "Descriptions")
@@ -173,7 +173,7 @@ def written(
 def checked(
     target: Path,
     film: Film,
-    made: Written,
+    made: Assembly,
     *,
     language: str = "en-GB",
     title: str = "Audio Description",
@@ -216,11 +216,13 @@ class Track:
 def describe_tracks(path: Path) -> list[Track]:
     """All tracks of a film file, in order."""
     import av
+    from av.stream import Disposition
 
     found = []
     with av.open(str(path)) as film:
         for stream in film.streams:
-            seen, handler = track_of(stream), stream.metadata.get("handler_name", "")
-            shown = (stream.index, stream.type, codec_of(stream), seen.language, seen.title)
-            found.append(Track(*shown, handler, seen.marks))
+            handler = stream.metadata.get("handler_name", "")
+            shown = (stream.index, stream.type, codec_of(stream), *language_and_title(stream))
+            marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
+            found.append(Track(*shown, handler, marks))
     return found

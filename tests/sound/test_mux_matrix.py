@@ -13,7 +13,7 @@ import pytest
 from shotad.core import Interval
 from shotad.film import open_film
 from shotad.script import Level
-from shotad.sound.mux_film import Written
+from shotad.sound.mux_film import Assembly
 from tests.media import FilmSpec, SoundSpec, make_film
 from tests.sound.muxmedia import (
     CUES,
@@ -120,7 +120,7 @@ def test_subtitles_in_text_are_converted_and_the_rest_is_named(tmp_path: Path) -
     assert [(t.codec, t.title) for t in back] == [("subrip", "SDH"), ("subrip", "Descriptions")]
 
 
-def found(source: Path, target: Path, made: Written, **more: Any) -> list[str]:
+def found(source: Path, target: Path, made: Assembly, **more: Any) -> list[str]:
     with open_film(source) as film:
         findings = checked(target, film, made, **more)
     assert all(finding.rule == "A2" for finding in findings)
@@ -133,7 +133,7 @@ def source() -> Path:
 
 
 @pytest.fixture
-def made(source: Path, tmp_path: Path) -> Written:
+def made(source: Path, tmp_path: Path) -> Assembly:
     made = written(source, tmp_path / "described.mkv")
     assert found(source, made.path, made) == []
     return made
@@ -148,12 +148,12 @@ def made(source: Path, tmp_path: Path) -> Written:
     ({"cues": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
     ({"cues": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
 ])  # fmt: skip
-def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Written) -> None:
+def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Assembly) -> None:
     messages = found(source, made.path, made, **change)
     assert any(says in message for message in messages), messages
 
 
-def test_a_film_without_its_ad_or_its_marks(source: Path, made: Written, tmp_path: Path) -> None:
+def test_a_film_without_its_ad_or_its_marks(source: Path, made: Assembly, tmp_path: Path) -> None:
     for number, missing in ((2, "the track of audio description"), (3, "the text track of descriptions")):
         bare = copied(made.path, tmp_path / f"{number}.mkv", keep=lambda s, gone=number: s.index != gone)
         assert found(source, bare, made) == [f"{missing} is missing."]
@@ -171,7 +171,7 @@ def test_a_film_without_its_ad_or_its_marks(source: Path, made: Written, tmp_pat
     ]
 
 
-def test_packets_that_are_missing_differ_or_moved(source: Path, made: Written, tmp_path: Path) -> None:
+def test_packets_that_are_missing_differ_or_moved(source: Path, made: Assembly, tmp_path: Path) -> None:
     import av
 
     seen = {"count": 0}
@@ -211,7 +211,7 @@ def test_packets_that_are_missing_differ_or_moved(source: Path, made: Written, t
         assert change is not change_one or len(messages) == 1
 
 
-def test_a_file_that_is_no_film(source: Path, made: Written, tmp_path: Path) -> None:
+def test_a_file_that_is_no_film(source: Path, made: Assembly, tmp_path: Path) -> None:
     (tmp_path / "broken.mkv").write_bytes(b"\0" * 5000)
     for name in ("broken.mkv", "none.mkv"):
         assert "cannot be read back" in found(source, tmp_path / name, made)[0]

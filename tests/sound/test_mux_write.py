@@ -18,7 +18,7 @@ from shotad.core import ContainerSettings, SoundError
 from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.containers import MADE_HERE
-from shotad.sound.mux_film import Assembly, Written, write_film
+from shotad.sound.mux_film import Assembly, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.muxmedia import (
     METADATA,
@@ -105,7 +105,8 @@ def test_a_disk_that_is_full_is_said_and_nothing_is_left(tmp_path: Path) -> None
 def test_a_codec_that_is_asked_for_is_as_exact(codec: str, ending: str, tmp_path: Path) -> None:
     target = tmp_path / f"described{ending}"
     made = written(film_for("plain", ending), target, codec=codec)
-    assert made.codec == codec.removeprefix("lib")
+    assert made.coding is not None
+    assert made.coding.codec == codec.removeprefix("lib")
     assert max(map(abs, heard(target, 1))) < 0.001
 
 
@@ -139,7 +140,7 @@ def test_channels_stay_where_they_are(layout: str, tmp_path: Path) -> None:
 
 
 # Films that have audio description already
-def described(source: Path, target: Path, language: str = "en", **settings: Any) -> Written:
+def described(source: Path, target: Path, language: str = "en", **settings: Any) -> Assembly:
     """Written and checked."""
     made = written(source, target, language=language, **settings)
     with open_film(source) as film:
