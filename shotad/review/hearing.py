@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -49,15 +49,16 @@ from shotad.sound import (
     VOICES,
     WORDLESS,
     Course,
-    Excerpt,
     Fitting,
     Heard as Measured,
     Keeping,
     Loudness,
+    Part,
     Programme,
     Speaker,
     Spoken,
     Take,
+    excerpt,
     fit,
     foreseen_make_up,
     has_words,
@@ -97,8 +98,7 @@ class Heard:
     settled: bool = True
 
 
-Kind = Literal["mix", "voice", "programme"]
-KINDS: tuple[Kind, ...] = ("mix", "voice", "programme")
+KINDS: tuple[Part, ...] = ("mix", "voice", "programme")
 
 BEFORE = 2.0
 """Seconds that are heard before a line's first sound."""
@@ -178,7 +178,7 @@ class Hearing:
             if self._film is not None:
                 self._film.close()
 
-    def _made(self, track: Track, cue: Cue, kind: Kind) -> Heard:
+    def _made(self, track: Track, cue: Cue, kind: Part) -> Heard:
         programme, mix, duration = self._sound(track.film.duration), self._config.mix, track.film.duration
         speech, lines, warnings = self._speaking.speech(), tuple[Spoken, ...](), tuple[str, ...]()
         line: Interval | None = None
@@ -204,9 +204,8 @@ class Hearing:
         first, end = round(stretch.start * rate), round(stretch.end * rate)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
-        excerpt = Excerpt(replace(recipe, make_up=make_up), first, end, limit_of(own, mix))
-        samples = {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
-        path = keep_sound(self.folder, wav(samples, excerpt.rate))
+        samples = excerpt(replace(recipe, make_up=make_up), first, end, limit_of(own, mix), kind)
+        path = keep_sound(self.folder, wav(samples, rate))
         warnings = (*self._silent, *warnings)
         if kind == "programme":
             return Heard(path, first / rate, (end - first) / rate, None, warnings, settled)
@@ -266,9 +265,9 @@ class _InTurn:
     def voice(self) -> str:
         return self.studio.voice
 
-    def say(self, text: str, speed: float = 1.0) -> Take:
+    def say(self, text: str) -> Take:
         with self.turn:
-            return self.studio.say(text, speed)
+            return self.studio.say(text)
 
 
 class Speaking:
@@ -342,7 +341,7 @@ class Speaking:
         return tuple(u.interval for u in heard)
 
     def placed(
-        self, track: Track, cue: Cue, kind: Kind, speech: tuple[Interval, ...]
+        self, track: Track, cue: Cue, kind: Part, speech: tuple[Interval, ...]
     ) -> tuple[Interval | None, tuple[Spoken, ...], tuple[str, ...]]:
         """When the voice is heard in the film (None: it is not), the lines that sound where ``kind`` is
         heard, and warnings. Raises VoiceError."""

@@ -21,7 +21,8 @@ from .making import (
     RECORD as RECORD,
 )
 from .mix import (
-    Excerpt as Excerpt,
+    Part as Part,
+    excerpt as excerpt,
     foreseen_make_up as foreseen_make_up,
     lay as lay,
     limit_of as limit_of,

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -260,7 +259,7 @@ def envelope(
             if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
                 shapes += _within(gaps, between, min(deep, deeper), LEAST, LEAST)
     shapes.sort(key=lambda shape: shape.begin)
-    points = [point for group in _touching(shapes) for point in _lowest(group)]
+    points = _lowest(shapes)
     later = [point for point in points if point.seconds >= 0]
     if later and len(later) < len(points) and later[0].seconds > 0:
         # A ramp that would begin before second 0 is entered where it then stands.
@@ -309,26 +308,13 @@ def _around(gaps: Sequence[Interval], line: Interval) -> Iterator[Interval]:
             yield gap
 
 
-def _touching(shapes: Sequence[_Trapezoid]) -> Iterator[list[_Trapezoid]]:
-    """Shapes, ascending by their begin, in groups between which the curve is at 0 dB."""
-    group: list[_Trapezoid] = []
-    end = -math.inf
-    for shape in shapes:
-        if group and shape.begin >= end:
-            yield group
-            group = []
-        group.append(shape)
-        end = max(end, shape.end) if len(group) > 1 else shape.end
-    if group:
-        yield group
-
-
-def _lowest(group: Sequence[_Trapezoid]) -> list[GainPoint]:
-    """The bends of the lowest of all shapes: at their own bends and where two of them cross."""
-    bends = np.unique([second for s in group for second in (s.begin, s.low, s.rise, s.end)])
+def _lowest(shapes: Sequence[_Trapezoid]) -> list[GainPoint]:
+    """The bends of the lowest of all shapes, which ascend by their begin: at their own bends and where two of
+    them cross."""
+    bends = np.unique([second for s in shapes for second in (s.begin, s.low, s.rise, s.end)])
     crossings: list[float] = []
-    for number, one in enumerate(group):
-        for other in itertools.islice(group, number + 1, None):
+    for number, one in enumerate(shapes):
+        for other in itertools.islice(shapes, number + 1, None):
             if other.begin >= one.end:
                 break
             near = bends[np.searchsorted(bends, other.begin) : np.searchsorted(bends, one.end, "right")]
@@ -337,7 +323,10 @@ def _lowest(group: Sequence[_Trapezoid]) -> list[GainPoint]:
                 share = apart[k] / (apart[k] - apart[k + 1])
                 crossings.append(near[k] + share * (near[k + 1] - near[k]))
     seconds = np.unique([*bends, *crossings])
-    decibels = np.min([shape.at(seconds) for shape in group], axis=0)
+    decibels = np.zeros(len(seconds))
+    for shape in shapes:
+        within = slice(*np.searchsorted(seconds, (shape.begin, shape.end)))
+        decibels[within] = np.minimum(decibels[within], shape.at(seconds[within]))
     points = [GainPoint(float(s), float(d) + 0.0) for s, d in zip(seconds, decibels, strict=True)]
     kept: list[GainPoint] = []
     for number, point in enumerate(points):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
@@ -36,7 +36,7 @@ from shotad.sound.mix import (
     prepare_mix,
 )
 from shotad.sound.mux_film import write_film
-from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, OutputFile, Rendered, Sound
+from shotad.sound.outputs import OTHERWISE, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.pauses import TimeMap
 from shotad.sound.voicing import Materials
 
@@ -308,8 +308,8 @@ class RenderRecord:
         self,
         wanted: Sequence[OutputFile],
         files: Sequence[Path],
-        failures: Sequence[Failure] = (),
-        notes: Sequence[str] = (),
+        failures: Mapping[OutputFile, str],
+        notes: Sequence[str],
     ) -> Rendered:
         """What the run came to; it is kept as ``render.json``."""
         materials, made = self._materials, []
@@ -340,7 +340,7 @@ class RenderRecord:
             warnings=tuple(dict.fromkeys((*notes, *(text for one in made for text in one.warnings)))),
             files=tuple(files),
             brought=dict(materials.brought),
-            failures=tuple(failures),
+            failures=failures,
         )
         self._write(done.as_json())
         return done

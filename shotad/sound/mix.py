@@ -2,17 +2,12 @@
 
 The programme is heard once; then the mix once, where it has a target. A settled mix holds no sound:
 programme and voice (takes at the mix's rate, at their level, in their places) are made block by block
-whenever asked for.
+whenever asked for. How it and its files came out is told in figures and in plain lines, and against rules A1
+(loudness and true peak of each file) and A3 (audible).
 
-How it and its files came out is told in figures and in plain lines, and against rules A1 (loudness and true
-peak of each file) and A3 (audible).
-
-An `Excerpt` is a part of a mix by itself, as it is in the whole: for hearing one line without rendering a
-film.
-Level and depth of a line follow from how loud the programme is as a whole and around the line, so the
-programme is listened to once (`whole`), and until that is done a stretch of it must do (`nearby`). A make-up
-gain, of which a render hears a trial of the whole mix, is foreseen from the programme's course and the times
-of the lines.
+An excerpt is a part of a mix as it is in the whole: for hearing one line without rendering a film. Levels
+follow from how loud the programme is as a whole and around the line; until it was listened to (`whole`), a
+stretch of it must do (`nearby`), and the make-up gain, of which a render hears a trial, is foreseen.
 """
 
 from __future__ import annotations
@@ -21,6 +16,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -66,9 +62,10 @@ def prepare_mix(
     audio_track: int | None = None,
     progress: Progress | None = None,
 ) -> Mix:
-    """The mix of a film's sound with its lines; ``speech`` are the seconds in which the film is not lowered.
+    """The mix of a film's sound with its lines, with the make-up gain that brings it to its target.
 
-    ``audio_track`` None is the film's default track. Lines are about as loud as the programme as a whole, and
+    ``speech`` are the seconds in which the film is not lowered. ``audio_track`` None is the film's default
+    track. Lines are about as loud as the programme as a whole, and
     follow the scene (`Heard.voice_level`). Raises FilmError for a track that is not there.
     """
     programme = programme_of(film, audio_track, RATE)
@@ -77,7 +74,32 @@ def prepare_mix(
         own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), RATE, task)))
     recipe = lay(programme, own, spoken, speech, settings)
     dialogue = Dialogue([*speech, *(take.line.interval for take in recipe.takes)], duration)
-    return _settle(recipe, own, dialogue, settings, progress)
+    profile = PROFILES[settings.profile]
+    limit = peak_limit(own.loudness, profile, settings)
+    target, of_dialogue = target_of(profile, dialogue)
+    voice, said = Meter("mono", RATE).heard(recipe.alone())
+    if target is not None:
+        # Reckoned from how loud programme and voice are by themselves, then corrected by what is heard.
+        expected = reached(summed(own.course, recipe.gains, said), dialogue, of_dialogue)
+        recipe = replace(recipe, make_up=_gain(target, expected))
+        trial = limited(recipe.mixed(), Limiter(limit, RATE))
+        with reported(progress, "Measuring the mix", duration, "s") as task:
+            _, course = Meter(programme.layout, RATE).heard(counted(trial, RATE, task))
+        rest = _gain(target, reached(course, dialogue, of_dialogue))
+        recipe = replace(recipe, make_up=recipe.make_up + rest)
+    loud, lines = voice.louder(recipe.make_up), []
+    for take in recipe.takes:
+        at = take.line.interval
+        ducked = own.level_during(at, recipe.gains)
+        lines.append(LineLevel(take.line.id, at, take.level, take.around, ducked, take.depth))
+    report = MixReport(
+        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, tuple(lines)
+    )
+    return Mix(recipe, limit, report, dialogue)
+
+
+def _gain(target: float, level: float | None) -> float:
+    return 0.0 if level is None else target - level
 
 
 def counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
@@ -119,39 +141,6 @@ def lay(
     gains = envelope([take.line.interval for take in takes], speech, [take.depth for take in takes])
     spread = voice_gains(channel_names(programme.layout), settings.channels)
     return Recipe(programme, gains, tuple(takes), spread)
-
-
-def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
-    """The mix with the make-up gain that brings it to its target.
-
-    The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
-    limited mix is heard to be.
-    """
-    profile, rate = PROFILES[settings.profile], RATE
-    limit = peak_limit(own.loudness, profile, settings)
-    target, of_dialogue = target_of(profile, dialogue)
-    voice, spoken = Meter("mono", rate).heard(recipe.alone())
-    if target is not None:
-        expected = reached(summed(own.course, recipe.gains, spoken), dialogue, of_dialogue)
-        recipe = replace(recipe, make_up=_gain(target, expected))
-        trial = limited(recipe.mixed(), Limiter(limit, rate))
-        with reported(progress, "Measuring the mix", dialogue.duration, "s") as task:
-            _, course = Meter(recipe.programme.layout, rate).heard(counted(trial, rate, task))
-        rest = _gain(target, reached(course, dialogue, of_dialogue))
-        recipe = replace(recipe, make_up=recipe.make_up + rest)
-    loud, lines = voice.louder(recipe.make_up), []
-    for take in recipe.takes:
-        at = take.line.interval
-        ducked = own.level_during(at, recipe.gains)
-        lines.append(LineLevel(take.line.id, at, take.level, take.around, ducked, take.depth))
-    report = MixReport(
-        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, tuple(lines)
-    )
-    return Mix(recipe, limit, report, dialogue)
-
-
-def _gain(target: float, level: float | None) -> float:
-    return 0.0 if level is None else target - level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -539,53 +528,26 @@ def limit_of(own: Heard, settings: MixSettings) -> float:
     return peak_limit(own.loudness, PROFILES[settings.profile], settings)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Excerpt:
-    """Samples ``[first, end)`` of the mix of a ``recipe``; ``true_peak`` in dBTP is what it does not pass."""
+Part = Literal["mix", "voice", "programme"]
+"""The mix; the voice alone, as loud and in the channels as there; the programme as it is in the film."""
 
-    recipe: Recipe
-    first: int
-    end: int
-    true_peak: float
 
-    @property
-    def rate(self) -> int:
-        return self.recipe.programme.rate
-
-    def mixed(self) -> Samples:
-        """Programme and voice, ``float32[n, channels]``: of the film's channels, or two where it has more."""
-        return self._heard(self.recipe)
-
-    def alone(self) -> Samples:
-        """The voice alone, as loud and in the channels as in the mix."""
-        recipe = self.recipe
-        silence = replace(recipe.programme, film=None, track=None, seeker=None)
-        return self._heard(replace(recipe, programme=silence, gains=()))
-
-    def film(self) -> Samples:
-        """The programme alone, as it is in the film."""
-        blocks = self._part(self.recipe.programme).blocks()
-        return self._cut(blocks)
-
-    def _heard(self, recipe: Recipe) -> Samples:
-        part = replace(recipe, programme=self._part(recipe.programme))
-        return self._cut(limited(part.mixed(), Limiter(self.true_peak, self.rate)))
-
-    @property
-    def _begin(self) -> int:
-        """Number of the sample from which on it is mixed; a whole second, so that blocks are as in the
-        whole."""
-        return max(0, (self.first - round(LEAD * self.rate)) // self.rate * self.rate)
-
-    def _part(self, programme: Programme) -> Programme:
-        return programme.part(self._begin, self.end + round(TAIL * self.rate))
-
-    def _cut(self, blocks: Iterable[SoundBlock]) -> Samples:
-        """As players of two channels have it, by the downmix of sound files."""
-        layout = self.recipe.programme.layout
-        if len(channel_names(layout)) > 2:
-            blocks = downmixed(blocks, layout, self.rate, DOWNMIXED_PEAK)
-        parts = [block.samples for block in blocks]
-        lead, count = self.first - self._begin, self.end - self.first
-        sound = np.concatenate(parts)[lead : lead + count] if parts else np.zeros((0, 2), np.float32)
-        return np.pad(sound, ((0, count - len(sound)), (0, 0)))
+def excerpt(recipe: Recipe, first: int, end: int, true_peak: float, part: Part = "mix") -> Samples:
+    """Samples ``[first, end)`` of a mix, ``float32[n, channels]``: of the film's channels, or two where it
+    has more, by the downmix of sound files. ``true_peak`` in dBTP is what mix and voice do not pass."""
+    programme, rate = recipe.programme, recipe.programme.rate
+    # From a whole second on, so that blocks are as in the whole.
+    begin = max(0, (first - round(LEAD * rate)) // rate * rate)
+    if part == "voice":
+        programme = replace(programme, film=None, track=None, seeker=None)
+    programme = programme.part(begin, end + round(TAIL * rate))
+    blocks = programme.blocks()
+    if part != "programme":
+        gains = recipe.gains if part == "mix" else ()
+        mixed = replace(recipe, programme=programme, gains=gains).mixed()
+        blocks = limited(mixed, Limiter(true_peak, rate))
+    if programme.channels > 2:
+        blocks = downmixed(blocks, programme.layout, rate, DOWNMIXED_PEAK)
+    parts = [block.samples for block in blocks]
+    sound = np.concatenate(parts)[first - begin : end - begin] if parts else np.zeros((0, 2), np.float32)
+    return np.pad(sound, ((0, end - first - len(sound)), (0, 0)))

@@ -29,7 +29,7 @@ from typing import Any
 from shotad.core import ExtendedSettings, FilmInfo, FitSettings, Interval, Shot, VoiceError
 from shotad.film import subtract
 from shotad.script import count_words, split_sentences, spoken_words, timecode
-from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take, Unspoken
+from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
 from shotad.sound.placing import BETWEEN, earliest
 
 SHARE = 0.1
@@ -61,11 +61,10 @@ class _Wish:
     """
 
     line: LineToSpeak
-    before: Unspoken
     worth: Worth
     take: Take
     steps: tuple[str, ...]
-    squeezed: bool = False
+    squeezed: bool
 
 
 _Place = tuple[_Wish, float, Pause]
@@ -101,24 +100,23 @@ def plan_pauses(
     if not settings.on or settings.most == 0:
         return fitting
     planner = _Planner(lines, fitting, shots, settings, fit, duration, speech)
-    refused: list[Unspoken] = []
-    for line, lost, value in planner.candidates():
+    left = {line.id: line for line in fitting.unspoken}
+    for line, value in planner.candidates():
         try:
-            reason = planner.admit(line, lost, value, studio)
+            reason = planner.admit(line, value, studio)
         except VoiceError as error:
             reason = error.what
-        if reason and lost.id not in planner.shortened:
-            refused.append(replace(lost, reason=f"{lost.reason}; no pause: {reason}"))
-    reasons = {line.id: line for line in refused}
+        if reason and (lost := left.get(line.id)) is not None:
+            left[line.id] = replace(lost, reason=f"{lost.reason}; no pause: {reason}")
     waited_for = {wish.line.id for wish, _, _ in planner.places}
-    unspoken = tuple(reasons.get(one.id, one) for one in fitting.unspoken if one.id not in waited_for)
     spoken = [line for line in fitting.spoken if line.id not in waited_for]
     for wish, start, pause in planner.places:
         take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
-        steps = (*wish.before.steps, *wish.steps, waited)
+        before = left.pop(wish.line.id, None)
+        steps = (*(before.steps if before is not None else ()), *wish.steps, waited)
         spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
     said = tuple(sorted(spoken, key=lambda said: said.start))
-    return Fitting(said, unspoken, tuple(pause for _, _, pause in planner.places))
+    return Fitting(said, tuple(left.values()), tuple(pause for _, _, pause in planner.places))
 
 
 class _Planner:
@@ -141,38 +139,36 @@ class _Planner:
         self._cuts = [shot.interval.start for shot in shots[1:]]
         self._spoken = {line.id: line for line in fitting.spoken}
         whole = {line.id: line for line in lines}
-        self.shortened = {
-            said.id: Unspoken(said.id, line.text, "")
+        # Lines that are heard, but not with all of their words.
+        self._shortened = {
+            said.id
             for said in fitting.spoken
             if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
         }
-        """Lines that are heard, but not with all of their words."""
         self.places: tuple[_Place, ...] = ()
 
-    def candidates(self) -> list[tuple[LineToSpeak, Unspoken, Worth]]:
+    def candidates(self) -> list[tuple[LineToSpeak, Worth]]:
         """Lines for which time was missing: people's first, then those that matter most, then in the film's
         order."""
-        lost = {line.id: line for line in self._fitting.unspoken if line.missing > 0}
-        names = (
-            names_of([line.text for line in self._lines], self._lines[0].language) if lost else frozenset()
-        )
+        lost = {line.id for line in self._fitting.unspoken if line.missing > 0}
+        texts = [line.text for line in self._lines]
+        names = names_of(texts, self._lines[0].language) if lost else frozenset[str]()
         found = []
         last, told = 0.0, list[str]()
         for line in self._lines:
-            if line.id in lost:
+            spoken = self._spoken.get(line.id)
+            if line.id in lost or line.id in self._shortened:
                 value = worth(line.text, line.start, last, names, told, self._shots)
-                found.append((line, lost[line.id], value))
-            elif (spoken := self._spoken.get(line.id)) is not None:
-                if line.id in self.shortened:
-                    value = worth(line.text, line.start, last, names, told, self._shots)
+                if spoken is not None:
                     # What is lost: of half the words half the points.
-                    lost_share = 1 - _words(spoken.text, line) / max(1, _words(line.text, line))
-                    reasons = (*value.reasons, f"{lost_share:.0%} of it not heard")
-                    found.append((line, self.shortened[line.id], Worth(value.points * lost_share, reasons)))
+                    share = 1 - _words(spoken.text, line) / max(1, _words(line.text, line))
+                    value = Worth(value.points * share, (*value.reasons, f"{share:.0%} of it not heard"))
+                found.append((line, value))
+            if spoken is not None:
                 last, told = spoken.interval.end, [*told, spoken.text]
-        return sorted(found, key=lambda item: (not item[0].by_person, -item[2].points))
+        return sorted(found, key=lambda item: (not item[0].by_person, -item[1].points))
 
-    def admit(self, line: LineToSpeak, lost: Unspoken, value: Worth, studio: Studio) -> str:
+    def admit(self, line: LineToSpeak, value: Worth, studio: Studio) -> str:
         """Take a line in if the limits allow it; else the reason why not."""
         most, longest = self._settings.most, self._settings.longest
         if not line.by_person and value.points < LEAST:
@@ -191,13 +187,13 @@ class _Planner:
             if distance > NEAR or gap.duration < ROOM:
                 return "somebody speaks there, and stops nowhere near"
             line = replace(line, room=gap)
-        heard = _words(self._spoken[line.id].text, line) if line.id in self.shortened else 0
+        heard = _words(self._spoken[line.id].text, line) if line.id in self._shortened else 0
         # The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``.
         sentences = split_sentences(line.text, line.language)
         shorter = (" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))
         for text in (text for text in (line.text, *shorter) if _words(text, line) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
-            wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
+            wish = _Wish(line, value, studio.say(text), steps, squeezed)
             places = self._arranged((*(wish for wish, _, _ in self.places), wish))
             lengths = (pause.length for one, _, pause in places if not one.line.by_person)
             if line.by_person or max(lengths, default=0.0) <= longest:

@@ -337,36 +337,20 @@ def nearest_starts(windows: Sequence[Window], lengths: Sequence[int], between: i
         low[at] = max(low[at], low[at - 1])
     for at in reversed(range(len(high) - 1)):
         high[at] = min(high[at], high[at + 1])
-    blocks: list[_Block] = []
-    for at, (window, offset) in enumerate(zip(windows, offsets, strict=True)):
+    wanted = [window.wanted - offset for window, offset in zip(windows, offsets, strict=True)]
+    before = [0, *accumulate(wanted)]
+
+    def best(first: int, end: int) -> int:
+        """The place of the lines ``[first, end)`` as one: their mean, within the bounds of them all."""
+        mean = (2 * (before[end] - before[first]) + end - first) // (2 * (end - first))
+        return min(max(mean, low[end - 1]), high[first])
+
+    blocks: list[tuple[int, int]] = []
+    for at, window in enumerate(windows):
         if low[at] > high[at]:
             raise ValueError(f"line {at} of {len(windows)} cannot be placed: {window}, lengths {lengths}")
-        block = _Block(window.wanted - offset, 1, low[at], high[at])
-        while blocks and blocks[-1].best >= block.best:
-            block = blocks.pop().joined(block)
+        block = (at, at + 1)
+        while blocks and best(*blocks[-1]) >= best(*block):
+            block = (blocks.pop()[0], at + 1)
         blocks.append(block)
-    places = [block.best for block in blocks for _ in range(block.members)]
-    return [place + offset for place, offset in zip(places, offsets, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Lines that move as one: the sum of their wanted places, how many they are, and their bounds."""
-
-    wanted: int
-    members: int
-    low: int
-    high: int
-
-    @property
-    def best(self) -> int:
-        mean = (2 * self.wanted + self.members) // (2 * self.members)
-        return min(max(mean, self.low), self.high)
-
-    def joined(self, other: _Block) -> _Block:
-        return _Block(
-            self.wanted + other.wanted,
-            self.members + other.members,
-            max(self.low, other.low),
-            min(self.high, other.high),
-        )
+    return [best(first, end) + offsets[at] for first, end in blocks for at in range(first, end)]

@@ -35,7 +35,7 @@ from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
 from shotad.sound.mix import heard
 from shotad.sound.mux_film import Assembly
-from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
+from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered, checked_apart
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
@@ -102,15 +102,15 @@ def run_render(
     with ExitStack() as stack:
         maker = FileMaker(materials, progress, stack, next(films, OTHERWISE))
         # Make what is not there already. The first error is raised where nothing could be made.
-        failures: list[Failure] = []
+        failures: dict[OutputFile, str] = {}
         for one in (one for one in wanted if not record.has(one)):
             try:
                 record.add(maker.make(one))
             except (SoundError, FilmError, WorkFolderError) as error:
-                failures.append(Failure(one, str(error)))
+                failures[one] = str(error)
                 if len(failures) == len(wanted):
                     raise
-        made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
+        made = [one for one in wanted if one not in failures]
         if materials.voice and record.sound is None:
             record.sound = heard(maker.report())
         sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))

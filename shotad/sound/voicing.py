@@ -191,7 +191,7 @@ def speak(
         fitting = plan_pauses(lines, fitting, studio, shots, config.extended, config.fit, end, speech)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
-        studio.keep(studio.used)
+        studio.keep_used()
     return replace(
         materials,
         track=apply(track, fitting, voice.name),

@@ -12,7 +12,7 @@ import pytest
 from shotad.core import Interval, MixSettings
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.sound import (
-    Excerpt,
+    excerpt,
     foreseen_make_up,
     lay,
     limit_of,
@@ -199,11 +199,12 @@ def test_an_excerpt_is_what_the_whole_has(
         own = measured(programme_of(film, None, 48000))
         for first, end in ((0, 96000), (300_123, 440_000), (500_000, 767_000)):
             recipe = lay(programme_of(film, None, 48000), own, SAID, TALK, settings)
-            part = Excerpt(recipe, first, end, limit_of(own, settings))
+            part, voice = (
+                excerpt(recipe, first, end, limit_of(own, settings), of) for of in ("mix", "voice")
+            )
             wanted = full[first:end]
-            assert part.mixed().shape == wanted.shape
-            assert np.abs(part.mixed() - wanted).max() < 2e-6
-            voice = part.alone()
+            assert part.shape == wanted.shape
+            assert np.abs(part - wanted).max() < 2e-6
             spread = 1.0 if voice.shape[1] == 1 else float(np.sqrt(0.5))
             if loud < 0.5 and mix.recipe.programme.channels <= 2:
                 assert np.abs(voice[:, 0] - spread * alone[first:end]).max() < 2e-6

@@ -79,9 +79,11 @@ def test_all_that_changes_a_take_changes_its_name(tmp_path: Path) -> None:
     lexicon = Lexicon({"Sintel": "Sin-TELL"})
     told = Keeping(FakeVoice(), tmp_path / "voice", VoiceSettings(name="fake"), "en", lexicon)
     studios = (studio(tmp_path), studio(tmp_path, FakeVoice("deep")), studio(tmp_path, speed=1.1), told)
-    names = {one.name_of(text) for one in studios} | {studio(tmp_path).name_of(text, 1.15)}
-    assert len(names) == 5
-    assert studio(tmp_path).name_of(text) == studio(tmp_path).name_of(" Sintel  runs. ")
+    for number, one in enumerate(studios, 1):
+        one.say(text)
+        assert len(files(tmp_path)) == number
+    studio(tmp_path).say(" Sintel  runs. ")
+    assert len(files(tmp_path)) == len(studios)
 
 
 @pytest.mark.parametrize("harm", ["half", "flipped", "empty", "other"])
@@ -124,8 +126,12 @@ def test_takes_that_no_line_uses_are_swept_and_what_is_spoken_before_an_error_is
     (tmp_path / "voice" / "notes.txt").write_text("mine")
     later = studio(tmp_path)
     later.say_all(LINES[:2])
-    assert later.keep(later.used) == 3
-    assert files(tmp_path) == sorted([*(later.name_of(text) for text in LINES[:2]), "notes.txt"])
+    later.keep_used()
+    assert len(files(tmp_path)) == 3
+    assert files(tmp_path)[-1] == "notes.txt"
+    again = studio(tmp_path)
+    again.say_all(LINES[:2])
+    assert (again.spoken, again.taken) == (0, 2)
 
 
 def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from shotad.core import VoiceError, VoiceSettings
 from shotad.film import Samples
 from shotad.sound import Take, VoiceInfo, kind_class, make_voice, own_voices, voices
 from shotad.sound.own_voices import HibariVoice, installed_version
-from shotad.sound.takes import cleaned, decoded, stretched, to_length
-from shotad.sound.voice_engines import EVERYTHING, Reading
+from shotad.sound.takes import stretched, to_length
+from shotad.sound.voice_engines import EVERYTHING, Reading, cleaned, decoded
 from tests.speech_server import tone, wav
 
 

@@ -270,7 +270,7 @@ def test_programs_that_are_missing_are_listed_with_how_to_get_them(bin_folder: P
 def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, code: str, words: str) -> None:
     path = program(bin_folder, code)
     with pytest.raises(VoiceError, match="espeak-ng") as error:
-        Espeak(path, espeak.Entry("de", "German", ())).speak("Hallo.")
+        Espeak(path, espeak.Entry("German", ("de",))).speak("Hallo.")
     assert words in error.value.what
 
 
