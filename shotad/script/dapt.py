@@ -2,20 +2,17 @@
 
 Sources: W3C DAPT (Candidate Recommendation) with its registries, TTML2.
 
-Before it is spoken a track is written as ``preRecording``, with the lines as they stand in the script. With a
-`Recording` it is written ``asRecorded``: what the voice really said and when (`Cue.spoken`), for each line
-its sound, and the ducking of the programme. Lines that were not spoken are not in it, and import does not
-take a recording's shorter words for a person's edit.
-Lost: candidates, status and notes, provenance line by line.
+Before it is spoken a track is ``preRecording``, with the lines as they stand in the script. With a
+`Recording` it is ``asRecorded``: what the voice really said and when (`Cue.spoken`), with the sound of each
+line and the ducking of the programme. Lines that were not spoken are not in it, and import does not take a
+recording's shorter words for a person's edit. Lost: candidates, status and notes, provenance line by line.
 
-By the mixing graph of DAPT (Audio Mixing: programme → Gain of the Script Event → mixed with the Audio
-Recording → Gain of the Text) the programme is ducked by the gain of the event's ``div``, so that the
-``animate`` elements stand there, and the recording within the event's text is not lowered with it. W3C's own
-example (``examples/intro-script-with-gain.xml``: 1 to 0.39 in 0.3 s, back at the end) puts them into a ``p``
-whose ``span`` holds the sound, which does the same.
+By DAPT's mixing graph the gain of an event's ``div`` ducks the programme, so the ``animate`` elements stand
+there, and the recording within the text is not lowered with it. (W3C's own example,
+``intro-script-with-gain.xml``, has them in a ``p`` whose ``span`` holds the sound, which does the same.)
 
-An event lasts as long as its ducking, since gains hold only while it is active; the ``span`` inside it has
-the times of the spoken line. Where the programme stays down between two lines, one event ends as the next
+An event lasts as long as its ducking, since gains hold only while it is active; the ``span`` inside has the
+times of the spoken line. Where the programme stays down between two lines, one event ends as the next
 begins: two at a time would let the programme through twice.
 """
 

@@ -3,11 +3,10 @@
 Made to be read by ear as well (Microsoft's accessibility rules, WCAG 2.2 for documents): a title property
 and a language for the whole text, real headings, one plain table without merged cells whose first row is
 marked as heads and repeated on every page, a name and a description of the table, 12 points, no colour that
-says anything, no text boxes. What is machine-made is said before the script begins.
+says anything. What is machine-made is said before the script begins.
 
-Read are the tables of any Word document, ours or another describer's, from the XML by lxml, without
-python-docx: what Word shows with all changes accepted counts, whether they are tracked or not. Lost: kind,
-candidates, provenance.
+Read are the tables of any Word document, from the XML by lxml: what Word shows with all changes accepted
+counts. Lost: kind, candidates, provenance.
 
 Office documents are zip files of XML parts. One that somebody sends may be a bomb (kilobytes that unpack to
 gigabytes) or name entities that read other files: what is over the limits here, or declares anything, is

@@ -1,22 +1,20 @@
 """How long a line takes to say in different languages, measured in English words.
 
-Budgets are counted in words because English AD is planned so: 16 words fit into 6 seconds. In other languages
-words are longer or shorter, and some are written without blanks. So a line's length is estimated from its
-letters, and told in the unit that budgets have: the English words that take as long.
+Budgets are counted in words because English AD is planned so: 16 words fit into 6 seconds. Elsewhere words
+are longer or shorter, and some scripts have no blanks. So length is estimated from letters, and told in the
+English words that take as long.
 
-Rates are those at which people of 17 languages read the same texts aloud: Trauzettel-Klosinski and Dietz,
-Standardized Assessment of Reading Performance: The New International Reading Speed Texts IReST,
-Investigative Ophthalmology & Visual Science 53 (2012). Only their proportion to English counts, for AD is
-spoken slower. Other languages have the rate of a near one, or (Korean, Thai, Vietnamese) are estimated from
-their syllables in a second: Coupé, Oh, Dediu and Pellegrino, Different languages, similar encoding
-efficiency, Science Advances 5 (2019).
+Rates are those at which people of 17 languages read the same texts aloud (Trauzettel-Klosinski and Dietz, The
+New International Reading Speed Texts IReST, Investigative Ophthalmology & Visual Science 53, 2012). Only
+their proportion to English counts, for AD is spoken slower. Other languages have the rate of a near one, or
+(Korean, Thai, Vietnamese) are estimated from their syllables in a second (Coupé, Oh, Dediu and Pellegrino,
+Different languages, similar encoding efficiency, Science Advances 5, 2019).
 
-Words a minute (`tempo`) are told of passages, with words of all lengths and the breaths between sentences. In
-a single line neither evens out: five short words without a pause are 211 words a minute at a pace of 165. So
-letters are counted and told as words of the usual length (4.3 letters; of other languages as English words
-that take as long), and a breath is counted with each line: of AD in the cinema it lasts 0.19 seconds
-(Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic audio description, Rivista Internazionale
-di Tecnica della Traduzione 19, 2017).
+Words a minute (`tempo`) are told of passages, where long and short words and breaths even out. In a single
+line they do not: five short words are 211 words a minute at a pace of 165. So letters are told as words of
+the usual length (4.3 letters in English), and a breath is counted with each line: of AD in the cinema it
+lasts 0.19 seconds (Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic audio description,
+Rivista Internazionale di Tecnica della Traduzione 19, 2017).
 """
 
 from __future__ import annotations

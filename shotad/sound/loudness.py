@@ -1,18 +1,16 @@
 """How loud sound is, by EBU R 128 (ITU-R BS.1770, EBU Tech 3341 and 3342), and its true peaks, measured and
 limited: all figures in one pass, in blocks.
 
-ffmpeg's ``ebur128`` filter measures. The true peak, how far from 0 sound goes between its samples too, by
-four times as many (BS.1770-4, annex 2), is our own, since the filter's costs five times all the rest: values
-in between are made only where one above what matters is possible, which in a film is seldom. What is in a
-finished file is measured on what players decode, for coders move peaks.
+ffmpeg's ``ebur128`` filter measures. The true peak (between samples too, by four times as many: BS.1770-4,
+annex 2) is our own, since the filter's costs five times all the rest: values in between are made only where
+one above what matters is possible. A finished file is measured as players decode it, for coders move peaks.
 
 The limiter shifts no sample and changes none where no peak is near: its gain in dB is the highest curve that
 nowhere lets a peak pass, falls by no more than `ATTACK` before it and comes back by no more than `RELEASE`
 after it.
 
-One channel is counted once, as in the centre: that is what the standard says and what others' meters show.
-Played over two loudspeakers at full level it is 3 dB louder. Surround channels count 1.5 dB more, bass
-effects (LFE) nothing.
+One channel is counted once, as in the centre, as the standard and others' meters do; over two loudspeakers
+at full level it is 3 dB louder. Surround channels count 1.5 dB more, bass effects (LFE) nothing.
 """
 
 from __future__ import annotations

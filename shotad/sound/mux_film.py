@@ -3,11 +3,10 @@
 `write_film` reads like the story: what becomes of AD that the film has already, which tracks are written,
 their packets in the order of time, and the marks for players once the file is closed.
 
-Copied packets are put on film time, woven together by it, and named by their payload. Each gets a decoding
-time that a muxer takes. A copy of a track in another container has the same name, for a container's way of
-packing a coded picture is no part of it: H.264 and its like stand in MP4 and Matroska behind their lengths
-and in MPEG-TS behind start codes, with parameter sets and delimiters among them that the others keep in a
-header; AAC has a header of its own there for each frame (ADTS).
+Copied packets are put on film time and named by their payload. A copy of a track in another container has
+the same name, for a container's way of packing a coded picture is no part of it: H.264 and its like stand in
+MP4 and Matroska behind their lengths and in MPEG-TS behind start codes, with parameter sets and delimiters
+that the others keep in a header; AAC has a header of its own there for each frame (ADTS).
 """
 
 from __future__ import annotations

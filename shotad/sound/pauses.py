@@ -1,18 +1,14 @@
 """Extended AD: where the film stands still, for which lines, and how much it matters that each is heard.
 
-Pure but for the voice.
+`TimeMap` leads from seconds of the film to those of the copy that pauses; side files tell players of the
+pauses. ``pauses.json`` says all that is known. `pauses_vtt` is for players that pause the original film by
+themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on the film's own time,
+whose cues are JSON, ``{"pause": 2.5, "line": "s00012300", "starts": 11.9}``: when a cue comes up, pause for
+so many seconds; the line's own sound begins at film second ``starts``.
 
-From seconds of the film to those of the copy that pauses leads `TimeMap`; side files tell players of the
-pauses.
-
-`pauses.json` says all that is known. `pauses_vtt` is for players that pause the original film
-by themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on the film's own
-time, whose cues are JSON on one line, ``{"pause": 2.5, "line": "s00012300", "starts": 11.9}``: when a cue
-comes up, pause for so many seconds; the line's own sound begins at film second ``starts``.
-
-Able Player knows no such file: its metadata tracks know only ``pause`` without an end. It takes extended AD
-as a second film, named by ``data-desc-src`` beside the original (the described copy serves there), or pauses
-for each cue of a descriptions track that it reads aloud itself (``data-desc-pause-default="true"``).
+Able Player reads no such file. It takes extended AD as a second film, named by ``data-desc-src`` beside the
+original (the described copy serves there), or pauses for each cue of a descriptions track that it reads
+aloud itself (``data-desc-pause-default="true"``).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Where lines may stand and in which forms they may be said, and the best choice of both. Pure.
 
 Lines never stand where somebody speaks. Those of one gap are solved together and exactly, in whole
-milliseconds. Each line has a `Window`; lines keep their order and `between` milliseconds of breath. A choice
-of forms is possible if every line, put as early as it can be, still stands in its window, for an earlier
-line never hinders a later one. So the cheapest choice is found by going through the lines once and keeping,
-for each moment at which the lines so far can end, the cheapest way there.
+milliseconds, each within its `Window`, in their order and ``between`` milliseconds apart. A choice of forms
+is possible if every line, put as early as it can be, still stands in its window, for an earlier line never
+hinders a later one. So the cheapest choice is found by going through the lines once and keeping, for each
+moment at which the lines so far can end, the cheapest way there.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """A take's samples: spoken faster with the pitch kept, kept as FLAC of 16 bits; and the studio (`Keeping`),
 by which lines are spoken once, kept in the work folder, and not spoken again.
 
-Faster is waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993, `An overlap-add technique based
-on waveform similarity`): the sound is laid out again in windows that overlap by half, each taken from near
-its place where it goes on most like what stands there already, so that the periods of the voice meet.
-
-Chosen over a voice's own speed, which costs another call and whose lengths cannot be foretold (the embedded
-voice, asked for 1.15, came out 0.03 to 0.5 s too long); over ffmpeg's atempo, which is as clear but 7 ms
-short to 16 ms long and gives nothing for very short sound; over a library that is as good: one more to have.
+Faster is waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993): the sound is laid out again in
+windows that overlap by half, each taken from near its place where it goes on most like what stands there
+already, so that the periods of the voice meet. A voice's own speed costs another call and its length cannot
+be foretold (the embedded voice, asked for 1.15, came out 0.03 to 0.5 s too long); ffmpeg's atempo is as
+clear, but 7 ms short to 16 ms long, and gives nothing for very short sound.
 """
 
 from __future__ import annotations
