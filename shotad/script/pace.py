@@ -38,16 +38,21 @@ class Rate:
 
 ENGLISH = Rate(228, 987)
 
-_MEASURED: Mapping[str, Rate] = {
+_RATES: Mapping[str, Rate] = {
+    "en": ENGLISH,
+    # Measured
     "ar": Rate(138, 612), "de": Rate(179, 920), "es": Rate(218, 1025), "fi": Rate(161, 1078),
     "fr": Rate(195, 998), "he": Rate(187, 833), "it": Rate(188, 950), "ja": Rate(0, 357),
     "nl": Rate(202, 978), "pl": Rate(166, 916), "pt": Rate(181, 913), "ru": Rate(184, 986),
     "sl": Rate(180, 885), "sv": Rate(199, 917), "tr": Rate(166, 1054), "zh": Rate(0, 255),
-}  # fmt: skip
-
-_BY_SYLLABLES: Mapping[str, Rate] = {
+    # By syllables
     "ko": Rate(120, 345), "th": Rate(0, 565), "lo": Rate(0, 565), "vi": Rate(263, 870),
+    # Hindi and others whose vowels are marks on the letters, which are no letters themselves, and the same
+    # without blanks: about 370 syllables a minute, the mean of the 17 languages
+    "hi": Rate(160, 425), "km": Rate(0, 425),
 }  # fmt: skip
+_OTHER = Rate(184, 950)
+"""The means of those languages that are written with blanks and vowels."""
 
 _LIKE: Mapping[str, str] = {
     "yue": "zh", "cmn": "zh", "fa": "ar", "ps": "ar", "ur": "ar", "sd": "ar", "ug": "ar", "yi": "he",
@@ -56,18 +61,10 @@ _LIKE: Mapping[str, str] = {
     "rm": "it", "co": "it", "sc": "it", "hr": "sl", "bs": "sl", "sr": "sl", "mk": "ru", "bg": "ru",
     "uk": "ru", "be": "ru", "cs": "pl", "sk": "pl", "hsb": "pl", "dsb": "pl", "et": "fi", "hu": "fi",
     "se": "fi", "az": "tr", "tk": "tr", "uz": "tr", "kk": "tr", "ky": "tr", "tt": "tr",
+    "mr": "hi", "ne": "hi", "sa": "hi", "bn": "hi", "as": "hi", "pa": "hi", "gu": "hi", "or": "hi",
+    "ta": "hi", "te": "hi", "kn": "hi", "ml": "hi", "si": "hi", "mai": "hi", "bho": "hi", "kok": "hi",
+    "my": "km", "bo": "km", "dz": "km",
 }  # fmt: skip
-
-_MARKED = Rate(160, 425)
-"""Scripts whose vowels are marks on the letters, which are no letters themselves: about 370 syllables a
-minute, the mean of the 17 languages."""
-_MARKED_SCRIPTS = frozenset(
-    ("hi", "mr", "ne", "sa", "bn", "as", "pa", "gu", "or", "ta", "te", "kn", "ml", "si", "mai", "bho", "kok")
-)
-_WITHOUT_BLANKS = Rate(0, 425)
-_OF_SUCH_SCRIPTS = frozenset(("km", "my", "bo", "dz"))
-_OTHER = Rate(184, 950)
-"""The means of those languages that are written with blanks and vowels."""
 
 _LETTERS_OF_A_DIGIT = 4
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
@@ -122,14 +119,7 @@ def budget_in(language: str, words: int) -> Budget:
 def rate_of(language: str) -> Rate:
     """The rate of a language by its tag, or of one like it."""
     code = language.lower().replace("_", "-").split("-")[0]
-    if code == "en":
-        return ENGLISH
-    code = _LIKE.get(code, code)
-    if (found := _MEASURED.get(code) or _BY_SYLLABLES.get(code)) is not None:
-        return found
-    if code in _OF_SUCH_SCRIPTS:
-        return _WITHOUT_BLANKS
-    return _MARKED if code in _MARKED_SCRIPTS else _OTHER
+    return _RATES.get(_LIKE.get(code, code), _OTHER)
 
 
 BREATH = 0.2

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import GainPoint, Interval, MixSettings, Seconds
-from shotad.film import subtract
+from shotad.film import subtract, union
 from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 
 
@@ -172,10 +172,7 @@ class Dialogue:
     @property
     def share(self) -> float:
         """Of the film's length."""
-        total, end = 0.0, 0.0
-        for interval in sorted(self.intervals):
-            total += max(0.0, interval.end - max(end, interval.start))
-            end = max(end, interval.end)
+        total = sum(one.duration for one in union(self.intervals))
         return total / self.duration if self.duration else 0.0
 
     def level(self, course: Course) -> float | None:

@@ -43,25 +43,21 @@ _HOP = 32
 _PIECE = 1024
 
 
-def _kernel() -> Samples:
-    """``float32[TAPS, 3]``: a windowed sinc for 1/4, 1/2 and 3/4 of the way from sample to sample."""
+def _kernel() -> tuple[Samples, Samples]:
+    """``float32[TAPS, 3]``, a windowed sinc for 1/4, 1/2 and 3/4 of the way from sample to sample; and
+    ``float32[_HOP + TAPS - 1, 3 * _HOP]``, the same for so many samples at once, the middle ones of which are
+    multiplied in one go."""
     places = np.arange(TAPS)[:, None] - BEFORE - np.arange(1, _PHASES) / _PHASES
     window = np.i0(8.0 * np.sqrt(np.clip(1 - (2 * places / TAPS) ** 2, 0, 1))) / np.i0(8.0)
     taps = np.sinc(places) * window
-    return np.asarray(taps / taps.sum(axis=0), np.float32)
-
-
-def _matrix(kernel: Samples) -> Samples:
-    """``float32[_HOP + TAPS - 1, 3 * _HOP]``: the kernel for so many samples at once, the middle ones of
-    which are multiplied in one go."""
+    kernel = np.asarray(taps / taps.sum(axis=0), np.float32)
     matrix = np.zeros((_HOP + TAPS - 1, _HOP, _PHASES - 1), np.float32)
     for place in range(_HOP):
         matrix[place : place + TAPS, place] = kernel
-    return matrix.reshape(_HOP + TAPS - 1, -1)
+    return kernel, matrix.reshape(_HOP + TAPS - 1, -1)
 
 
-_KERNEL = _kernel()
-_MATRIX = _matrix(_KERNEL)
+_KERNEL, _MATRIX = _kernel()
 
 OVERSHOOT = float(np.abs(_KERNEL).sum(axis=0).max())
 """No value between samples is further from 0 than this times the furthest of them."""
