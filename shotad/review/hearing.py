@@ -196,19 +196,16 @@ class Hearing:
         make_up = foreseen_make_up(own, known, speech, mix, duration)
         if kind == "voice":  # from its first to its last sound
             stretch = lines[0].interval
-            programme = replace(
-                programme, total=max(programme.total, round(stretch.end * programme.rate) + 1)
-            )
+            programme = replace(programme, total=max(programme.total, round(stretch.end * RATE) + 1))
         recipe = lay(programme, own, lines, speech, mix, self._loudness)
-        rate = programme.rate
-        first, end = round(stretch.start * rate), round(stretch.end * rate)
+        first, end = round(stretch.start * RATE), round(stretch.end * RATE)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
         samples = excerpt(replace(recipe, make_up=make_up), first, end, limit_of(own, mix), kind)
-        path = keep_sound(self.folder, wav(samples, rate))
+        path = keep_sound(self.folder, wav(samples, RATE))
         warnings = (*self._silent, *warnings)
         if kind == "programme":
-            return Heard(path, first / rate, (end - first) / rate, None, warnings, settled)
+            return Heard(path, first / RATE, (end - first) / RATE, None, warnings, settled)
         if plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
         if not settled:
@@ -216,7 +213,7 @@ class Hearing:
         if mix.profile != "source" and kind == "mix":
             warnings += (f"The loudness of {mix.profile} is foreseen, not measured.",)
         heard = None if line is None else (line.start, line.end)
-        return Heard(path, first / rate, (end - first) / rate, heard, warnings, settled)
+        return Heard(path, first / RATE, (end - first) / RATE, heard, warnings, settled)
 
     def _sound(self, duration: float) -> Programme:
         """The film's sound; silence, with a warning, where the film is gone or has none."""
@@ -225,9 +222,9 @@ class Hearing:
                 why = f"{self._path.name} has no sound."
                 try:
                     self._film = open_film(self._path, reader=self._config.film.reader)
-                    self._programme = programme_of(self._film, self._config.film.audio_track, RATE)
+                    self._programme = programme_of(self._film, self._config.film.audio_track)
                 except FilmError as error:
-                    self._programme = no_programme(duration, RATE)
+                    self._programme = no_programme(duration)
                     why = why if self._path.is_dir() else error.what
                 if self._programme.track is None:
                     self._silent = (f"{why} Only the voice is heard.",)
@@ -458,7 +455,7 @@ class Listening:
         if found is not None:
             return found, True
         if programme.track is None:
-            count = max(0, int(programme.total / programme.rate * 10))
+            count = max(0, int(programme.total / RATE * 10))
             nothing = np.full(count, -np.inf, np.float32)
             silence = Measured(Loudness(None, 0.0, None, None, None), Course(nothing))
             return self._note(key, silence), True
@@ -549,4 +546,4 @@ class Listening:
 
 def measure_key(programme: Programme, fingerprint: str) -> str:
     """By which a measure is known: all that changes it."""
-    return key_of(FORMAT, fingerprint, programme.track, programme.rate, programme.layout, programme.total)
+    return key_of(FORMAT, fingerprint, programme.track, RATE, programme.layout, programme.total)

@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from shotad.core import SoundError
 from shotad.film import Samples, SoundBlock
+from shotad.sound.programme import RATE
 
 if TYPE_CHECKING:
     from av import AudioResampler, Packet
@@ -144,21 +145,20 @@ def limited(blocks: Iterable[SoundBlock], limiter: Limiter) -> Iterator[SoundBlo
     for block in blocks:
         samples = limiter.push(block.samples)
         if len(samples):
-            yield SoundBlock(done / limiter.rate, samples)
+            yield SoundBlock(done / RATE, samples)
             done += len(samples)
     samples = limiter.flush()
     if len(samples):
-        yield SoundBlock(done / limiter.rate, samples)
+        yield SoundBlock(done / RATE, samples)
 
 
 class Limiter:
-    """Keeps samples that come bit by bit under ``true_peak`` dBTP."""
+    """Keeps samples that come bit by bit, `RATE` a second, under ``true_peak`` dBTP."""
 
-    def __init__(self, true_peak: float, rate: int) -> None:
-        self.rate = rate
+    def __init__(self, true_peak: float) -> None:
         self._limit = 10 ** ((true_peak - SAFE) / 20)
-        self._attack, self._release = ATTACK / rate, RELEASE / rate
-        self._ahead = round(AHEAD * rate) + AFTER
+        self._attack, self._release = ATTACK / RATE, RELEASE / RATE
+        self._ahead = round(AHEAD * RATE) + AFTER
         self._held: Samples = np.zeros((0, 1), np.float32)
         self._need = np.zeros(0)
         self._past: Samples = np.zeros((0, 1), np.float32)

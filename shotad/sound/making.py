@@ -38,6 +38,7 @@ from shotad.sound.mix import (
 from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.pauses import TimeMap
+from shotad.sound.programme import RATE
 from shotad.sound.voicing import Materials
 
 MONO = "mono"
@@ -104,9 +105,8 @@ class FileMaker:
         with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
             write_sound(
                 wanted.path,
-                counted(blocks, mix.rate, task),
+                counted(blocks, task),
                 layout=layout,
-                rate=mix.rate,
                 tags=tags_of(self.materials.track, self.materials.voice, wanted.kind),
                 true_peak=mix.true_peak,
             )
@@ -181,7 +181,7 @@ class FileMaker:
         return AdSound(
             mix.alone() if alone else mix.mixed(),
             MONO if alone else mix.layout,
-            mix.rate,
+            RATE,
             language,
             track_title(language),
         )

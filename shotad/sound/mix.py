@@ -68,10 +68,10 @@ def prepare_mix(
     track. Lines are about as loud as the programme as a whole, and
     follow the scene (`Heard.voice_level`). Raises FilmError for a track that is not there.
     """
-    programme = programme_of(film, audio_track, RATE)
+    programme = programme_of(film, audio_track)
     progress, duration = progress or NoProgress(), film.info.duration
     with reported(progress, "Measuring the film's sound", duration, "s") as task:
-        own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), RATE, task)))
+        own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), task)))
     recipe = lay(programme, own, spoken, speech, settings)
     dialogue = Dialogue([*speech, *(take.line.interval for take in recipe.takes)], duration)
     profile = PROFILES[settings.profile]
@@ -82,9 +82,9 @@ def prepare_mix(
         # Reckoned from how loud programme and voice are by themselves, then corrected by what is heard.
         expected = reached(summed(own.course, recipe.gains, said), dialogue, of_dialogue)
         recipe = replace(recipe, make_up=_gain(target, expected))
-        trial = limited(recipe.mixed(), Limiter(limit, RATE))
+        trial = limited(recipe.mixed(), Limiter(limit))
         with reported(progress, "Measuring the mix", duration, "s") as task:
-            _, course = Meter(programme.layout, RATE).heard(counted(trial, RATE, task))
+            _, course = Meter(programme.layout, RATE).heard(counted(trial, task))
         rest = _gain(target, reached(course, dialogue, of_dialogue))
         recipe = replace(recipe, make_up=recipe.make_up + rest)
     loud, lines = voice.louder(recipe.make_up), []
@@ -102,11 +102,11 @@ def _gain(target: float, level: float | None) -> float:
     return 0.0 if level is None else target - level
 
 
-def counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
+def counted(blocks: Iterable[SoundBlock], task: Task) -> Iterator[SoundBlock]:
     """The blocks, of which ``task`` counts the seconds."""
     for block in blocks:
         yield block
-        task.advance(len(block.samples) / rate)
+        task.advance(len(block.samples) / RATE)
 
 
 def loudness_of(take: Take) -> float | None:
@@ -133,7 +133,7 @@ def lay(
     takes: list[PlacedTake] = []
     for said in sorted(spoken, key=lambda line: line.start):
         level, loud = own.voice_level(said.interval, settings), loudness(said.take)
-        take = place(said, RATE, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
+        take = place(said, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
         if take is not None:
             around = own.level_during(said.interval)
             depth = depth_for(level, around, settings)
@@ -156,13 +156,13 @@ class Recipe:
 
     def mixed(self) -> Iterator[SoundBlock]:
         """Programme and voice, not yet limited: ``float32[n, channels]``."""
-        rate, playing = self.programme.rate, Playing(self.takes, self.programme.rate)
+        playing = Playing(self.takes)
         factor = np.float32(10 ** (self.make_up / 20))
         seconds = np.array([point.seconds for point in self.gains] or [0.0])
         lowered = np.array([point.decibels for point in self.gains] or [0.0])
         for block in self.programme.blocks():
-            first = round(block.seconds * rate)
-            decibels = np.interp((first + np.arange(len(block.samples))) / rate, seconds, lowered)
+            first = round(block.seconds * RATE)
+            decibels = np.interp((first + np.arange(len(block.samples))) / RATE, seconds, lowered)
             samples = block.samples
             if decibels.any():
                 samples = samples * np.asarray(10 ** (decibels / 20), np.float32)[:, None]
@@ -173,14 +173,13 @@ class Recipe:
 
     def alone(self) -> Iterator[SoundBlock]:
         """The voice, not yet limited: ``float32[n, 1]``."""
-        rate, total = self.programme.rate, self.programme.total
-        playing = Playing(self.takes, rate)
+        total, playing = self.programme.total, Playing(self.takes)
         factor = np.float32(10 ** (self.make_up / 20))
-        for first in range(self.programme.begin, total, rate):
-            end = min(first + rate, total)
+        for first in range(self.programme.begin, total, RATE):
+            end = min(first + RATE, total)
             voice = playing.between(first, end)
             samples = np.zeros(end - first, np.float32) if voice is None else voice * factor
-            yield SoundBlock(first / rate, samples[:, None])
+            yield SoundBlock(first / RATE, samples[:, None])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,12 +215,8 @@ class Mix:
         return self.recipe.programme.layout
 
     @property
-    def rate(self) -> int:
-        return self.recipe.programme.rate
-
-    @property
     def duration(self) -> float:
-        return self.recipe.programme.total / self.rate
+        return self.recipe.programme.total / RATE
 
     @property
     def gains(self) -> tuple[GainPoint, ...]:
@@ -229,12 +224,12 @@ class Mix:
         return self.recipe.gains
 
     def mixed(self) -> Iterator[SoundBlock]:
-        """``float32[n, channels]``, sample i of all at ``i / rate`` film seconds."""
-        return limited(self.recipe.mixed(), Limiter(self.true_peak, self.rate))
+        """``float32[n, channels]``, sample i of all at ``i / RATE`` film seconds."""
+        return limited(self.recipe.mixed(), Limiter(self.true_peak))
 
     def alone(self) -> Iterator[SoundBlock]:
         """``float32[n]``: the description alone, mono, as loud as in the mix; silence elsewhere."""
-        for block in limited(self.recipe.alone(), Limiter(self.true_peak, self.rate)):
+        for block in limited(self.recipe.alone(), Limiter(self.true_peak)):
             yield SoundBlock(block.seconds, block.samples[:, 0])
 
 
@@ -263,16 +258,16 @@ class PlacedTake:
     depth: float = 0.0
 
 
-def resampled(take: Take, rate: int) -> Samples:
-    """A take at another rate: ``float32[round(n * rate / take.rate)]``, sample 0 at the same moment."""
-    if take.rate == rate:
+def resampled(take: Take) -> Samples:
+    """A take at `RATE`: ``float32[round(n * RATE / take.rate)]``, sample 0 at the same moment."""
+    if take.rate == RATE:
         return take.samples
-    count = max(1, round(take.size * rate / take.rate))
+    count = max(1, round(take.size * RATE / take.rate))
     from av import AudioFrame, AudioResampler
 
     frame = AudioFrame.from_ndarray(np.ascontiguousarray(take.samples)[None], format="flt", layout="mono")
     frame.sample_rate = take.rate
-    resampler = AudioResampler(format="flt", layout="mono", rate=rate)
+    resampler = AudioResampler(format="flt", layout="mono", rate=RATE)
     parts = [out.to_ndarray()[0] for given in (frame, None) for out in resampler.resample(given)]
     samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
     whole = np.zeros(count, np.float32)
@@ -284,18 +279,18 @@ class Playing:
     """All takes of a mix as one long mono sound that is never whole in memory: asked for one stretch after
     the other."""
 
-    def __init__(self, takes: Sequence[PlacedTake], rate: int) -> None:
-        self._coming, self._rate = sorted(takes, key=lambda take: take.first, reverse=True), rate
+    def __init__(self, takes: Sequence[PlacedTake]) -> None:
+        self._coming = sorted(takes, key=lambda take: take.first, reverse=True)
         self._sounding: list[tuple[PlacedTake, Samples]] = []
 
     def between(self, first: int, end: int) -> Samples | None:
         """Samples ``[first, end)``; None: nothing is said. No stretch begins before the last one ended."""
         while self._coming and self._coming[-1].first < end:
             take = self._coming.pop()
-            samples = resampled(take.line.take, self._rate) * np.float32(take.gain)
+            samples = resampled(take.line.take) * np.float32(take.gain)
             samples = samples[: take.end - take.first]
             for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
-                count = min(round(seconds * self._rate), len(samples) // 2)
+                count = min(round(seconds * RATE), len(samples) // 2)
                 edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
             self._sounding.append((take, samples))
         self._sounding = [pair for pair in self._sounding if pair[0].end > first]
@@ -309,10 +304,10 @@ class Playing:
         return mixed
 
 
-def place(line: Spoken, rate: int, total: int, gain: float) -> PlacedTake | None:
+def place(line: Spoken, total: int, gain: float) -> PlacedTake | None:
     """A line where it is heard; cut where the film begins or ends, None where it lies outside."""
-    first = round(line.start * rate)
-    end = first + max(1, round(line.take.size * rate / line.take.rate))
+    first = round(line.start * RATE)
+    end = first + max(1, round(line.take.size * RATE / line.take.rate))
     return PlacedTake(line, first, min(end, total), gain) if max(first, 0) < min(end, total) else None
 
 
@@ -461,7 +456,7 @@ PAUSES = -0.55
 def whole(programme: Programme, pause: Callable[[float], None] = lambda _: None) -> Heard:
     """All of a programme, listened to. ``pause`` is called after each second of it with where it stands, and
     may wait, or raise to end it."""
-    meter = Meter(programme.layout, programme.rate)
+    meter = Meter(programme.layout, RATE)
     for block in programme.blocks():
         meter.add(block.samples)
         pause(block.seconds)
@@ -474,18 +469,18 @@ def nearby(programme: Programme, around: Interval) -> Heard:
     Its figures stand at the same tenths of a second as those of the whole.
     """
     start = max(0.0, np.floor(around.start - AROUND))
-    first, end = round(start * programme.rate), round((around.end + AROUND) * programme.rate)
+    first, end = round(start * RATE), round((around.end + AROUND) * RATE)
     part = programme.part(first, end)
-    return Heard(*Meter(part.layout, part.rate).heard(part.blocks()), start)
+    return Heard(*Meter(part.layout, RATE).heard(part.blocks()), start)
 
 
 def sampled(programme: Programme) -> Loudness:
     """About how loud a whole programme is, by stretches evenly over it."""
-    size, parts, peaks = round(SAMPLE * programme.rate), [], []
+    size, parts, peaks = round(SAMPLE * RATE), [], []
     for number in range(SAMPLES):
         first = max(0, round((number + 0.5) * programme.total / SAMPLES) - size // 2)
         part = programme.part(first, first + size)
-        loudness, course = Meter(part.layout, part.rate).heard(part.blocks())
+        loudness, course = Meter(part.layout, RATE).heard(part.blocks())
         # The first windows are not full.
         parts.append(course.momentary[3:])
         peaks += [] if loudness.true_peak is None else [loudness.true_peak]
@@ -535,19 +530,19 @@ Part = Literal["mix", "voice", "programme"]
 def excerpt(recipe: Recipe, first: int, end: int, true_peak: float, part: Part = "mix") -> Samples:
     """Samples ``[first, end)`` of a mix, ``float32[n, channels]``: of the film's channels, or two where it
     has more, by the downmix of sound files. ``true_peak`` in dBTP is what mix and voice do not pass."""
-    programme, rate = recipe.programme, recipe.programme.rate
+    programme = recipe.programme
     # From a whole second on, so that blocks are as in the whole.
-    begin = max(0, (first - round(LEAD * rate)) // rate * rate)
+    begin = max(0, (first - round(LEAD * RATE)) // RATE * RATE)
     if part == "voice":
         programme = replace(programme, film=None, track=None, seeker=None)
-    programme = programme.part(begin, end + round(TAIL * rate))
+    programme = programme.part(begin, end + round(TAIL * RATE))
     blocks = programme.blocks()
     if part != "programme":
         gains = recipe.gains if part == "mix" else ()
         mixed = replace(recipe, programme=programme, gains=gains).mixed()
-        blocks = limited(mixed, Limiter(true_peak, rate))
+        blocks = limited(mixed, Limiter(true_peak))
     if programme.channels > 2:
-        blocks = downmixed(blocks, programme.layout, rate, DOWNMIXED_PEAK)
+        blocks = downmixed(blocks, programme.layout, DOWNMIXED_PEAK)
     parts = [block.samples for block in blocks]
     sound = np.concatenate(parts)[first - begin : end - begin] if parts else np.zeros((0, 2), np.float32)
     return np.pad(sound, ((0, end - first - len(sound)), (0, 0)))

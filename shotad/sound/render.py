@@ -246,7 +246,7 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
     if any(one.kind.is_heard for one in wanted):
         # What the track of sound will be, less its sound.
         alone = config.container.sound == "alone"
-        layout = programme_of(film, config.film.audio_track, RATE).layout
+        layout = programme_of(film, config.film.audio_track).layout
         sound = AdSound((), MONO if alone else layout, RATE, language, track_title(language))
     text = AdText((), language, TEXT_TITLE.format(track_title(language)))
     for one in wanted:
