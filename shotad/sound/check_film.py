@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import FilmError, Interval
+from shotad.core import FilmError
 from shotad.film import Film, exact_start, find_media, is_cover, last_second, packets_of
 from shotad.script import Finding, Level
-from shotad.sound.ad_tracks import AdSound, AdText, coded_text
+from shotad.sound.ad_tracks import AdText, coded_text
 from shotad.sound.containers import (
     Container,
     Kept,
@@ -22,6 +22,7 @@ from shotad.sound.containers import (
     same_language,
     told_of,
     track_name,
+    track_title,
 )
 from shotad.sound.loudness import DecodedMeter
 from shotad.sound.mux_film import Assembly, Payload
@@ -33,40 +34,24 @@ TOLERANCE = 0.002
 
 
 def check_film(
-    target: Path,
-    film: Film,
-    written: Assembly,
-    sound: AdSound | None,
-    text: AdText | None,
-    *,
-    default: bool = False,
-    meter: DecodedMeter | None = None,
+    target: Path, film: Film, written: Assembly, meter: DecodedMeter | None = None
 ) -> tuple[Finding, ...]:
     """What is wrong with a described film, by rule A2; nothing where it is as it should be.
 
     The film's own tracks must be there with the same codec, packets and payload, as far from each other in
     time as they were; the AD's with language, title, marks and words; the whole as long as the film, within
     one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it).
-    ``written`` is what `write_film` gave back, ``sound`` and ``text`` what it was given (the blocks of sound
-    are not looked at), ``default``: players start with the AD. ``meter`` hears the AD's sound on the way.
+    ``written`` is what `write_film` gave back. ``meter`` hears the AD's sound on the way.
     """
     try:
-        return tuple(_findings(target, film, written, sound, text, default, meter))
+        return tuple(_findings(target, film, written, meter))
     except FilmError as error:
         return (_error(f"{target.name} cannot be read back: {error.what}"),)
 
 
-def _findings(
-    path: Path,
-    film: Film,
-    written: Assembly,
-    sound: AdSound | None,
-    text: AdText | None,
-    default: bool,
-    meter: DecodedMeter | None,
-) -> Iterator[Finding]:
+def _findings(path: Path, film: Film, written: Assembly, meter: DecodedMeter | None) -> Iterator[Finding]:
     assert film.media is not None, "numbered frames have no tracks"
-    container = container_for(path)
+    container, language = container_for(path), written.language
     with film.media.open() as source, find_media(path).open() as target:
         kept, _ = plan_tracks(source, container, written.replaced)
         copies, own, missing = _paired(kept, list(target.streams))
@@ -75,11 +60,11 @@ def _findings(
             return
         voice = next((s for s in own if s.type == "audio"), None)
         words = next((s for s in own if s.type == "subtitle"), None)
-        if sound is not None:
-            starts = default or not film.info.audio
-            yield from _voice_marks(voice, sound, container, starts)
-        if text is not None and container.text is not None:
-            yield from _text_marks(words, text, container)
+        if written.sound is not None:
+            starts = written.settings.default_track or not film.info.audio
+            yield from _voice_marks(voice, language, container, starts)
+        if written.text is not None and container.text is not None:
+            yield from _text_marks(words, language, container)
         if container.muxer != "mpegts":
             started = [s for s in target.streams.audio if _marked(s, "default")]
             if target.streams.audio and len(started) != 1:
@@ -101,15 +86,15 @@ def _findings(
         if late > LATE:
             yield Finding(RULE, Level.WARNING, f"the film begins {late:.3f} s later than in its own file.")
         yield from _length(read, film, target, voice)
-        if words is not None and text is not None:
-            yield from _words(read[words.index].texts, codec_of(words), text.cues, early)
+        if words is not None and written.text is not None:
+            yield from _words(read[words.index].texts, codec_of(words), written.text, early)
 
 
-def _voice_marks(voice: Any, sound: AdSound, container: Container, starts: bool) -> Iterator[Finding]:
+def _voice_marks(voice: Any, language: str, container: Container, starts: bool) -> Iterator[Finding]:
     if voice is None:
         yield _error("the track of audio description is missing.")
         return
-    yield from _told(voice, sound, "the AD track", container)
+    yield from _told(voice, language, track_title(language), "the AD track", container)
     if container.flagged and not _marked(voice, "visual_impaired"):
         yield _error("the AD track is not marked for people who do not see.")
     if container.muxer != "mpegts" and _marked(voice, "default") != starts:
@@ -117,21 +102,21 @@ def _voice_marks(voice: Any, sound: AdSound, container: Container, starts: bool)
         yield _error(f"the AD track {wrong}.")
 
 
-def _text_marks(words: Any, text: AdText, container: Container) -> Iterator[Finding]:
+def _text_marks(words: Any, language: str, container: Container) -> Iterator[Finding]:
     if words is None:
         yield _error("the text track of descriptions is missing.")
         return
-    yield from _told(words, text, "the text track", container)
+    yield from _told(words, language, track_title(language, is_text=True), "the text track", container)
     if container.flagged_text and not _marked(words, "descriptions"):
         yield _error("the text track is not marked as descriptions.")
 
 
-def _told(stream: Any, given: AdSound | AdText, what: str, container: Container) -> Iterator[Finding]:
-    language, title = language_and_title(stream)
-    if not same_language(language, given.language):
-        yield _error(f"{what} is in {language or 'no language'}, not {given.language}.")
-    if container.titled and given.title and title != given.title:
-        yield _error(f"{what} is called {title!r}, not {given.title!r}.")
+def _told(stream: Any, language: str, title: str, what: str, container: Container) -> Iterator[Finding]:
+    said, called = language_and_title(stream)
+    if not same_language(said, language):
+        yield _error(f"{what} is in {said or 'no language'}, not {language}.")
+    if container.titled and called != title:
+        yield _error(f"{what} is called {called!r}, not {title!r}.")
 
 
 def _copied(
@@ -223,7 +208,7 @@ def _family(codec: str) -> str:
 def _words(
     texts: Sequence[tuple[float, float, bytes]],
     codec: str,
-    cues: Sequence[tuple[Interval, str]],
+    cues: AdText,
     late: float,
 ) -> Iterator[Finding]:
     """``late``: seconds by which the whole film begins later in this container."""

@@ -411,6 +411,23 @@ def film_tags(
     return kept
 
 
+_TITLES = {
+    "cs": "Audiopopis", "da": "Synstolkning", "de": "Audiodeskription", "es": "Audiodescripción",
+    "fi": "Kuvailutulkkaus", "fr": "Audiodescription", "it": "Audiodescrizione", "ja": "音声解説",
+    "nl": "Audiodescriptie", "no": "Synstolking", "pl": "Audiodeskrypcja", "pt": "Audiodescrição",
+    "sv": "Syntolkning",
+}  # fmt: skip
+"""What the trade calls it where it has a word of its own."""
+
+
+def track_title(language: str, *, is_text: bool = False) -> str:
+    """What players show of the AD track; many find it by ``Audio Description`` or ``AD``: ``de →
+    Audiodeskription (AD)``."""
+    own = _TITLES.get(language.lower().split("-")[0])
+    title = f"{own} (AD)" if own else "Audio Description"
+    return f"{title} (text)" if is_text else title
+
+
 def own_tags(language: str, title: str, container: Container) -> dict[str, str]:
     """Metadata of a track of AD that is made here."""
     tags = {"language": track_language(language, container), "title": title, "comment": MADE_HERE}

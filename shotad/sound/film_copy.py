@@ -109,7 +109,7 @@ def write_copy(
                 blocks = sound_with_pauses(film, times.pauses, track.number, how.rate, layout)
                 stream = add_sound(out, how)
                 _dress(stream, source.streams.audio[track.number], container)
-                sound = AdSound(blocks, plain, how.rate, "", "")
+                sound = AdSound(blocks, plain, how.rate)
                 packets.append(sound_packets(stream, sound, how, length, container.hides))
         packets += _others(source, out, media, times, start, container, progress)
         # Fonts and the like, which Matroska alone carries.

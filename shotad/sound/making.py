@@ -17,7 +17,7 @@ from shotad import __version__
 from shotad.core import Interval, Progress, key_of, printable, reported, write_text
 from shotad.film import open_film
 from shotad.script import Track, finding_of, finding_row, to_json
-from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
+from shotad.sound.ad_tracks import AdSound, choose_coding
 from shotad.sound.check_film import check_film
 from shotad.sound.containers import container_for
 from shotad.sound.files import kind_of, write_sound
@@ -42,9 +42,6 @@ from shotad.sound.programme import RATE
 from shotad.sound.voicing import Materials
 
 MONO = "mono"
-
-TEXT_TITLE = "{} (text)"
-"""Title of the text track, by that of the track of sound."""
 
 ROUNDS = 4
 """Times that a file is written at most until its peaks and its loudness are what was asked for."""
@@ -156,19 +153,19 @@ class FileMaker:
         text = None
         if wanted.kind is not Kind.FILM:
             spoken = [(line.interval, line.text) for line in scene.fitting.spoken]
-            texts = apart(spoken) if scene.voice else written_lines(track)
-            text = AdText(texts, track.language, TEXT_TITLE.format(track_title(track.language)))
+            text = apart(spoken) if scene.voice else written_lines(track)
         written = write_film(
             scene.film,
             wanted.path,
             sound=sound,
             text=text,
+            language=track.language,
             settings=config.container,
             metadata=tags_of(track, self.materials.voice, wanted.kind),
             progress=self.progress,
         )
-        meter, default = DecodedMeter(), config.container.default_track
-        findings = check_film(wanted.path, scene.film, written, sound, text, default=default, meter=meter)
+        meter = DecodedMeter()
+        findings = check_film(wanted.path, scene.film, written, meter)
         found, made = meter.result(), Made(wanted, findings, tuple(written.warnings))
         if mix is None or found is None:
             return made, None
@@ -176,15 +173,9 @@ class FileMaker:
         return made, mix.heard(loudness, None if config.container.sound == "alone" else course)
 
     def _sound(self, mix: Mix) -> AdSound:
-        language = self.materials.track.language
-        alone = self.materials.config.container.sound == "alone"
-        return AdSound(
-            mix.alone() if alone else mix.mixed(),
-            MONO if alone else mix.layout,
-            RATE,
-            language,
-            track_title(language),
-        )
+        if self.materials.config.container.sound == "alone":
+            return AdSound(mix.alone(), MONO, RATE)
+        return AdSound(mix.mixed(), mix.layout, RATE)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -208,22 +199,6 @@ def apart(lines: Sequence[tuple[Interval, str]]) -> tuple[tuple[Interval, str], 
         if end > interval.start:
             kept.append((Interval(interval.start, end), text))
     return tuple(kept)
-
-
-_TITLES = {
-    "cs": "Audiopopis", "da": "Synstolkning", "de": "Audiodeskription", "es": "Audiodescripción",
-    "fi": "Kuvailutulkkaus", "fr": "Audiodescription", "it": "Audiodescrizione", "ja": "音声解説",
-    "nl": "Audiodescriptie", "no": "Synstolking", "pl": "Audiodeskrypcja", "pt": "Audiodescrição",
-    "sv": "Syntolkning",
-}  # fmt: skip
-"""What the trade calls it where it has a word of its own."""
-
-
-def track_title(language: str) -> str:
-    """What players show of the AD track; many find it by ``Audio Description`` or ``AD``: ``de →
-    Audiodeskription (AD)``."""
-    title = _TITLES.get(language.lower().split("-")[0])
-    return f"{title} (AD)" if title else "Audio Description"
 
 
 def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:

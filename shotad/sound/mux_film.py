@@ -62,6 +62,7 @@ from shotad.sound.containers import (
     track_language,
     track_name,
     track_tags,
+    track_title,
 )
 from shotad.sound.files import being_written
 from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
@@ -76,11 +77,13 @@ def write_film(
     *,
     sound: AdSound | None,
     text: AdText | None,
+    language: str,
     settings: ContainerSettings,
     metadata: Mapping[str, str],
     progress: Progress | None = None,
 ) -> Assembly:
     """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both; what came of it.
+    ``language`` is that of the AD, a BCP 47 tag.
 
     The container is that of the target's ending. The film's tracks are copied, never re-encoded; times count
     from its start, so a film whose own clock starts late starts at zero. ``metadata`` is the file's own, over
@@ -93,7 +96,7 @@ def write_film(
     import av
 
     with film.media.open() as source:
-        assembly = Assembly(film, target, source, sound, text, settings)
+        assembly = Assembly(film, target, source, sound, text, language, settings)
         container = assembly.container
         options = {**dict(container.options), "fflags": "+bitexact"}
         hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
@@ -106,7 +109,12 @@ def write_film(
 
 
 def existing_description(
-    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
+    source: Any,
+    info: FilmInfo,
+    sound: AdSound | None,
+    text: AdText | None,
+    language: str,
+    settings: ContainerSettings,
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """What becomes of the AD in an open film, by `ContainerSettings.existing`: the numbers of the tracks that
     the new AD takes the place of, and sentences for the user.
@@ -118,19 +126,18 @@ def existing_description(
     """
     from av.stream import Disposition
 
-    # The film's tracks of AD of the kinds that are made again, each with the new one's language.
-    found: list[tuple[Any, str]] = []
+    # The film's tracks of AD of the kinds that are made again.
+    found: list[Any] = []
     if sound is not None:
         for track in info.audio:
             stream = source.streams.audio[track.number]
             if (track.descriptive or _made_here(stream)) and track != info.default_audio:
-                found.append((stream, sound.language))
+                found.append(stream)
     if text is not None:
         texts = source.streams.subtitles
-        told = (s for s in texts if s.disposition & Disposition.descriptions or _made_here(s))
-        found += [(stream, text.language) for stream in told]
+        found += [s for s in texts if s.disposition & Disposition.descriptions or _made_here(s)]
     replaced, warnings = [], []
-    for stream, language in found:
+    for stream in found:
         own, said = _made_here(stream), told_of(stream).get("language", "")
         name = f"{track_name(stream)} of the film is audio description already"
         where = " (made with shotad)" if own else ""
@@ -163,6 +170,7 @@ class Assembly:
         source: Any,
         sound: AdSound | None,
         text: AdText | None,
+        language: str,
         settings: ContainerSettings,
     ) -> None:
         """Raises SoundError for what the container cannot hold."""
@@ -170,9 +178,9 @@ class Assembly:
         self._media, self._info, self._source = film.media, film.info, source
         self._output: Any = None
         self.path = target
-        self._sound, self._text, self._settings = sound, text, settings
+        self.sound, self.text, self.language, self.settings = sound, text, language, settings
         self.container = container = container_for(target)
-        self.replaced, notes = existing_description(source, film.info, sound, text, settings)
+        self.replaced, notes = existing_description(source, film.info, sound, text, language, settings)
         """Numbers of the film's tracks that the AD takes the place of."""
         self._kept, warnings = plan_tracks(source, container, self.replaced)
         self.warnings = [*notes, *warnings]
@@ -193,17 +201,17 @@ class Assembly:
         """Everything that stands before the first packet (tracks, metadata, chapters), then all packets, with
         the AD's own between them where their time comes."""
         self._output, info, container = output, self._info, self.container
-        described = self._sound is not None and (self._settings.default_track or not info.audio)
+        described = self.sound is not None and (self.settings.default_track or not info.audio)
         # Of the film's sounds players start with one at most, with none where they start with the AD.
         listened, sounds = info.default_audio, self._source.streams.audio
         chosen = None if described or listened is None else sounds[listened.number].index
         defaults = {stream.index: stream.index == chosen for stream in sounds}
         for kept in self._kept:
             self._add_copied(kept, defaults)
-        if self._sound is not None and self.coding is not None:
-            self._add_sound(self._sound, self.coding, described)
-        if self._text is not None:
-            self._add_text(self._text)
+        if self.sound is not None and self.coding is not None:
+            self._add_sound(self.sound, self.coding, described)
+        if self.text is not None:
+            self._add_text(self.text)
         name = printable(info.name.rpartition(".")[0] or info.name)
         tags = film_tags(self._source.metadata, metadata, container, name)
         output.metadata.update(tags)
@@ -222,12 +230,12 @@ class Assembly:
 
     def finish(self, path: Path) -> None:
         """What is left to do once the file is closed."""
-        container, sound = self.container, self._sound
+        container = self.container
         if self._boxes:
             mark_tracks(path, self._boxes)
-        if container.muxer == "mpegts" and sound is not None:
-            language = track_language(sound.language, container)
-            mark_programme(path, language, self._settings.sound == "mix", container is M2TS)
+        if container.muxer == "mpegts" and self.sound is not None:
+            language = track_language(self.language, container)
+            mark_programme(path, language, self.settings.sound == "mix", container is M2TS)
 
     @property
     def copied(self) -> dict[int, Payload]:
@@ -324,11 +332,11 @@ class Assembly:
         if taken := [other.id for other in self._output.streams if other.id]:
             stream.id = max(taken) + 1
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
-        if self._settings.sound != "mix":
+        if self.settings.sound != "mix":
             stream.disposition = stream.disposition | Disposition.dependent
         if described:
             stream.disposition = stream.disposition | Disposition.default
-        stream.metadata.update(own_tags(sound.language, sound.title or "Audio Description", container))
+        stream.metadata.update(own_tags(self.language, track_title(self.language), container))
         self._reserve(stream, describes=True, role=container is MOV)
         seconds = self._info.duration
         self._own.append(sound_packets(stream, sound, coding, seconds, container.hides))
@@ -346,7 +354,8 @@ class Assembly:
             return
         stream = add_text(self._output, container.text)
         stream.disposition = Disposition.descriptions
-        stream.metadata.update(own_tags(text.language, text.title or "Descriptions", container))
+        title = track_title(self.language, is_text=True)
+        stream.metadata.update(own_tags(self.language, title, container))
         self._reserve(stream, role=container is MOV, shown=False)
         self._own.append(text_packets(stream, text, container.text))
         if not container.flagged_text:

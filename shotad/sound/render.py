@@ -30,9 +30,9 @@ from shotad.core import (
 )
 from shotad.film import Film, choose_track, open_film
 from shotad.script import TRACK, Recording, Shorten, load_track, outdated_note, write_dapt
-from shotad.sound.ad_tracks import AdSound, AdText
+from shotad.sound.ad_tracks import AdSound
 from shotad.sound.files import kind_of
-from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
+from shotad.sound.making import MONO, FileMaker, RenderRecord
 from shotad.sound.mix import heard
 from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered, checked_apart
@@ -247,8 +247,7 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
         # What the track of sound will be, less its sound.
         alone = config.container.sound == "alone"
         layout = programme_of(film, config.film.audio_track).layout
-        sound = AdSound((), MONO if alone else layout, RATE, language, track_title(language))
-    text = AdText((), language, TEXT_TITLE.format(track_title(language)))
+        sound = AdSound((), MONO if alone else layout, RATE)
     for one in wanted:
         if one.kind.is_film:
             if film.media is None:
@@ -256,9 +255,9 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
                     f"{film.info.name} is a series of pictures, and no film can be made of it.",
                     "The sound can: --make ad or --make mix.",
                 )
-            target, own = _nearest(one.path) / one.path.name, None if one.kind is Kind.FILM else text
+            own, text = sound if one.kind.is_heard else None, None if one.kind is Kind.FILM else ()
             with film.media.open() as source:
-                Assembly(film, target, source, sound if one.kind.is_heard else None, own, config.container)
+                Assembly(film, one.path, source, own, text, language, config.container)
 
 
 def _nearest(path: Path) -> Path:
