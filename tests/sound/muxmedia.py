@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -170,6 +171,7 @@ def written(
 
 def checked(target: Path, film: Film, made: Assembly, **wanted: Any) -> tuple[Finding, ...]:
     """What is wrong with a described film that was to be as it was ``made``, or otherwise."""
+    made = copy.copy(made)
     for name, value in wanted.items():
         assert hasattr(made, name)
         setattr(made, name, value)
