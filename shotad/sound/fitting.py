@@ -64,14 +64,14 @@ def fit(
     """Every line in its place, or why it has none.
 
     Each line is spoken once as it is; of shorter forms only those that come into question, for a voice may
-    cost money. Deterministic, whatever the order of ``lines``. ``shorten`` is asked only where
-    ``settings.ask`` is set. Raises VoiceError.
+    cost money. ``shorten`` is asked for lines without a place. Deterministic, whatever the order of
+    ``lines``. Raises VoiceError.
     """
     ordered = sorted(lines, key=lambda line: (line.start, line.id))
     fitter = _Fitter(studio, settings)
     fitter.add(ordered)
     fitter.settle()
-    if settings.ask and shorten is not None:
+    if shorten is not None:
         for _ in range(ASKED):
             if not fitter.ask(shorten):
                 break

@@ -67,17 +67,8 @@ _Place = tuple[_Wish, float, Pause]
 """A line with a pause, its first second, and the pause."""
 
 
-def plan_pauses(
-    lines: Sequence[LineToSpeak],
-    fitting: Fitting,
-    studio: Studio,
-    shots: Sequence[Shot],
-    settings: ExtendedSettings,
-    fit: FitSettings,
-    duration: float,
-    speech: Sequence[Interval] | None = None,
-) -> Fitting:
-    """Give pauses to lines for which there was too little time, those first that matter most (`worth`).
+class PausePlanner:
+    """Gives pauses to lines for which there was too little time, those first that matter most (`worth`).
 
     Such a line is said whole again, as the script has it, at the voice's own pace. It begins as early as the
     free time of its gap allows (at most `FitSettings.earlier` before its cue), and the film stands still at
@@ -91,47 +82,24 @@ def plan_pauses(
 
     ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
     which somebody speaks: a line whose room is no more than a place in a conversation is said between two
-    utterances near it, whole in the pause. Without ``speech`` such lines get none.
+    utterances near it, whole in the pause.
     """
-    if not settings.on or settings.most == 0:
-        return fitting
-    planner = _Planner(lines, fitting, shots, settings, fit, duration, speech)
-    left = {line.id: line for line in fitting.unspoken}
-    for line, value in planner.candidates():
-        try:
-            reason = planner.admit(line, value, studio)
-        except VoiceError as error:
-            reason = error.what
-        if reason and (lost := left.get(line.id)) is not None:
-            left[line.id] = replace(lost, reason=f"{lost.reason}; no pause: {reason}")
-    waited_for = {wish.line.id for wish, _, _ in planner.places}
-    spoken = [line for line in fitting.spoken if line.id not in waited_for]
-    for wish, start, pause in planner.places:
-        take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
-        before = left.pop(wish.line.id, None)
-        steps = (*(before.steps if before is not None else ()), *wish.steps, waited)
-        spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
-    said = tuple(sorted(spoken, key=lambda said: said.start))
-    return Fitting(said, tuple(left.values()), tuple(pause for _, _, pause in planner.places))
-
-
-class _Planner:
-    """The pauses accepted so far, and what the next would mean for them."""
 
     def __init__(
         self,
         lines: Sequence[LineToSpeak],
         fitting: Fitting,
+        studio: Studio,
         shots: Sequence[Shot],
         settings: ExtendedSettings,
         fit: FitSettings,
         duration: float,
-        speech: Sequence[Interval] | None,
+        speech: Sequence[Interval],
     ) -> None:
         self._lines = sorted(lines, key=lambda line: (line.start, line.id))
-        self._fitting, self._shots, self._settings, self._fit = fitting, shots, settings, fit
-        self._duration = duration
-        self._gaps = () if speech is None else subtract(Interval(0.0, duration), speech)
+        self._fitting, self._studio, self._shots = fitting, studio, shots
+        self._settings, self._fit, self._duration = settings, fit, duration
+        self._gaps = subtract(Interval(0.0, duration), speech)
         self._cuts = [shot.interval.start for shot in shots[1:]]
         self._spoken = {line.id: line for line in fitting.spoken}
         whole = {line.id: line for line in lines}
@@ -141,9 +109,31 @@ class _Planner:
             for said in fitting.spoken
             if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
         }
-        self.places: tuple[_Place, ...] = ()
+        self._places: tuple[_Place, ...] = ()
 
-    def candidates(self) -> list[tuple[LineToSpeak, Worth]]:
+    def fitting(self) -> Fitting:
+        """All lines, with the pauses."""
+        if not self._settings.on or self._settings.most == 0:
+            return self._fitting
+        left = {line.id: line for line in self._fitting.unspoken}
+        for line, value in self._candidates():
+            try:
+                reason = self._admit(line, value)
+            except VoiceError as error:
+                reason = error.what
+            if reason and (lost := left.get(line.id)) is not None:
+                left[line.id] = replace(lost, reason=f"{lost.reason}; no pause: {reason}")
+        waited_for = {wish.line.id for wish, _, _ in self._places}
+        spoken = [line for line in self._fitting.spoken if line.id not in waited_for]
+        for wish, start, pause in self._places:
+            take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
+            before = left.pop(wish.line.id, None)
+            steps = (*(before.steps if before is not None else ()), *wish.steps, waited)
+            spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
+        said = tuple(sorted(spoken, key=lambda said: said.start))
+        return Fitting(said, tuple(left.values()), tuple(pause for _, _, pause in self._places))
+
+    def _candidates(self) -> list[tuple[LineToSpeak, Worth]]:
         """Lines for which time was missing: people's first, then those that matter most, then in the film's
         order."""
         lost = {line.id for line in self._fitting.unspoken if line.missing > 0}
@@ -164,12 +154,12 @@ class _Planner:
                 last, told = spoken.interval.end, [*told, spoken.text]
         return sorted(found, key=lambda item: (not item[0].by_person, -item[1].points))
 
-    def admit(self, line: LineToSpeak, value: Worth, studio: Studio) -> str:
+    def _admit(self, line: LineToSpeak, value: Worth) -> str:
         """Take a line in if the limits allow it; else the reason why not."""
         most, longest = self._settings.most, self._settings.longest
         if not line.by_person and value.points < LEAST:
             return f"it matters too little ({value})"
-        if not line.by_person and len(self.places) >= most:
+        if not line.by_person and len(self._places) >= most:
             return f"the film has {most} already, for lines that matter more ({value})"
         squeezed = line.room.duration < ROOM
         if squeezed:
@@ -189,8 +179,8 @@ class _Planner:
         shorter = (" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))
         for text in (text for text in (line.text, *shorter) if _words(text, line) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
-            wish = _Wish(line, value, studio.say(text), steps, squeezed)
-            places = self._arranged((*(wish for wish, _, _ in self.places), wish))
+            wish = _Wish(line, value, self._studio.say(text), steps, squeezed)
+            places = self._arranged((*(wish for wish, _, _ in self._places), wish))
             lengths = (pause.length for one, _, pause in places if not one.line.by_person)
             if line.by_person or max(lengths, default=0.0) <= longest:
                 break
@@ -201,7 +191,7 @@ class _Planner:
             return (
                 f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
             )
-        self.places = places
+        self._places = places
         return ""
 
     def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:

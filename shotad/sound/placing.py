@@ -48,7 +48,7 @@ NO_ROOM = 0.001
 
 def lines_of(
     track: Track,
-    speech: Sequence[Interval] | None,
+    speech: Sequence[Interval],
     slots: Mapping[str, Interval],
     settings: FitSettings,
     *,
@@ -56,10 +56,9 @@ def lines_of(
 ) -> tuple[LineToSpeak, ...]:
     """Every line of the track that is heard, in order, with the time that it may use.
 
-    ``speech`` are the seconds in which somebody speaks; None where that is not known: then each line keeps to
-    the slot that it was given (``slots`` by id), or to its own time where it has none. ``margin`` is kept
-    from speech at both sides, `CLEAR` more before it. A line is wanted where the track has it, but
-    not trusted to be free there: a person may have put it over speech (rule T1), and then
+    ``speech`` are the seconds in which somebody speaks; ``margin`` is kept from it at both sides, `CLEAR`
+    more before it. ``slots`` are those that lines were given, by id. A line is wanted where the track has it,
+    but not trusted to be free there: a person may have put it over speech (rule T1), and then
 
     - its room is free time within `settings.earlier` before and `settings.later` after its start: the nearest
       that is long enough for it, else one that holds half of it or two seconds;
@@ -68,7 +67,7 @@ def lines_of(
     """
     # The film less its speech; nothing in its first `EARLIEST` seconds, for players miss it there.
     duration = track.film.duration
-    taken = [Interval(one.start - margin - CLEAR, one.end + margin) for one in speech or ()]
+    taken = [Interval(one.start - margin - CLEAR, one.end + margin) for one in speech]
     free = subtract(Interval(min(EARLIEST, duration / 2), duration), taken)
     return tuple(
         LineToSpeak(
@@ -82,7 +81,7 @@ def lines_of(
             by_person=cue.edited is not None,
         )
         for cue in track.heard
-        for room, slot in [_room(cue, None if speech is None else free, slots, settings)]
+        for room, slot in [_room(cue, free, slots, settings)]
     )
 
 
@@ -103,13 +102,11 @@ def _in_sight(cue: Cue) -> float:
 
 
 def _room(
-    cue: Cue, free: Sequence[Interval] | None, slots: Mapping[str, Interval], settings: FitSettings
+    cue: Cue, free: Sequence[Interval], slots: Mapping[str, Interval], settings: FitSettings
 ) -> tuple[Interval, Interval]:
     planned = slots.get(cue.slot_id or "", cue.interval)
     # A person who moved a line out of its slot did not mean the slot.
     own = planned if planned.contains(cue.interval.start) else cue.interval
-    if free is None:
-        return own, own
     # The best of the rooms in reach, None where there is none
     start, need = cue.interval.start, cue.interval.duration / settings.fastest
     first = max(start - settings.earlier, min(start, _in_sight(cue)))

@@ -82,8 +82,7 @@ def run_render(
         for line in notice(voice):
             progress.note(line)
     writer = shorten(folder, config, progress)
-    fit = config.fit.model_copy(update={"ask": writer is not None})
-    config, wanted = config.model_copy(update={"fit": fit}), checked_apart(wanted)
+    wanted = checked_apart(wanted)
     materials = gather(film, folder, config, file)
     check_wanted(film, wanted, config, materials.track.language)
     _check_lines(materials)

@@ -44,7 +44,7 @@ from shotad.script import (
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, Unspoken
-from shotad.sound.pauses import plan_pauses
+from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
 from shotad.sound.takes import Keeping
@@ -188,7 +188,9 @@ def speak(
     fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
     if config.extended.on:
         shots, end = materials.prepared.shots, materials.prepared.end
-        fitting = plan_pauses(lines, fitting, studio, shots, config.extended, config.fit, end, speech)
+        fitting = PausePlanner(
+            lines, fitting, studio, shots, config.extended, config.fit, end, speech
+        ).fitting()
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.keep_used()
