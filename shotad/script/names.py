@@ -152,15 +152,7 @@ _PLACED = listed(
 _BEING = listed("is are back arrive arrives appear appears stay stays stop stops meet meets live lives works")
 """Before ``at`` and a place."""
 
-_BODY = listed(
-    """
-    face hand hands eyes eye arm arms head hair shoulder shoulders back chest lips mouth neck leg legs
-    foot feet finger fingers fist jaw cheek cheeks brow forehead knee knees throat wrist gaze smile
-    expression body side lap ear ears nose chin waist stomach skin heart grip shirt jacket coat hat
-    glasses wife husband mother father son daughter brother sister friend room house car desk gun phone
-    bed men
-    """
-)
+_BODY = listed_in("what_people_have")
 """What people have; ``London's`` is followed by other things."""
 
 _THINGS = listed_in("nouns_of_names")
