@@ -13,6 +13,7 @@ one that other hands changed in the track since is a conflict, refused with both
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -136,18 +137,13 @@ def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float
     The end stays within the line's slot (``slots`` by id; without one, within the line's own time) and
     before the next line that is heard. A line that somebody accepted stays as they read it.
     """
-    following: list[float | None] = []
-    later: list[Cue] = []
-    for cue in reversed(track.cues):
-        while later and later[-1].interval.start <= cue.interval.start:
-            later.pop()
-        following.append(later[-1].interval.start if later else None)
-        if cue.heard:
-            later.append(cue)
-    cues = zip(track.cues, reversed(following), strict=True)
-    return replace(
-        track, cues=tuple(respoken(cue, slots, seconds_per_word, until=until) for cue, until in cues)
+    starts = [cue.interval.start for cue in track.heard]
+    following = (bisect_right(starts, cue.interval.start) for cue in track.cues)
+    cues = (
+        respoken(cue, slots, seconds_per_word, until=starts[at] if at < len(starts) else None)
+        for cue, at in zip(track.cues, following, strict=True)
     )
+    return replace(track, cues=tuple(cues))
 
 
 def respoken(

@@ -19,6 +19,7 @@ same for that line.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -225,15 +226,13 @@ class _Fitter:
         windows = [one.window for one in self._cases]
         lengths = [None if c.chosen is None else c.forms[c.chosen].shortest for c in self._cases]
         at = self._cases.index(case)
-        low, high = 0, case.window.end - case.window.earliest
-        while low < high:
-            middle = (low + high + 1) // 2
-            lengths[at] = middle
-            if earliest_starts(windows, lengths, self._between) is None:
-                high = middle - 1
-            else:
-                low = middle
-        return max(low, 0)
+
+        def is_too_long(length: int) -> bool:
+            lengths[at] = length
+            return earliest_starts(windows, lengths, self._between) is None
+
+        room = range(case.window.end - case.window.earliest + 1)
+        return max(bisect_left(room, True, key=is_too_long) - 1, 0)
 
 
 _NOTICED = 10

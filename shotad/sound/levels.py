@@ -33,15 +33,14 @@ from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level
 class Profile:
     """``target`` is LUFS (LKFS is another word for it), None: as loud as the film. ``true_peak`` is dBTP.
 
-    ``dialogue``: what counts is the loudness while somebody speaks, film or describer, without the relative
-    gate; where that is less than ``least_dialogue`` of the film, ``otherwise`` is the target of the whole.
-    ``tolerance`` is how many LU a delivery may be off.
+    ``least_dialogue``: what counts is the loudness while somebody speaks, film or describer, without the
+    relative gate; where that is less than this share of the film, ``otherwise`` is the target of the whole
+    (0: the whole counts in any case). ``tolerance`` is how many LU a delivery may be off.
     """
 
     target: float | None
     true_peak: float
     tolerance: float
-    dialogue: bool = False
     least_dialogue: float = 0.0
     otherwise: float | None = None
 
@@ -56,7 +55,7 @@ PROFILES: dict[str, Profile] = {
     "atsc-a85": Profile(-24.0, -2.0, 2.0),
     # Netflix Sound Mix Specifications & Best Practices: dialogue-gated (BS.1770-1); with less than 15 %
     # dialogue the whole (BS.1770-3).
-    "netflix": Profile(-27.0, -2.0, 2.0, dialogue=True, least_dialogue=0.15, otherwise=-24.0),
+    "netflix": Profile(-27.0, -2.0, 2.0, least_dialogue=0.15, otherwise=-24.0),
     # AES TD1004 and TD1008: streams at -16 to -20 LUFS; -16 is also Apple's, and 2 LU under the -14 to which
     # YouTube and Spotify turn down what is louder.
     "web": Profile(-16.0, -1.0, 1.0),
@@ -185,9 +184,9 @@ class Dialogue:
 
 def target_of(profile: Profile, dialogue: Dialogue) -> tuple[float | None, bool]:
     """The target in LUFS (None: the film's own), and whether it is meant of dialogue alone."""
-    if profile.dialogue and dialogue.share < profile.least_dialogue:
+    if dialogue.share < profile.least_dialogue:
         return profile.otherwise, False
-    return profile.target, profile.dialogue
+    return profile.target, profile.least_dialogue > 0
 
 
 def reached(course: Course, dialogue: Dialogue, of_dialogue: bool) -> float | None:
@@ -257,13 +256,11 @@ def envelope(
                 shapes += _within(gaps, between, min(deep, deeper), LEAST, LEAST)
     shapes.sort(key=lambda shape: shape.begin)
     points = _lowest(shapes)
-    later = [point for point in points if point.seconds >= 0]
-    if later and len(later) < len(points) and later[0].seconds > 0:
+    later = [point for point in points if point.seconds > 0]
+    if later and len(later) < len(points):
         # A ramp that would begin before second 0 is entered where it then stands.
-        early, first = points[len(points) - len(later) - 1], later[0]
-        share = -early.seconds / (first.seconds - early.seconds)
-        level = early.decibels + share * (first.decibels - early.decibels)
-        later.insert(0, GainPoint(0.0, level))
+        level = np.interp(0.0, [p.seconds for p in points], [p.decibels for p in points])
+        later.insert(0, GainPoint(0.0, float(level)))
     return tuple(later)
 
 

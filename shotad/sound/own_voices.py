@@ -27,9 +27,8 @@ import numpy.typing as npt
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound.voice_engines import (
     ALL,
-    EVERYTHING,
+    RawSound,
     Reading,
-    Sound,
     Speaker,
     VoiceInfo,
     speaks_one,
@@ -59,7 +58,7 @@ class HibariVoice(Speaker):
     """The voice ``hibari:heart``. May be used by several threads; they take turns."""
 
     languages = _LANGUAGES
-    reads = EVERYTHING - {Reading.UNITS}
+    reads = Reading.NUMBERS
     """Of units it knows only those of several letters."""
 
     def __init__(self) -> None:
@@ -95,7 +94,7 @@ class HibariVoice(Speaker):
             raise VoiceError(what, who_speaks(language))
         return cls()
 
-    def _sound(self, text: str, speed: float) -> Sound:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
         setting = min(max(speed * _PACE, _RANGE[0]), _RANGE[1])
         # It reads [word](/sounds/) as an order how to say a word; a line means what stands there.
@@ -141,7 +140,7 @@ _VOWELS = re.compile(r"[aeiouyäöüåæøáàâéèêëíìîïóòôõúùûý
 class FakeVoice(Speaker):
     """See the module. ``fake:deep`` and any other name sound different from ``fake``."""
 
-    reads = EVERYTHING
+    reads = Reading.UNITS
 
     def __init__(self, which: str = "", rate: int = RATE) -> None:
         """``rate`` in samples a second."""
@@ -160,7 +159,7 @@ class FakeVoice(Speaker):
     def named(cls, which: str, language: str, settings: VoiceSettings) -> FakeVoice:
         return cls(which)
 
-    def _sound(self, text: str, speed: float) -> Sound:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """Noise as long as the text would take."""
         self.calls.append((text, speed))
         parts: list[npt.NDArray[np.float64]] = [np.zeros(0)]

@@ -26,7 +26,7 @@ _PHONE = re.compile(r"(?<![\w.-])(?:\d{3}-)?\d{3}-\d{4}(?![\w-])")
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
-def quantities_said(text: str, words: Words, language: str, reads: frozenset[Reading]) -> str:
+def quantities_said(text: str, words: Words, language: str, reads: Reading) -> str:
     """All quantities that the voice does not read by itself, in words.
 
     Of a language that has no words here all is left to the voice.
@@ -34,11 +34,9 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
     if not words.signs:
         return text
     english = plain_language(language) == "en"
-    if Reading.TIMES not in reads:
-        text = _times_said(text, words, language)
-    if Reading.MONEY not in reads:
-        text = _money_said(text, words)
-    if Reading.UNITS not in reads:
+    if reads is Reading.WORDS:
+        text = _money_said(_times_said(text, words, language), words)
+    if reads is not Reading.UNITS:
         found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
 
         def with_unit(match: re.Match[str]) -> str:
@@ -52,7 +50,7 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
     number = _number(words)
     found = rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)"
     text = re.sub(found, lambda m: f"{m[1]} {words.range} {m[2]}", text)
-    if Reading.NUMBERS in reads:
+    if reads is not Reading.WORDS:
         return text
     if english:
         text = _english_said(text, words)

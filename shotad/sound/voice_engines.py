@@ -128,16 +128,12 @@ _USUALLY = {"en": "en-us", "fr": "fr-fr"}
 class Reading(StrEnum):
     """What a voice turns into words by itself; the rest is written out for it (`sound.pronunciation`)."""
 
+    WORDS = "words"
+    """Nothing but words."""
     NUMBERS = "numbers"
-    """Cardinals, ordinals, decimals and years."""
-    TIMES = "times"
-    MONEY = "money"
+    """Numbers of all kinds, times and money too; short words in capitals, letter by letter."""
     UNITS = "units"
-    LETTERS = "letters"
-    """Short words in capitals, letter by letter."""
-
-
-EVERYTHING = frozenset(Reading)
+    """The same, and units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +155,7 @@ class VoiceInfo:
         return speaks_one(self.languages, language)
 
 
-Sound = tuple[npt.NDArray[np.floating[Any]], int, float]
+RawSound = tuple[npt.NDArray[np.floating[Any]], int, float]
 """``float[n]``, its rate, and the speed that was reached."""
 
 
@@ -171,8 +167,7 @@ class Speaker(Protocol):
     identity: str
     """All that changes how it says a text: name, version, model; kept takes are found by it."""
     languages: tuple[str, ...] = (ALL,)
-    reads: frozenset[Reading] = frozenset()
-    """What it turns into words by itself."""
+    reads: Reading = Reading.WORDS
     at_once: int = 1
     """How many lines may be spoken at the same time."""
     together: int = 1
@@ -207,7 +202,7 @@ class Speaker(Protocol):
         """One take for each text. Raises VoiceError."""
         return [self.speak(text, speed) for text in texts]
 
-    def _sound(self, text: str, speed: float) -> Sound:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """The text as the voice gives it. Raises VoiceError."""
 
     def _take(self, text: str, samples: npt.NDArray[np.floating[Any]], rate: int, speed: float) -> Take:

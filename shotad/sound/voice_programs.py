@@ -23,7 +23,7 @@ from pathlib import Path
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound.kinds import Take
 from shotad.sound.voice_engines import (
-    Sound,
+    RawSound,
     Speaker,
     VoiceInfo,
     decoded,
@@ -157,7 +157,7 @@ class Espeak(Speaker):
             raise VoiceError(f"{ESPEAK} does not speak {language!r}.", "It lists: espeak-ng --voices.")
         return cls(program, best)
 
-    def _sound(self, text: str, speed: float) -> Sound:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
         pace = min(max(round(_PACE * speed), _PACES[0]), _PACES[1])
         command = [self._program, "-v", self._which, "-s", str(pace)]
@@ -293,10 +293,10 @@ class Piper(Speaker):
         sounds = self._sounds(texts, speed)
         return [self._take(text, *sound) for text, sound in zip(texts, sounds, strict=True)]
 
-    def _sound(self, text: str, speed: float) -> Sound:
+    def _sound(self, text: str, speed: float) -> RawSound:
         return self._sounds([text], speed)[0]
 
-    def _sounds(self, texts: Sequence[str], speed: float) -> list[Sound]:
+    def _sounds(self, texts: Sequence[str], speed: float) -> list[RawSound]:
         """Each text at ``speed``, at the model's own rate."""
         scale = min(max(_SCALE / speed, _SCALES[0]), _SCALES[1])
         lines = [" ".join(text.split()) for text in texts]

@@ -30,7 +30,7 @@ from shotad.engines import (
     pauses,
     trouble_in,
 )
-from shotad.sound.voice_engines import ALL, EVERYTHING, Sound, Speaker, VoiceInfo, decoded, decoded_pcm
+from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo, decoded, decoded_pcm
 
 KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
@@ -61,7 +61,7 @@ class EndpointVoice(Speaker):
     The server is not asked which languages it speaks: these voices follow that of the text.
     """
 
-    reads, at_once = EVERYTHING, 2
+    reads, at_once = Reading.UNITS, 2
 
     def __init__(
         self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
@@ -108,7 +108,7 @@ class EndpointVoice(Speaker):
         """The server's voice ``which``. Raises VoiceError."""
         return cls(settings, which)
 
-    def _sound(self, text: str, speed: float) -> Sound:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """The text as the server speaks it. Raises VoiceError.
 
         The speed reached is 1 where the server knows no speed. A server that says nothing and ignores it is
