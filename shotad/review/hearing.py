@@ -258,10 +258,6 @@ class _InTurn:
     studio: Keeping
     turn: threading.Lock
 
-    @property
-    def voice(self) -> str:
-        return self.studio.voice
-
     def say(self, text: str) -> Take:
         with self.turn:
             return self.studio.say(text)

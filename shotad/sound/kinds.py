@@ -35,14 +35,12 @@ class Take:
     """One line as a voice spoke it: ``float32[n]`` at ``rate`` samples a second, silence around it cut off.
 
     ``sound`` are its samples, or `Stored`: then it holds none, and each use of ``samples`` reads them
-    again, so thousands of takes may stand side by side; the rest is known without reading. ``text`` is the
-    line as the script has it, ``speed`` its pace, 1 being as AD is spoken.
+    again, so thousands of takes may stand side by side; the rest is known without reading. ``speed`` is its
+    pace, 1 being as AD is spoken.
     """
 
     sound: Samples | Stored
     rate: int
-    voice: str
-    text: str
     speed: float = 1.0
 
     def __post_init__(self) -> None:

@@ -58,6 +58,7 @@ class _Wish:
 
     line: LineToSpeak
     worth: Worth
+    text: str
     take: Take
     steps: tuple[str, ...]
     squeezed: bool
@@ -129,7 +130,7 @@ class PausePlanner:
             take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
             before = left.pop(wish.line.id, None)
             steps = (*(before.steps if before is not None else ()), *wish.steps, waited)
-            spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
+            spoken.append(Spoken(wish.line.id, wish.text, start, take, steps, pause.length))
         said = tuple(sorted(spoken, key=lambda said: said.start))
         return Fitting(said, tuple(left.values()), tuple(pause for _, _, pause in self._places))
 
@@ -179,7 +180,7 @@ class PausePlanner:
         shorter = (" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))
         for text in (text for text in (line.text, *shorter) if _words(text, line) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
-            wish = _Wish(line, value, self._studio.say(text), steps, squeezed)
+            wish = _Wish(line, value, text, self._studio.say(text), steps, squeezed)
             places = self._arranged((*(wish for wish, _, _ in self._places), wish))
             lengths = (pause.length for one, _, pause in places if not one.line.by_person)
             if line.by_person or max(lengths, default=0.0) <= longest:

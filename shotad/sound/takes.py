@@ -16,7 +16,6 @@ import threading
 import wave
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -58,7 +57,7 @@ def to_length(take: Take, seconds: float) -> Take:
         return take
     speed = take.speed * take.size / number
     sound = Stored(number, f"{take.key} in {number}", lambda: stretched(take.samples, take.rate, number))
-    return Take(sound, take.rate, take.voice, take.text, speed)
+    return Take(sound, take.rate, speed)
 
 
 def stretched(samples: Samples, rate: int, number: int) -> Samples:
@@ -137,7 +136,7 @@ def write_take(path: Path, take: Take) -> Take:
     """Write a FLAC file, whole or not at all; the take as it is kept there. Raises WorkFolderError."""
     data = _integers(take.samples)
     write_bytes(path, [_flac(data, take)])
-    return Take(_kept(path, data.size, _hash(data)), take.rate, take.voice, take.text, take.speed)
+    return Take(_kept(path, data.size, _hash(data)), take.rate, take.speed)
 
 
 def flac(take: Take) -> bytes:
@@ -170,13 +169,13 @@ def wav(samples: Samples, rate: int) -> bytes:
     return out.getvalue()
 
 
-def read_take(path: Path, voice: str, text: str) -> Take | None:
+def read_take(path: Path) -> Take | None:
     """The take in a file, which is read through once and not held; None where there is none that is whole."""
     found = _decoded(path)
     if found is None:
         return None
     data, key, rate, speed = found
-    return Take(_kept(path, data.size, key), rate, voice, text, speed)
+    return Take(_kept(path, data.size, key), rate, speed)
 
 
 def _decoded(path: Path) -> tuple[Integers, str, int, float] | None:
@@ -233,7 +232,6 @@ class Keeping:
         Raises VoiceError for a lexicon that cannot be read.
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
-        self.voice = voice.name
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
         self._force = force
         self._spoken: set[str] = set()
@@ -260,8 +258,8 @@ class Keeping:
         The take's own ``speed`` is that which was reached: a voice that cannot go as fast says so there.
         """
         sent, pace, path = self._asked(text)
-        kept = self._kept(path, text)
-        return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace), text)
+        kept = self._kept(path)
+        return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace))
 
     def say_all(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
@@ -271,7 +269,7 @@ class Keeping:
         missing: dict[Path, str] = {}
         for text in texts:
             path = self._asked(text)[2]
-            if path not in missing and self._kept(path, text) is None:
+            if path not in missing and self._kept(path) is None:
                 missing[path] = text
         lines = list(missing.values())
         with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
@@ -303,21 +301,21 @@ class Keeping:
         name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
         return sent, pace, self._folder / name
 
-    def _kept(self, path: Path, text: str) -> Take | None:
+    def _kept(self, path: Path) -> Take | None:
         """The take in a file, which is checked at its first use."""
         if self._force and path.name not in self._spoken:
             return None
         known = self._used.get(path.name)
         if known is not None and path.exists():
-            return replace(known, text=text)
-        found = read_take(path, self._voice.name, text)
+            return known
+        found = read_take(path)
         if found is not None:
             with self._lock:
                 self._used[path.name] = found
         return found
 
-    def _keep(self, path: Path, take: Take, text: str) -> Take:
-        made = write_take(path, replace(take, text=text))
+    def _keep(self, path: Path, take: Take) -> Take:
+        made = write_take(path, take)
         with self._lock:
             self._used[path.name] = made
             self._spoken.add(path.name)
@@ -326,8 +324,8 @@ class Keeping:
     def _speak(self, lines: Sequence[str], task: Task) -> None:
         asked = [self._asked(text) for text in lines]
         takes = self._voice.speak_all([sent for sent, _, _ in asked], asked[0][1])
-        for text, (_, _, path), take in zip(lines, asked, takes, strict=True):
-            self._keep(path, take, text)
+        for (_, _, path), take in zip(asked, takes, strict=True):
+            self._keep(path, take)
             with self._lock:
                 task.advance()
 

@@ -196,7 +196,7 @@ class Speaker(Protocol):
         voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
         """
         need_words(text, self.name)
-        return self._take(text, *self._sound(text, speed))
+        return self._take(*self._sound(text, speed))
 
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text. Raises VoiceError."""
@@ -205,8 +205,8 @@ class Speaker(Protocol):
     def _sound(self, text: str, speed: float) -> RawSound:
         """The text as the voice gives it. Raises VoiceError."""
 
-    def _take(self, text: str, samples: npt.NDArray[np.floating[Any]], rate: int, speed: float) -> Take:
-        return Take(cleaned(samples, rate, self.name), rate, self.name, text, speed)
+    def _take(self, samples: npt.NDArray[np.floating[Any]], rate: int, speed: float) -> Take:
+        return Take(cleaned(samples, rate, self.name), rate, speed)
 
 
 _FRAME = 0.005

@@ -290,8 +290,7 @@ class Piper(Speaker):
         """One take for each text; the model is loaded but once. Raises VoiceError."""
         for text in texts:
             need_words(text, self.name)
-        sounds = self._sounds(texts, speed)
-        return [self._take(text, *sound) for text, sound in zip(texts, sounds, strict=True)]
+        return [self._take(*sound) for sound in self._sounds(texts, speed)]
 
     def _sound(self, text: str, speed: float) -> RawSound:
         return self._sounds([text], speed)[0]

@@ -285,15 +285,13 @@ def _no_limits() -> Iterator[None]:
 class Half:
     """A studio in which every word takes half a second."""
 
-    voice = "fake:half"
-
     def __init__(self, mute: str = "") -> None:
         self._mute = mute
 
-    def say(self, text: str, speed: float = 1.0) -> Take:
+    def say(self, text: str) -> Take:
         if self._mute and self._mute in text:
             raise VoiceError(f"The voice fell silent at {text!r}.")
-        return Take(np.zeros(500 * len(text.split()), np.float32), 1000, self.voice, text, speed)
+        return Take(np.zeros(500 * len(text.split()), np.float32), 1000)
 
 
 def words(count: int) -> str:
@@ -315,7 +313,7 @@ def refused(found: Fitting) -> list[Unspoken]:
 
 def said(of: LineToSpeak, start: float, seconds: float) -> Spoken:
     silence = np.zeros(round(seconds * 1000), np.float32)
-    return Spoken(of.id, of.text, start, Take(silence, 1000, "fake", of.text))
+    return Spoken(of.id, of.text, start, Take(silence, 1000))
 
 
 def plan(

@@ -34,8 +34,6 @@ RATE = 8000
 class Slow:
     """Speaks ``pace`` seconds a letter; ``odd`` texts take as long as they say there."""
 
-    voice = "fake:slow"
-
     def __init__(self, pace: float = 0.1, odd: dict[str, float] | None = None) -> None:
         self.asked: list[str] = []
         self._pace, self._odd = pace, odd or {}
@@ -43,11 +41,11 @@ class Slow:
     def seconds(self, text: str) -> float:
         return self._odd.get(text, sum(char.isalpha() for char in text) * self._pace)
 
-    def say(self, text: str, speed: float = 1.0) -> Take:
+    def say(self, text: str) -> Take:
         self.asked.append(text)
-        number = max(1, round(self.seconds(text) / speed * RATE))
+        number = max(1, round(self.seconds(text) * RATE))
         tone = 0.3 * np.sin(np.arange(number) * 0.1)
-        return Take(tone.astype(np.float32), RATE, self.voice, text, speed)
+        return Take(tone.astype(np.float32), RATE)
 
 
 def line(

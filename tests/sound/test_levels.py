@@ -102,7 +102,7 @@ def test_names_of_layouts(name: str, channels: int, layout: str | None) -> None:
 
 
 def test_takes_come_up_and_go_within_milliseconds() -> None:
-    spoken = Spoken("a", "a", 1.0, Take(np.ones(48000, np.float32), 48000, "v", "a"))
+    spoken = Spoken("a", "a", 1.0, Take(np.ones(48000, np.float32), 48000))
     placed = place(spoken, 480000, 1.0)
     assert placed is not None
     heard = Playing([placed]).between(0, 144000)

@@ -199,7 +199,7 @@ def test_the_ends_are_those_of_the_original_and_nothing_clicks(factor: float) ->
 
 
 def test_a_take_of_a_length_is_never_longer() -> None:
-    take = Take(vowel(1.0), SLOW_RATE, "fake:one", "He walks.", 1.0)
+    take = Take(vowel(1.0), SLOW_RATE)
     made = to_length(take, 0.9)
     assert made.samples.size == 14400
     assert made.speed == pytest.approx(1.0 / 0.9, rel=1e-3)
