@@ -120,7 +120,6 @@ class Unspoken:
     """A line that found no place: why, what was tried, and how long its shortest form would have been."""
 
     id: str
-    text: str
     reason: str
     steps: tuple[str, ...] = ()
     missing: float = 0.0

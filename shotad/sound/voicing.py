@@ -184,7 +184,7 @@ def speak(
     lines = [line for line in given if has_words(studio.sent(line.text))]
     studio.say_all([line.text for line in lines], progress=progress)
     fitting = fit(lines, studio, config.fit, shorten=shorten)
-    mute = [Unspoken(line.id, line.text, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
+    mute = [Unspoken(line.id, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
     fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
     if config.extended.on:
         shots, end = materials.prepared.shots, materials.prepared.end

@@ -303,7 +303,7 @@ def line(name: str, start: float, room: tuple[float, float], text: str = "") -> 
 
 
 def lost(of: LineToSpeak, missing: float = 1.0) -> Unspoken:
-    return Unspoken(of.id, of.text, "it does not fit", ("dropped",), missing)
+    return Unspoken(of.id, "it does not fit", ("dropped",), missing)
 
 
 def refused(found: Fitting) -> list[Unspoken]:
@@ -373,7 +373,7 @@ def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(monk
     little = plan([line("a", 10.0, (10.0, 11.0))], settings=ON)
     assert "matters too little" in refused(little)[0].reason
     one = line("a", 10.0, (10.0, 11.0))
-    other = Fitting((), (Unspoken("a", one.text, "The voice has no such sound."),))
+    other = Fitting((), (Unspoken("a", "The voice has no such sound."),))
     found = PausePlanner([one], other, Half(), [], ON, FIT, 100.0, ()).fitting()
     assert (found.pauses, refused(found), found) == ((), [], other)
 
