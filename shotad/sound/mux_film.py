@@ -244,17 +244,6 @@ class Assembly:
 
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
-        for packet in self._read():
-            way = self.ways[packet.stream.index]
-            if unheard(packet.stream, packet, self._info.start, way.hidden):
-                continue
-            for ready in way.clock.take(packet):
-                yield from way.send(ready)
-        for way in self.ways.values():
-            for ready in way.clock.rest():
-                yield from way.send(ready)
-
-    def _read(self) -> Iterator[Packet[Any]]:
         from av.error import FFmpegError
         from av.stream import Discard
 
@@ -264,10 +253,17 @@ class Assembly:
         packets = packets_of(self._source, *[self._source.streams[index] for index in self.ways])
         try:
             for packet in packets:
-                if packet.pts is not None or packet.dts is not None or packet.size:
-                    yield packet
+                way = self.ways[packet.stream.index]
+                is_empty = packet.pts is None and packet.dts is None and not packet.size
+                if is_empty or unheard(packet, self._info.start, way.hidden):
+                    continue
+                for ready in way.clock.take(packet):
+                    yield from way.send(ready)
         except (FFmpegError, OSError) as error:
             self.warnings.append(f"The film cannot be read to its end: {error.strerror or error}.")
+        for way in self.ways.values():
+            for ready in way.clock.rest():
+                yield from way.send(ready)
 
     def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
         from av.stream import Disposition
@@ -474,14 +470,14 @@ class Clock:
         return packet
 
 
-def unheard(stream: Any, packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
+def unheard(packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
     """Whether a packet is one of sound that ends before the film starts and could only be heard by mistake.
 
     MP4 and MOV hide what coders need before the first sample, and what was cut away, by a list of edits.
     ``hidden``: the new container does so too. Elsewhere such packets would put all else later by their length
     (an AAC coder's 1024 or 2112 samples), so they are left out there; no player lets them be heard.
     """
-    if hidden or stream.type != "audio" or packet.pts is None or not packet.time_base:
+    if hidden or packet.stream.type != "audio" or packet.pts is None or not packet.time_base:
         return False
     base, end = packet.time_base, packet.pts + (packet.duration or 0)
     return end * base.numerator * start.denominator <= start.numerator * base.denominator

@@ -109,25 +109,17 @@ def wanted_files(
         return (OutputFile(kind, out),)
     stem = f"{stem_of(film)}{tag and '.'}{tag}"
     own = Path(film).suffix.lower().lstrip(".")
-    found: list[OutputFile] = []
+    found: dict[Path, OutputFile] = {}
     for kind, ending in asked:
         otherwise = (own if own in FILMS else OTHERWISE) if kind.is_film else "wav"
-        name = f"{stem}.{_STEMS.get(kind, kind)}.{ending or otherwise}"
-        found.append(OutputFile(kind, (out or folder) / name))
-    return checked_apart(found)
-
-
-def checked_apart(wanted: Sequence[OutputFile]) -> tuple[OutputFile, ...]:
-    """The same, if no two have one name."""
-    kinds: dict[Path, Kind] = {}
-    for one in wanted:
-        if one.path in kinds:
+        path = (out or folder) / f"{stem}.{_STEMS.get(kind, kind)}.{ending or otherwise}"
+        if path in found:
             raise UsageError(
-                f"{one.kind} and {kinds[one.path]} would both be written to {one.path}.",
+                f"{kind} and {found[path].kind} would both be written to {path}.",
                 "Give them different endings, or make one of them.",
             )
-        kinds[one.path] = one.kind
-    return tuple(wanted)
+        found[path] = OutputFile(kind, path)
+    return tuple(found.values())
 
 
 LISTED = 10

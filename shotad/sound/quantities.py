@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from functools import cache
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from shotad.core import ConfigError, read_yaml, saying_text
+from shotad.core import read_yaml, saying_text
 from shotad.sound.voice_engines import Reading, plain_language
 
 _YEAR = re.compile(r"(?<![\w.,:/#-])(1[1-9]\d\d|20\d\d)(?![\w,:/%]\d|\w|[.,]\d)")
@@ -303,17 +303,11 @@ class Words(_Table):
 
 @cache
 def words_of(language: str) -> Words:
-    """The words of a language, none where there is no file. Raises ConfigError for one that is wrong."""
+    """The words of a language, none where there is no file."""
     name = plain_language(language)
     text = saying_text(name)
-    if text is None:
-        return Words()
-    try:
-        # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
-        table = read_yaml(text, yaml.BaseLoader)
-        return Words.model_validate(table)
-    except (yaml.YAMLError, ValidationError, AttributeError) as error:
-        raise ConfigError(f"The words of {name!r} cannot be read: {error}.") from None
+    # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
+    return Words() if text is None else Words.model_validate(read_yaml(text, yaml.BaseLoader))
 
 
 FIRST_MARK = 0xE000

@@ -35,7 +35,7 @@ from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, FileMaker, RenderRecord
 from shotad.sound.mix import heard
 from shotad.sound.mux_film import Assembly
-from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered, checked_apart
+from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
@@ -82,7 +82,6 @@ def run_render(
         for line in notice(voice):
             progress.note(line)
     writer = shorten(folder, config, progress)
-    wanted = checked_apart(wanted)
     materials = gather(film, folder, config, file)
     check_wanted(film, wanted, config, materials.track.language)
     _check_lines(materials)
@@ -91,7 +90,7 @@ def run_render(
         if not materials.fitting.pauses:
             check_containers(film, wanted, config, materials.track.language)
     record = RenderRecord(materials, force=force)
-    materials.keep(materials.track)
+    materials.keep()
     if materials.voice and not materials.fitting.spoken:
         raise SoundError(
             f"None of the {len(materials.fitting.unspoken)} lines of {materials.file} found a place.",

@@ -87,29 +87,29 @@ class Materials:
         """Whether the track and its scripts are still as they were read: nobody has saved another."""
         return _contents(self.read) == self.read
 
-    def keep(self, track: Track) -> tuple[Path, ...]:
-        """Write down how the lines of ``track`` were spoken, with the scripts where it is the film's own; the
-        files written. What others changed since the track was read stays as they left it."""
+    def keep(self) -> None:
+        """Write down how the lines of the track were spoken, with the scripts where it is the film's own.
+
+        What others changed since the track was read stays as they left it.
+        """
+        track, is_beside = self.track, self.file.parent.resolve() == self.folder.path.resolve()
         with track_lock(self.folder.path):
             if not self.is_current:
                 # The track as it now is on the disk, with how each line was spoken that is still the same.
                 newest = _read(self.film, self.folder, self.file)[0].track
                 before, cues = {cue.id: cue for cue in track.cues}, []
                 for cue in newest.cues:
-                    said = before.get(cue.id) if cue.heard else None
-                    if said is not None and said.spoken is not None:
-                        known = replace(cue, voiced=said.voiced, spoken_length=said.spoken_length)
-                        cues.append(cue if known.spoken is None else known)
-                    else:
-                        cues.append(cue)
+                    said = before.get(cue.id, cue)
+                    known = replace(cue, voiced=said.voiced, spoken_length=said.spoken_length)
+                    cues.append(known if cue.heard and known.spoken is not None else cue)
                 track = newest.with_cues(cues)
             if not self.is_translation:
                 # A film that was renamed keeps its scripts' names: edits are looked for under those.
-                return save_track(track, self.folder.path, track.film.name)
-            if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
-                return save_translation(track, self.folder)
-            write_text(self.file, to_json(track))
-            return (self.file,)
+                save_track(track, self.folder.path, track.film.name)
+            elif is_translation(self.file, track) and is_beside:
+                save_translation(track, self.folder)
+            else:
+                write_text(self.file, to_json(track))
 
 
 def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = None) -> Materials:
