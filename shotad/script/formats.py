@@ -26,16 +26,14 @@ class Format:
     """A script format: its name, the ending of our files (``film.ad.vtt``), and the ``module`` that has its
     writer and its reader of text.
 
-    ``reader`` is a module whose reader takes bytes in its place. ``is_text`` is False where a file is no
-    UTF-8 text (DOCX, XLSX). ``rate`` are the frames a second of one that counts in frames, where they are
-    named.
+    ``reader`` is a module whose reader takes bytes in its place. ``rate`` are the frames a second of one that
+    counts in frames, where they are named.
     """
 
     name: str
     ending: str
     module: str
     reader: str = ""
-    is_text: bool = True
     rate: Fraction | None = None
 
     def encode(self, track: Track) -> bytes:
@@ -44,9 +42,7 @@ class Format:
         return written.encode("utf-8") if isinstance(written, str) else written
 
     def write(self, track: Track) -> str:
-        """The script as text. Raises ScriptError for a format that is none, see `encode`."""
-        if not self.is_text:
-            raise ScriptError(f"A script in {self.name} is no text.", "Write its bytes to a file.")
+        """The script as text, for formats that are (DOCX and XLSX are not)."""
         return self.encode(track).decode("utf-8")
 
     def read(self, data: bytes, file_name: str) -> Script:
@@ -169,8 +165,8 @@ EXCHANGE = {
     for form in (
         Format("frazier", "ad.frazier.csv", "sheet"),
         Format("reaper", "ad.reaper.csv", "sheet"),
-        Format("docx", "ad.docx", "document", reader="document", is_text=False),
-        Format("xlsx", "ad.xlsx", "workbook", reader="workbook", is_text=False),
+        Format("docx", "ad.docx", "document", reader="document"),
+        Format("xlsx", "ad.xlsx", "workbook", reader="workbook"),
     )
 }
 """What describers send each other; each says in its module what it loses."""

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import SoundError, UsageError, language_of, languages
+from shotad.core import SoundError, UsageError, language_of, languages, printable
 from shotad.film import TEXT_CODECS, is_cover, legible
 from shotad.script import listed
 
@@ -378,6 +378,7 @@ def film_tags(
     What is given under other keys goes into the comment as ``key: value``, so that it is not lost. ``name``
     is that of the film's file.
     """
+    name = printable(Path(name).stem)
     tags = {key: value for key, value in legible(source).items() if key.lower() not in _TECHNICAL}
     by_lower = {key.lower(): key for key in tags}
     for key, value in given.items():

@@ -27,7 +27,6 @@ from shotad.core import (
     Progress,
     SoundError,
     Task,
-    printable,
     reported,
 )
 from shotad.film import Film, exact, is_cover, packets_of
@@ -212,9 +211,7 @@ class Assembly:
             self._add_sound(self.sound, self.coding, described)
         if self.text is not None:
             self._add_text(self.text)
-        name = printable(info.name.rpartition(".")[0] or info.name)
-        tags = film_tags(self._source.metadata, metadata, container, name)
-        output.metadata.update(tags)
+        output.metadata.update(film_tags(self._source.metadata, metadata, container, info.name))
         chapters = []
         for chapter in self._source.chapters() if container.chapters else ():
             shift = round(info.start / chapter["time_base"])
