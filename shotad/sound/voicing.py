@@ -222,14 +222,9 @@ def pronunciations(folder: Path) -> Lexicon:
     return lexicon_of(load_cast(given.path, key=given.key, photos=given.photos).members)
 
 
-UNTRIED = "not spoken: it was not among the lines that were fitted"
-
-
 def apply(track: Track, fitting: Fitting, voice: str) -> Track:
-    """The track with how each line that is heard was spoken, and with its measured length.
-
-    Text, time and status of the lines stay as they are.
-    """
+    """The track with how each line that is heard was spoken, and with its measured length; all of them are in
+    ``fitting``. Text, time and status of the lines stay as they are."""
     spoken = {line.id: line for line in fitting.spoken}
     left = {line.id: line for line in fitting.unspoken}
 
@@ -242,10 +237,7 @@ def apply(track: Track, fitting: Fitting, voice: str) -> Track:
             at = Interval(start / 1000, max(end, start + 1) / 1000)
             voiced = Voiced(voice, line.text, at, stamp, line.take.speed, line.steps, line.pause)
             return replace(cue, voiced=voiced, spoken_length=round(line.take.seconds, 3))
-        if (other := left.get(cue.id)) is not None:
-            steps = (*other.steps, f"not spoken: {other.reason}")
-        else:
-            steps = (UNTRIED,)
+        steps = (*left[cue.id].steps, f"not spoken: {left[cue.id].reason}")
         return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=steps))
 
     return track.with_cues(map(with_voice, track.cues))
