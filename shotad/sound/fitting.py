@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from shotad.core import FitSettings, Interval
 from shotad.script import Answer, Shorten, Track, Wish, spoken_words
@@ -293,17 +293,12 @@ def neighbourhood(
 ) -> tuple[LineToSpeak, ...]:
     """A line with those that may press on it, heard ``before`` and ``after`` seconds beside it at most.
 
-    ``speech``, ``slots``, ``margin`` as for `lines_of`. Raises ValueError for one that is not heard.
+    ``speech``, ``slots``, ``margin`` as for `lines_of`; the line is one that is heard.
     """
-    heard = sorted(track.heard, key=lambda cue: (cue.interval.start, cue.id))
-    at = next((i for i, cue in enumerate(heard) if cue.id == line_id), None)
-    if at is None:
-        raise ValueError(f"{line_id} is no line that is heard")
-    near = heard[max(0, at - MOST) : at + MOST + 1]
-    lines = lines_of(replace(track, cues=tuple(near)), speech, slots, settings, margin=margin)
-    lines = tuple(sorted(lines, key=lambda line: (line.start, line.id)))
-    at = next(i for i, line in enumerate(lines) if line.id == line_id)
-    first, last = at, at
+    lines = lines_of(track, speech, slots, settings, margin=margin)
+    place = next(i for i, line in enumerate(lines) if line.id == line_id)
+    lines = lines[max(0, place - MOST) : place + MOST + 1]
+    first = last = at = min(place, MOST)
     while first > 0 and _together(lines[first - 1], lines[first], lines[at], settings, before):
         first -= 1
     while last + 1 < len(lines) and _together(lines[last], lines[last + 1], lines[at], settings, after):
