@@ -12,6 +12,7 @@ from .kinds import (
 from .levels import (
     HOLD as HOLD,
     Heard as Heard,
+    limit_of as limit_of,
 )
 from .loudness import (
     Course as Course,
@@ -25,7 +26,6 @@ from .mix import (
     excerpt as excerpt,
     foreseen_make_up as foreseen_make_up,
     lay as lay,
-    limit_of as limit_of,
     loudness_of as loudness_of,
     nearby as nearby,
     sampled as sampled,

@@ -150,14 +150,15 @@ def depth_for(voice: float, programme: float | None, settings: MixSettings) -> f
     return max(settings.duck, min(OVER - clear, DEEPEST))
 
 
-def peak_limit(programme: Loudness, profile: Profile, settings: MixSettings) -> float:
-    """dBTP: as set, else the profile's; where that keeps the film's level the film's own peaks stay, up to
-    0."""
+def limit_of(own: Heard, settings: MixSettings) -> float:
+    """dBTP that a mix stays under: as set, else the profile's; where that keeps the film's level the film's
+    own peaks stay, up to 0."""
+    profile, peak = PROFILES[settings.profile], own.loudness.true_peak
     if settings.true_peak is not None:
         return settings.true_peak
-    if profile.target is None and programme.true_peak is not None:
+    if profile.target is None and peak is not None:
         # The limiter keeps a little below its limit, and must leave the film alone.
-        return min(0.0, max(profile.true_peak, programme.true_peak + 0.2))
+        return min(0.0, max(profile.true_peak, peak + 0.2))
     return profile.true_peak
 
 

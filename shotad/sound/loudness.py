@@ -275,14 +275,6 @@ class Course:
         return np.asarray(windows * STEP - WINDOW / 2, np.float64)
 
 
-def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
-    """The loudness of blocks that follow each other, ``float32[n]`` or ``float32[n, channels]``.
-
-    ``layout`` is ffmpeg's name, ``5.1(side)`` say; the channels stand in its order.
-    """
-    return Meter(layout, rate).heard(blocks)[0]
-
-
 def power(levels: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Levels in LUFS or dB as power: -10 → 0.1."""
     return np.asarray(10 ** (np.asarray(levels, np.float64) / 10), np.float64)
@@ -305,7 +297,7 @@ def gated(momentary: npt.ArrayLike) -> float | None:
 
 class Meter:
     """Measures what it is given, samples after samples, by ffmpeg's ``ebur128``, which gives figures for each
-    tenth of a second."""
+    tenth of a second. ``layout`` is ffmpeg's name, ``5.1(side)`` say; the channels stand in its order."""
 
     def __init__(self, layout: str, rate: int) -> None:
         from av.filter import Graph
@@ -326,7 +318,7 @@ class Meter:
         ).configure()
 
     def heard(self, blocks: Iterable[SoundBlock]) -> tuple[Loudness, Course]:
-        """All blocks of a sound, measured."""
+        """All blocks of a sound that follow each other, measured."""
         for block in blocks:
             self.add(block.samples)
         return self.result()

@@ -33,7 +33,7 @@ from shotad.sound.levels import (
     Heard,
     depth_for,
     envelope,
-    peak_limit,
+    limit_of,
     reached,
     summed,
     target_of,
@@ -47,7 +47,6 @@ from shotad.sound.loudness import (
     Meter,
     gated,
     limited,
-    measure,
 )
 from shotad.sound.outputs import Sound
 from shotad.sound.programme import RATE, Gains, Programme, channel_names, programme_of, voice_gains
@@ -74,9 +73,8 @@ def prepare_mix(
         own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), task)))
     recipe = lay(programme, own, spoken, speech, settings)
     dialogue = Dialogue([*speech, *(take.line.interval for take in recipe.takes)], duration)
-    profile = PROFILES[settings.profile]
-    limit = peak_limit(own.loudness, profile, settings)
-    target, of_dialogue = target_of(profile, dialogue)
+    limit = limit_of(own, settings)
+    target, of_dialogue = target_of(PROFILES[settings.profile], dialogue)
     voice, said = Meter("mono", RATE).heard(recipe.alone())
     if target is not None:
         # Reckoned from how loud programme and voice are by themselves, then corrected by what is heard.
@@ -114,7 +112,7 @@ def loudness_of(take: Take) -> float | None:
     samples = take.samples
     if take.seconds < LEAST:
         samples = np.tile(samples, int(np.ceil(LEAST / take.seconds)))
-    return measure([SoundBlock(0.0, samples)], "mono", take.rate).integrated
+    return Meter("mono", take.rate).heard([SoundBlock(0.0, samples)])[0].integrated
 
 
 def lay(
@@ -516,11 +514,6 @@ def foreseen_make_up(
     both = summed(own.course, gains, Course(voice))
     expected = reached(both, dialogue, of_dialogue)
     return 0.0 if expected is None else target - expected
-
-
-def limit_of(own: Heard, settings: MixSettings) -> float:
-    """dBTP that the mix stays under."""
-    return peak_limit(own.loudness, PROFILES[settings.profile], settings)
 
 
 Part = Literal["mix", "voice", "programme"]

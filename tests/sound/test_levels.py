@@ -14,10 +14,10 @@ from shotad.core import Interval
 from shotad.film import SoundBlock
 from shotad.sound import Spoken, Take
 from shotad.sound.levels import LEAST, PROFILES, Dialogue, envelope, gain_at, target_of
-from shotad.sound.loudness import ATTACK, RELEASE, Limiter, TruePeak, limited, measure
+from shotad.sound.loudness import ATTACK, RELEASE, Limiter, TruePeak, limited
 from shotad.sound.mix import FADE_IN, FADE_OUT, Playing, place
 from shotad.sound.programme import channel_names, layout_name, voice_gains
-from tests.sound.tones import Samples, along, blocks, noise, sine, whole
+from tests.sound.tones import Samples, along, blocks, measure, noise, sine, whole
 
 
 def shape(

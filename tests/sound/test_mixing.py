@@ -21,10 +21,10 @@ from shotad.sound import (
     whole as measured,
 )
 from shotad.sound.levels import PROFILES, gain_at
-from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited, measure
+from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.mix import Mix, prepare_mix, resampled
 from shotad.sound.programme import RATE, channel_names, to_stereo
-from tests.sound.tones import Samples, SoundFilm, along, blocks, line, noise, onset, whole
+from tests.sound.tones import Samples, SoundFilm, along, blocks, line, measure, noise, onset, whole
 
 LINES = (line("first", 1.5), line("second", 4.0, 0.8, rate=44100), line("third", 7.3104, rate=22050))
 SPEECH = (Interval(5.5, 6.5),)

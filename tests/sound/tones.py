@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shotad.film import SoundBlock
 from shotad.sound import Course, Spoken, Take
-from shotad.sound.loudness import Meter
+from shotad.sound.loudness import Loudness, Meter
 from tests.media import FilmSpec, make_film
 
 Samples = npt.NDArray[np.float32]
@@ -135,3 +135,8 @@ class SoundFilm:
 def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
     """The course of their loudness."""
     return Meter(layout, rate).heard(blocks)[1]
+
+
+def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
+    """Their loudness as a whole."""
+    return Meter(layout, rate).heard(blocks)[0]
