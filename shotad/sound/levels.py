@@ -16,6 +16,7 @@ it is continuous, and nowhere steeper than the steepest trapezoid.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,6 @@ import numpy.typing as npt
 
 from shotad.core import GainPoint, Interval, MixSettings, Seconds
 from shotad.film import subtract, union
-from shotad.script import IntervalIndex
 from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 
 
@@ -246,15 +246,14 @@ def envelope(
     order. The first point is at second 0 or later; first and last point are at 0 dB, save where a line
     begins with the film. Raises ValueError where depths and lines differ in number.
     """
-    gaps = IntervalIndex.of(subtract(_EVER, speech), lambda gap: gap)
-    shapes: list[_Trapezoid] = []
+    gaps, shapes = subtract(_EVER, speech), list[_Trapezoid]()
     lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
     for line, depth in lines:
         shapes += _within(gaps, line, depth, FALL, RISE)
     for (before, deep), (after, deeper) in itertools.pairwise(lines):
         if 0 < after.start - before.end < HOLD:
             between = Interval(before.end, after.start)
-            if any(gap.contains(before.end) and after.start <= gap.end for gap in gaps.near(between)):
+            if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
                 shapes += _within(gaps, between, min(deep, deeper), LEAST, LEAST)
     shapes.sort(key=lambda shape: shape.begin)
     points = _lowest(shapes)
@@ -276,10 +275,10 @@ def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.flo
 
 
 def _within(
-    gaps: IntervalIndex[Interval], line: Interval, depth: float, fall: float, back: float
+    gaps: Sequence[Interval], line: Interval, depth: float, fall: float, back: float
 ) -> Iterator[_Trapezoid]:
     """The trapezoids of one line: one for each gap between utterances that it lies in."""
-    for gap in (gap for gap in gaps.near(line) if gap.overlaps(line)):
+    for gap in _around(gaps, line):
         begin = max(gap.start, line.start - fall)
         end = min(gap.end, line.end + back)
         room = end - begin
@@ -292,6 +291,16 @@ def _within(
             shape = _Trapezoid(begin, min(low, rise), rise, end, depth)
         if shape.depth >= min(WORTH, depth) and shape.depth > 0:
             yield shape
+
+
+def _around(gaps: Sequence[Interval], line: Interval) -> Iterator[Interval]:
+    """The gaps that share time with a line."""
+    first = max(0, bisect.bisect_right(gaps, line.start, key=lambda gap: gap.start) - 1)
+    for gap in itertools.islice(gaps, first, None):
+        if gap.start >= line.end:
+            return
+        if gap.end > line.start:
+            yield gap
 
 
 def _lowest(shapes: Sequence[_Trapezoid]) -> list[GainPoint]:
